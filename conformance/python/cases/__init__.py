@@ -1,0 +1,1 @@
+"""The questions that are put to the package; nothing here imports it."""

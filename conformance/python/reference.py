@@ -1,0 +1,154 @@
+"""The published package, with its clock and its chance taken away.
+
+Everything that asks the package goes through this module. Importing it fixes
+the two factories from which the package takes ids and times, so that whatever
+it makes up itself reads `<random>` or `<now>`.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any, Protocol, TypeAlias
+
+import agentscope
+from agentscope import event as event_module
+from agentscope import message as message_module
+from agentscope.event import AgentEvent, CustomEvent, EventType, ReplyStartEvent
+from agentscope.message import AssistantMsg, Msg, TextBlock
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+NOW = "<now>"
+RANDOM = "<random>"
+
+Json = Any
+"""A value as `json.loads` gives it."""
+
+_PINNED = ("agentscope", "pydantic", "pydantic_core")
+
+# The package warns about every event that it skips and about one deprecated
+# event type. Both are expected here and would drown the report.
+logging.getLogger("as").setLevel(logging.CRITICAL)
+warnings.filterwarnings("ignore", category=DeprecationWarning)
+
+agentscope.set_id_factory(lambda: RANDOM)
+agentscope.set_timestamp_factory(lambda: NOW)
+
+Message: TypeAlias = Msg
+
+EVENT_TYPES = frozenset(str(each) for each in EventType)
+
+EVENT: TypeAdapter[Any] = TypeAdapter(
+    Annotated[AgentEvent, Field(discriminator="type")],
+)
+
+
+class Dumpable(Protocol):
+    """What the package's events and messages have in common."""
+
+    def model_dump_json(self) -> str: ...
+
+
+def parse_event(text: str) -> Any:
+    """The event that the package reads from JSON text."""
+    return EVENT.validate_json(text)
+
+
+def parse_message(text: str) -> Message:
+    """The message that the package reads from JSON text."""
+    return Msg.model_validate_json(text)
+
+
+def describe(error: ValidationError) -> list[Json]:
+    """The part of a refusal that is worth comparing: error types and places."""
+    details = error.errors(
+        include_url=False,
+        include_context=False,
+        include_input=False,
+    )
+    return [{"type": each["type"], "loc": list(each["loc"])} for each in details]
+
+
+def describe_raised(error: Exception) -> str:
+    """One line for an exception that left the fold.
+
+    A validation error is told by its types and places: its own text runs over
+    several lines and names the version of pydantic.
+    """
+    if isinstance(error, ValidationError):
+        return f"ValidationError: {', '.join(map(_place, describe(error)))}"
+    kind = type(error)
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return f"{module}{kind.__name__}: {error}"
+
+
+def seed(event: ReplyStartEvent) -> Message:
+    """The empty message to which the events of a reply are appended."""
+    return AssistantMsg(event.name, [], id=event.reply_id)
+
+
+def is_custom(event: Any) -> bool:
+    """Whether the fold of this version raises on the event."""
+    return isinstance(event, CustomEvent)
+
+
+def is_reply_start(event: Any) -> bool:
+    """Whether the event creates a reply."""
+    return isinstance(event, ReplyStartEvent)
+
+
+def check_versions() -> None:
+    """Refuse to speak for any other version than the pinned ones."""
+    for name, pinned in _pins():
+        installed = version(name)
+        if installed != pinned:
+            raise SystemExit(
+                f"{name} {installed} is installed, but requirements.txt pins "
+                f"{pinned}: the answers would not be comparable",
+            )
+
+
+def check_frozen() -> None:
+    """Prove that no clock and no random number reaches a model of the package.
+
+    Every default factory of every model is called, because one that captured
+    another function than the two that look their factory up would slip
+    through.
+    """
+    for model in _models():
+        for name, field in model.model_fields.items():
+            factory = field.default_factory
+            if factory is None:
+                continue
+            value = factory()  # type: ignore[call-arg]
+            if value not in (NOW, RANDOM, {}, []):
+                raise SystemExit(f"{model.__name__}.{name} makes up {value!r}")
+    block = TextBlock(text="")
+    message = AssistantMsg("name", [])
+    made = (block.id, block.created_at, message.id, message.created_at)
+    if made != (RANDOM, NOW, RANDOM, NOW):
+        raise SystemExit(f"the factories are not in force: {made}")
+
+
+def _place(detail: Json) -> str:
+    steps = ".".join(str(step) for step in detail["loc"])
+    return f"{detail['type']} at {steps}" if steps else str(detail["type"])
+
+
+def _pins() -> Iterator[tuple[str, str]]:
+    text = (Path(__file__).parent / "requirements.txt").read_text("utf-8")
+    pins = dict(line.split("==") for line in text.splitlines() if "==" in line and line[0] != "#")
+    return ((name, pins[name]) for name in _PINNED)
+
+
+def _models() -> list[type[BaseModel]]:
+    found = {
+        value
+        for module in (event_module, message_module)
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, BaseModel)
+    }
+    return sorted(found, key=lambda model: model.__name__)

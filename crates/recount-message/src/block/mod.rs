@@ -1,0 +1,217 @@
+//! The blocks that a message is made of.
+
+mod data;
+mod hint;
+pub(crate) mod payload;
+mod source;
+mod text;
+mod tool;
+
+pub use data::{DataBlock, LegacyMedia};
+pub use hint::{HintBlock, HintLabel};
+pub use payload::{MediaBlock, Payload};
+pub use source::{Base64Source, Source, SourceError, UrlSource};
+pub use text::{TextBlock, ThinkingBlock};
+pub use tool::{PermissionBehavior, PermissionRule, ToolCallBlock, ToolCallState, ToolResultBlock, ToolResultState};
+
+use crate::json::fields::Fields;
+use crate::json::record::tag_of;
+use crate::json::scan::Raw;
+use crate::json::wire::{Place, Wire};
+use crate::{DecodeError, Object, Record, Shape};
+
+/// One piece of a message: text, thinking, data, a tool call, its result, or a hint.
+///
+/// ```
+/// use recount_message::{ContentBlock, TextBlock};
+///
+/// let block = ContentBlock::from(TextBlock::new("Hello").with_id("t1"));
+/// assert_eq!(block.type_name(), "text");
+/// assert_eq!(block.id(), "t1");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContentBlock {
+    /// Plain text.
+    Text(TextBlock),
+    /// What the model thought.
+    Thinking(ThinkingBlock),
+    /// An image, a sound, a film, a file.
+    Data(DataBlock),
+    /// Something said to the model from outside, in the middle of its reply.
+    Hint(HintBlock),
+    /// A tool that the model wants to be called.
+    ToolCall(ToolCallBlock),
+    /// What the tool answered.
+    ToolResult(ToolResultBlock),
+    /// A block of a type that this version does not know.
+    Unknown(UnknownBlock),
+}
+
+/// A block whose `type` this version does not know, kept as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownBlock {
+    /// All its fields, `type` included.
+    pub fields: Object,
+}
+
+impl UnknownBlock {
+    /// What `type` says.
+    pub fn type_name(&self) -> String {
+        self.text_field("type").unwrap_or_default()
+    }
+
+    /// The block's id, where it has one.
+    pub fn id(&self) -> Option<String> {
+        self.text_field("id")
+    }
+
+    fn text_field(&self, name: &str) -> Option<String> {
+        self.fields.get(name)?.to_text()
+    }
+
+    pub(crate) fn decode(raw: Raw<'_>) -> Result<Self, DecodeError> {
+        Ok(Self { fields: Object::decode(raw, Place::default())? })
+    }
+}
+
+/// A type of block that can be asked for by its Rust type: [`Msg::blocks`](crate::Msg::blocks) and its kin.
+pub trait Block: Sized + 'static {
+    /// What `type` says in JSON.
+    const TYPE: &'static str;
+
+    /// The block as this type, if that is what it is.
+    fn from_content(block: &ContentBlock) -> Option<&Self>;
+}
+
+macro_rules! content_blocks {
+    ($($variant:ident($block:ident) = $tag:literal;)+) => {
+        $(
+            impl From<$block> for ContentBlock {
+                fn from(block: $block) -> Self {
+                    Self::$variant(block)
+                }
+            }
+
+            impl Block for $block {
+                const TYPE: &'static str = $tag;
+
+                fn from_content(block: &ContentBlock) -> Option<&Self> {
+                    match block {
+                        ContentBlock::$variant(block) => Some(block),
+                        _ => None,
+                    }
+                }
+            }
+        )+
+
+        impl ContentBlock {
+            /// What `type` says in JSON.
+            pub fn type_name(&self) -> std::borrow::Cow<'static, str> {
+                match self {
+                    $( Self::$variant(_) => $tag.into(), )+
+                    Self::Unknown(block) => block.type_name().into(),
+                }
+            }
+
+            /// When the block was complete. An open block has no such time.
+            pub fn finished_at(&self) -> Option<&str> {
+                match self {
+                    $( Self::$variant(block) => block.finished_at.as_deref(), )+
+                    Self::Unknown(_) => None,
+                }
+            }
+
+            /// Stamps the block as complete, unless it is already or has no such time.
+            pub(crate) fn finish(&mut self, time: &str) {
+                match self {
+                    $( Self::$variant(block) => { block.finished_at.get_or_insert_with(|| time.to_owned()); } )+
+                    Self::Unknown(_) => {}
+                }
+            }
+
+            /// The block's id; empty for an unknown block without one.
+            pub fn id(&self) -> std::borrow::Cow<'_, str> {
+                match self {
+                    $( Self::$variant(block) => block.id.as_str().into(), )+
+                    Self::Unknown(block) => block.id().unwrap_or_default().into(),
+                }
+            }
+        }
+
+        impl<'a> Wire<'a> for ContentBlock {
+            fn shape() -> Shape {
+                Shape::OneOf(vec![$(Shape::Record(stringify!($block))),+])
+            }
+
+            fn decode(raw: Raw<'a>, place: Place<'_>) -> Result<Self, DecodeError> {
+                let fields = Fields::of(raw)?;
+                match &*tag_of(&fields)? {
+                    $( $tag => $block::from_fields(fields, place).map(Self::$variant), )+
+                    _ => UnknownBlock::decode(raw).map(Self::Unknown),
+                }
+            }
+
+            fn encode(&self, out: &mut String) {
+                match self {
+                    $( Self::$variant(block) => block.encode(out), )+
+                    Self::Unknown(block) => block.fields.write(out),
+                }
+            }
+        }
+
+        /// The declared blocks and what they are made of.
+        pub(crate) fn records() -> Vec<Record> {
+            vec![
+                $($block::record(),)+
+                Base64Source::record(),
+                UrlSource::record(),
+                PermissionRule::record(),
+            ]
+        }
+    };
+}
+
+content_blocks! {
+    Text(TextBlock) = "text";
+    Thinking(ThinkingBlock) = "thinking";
+    Hint(HintBlock) = "hint";
+    ToolCall(ToolCallBlock) = "tool_call";
+    ToolResult(ToolResultBlock) = "tool_result";
+    Data(DataBlock) = "data";
+}
+
+impl ContentBlock {
+    /// Whether a wire name means this block: its own, or the one that AgentScope Java has for it.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        match self {
+            Self::ToolCall(_) => matches!(name, "tool_call" | "tool_use"),
+            Self::Data(block) => name == "data" || block.legacy().is_some_and(|kind| kind.as_str() == name),
+            Self::Text(_) | Self::Thinking(_) | Self::Hint(_) | Self::ToolResult(_) | Self::Unknown(_) => {
+                self.type_name() == name
+            }
+        }
+    }
+}
+
+impl From<&str> for ContentBlock {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for ContentBlock {
+    fn from(text: String) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<MediaBlock> for ContentBlock {
+    fn from(block: MediaBlock) -> Self {
+        match block {
+            MediaBlock::Text(block) => Self::Text(block),
+            MediaBlock::Data(block) => Self::Data(block),
+            MediaBlock::Unknown(block) => Self::Unknown(block),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Where the bytes of a data block are: in the block, or at a URL.
+
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::json::fields::Fields;
+use crate::json::record::{record, tag_of};
+use crate::json::scan::Raw;
+use crate::json::wire::{Place, Wire};
+use crate::{DecodeError, DecodeErrorKind, Object, Shape};
+
+const UNKNOWN_MEDIA: &str = "application/octet-stream";
+
+/// Where the bytes of a [`DataBlock`](crate::DataBlock) are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Source {
+    /// In the block itself.
+    Base64(Base64Source),
+    /// At a URL.
+    Url(UrlSource),
+}
+
+record! {
+    /// Bytes in base64.
+    pub struct Base64Source tagged "base64" {
+        /// The bytes in base64, with padding.
+        pub data: String,
+        /// The media type, such as `image/png`.
+        pub media_type: String,
+    }
+}
+
+record! {
+    /// Bytes at a URL: http, https, file, or whatever the one who sends it understands.
+    pub struct UrlSource tagged "url" {
+        /// The URL exactly as it was given.
+        pub(crate) url: String,
+        /// The media type, such as `image/png`.
+        pub media_type: String,
+    }
+}
+
+/// Why a source could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// The URL breaks RFC 3986, or has no scheme.
+    #[error("`url`: {url:?} is not a URL: {reason}")]
+    Url {
+        /// What was given.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The path cannot be made absolute, or is not UTF-8.
+    #[error("`path`: {path:?} cannot become a file URL: {reason}")]
+    Path {
+        /// What was given.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The text is not base64.
+    #[error("`data`: not base64: {0}")]
+    Base64(String),
+}
+
+impl Base64Source {
+    /// Bytes, with their media type.
+    pub fn new(bytes: impl AsRef<[u8]>, media_type: impl Into<String>) -> Self {
+        Self::from_base64(STANDARD.encode(bytes), media_type)
+    }
+
+    /// Text that is base64 already.
+    pub fn from_base64(data: impl Into<String>, media_type: impl Into<String>) -> Self {
+        Self { data: data.into(), media_type: media_type.into(), extra: Object::new() }
+    }
+
+    /// The bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not base64, or not yet complete.
+    pub fn bytes(&self) -> Result<Vec<u8>, SourceError> {
+        STANDARD.decode(&self.data).map_err(|error| SourceError::Base64(error.to_string()))
+    }
+}
+
+impl UrlSource {
+    /// A URL, with the media type that its path suggests.
+    ///
+    /// ```
+    /// use recount_message::UrlSource;
+    ///
+    /// let source = UrlSource::new("https://example.com/image.jpg").unwrap();
+    /// assert_eq!((source.url(), source.media_type.as_str()), ("https://example.com/image.jpg", "image/jpeg"));
+    /// assert!(UrlSource::new("not a url").is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the URL breaks RFC 3986 or has no scheme.
+    pub fn new(url: impl Into<String>) -> Result<Self, SourceError> {
+        let url = url.into();
+        check_url(&url).map_err(|reason| SourceError::Url { url: url.clone(), reason })?;
+        Ok(Self::unchecked(url.clone(), media_type_of_url(&url)))
+    }
+
+    /// The URL of a local file. Nothing is read: that is left to who sends the message.
+    ///
+    /// # Errors
+    ///
+    /// When the path cannot be made absolute or is not UTF-8.
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, SourceError> {
+        let path = path.as_ref();
+        let fail = |reason: &str| SourceError::Path { path: path.display().to_string(), reason: reason.to_owned() };
+        let absolute = std::path::absolute(path).map_err(|error| fail(&error.to_string()))?;
+        let text = absolute.to_str().ok_or_else(|| fail("it is not UTF-8"))?;
+        Self::new(format!("file://{}", percent_encoded_path(text)))
+    }
+
+    /// A URL that nobody has checked, such as one that another implementation sent.
+    pub fn unchecked(url: impl Into<String>, media_type: impl Into<String>) -> Self {
+        Self { url: url.into(), media_type: media_type.into(), extra: Object::new() }
+    }
+
+    /// The URL exactly as it was given.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The same source with another media type.
+    pub fn with_media_type(mut self, media_type: impl Into<String>) -> Self {
+        self.media_type = media_type.into();
+        self
+    }
+}
+
+/// Says what keeps a text from being a URL, if anything does.
+pub(crate) fn check_url(url: &str) -> Result<(), String> {
+    fluent_uri::Uri::parse(url).map(|_| ()).map_err(|error| error.to_string())
+}
+
+fn media_type_of_url(url: &str) -> String {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    mime_guess::from_path(path).first_raw().unwrap_or(UNKNOWN_MEDIA).to_owned()
+}
+
+pub(crate) fn media_type_of_bytes(bytes: &[u8]) -> &'static str {
+    infer::get(bytes).map_or(UNKNOWN_MEDIA, |kind| kind.mime_type())
+}
+
+/// Escapes what may not stand in the path of a URL.
+fn percent_encoded_path(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+impl Source {
+    /// The media type, such as `image/png`.
+    pub fn media_type(&self) -> &str {
+        match self {
+            Self::Base64(source) => &source.media_type,
+            Self::Url(source) => &source.media_type,
+        }
+    }
+}
+
+impl From<Base64Source> for Source {
+    fn from(source: Base64Source) -> Self {
+        Self::Base64(source)
+    }
+}
+
+impl From<UrlSource> for Source {
+    fn from(source: UrlSource) -> Self {
+        Self::Url(source)
+    }
+}
+
+impl Wire<'_> for Source {
+    fn shape() -> Shape {
+        Shape::OneOf(vec![Shape::Record("Base64Source"), Shape::Record("UrlSource")])
+    }
+
+    fn decode(raw: Raw<'_>, place: Place<'_>) -> Result<Self, DecodeError> {
+        let fields = Fields::of(raw)?;
+        match &*tag_of(&fields)? {
+            "base64" => Base64Source::from_fields(fields, place).map(Self::Base64),
+            "url" => UrlSource::from_fields(fields, place).map(Self::Url),
+            other => Err(DecodeError::new(
+                DecodeErrorKind::UnknownValue,
+                format!("unknown source {other:?}, expected base64 or url"),
+            )
+            .within("type")),
+        }
+    }
+
+    fn encode(&self, out: &mut String) {
+        match self {
+            Self::Base64(source) => source.encode(out),
+            Self::Url(source) => source.encode(out),
+        }
+    }
+}

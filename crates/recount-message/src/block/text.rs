@@ -1,0 +1,99 @@
+//! Text, and what the model thought before it.
+
+use crate::ids::random_id;
+use crate::json::record::record;
+use crate::time::now_text;
+use crate::{Json, Object};
+
+record! {
+    /// Plain text.
+    pub struct TextBlock tagged "text" {
+        /// The text.
+        pub text: String,
+        /// Id of the block.
+        pub id: String = |here| here.owner.to_owned(),
+        /// When the block began.
+        pub created_at: String = |here| here.time.to_owned(),
+        /// When the block was complete.
+        pub finished_at: Option<String> = |_here| None,
+    }
+}
+
+impl TextBlock {
+    /// A text block with a new id.
+    ///
+    /// ```
+    /// use recount_message::TextBlock;
+    ///
+    /// assert_eq!(TextBlock::new("Hello").text, "Hello");
+    /// ```
+    pub fn new(text: impl Into<String>) -> Self {
+        Self::started(random_id(), now_text(), text.into())
+    }
+
+    pub(crate) fn started(id: String, created_at: String, text: String) -> Self {
+        Self { text, id, created_at, finished_at: None, extra: Object::new() }
+    }
+
+    /// The same block with another id.
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = id.into();
+        self
+    }
+}
+
+impl From<&str> for TextBlock {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<String> for TextBlock {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+record! {
+    /// The model's reasoning. What a provider adds to it, such as a signature, is in `extra`.
+    pub struct ThinkingBlock tagged "thinking" {
+        /// The reasoning.
+        pub thinking: String,
+        /// Id of the block.
+        pub id: String = |here| here.owner.to_owned(),
+        /// When the block began.
+        pub created_at: String = |here| here.time.to_owned(),
+        /// When the block was complete.
+        pub finished_at: Option<String> = |_here| None,
+    }
+}
+
+impl ThinkingBlock {
+    /// A thinking block with a new id.
+    pub fn new(thinking: impl Into<String>) -> Self {
+        Self::started(random_id(), now_text(), thinking.into())
+    }
+
+    pub(crate) fn started(id: String, created_at: String, thinking: String) -> Self {
+        Self { thinking, id, created_at, finished_at: None, extra: Object::new() }
+    }
+
+    /// The same block with another id.
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// The same block with something that the provider added, such as Anthropic's `signature`.
+    ///
+    /// ```
+    /// use recount_message::ThinkingBlock;
+    ///
+    /// let block = ThinkingBlock::new("First, …").with_extra("signature", "EqoB…");
+    /// assert_eq!(block.extra.get("signature").unwrap().to_text().unwrap(), "EqoB…");
+    /// ```
+    pub fn with_extra(mut self, key: impl Into<String>, value: impl Into<Json>) -> Self {
+        self.extra.insert(key, value);
+        self
+    }
+}

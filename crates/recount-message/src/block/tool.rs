@@ -1,0 +1,238 @@
+//! Tool calls, their results, and the rules that let them run.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Payload;
+use crate::json::record::record;
+use crate::json::wire::words;
+use crate::time::now_text;
+use crate::{Object, StructuredError};
+
+words! {
+    /// Where a tool call stands.
+    pub enum ToolCallState as "tool call state" {
+        /// Not yet checked.
+        Pending = "pending",
+        /// Waits for the user's permission.
+        Asking = "asking",
+        /// Allowed by the user or a rule, not yet run.
+        Allowed = "allowed",
+        /// Handed out, waits for the result.
+        Submitted = "submitted",
+        /// Over, well or not.
+        Finished = "finished",
+    }
+}
+
+words! {
+    /// How a tool's execution went.
+    pub enum ToolResultState as "tool result state" {
+        /// It worked.
+        Success = "success",
+        /// It failed.
+        Error = "error",
+        /// It was interrupted.
+        Interrupted = "interrupted",
+        /// It was not allowed to run.
+        Denied = "denied",
+        /// It is still running.
+        Running = "running",
+    }
+}
+
+words! {
+    /// What a permission rule does.
+    pub enum PermissionBehavior as "behavior" {
+        /// The tool runs.
+        Allow = "allow",
+        /// The tool does not run.
+        Deny = "deny",
+        /// The user is asked.
+        Ask = "ask",
+        /// The rule has no opinion.
+        Passthrough = "passthrough",
+    }
+}
+
+record! {
+    /// A rule that lets a tool run, forbids it, or has the user asked.
+    pub struct PermissionRule {
+        /// The tool that the rule is for.
+        pub tool_name: String,
+        /// What the rule matches, in the tool's own language; `null` matches everything.
+        pub rule_content: Option<String>,
+        /// What happens to a call that matches.
+        pub behavior: PermissionBehavior,
+        /// Where the rule comes from, such as `suggested`.
+        pub source: String,
+    }
+}
+
+record! {
+    /// A tool that the model wants to be called.
+    pub struct ToolCallBlock tagged "tool_call" {
+        /// Id of the call.
+        pub id: String,
+        /// The tool.
+        pub name: String,
+        /// The arguments: JSON text, as the model wrote it.
+        pub input: String,
+        /// Where the call stands.
+        pub state: ToolCallState = |_here| ToolCallState::Pending,
+        /// Rules that the user may accept along with the call.
+        pub suggested_rules: Vec<PermissionRule> = |_here| Vec::new(),
+        /// When the block began.
+        pub created_at: String = |here| here.time.to_owned(),
+        /// When the block was complete.
+        pub finished_at: Option<String> = |_here| None,
+    }
+}
+
+impl ToolCallBlock {
+    /// A call whose arguments are JSON text.
+    ///
+    /// ```
+    /// use recount_message::{ToolCallBlock, ToolCallState};
+    ///
+    /// let call = ToolCallBlock::new("call_1", "get_weather", r#"{"city": "Beijing"}"#);
+    /// assert_eq!(call.state, ToolCallState::Pending);
+    /// ```
+    pub fn new(id: impl Into<String>, name: impl Into<String>, input: impl Into<String>) -> Self {
+        Self::started(id.into(), name.into(), now_text(), input.into())
+    }
+
+    pub(crate) fn started(id: String, name: String, created_at: String, input: String) -> Self {
+        Self {
+            id,
+            name,
+            input,
+            state: ToolCallState::Pending,
+            suggested_rules: Vec::new(),
+            created_at,
+            finished_at: None,
+            extra: Object::new(),
+        }
+    }
+
+    /// A call whose arguments are a Rust value.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be written as JSON.
+    pub fn with_arguments(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: &(impl Serialize + ?Sized),
+    ) -> Result<Self, serde_json::Error> {
+        Ok(Self::new(id, name, serde_json::to_string(arguments)?))
+    }
+
+    /// The same call in another state.
+    pub fn with_state(mut self, state: ToolCallState) -> Self {
+        self.state = state;
+        self
+    }
+
+    /// The arguments as a Rust type. An empty text means no arguments.
+    ///
+    /// ```
+    /// use recount_message::ToolCallBlock;
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Weather {
+    ///     city: String,
+    /// }
+    ///
+    /// let call = ToolCallBlock::new("call_1", "get_weather", r#"{"city": "Beijing"}"#);
+    /// assert_eq!(call.arguments::<Weather>().unwrap().city, "Beijing");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON or does not fit the type; the error names the place.
+    pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, StructuredError> {
+        let input = self.input.trim();
+        StructuredError::decode(if input.is_empty() { "{}" } else { input })
+    }
+
+    /// What the tool answered, as the result of this call.
+    pub fn success(&self, output: impl Into<Payload>) -> ToolResultBlock {
+        ToolResultBlock::success(&self.id, &self.name, output)
+    }
+
+    /// What went wrong, as the result of this call.
+    pub fn error(&self, message: impl Into<String>) -> ToolResultBlock {
+        ToolResultBlock::error(&self.id, &self.name, message)
+    }
+}
+
+record! {
+    /// What a tool answered. Its id is that of the call.
+    pub struct ToolResultBlock tagged "tool_result" {
+        /// Id of the call that this answers.
+        pub id: String,
+        /// The tool.
+        pub name: String,
+        /// The answer: a string, or blocks of text and data.
+        pub output: Payload,
+        /// How the execution went.
+        pub state: ToolResultState = |_here| ToolResultState::Running,
+        /// What the tool says beside its answer.
+        pub metadata: Object = |_here| Object::new(),
+        /// When the block began.
+        pub created_at: String = |here| here.time.to_owned(),
+        /// When the block was complete.
+        pub finished_at: Option<String> = |_here| None,
+    }
+}
+
+impl ToolResultBlock {
+    /// A result in any state.
+    pub fn new(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        output: impl Into<Payload>,
+        state: ToolResultState,
+    ) -> Self {
+        let now = now_text();
+        Self {
+            finished_at: (state != ToolResultState::Running).then(|| now.clone()),
+            ..Self::started(id.into(), name.into(), now, output.into(), state)
+        }
+    }
+
+    pub(crate) fn started(
+        id: String,
+        name: String,
+        created_at: String,
+        output: Payload,
+        state: ToolResultState,
+    ) -> Self {
+        Self { id, name, output, state, metadata: Object::new(), created_at, finished_at: None, extra: Object::new() }
+    }
+
+    /// A tool that worked.
+    ///
+    /// ```
+    /// use recount_message::{ToolResultBlock, ToolResultState};
+    ///
+    /// let result = ToolResultBlock::success("call_1", "get_weather", "Sunny, 25°C");
+    /// assert_eq!(result.state, ToolResultState::Success);
+    /// assert_eq!(result.output.text().unwrap(), "Sunny, 25°C");
+    /// ```
+    pub fn success(id: impl Into<String>, name: impl Into<String>, output: impl Into<Payload>) -> Self {
+        Self::new(id, name, output, ToolResultState::Success)
+    }
+
+    /// A tool that failed.
+    pub fn error(id: impl Into<String>, name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(id, name, message.into(), ToolResultState::Error)
+    }
+
+    /// The same result with something that the tool says beside its answer.
+    pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
+        self.metadata = metadata.into();
+        self
+    }
+}

@@ -1,0 +1,116 @@
+//! The native JSON of an event.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::{Event, EventKind};
+use crate::json::fields::Fields;
+use crate::json::value::serialize_text;
+use crate::json::wire::{Place, Wire};
+use crate::json::write;
+use crate::{DecodeError, DecodeErrorKind};
+
+impl<'a> Event<'a> {
+    /// Reads an event in native JSON. What can be borrowed from the text is.
+    ///
+    /// ```
+    /// use recount_message::Event;
+    ///
+    /// let error = Event::from_json(r#"{"type":"TOOL_RESULT_END","reply_id":"r","tool_call_id":"c","state":"done"}"#);
+    /// assert_eq!(
+    ///     error.unwrap_err().to_string(),
+    ///     "`state`: unknown tool result state \"done\", expected one of success, error, interrupted, denied, running",
+    /// );
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON, or a field is missing or wrong; the error names the field. A type that is not known
+    /// is no error: see [`EventKind::Unknown`].
+    #[inline]
+    pub fn from_json(text: &'a str) -> Result<Self, DecodeError> {
+        let mut fields = Fields::document(text)?;
+        let nowhere = Place::default();
+        let id = fields.read("id", nowhere)?.unwrap_or_default();
+        let created_at: Cow<'a, str> = fields.read("created_at", nowhere)?.unwrap_or_default();
+        let metadata = fields.read("metadata", nowhere)?.unwrap_or_default();
+        let type_name: Cow<'a, str> = fields.require("type", nowhere)?;
+        let hint_id = match &*type_name {
+            "HINT_BLOCK" => fields.peek("block_id").and_then(|raw| raw.to_text().ok()).unwrap_or_default(),
+            _ => Cow::Borrowed(""),
+        };
+        let place =
+            Place { owner: &hint_id, time: &created_at, holds_message: type_name == "CUSTOM", ..Place::default() };
+        let kind = EventKind::from_fields(type_name, &mut fields, place)?;
+        check_one_source(&kind)?;
+        Ok(Self { id, created_at, metadata, kind, extra: fields.rest()? })
+    }
+
+    /// Reads an event from bytes that should be UTF-8.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_json`](Self::from_json), and when the bytes are not UTF-8.
+    pub fn from_slice(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| DecodeError::new(DecodeErrorKind::Encoding, format!("not UTF-8: {error}")))?;
+        Self::from_json(text)
+    }
+
+    /// Writes the event in native JSON, on one line.
+    pub fn to_json(&self) -> String {
+        let mut out = String::with_capacity(256);
+        self.write_json(&mut out);
+        out
+    }
+
+    /// Appends the event in native JSON to a text.
+    pub fn write_json(&self, out: &mut String) {
+        out.push_str("{\"id\":");
+        write::string(out, &self.id);
+        out.push_str(",\"created_at\":");
+        write::string(out, &self.created_at);
+        out.push_str(",\"metadata\":");
+        self.metadata.encode(out);
+        out.push_str(",\"type\":");
+        write::string(out, self.type_name());
+        self.kind.write(out);
+        self.extra.write_entries(out);
+        out.push('}');
+    }
+}
+
+/// Data comes either as bytes or as a URL, never as both and never as neither.
+#[inline]
+fn check_one_source(kind: &EventKind<'_>) -> Result<(), DecodeError> {
+    let (data, url) = match kind {
+        EventKind::DataBlockDelta(kind) => (&kind.data, &kind.url),
+        EventKind::ToolResultDataDelta(kind) => (&kind.data, &kind.url),
+        _ => return Ok(()),
+    };
+    if data.is_some() != url.is_some() {
+        return Ok(());
+    }
+    let found = if data.is_some() { "both" } else { "neither" };
+    Err(DecodeError::new(
+        DecodeErrorKind::Rule,
+        format!("exactly one of `data` and `url` must be given, found {found}"),
+    ))
+}
+
+impl Serialize for Event<'_> {
+    /// Writes native JSON. Only `serde_json` can be the format.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_text(self.to_json(), serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Event<'static> {
+    /// Reads native JSON. Only `serde_json` can be the format.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        Event::from_json(text.get()).map(Event::into_owned).map_err(serde::de::Error::custom)
+    }
+}

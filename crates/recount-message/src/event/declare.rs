@@ -1,0 +1,214 @@
+//! The declaration of events: their structs, how they are read and written, and their description, from one list.
+
+use std::borrow::Cow;
+
+use crate::block::{Payload, ToolCallBlock, ToolResultBlock};
+use crate::{ConfirmResult, ErrorInfo, FinishedReason, ModelFinishedReason, Object, ToolResultState};
+
+/// Makes a field independent of the text that it was read from.
+pub(crate) trait IntoOwned {
+    type Owned;
+    fn into_owned(self) -> Self::Owned;
+}
+
+impl IntoOwned for Cow<'_, str> {
+    type Owned = Cow<'static, str>;
+
+    fn into_owned(self) -> Cow<'static, str> {
+        Cow::Owned(Cow::into_owned(self))
+    }
+}
+
+impl<T: IntoOwned> IntoOwned for Option<T> {
+    type Owned = Option<T::Owned>;
+
+    fn into_owned(self) -> Self::Owned {
+        self.map(T::into_owned)
+    }
+}
+
+macro_rules! owned_already {
+    ($($type:ty),+) => {$(
+        impl IntoOwned for $type {
+            type Owned = Self;
+
+            fn into_owned(self) -> Self {
+                self
+            }
+        }
+    )+};
+}
+owned_already!(
+    u64,
+    Object,
+    Payload,
+    ErrorInfo,
+    FinishedReason,
+    ModelFinishedReason,
+    ToolResultState,
+    Vec<ToolCallBlock>,
+    Vec<ToolResultBlock>,
+    Vec<ConfirmResult>
+);
+
+/// Declares all events.
+///
+/// ```text
+/// events! {
+///     /// What it says.
+///     Name(NameEvent) = "TYPE" {
+///         /// A field that must be there.
+///         field: Type,
+///         /// A field that may be missing.
+///         other: Type = default expression,
+///         /// A field that may be missing, and is not written then.
+///         third: Option<Type> = None => omitted,
+///     }
+/// }
+/// ```
+macro_rules! events {
+    ($(
+        $(#[doc = $doc:literal])+
+        $name:ident($struct:ident) = $type_name:literal {
+            $( $(#[doc = $field_doc:literal])+ $field:ident: $type:ty $(= $default:expr $(=> $omitted:ident)?)?, )*
+        }
+    )+) => {
+        $(
+            $(#[doc = $doc])+
+            #[derive(Debug, Clone, PartialEq, Eq)]
+            pub struct $struct<'a> {
+                $( $(#[doc = $field_doc])+ pub $field: $type, )*
+            }
+
+            impl<'a> $struct<'a> {
+                fn from_fields(fields: &mut Fields<'a>, place: Place<'_>) -> Result<Self, DecodeError> {
+                    Ok(Self {
+                        $( $field: read_field!(fields, place, $field $(, $default)?), )*
+                    })
+                }
+
+                fn write(&self, out: &mut String) {
+                    $( write_field!(out, self.$field, $field $($(, $omitted)?)?); )*
+                }
+
+                fn into_owned(self) -> $struct<'static> {
+                    $struct { $( $field: IntoOwned::into_owned(self.$field), )* }
+                }
+            }
+
+            impl<'a> From<$struct<'a>> for EventKind<'a> {
+                fn from(kind: $struct<'a>) -> Self {
+                    Self::$name(kind)
+                }
+            }
+        )+
+
+        /// What an event says, by its type.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum EventKind<'a> {
+            $( $(#[doc = $doc])+ $name($struct<'a>), )+
+            /// An event of a type that this version does not know. Its fields are the event's `extra`.
+            Unknown(UnknownEvent<'a>),
+        }
+
+        words! {
+            /// The type of an event.
+            pub enum EventType as "event type" {
+                $( $(#[doc = $doc])+ $name = $type_name, )+
+            }
+        }
+
+        impl<'a> EventKind<'a> {
+            #[inline]
+            pub(super) fn from_fields(
+                type_name: Cow<'a, str>,
+                fields: &mut Fields<'a>,
+                place: Place<'_>,
+            ) -> Result<Self, DecodeError> {
+                match &*type_name {
+                    $( $type_name => $struct::from_fields(fields, place).map(Self::$name), )+
+                    _ => Ok(Self::Unknown(UnknownEvent { type_name })),
+                }
+            }
+
+            pub(super) fn write(&self, out: &mut String) {
+                match self {
+                    $( Self::$name(kind) => kind.write(out), )+
+                    Self::Unknown(_) => {}
+                }
+            }
+
+            /// The same, independent of the text that it was read from.
+            pub fn into_owned(self) -> EventKind<'static> {
+                match self {
+                    $( Self::$name(kind) => EventKind::$name(kind.into_owned()), )+
+                    Self::Unknown(kind) => {
+                        EventKind::Unknown(UnknownEvent { type_name: IntoOwned::into_owned(kind.type_name) })
+                    }
+                }
+            }
+
+            /// The event's type; nothing where this version does not know it.
+            pub fn event_type(&self) -> Option<EventType> {
+                match self {
+                    $( Self::$name(_) => Some(EventType::$name), )+
+                    Self::Unknown(_) => None,
+                }
+            }
+
+            /// What `type` says in JSON.
+            pub fn type_name(&self) -> &str {
+                match self {
+                    $( Self::$name(_) => $type_name, )+
+                    Self::Unknown(kind) => &kind.type_name,
+                }
+            }
+        }
+
+        /// The declared events and what they mean.
+        pub(crate) fn records<'a>() -> Vec<Record> {
+            vec![$(
+                Record {
+                    name: stringify!($struct),
+                    tag: Some($type_name),
+                    doc: concat!($($doc),+).trim_ascii(),
+                    fields: vec![$(
+                        Field {
+                            name: stringify!($field),
+                            shape: <$type>::shape(),
+                            required: !has_default!($($default)?),
+                            doc: concat!($($field_doc),+).trim_ascii(),
+                        },
+                    )*],
+                },
+            )+]
+        }
+    };
+}
+
+macro_rules! read_field {
+    ($fields:ident, $place:ident, $field:ident) => {
+        $fields.require(stringify!($field), $place)?
+    };
+    ($fields:ident, $place:ident, $field:ident, $default:expr) => {
+        match $fields.read(stringify!($field), $place)? {
+            Some(value) => value,
+            None => $default,
+        }
+    };
+}
+
+macro_rules! write_field {
+    ($out:ident, $value:expr, $field:ident) => {
+        $out.push_str(concat!(",\"", stringify!($field), "\":"));
+        Wire::encode(&$value, $out);
+    };
+    ($out:ident, $value:expr, $field:ident, omitted) => {
+        if $value.is_some() {
+            write_field!($out, $value, $field);
+        }
+    };
+}
+
+pub(super) use {events, read_field, write_field};

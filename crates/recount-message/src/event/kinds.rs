@@ -1,0 +1,361 @@
+//! The events, each declared once.
+
+use std::borrow::Cow;
+
+use super::declare::{IntoOwned, events, read_field, write_field};
+use crate::block::{Payload, PermissionRule, ToolCallBlock, ToolResultBlock, ToolResultState};
+use crate::json::fields::Fields;
+use crate::json::record::{has_default, record};
+use crate::json::wire::{Place, Wire, words};
+use crate::msg::{ErrorInfo, FinishedReason};
+use crate::{DecodeError, Field, Object, Record};
+
+events! {
+    /// An agent begins a reply.
+    ReplyStart(ReplyStartEvent) = "REPLY_START" {
+        /// Id of the producer's session.
+        session_id: Cow<'a, str>,
+        /// Id of the reply, and of the message that it becomes.
+        reply_id: Cow<'a, str>,
+        /// The agent's name.
+        name: Cow<'a, str>,
+        /// The agent's role. The message is an assistant's, whatever this says.
+        role: Cow<'a, str> = Cow::Borrowed("assistant"),
+    }
+
+    /// The reply is over. What is still open ends with it.
+    ReplyEnd(ReplyEndEvent) = "REPLY_END" {
+        /// Id of the producer's session.
+        session_id: Cow<'a, str>,
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Why the reply ended.
+        finished_reason: FinishedReason = FinishedReason::Completed,
+        /// What went wrong, where something did.
+        error: Option<ErrorInfo> = None,
+    }
+
+    /// A model is called.
+    ModelCallStart(ModelCallStartEvent) = "MODEL_CALL_START" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// The model.
+        model_name: Cow<'a, str>,
+    }
+
+    /// The model has answered. Its tokens are added to the message's.
+    ModelCallEnd(ModelCallEndEvent) = "MODEL_CALL_END" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Tokens read.
+        input_tokens: u64,
+        /// Tokens written.
+        output_tokens: u64,
+        /// Tokens read from the prompt cache.
+        cache_input_tokens: u64 = 0,
+        /// Tokens written to the prompt cache.
+        cache_creation_input_tokens: u64 = 0,
+        /// Why the call ended.
+        finished_reason: ModelFinishedReason = ModelFinishedReason::Completed,
+    }
+
+    /// A text block begins.
+    TextBlockStart(TextBlockStartEvent) = "TEXT_BLOCK_START" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the block.
+        block_id: Cow<'a, str>,
+    }
+
+    /// More text.
+    TextBlockDelta(TextBlockDeltaEvent) = "TEXT_BLOCK_DELTA" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the block.
+        block_id: Cow<'a, str>,
+        /// What is appended.
+        delta: Cow<'a, str>,
+    }
+
+    /// The text block is complete.
+    TextBlockEnd(TextBlockEndEvent) = "TEXT_BLOCK_END" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the block.
+        block_id: Cow<'a, str>,
+        /// The whole text, where it is not what the deltas make.
+        text: Option<Cow<'a, str>> = None,
+    }
+
+    /// A thinking block begins.
+    ThinkingBlockStart(ThinkingBlockStartEvent) = "THINKING_BLOCK_START" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the block.
+        block_id: Cow<'a, str>,
+    }
+
+    /// More thinking.
+    ThinkingBlockDelta(ThinkingBlockDeltaEvent) = "THINKING_BLOCK_DELTA" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the block.
+        block_id: Cow<'a, str>,
+        /// What is appended.
+        delta: Cow<'a, str>,
+    }
+
+    /// The thinking block is complete.
+    ThinkingBlockEnd(ThinkingBlockEndEvent) = "THINKING_BLOCK_END" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the block.
+        block_id: Cow<'a, str>,
+    }
+
+    /// A data block begins.
+    DataBlockStart(DataBlockStartEvent) = "DATA_BLOCK_START" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the block.
+        block_id: Cow<'a, str>,
+        /// The media type, such as `image/png`.
+        media_type: Cow<'a, str>,
+        /// What the data is called.
+        name: Option<Cow<'a, str>> = None,
+    }
+
+    /// More data, or where it is. Exactly one of `data` and `url` is there.
+    DataBlockDelta(DataBlockDeltaEvent) = "DATA_BLOCK_DELTA" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the block.
+        block_id: Cow<'a, str>,
+        /// The media type. The one of the start stands, unless a `url` comes.
+        media_type: Cow<'a, str>,
+        /// Base64, cut anywhere.
+        data: Option<Cow<'a, str>> = None,
+        /// Where the data is; it replaces what came before.
+        url: Option<Cow<'a, str>> = None,
+    }
+
+    /// The data block is complete.
+    DataBlockEnd(DataBlockEndEvent) = "DATA_BLOCK_END" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the block.
+        block_id: Cow<'a, str>,
+    }
+
+    /// Something is said to the model from outside, all at once.
+    HintBlock(HintBlockEvent) = "HINT_BLOCK" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the block.
+        block_id: Cow<'a, str>,
+        /// Who says it; may be a small JSON object with `label` and `sublabel`.
+        source: Option<Cow<'a, str>> = None,
+        /// What is said.
+        hint: Payload,
+    }
+
+    /// The model begins a tool call.
+    ToolCallStart(ToolCallStartEvent) = "TOOL_CALL_START" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the call.
+        tool_call_id: Cow<'a, str>,
+        /// The tool.
+        tool_call_name: Cow<'a, str>,
+    }
+
+    /// More of the arguments.
+    ToolCallDelta(ToolCallDeltaEvent) = "TOOL_CALL_DELTA" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the call.
+        tool_call_id: Cow<'a, str>,
+        /// A piece of JSON text, cut anywhere.
+        delta: Cow<'a, str>,
+    }
+
+    /// The arguments are complete.
+    ToolCallEnd(ToolCallEndEvent) = "TOOL_CALL_END" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the call.
+        tool_call_id: Cow<'a, str>,
+    }
+
+    /// A tool begins to run.
+    ToolResultStart(ToolResultStartEvent) = "TOOL_RESULT_START" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the call that is answered.
+        tool_call_id: Cow<'a, str>,
+        /// The tool.
+        tool_call_name: Cow<'a, str>,
+    }
+
+    /// The tool says more.
+    ToolResultTextDelta(ToolResultTextDeltaEvent) = "TOOL_RESULT_TEXT_DELTA" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the call that is answered.
+        tool_call_id: Cow<'a, str>,
+        /// What is appended.
+        delta: Cow<'a, str>,
+    }
+
+    /// The tool gives data. Exactly one of `data` and `url` is there.
+    ToolResultDataDelta(ToolResultDataDeltaEvent) = "TOOL_RESULT_DATA_DELTA" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the call that is answered.
+        tool_call_id: Cow<'a, str>,
+        /// Id of the data: a known one is continued, a new one appended.
+        block_id: Option<Cow<'a, str>> = None => omitted,
+        /// The media type.
+        media_type: Cow<'a, str>,
+        /// Base64, cut anywhere.
+        data: Option<Cow<'a, str>> = None,
+        /// Where the data is.
+        url: Option<Cow<'a, str>> = None,
+    }
+
+    /// The tool is done. The event's metadata is what the tool says beside its answer.
+    ToolResultEnd(ToolResultEndEvent) = "TOOL_RESULT_END" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// Id of the call that is answered.
+        tool_call_id: Cow<'a, str>,
+        /// How it went.
+        state: ToolResultState,
+    }
+
+    /// The agent took more rounds than it may. `REPLY_END` says so too.
+    ExceedMaxIters(ExceedMaxItersEvent) = "EXCEED_MAX_ITERS" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// The agent's name.
+        name: Cow<'a, str>,
+    }
+
+    /// The agent waits for the user's permission.
+    RequireUserConfirm(RequireUserConfirmEvent) = "REQUIRE_USER_CONFIRM" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// The calls that need it, with the rules that the user may accept.
+        tool_calls: Vec<ToolCallBlock>,
+    }
+
+    /// The agent waits for tools that run elsewhere.
+    RequireExternalExecution(RequireExternalExecutionEvent) = "REQUIRE_EXTERNAL_EXECUTION" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// The calls to run.
+        tool_calls: Vec<ToolCallBlock>,
+    }
+
+    /// The user allows or refuses calls. Goes to the agent.
+    UserConfirmResult(UserConfirmResultEvent) = "USER_CONFIRM_RESULT" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// One answer for each call.
+        confirm_results: Vec<ConfirmResult>,
+    }
+
+    /// The user stops a reply that waits. Goes to the agent.
+    UserInterrupt(UserInterruptEvent) = "USER_INTERRUPT" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+    }
+
+    /// Tools that ran elsewhere have answered. Goes to the agent.
+    ExternalExecutionResult(ExternalExecutionResultEvent) = "EXTERNAL_EXECUTION_RESULT" {
+        /// Id of the reply.
+        reply_id: Cow<'a, str>,
+        /// The answers.
+        execution_results: Vec<ToolResultBlock>,
+    }
+
+    /// A signal that is no other event. It belongs to the session, not to a message, unless its name is one of
+    /// Recount's own that say otherwise.
+    Custom(CustomEvent) = "CUSTOM" {
+        /// Id of the reply, where the producer names one.
+        reply_id: Option<Cow<'a, str>> = None => omitted,
+        /// The kind of signal.
+        name: Cow<'a, str>,
+        /// What it says.
+        value: Object = Object::new(),
+    }
+}
+
+words! {
+    /// Why a model call ended.
+    pub enum ModelFinishedReason as "finished reason" {
+        /// The model was done.
+        Completed = "completed",
+        /// The call was broken off.
+        Interrupted = "interrupted",
+    }
+}
+
+/// An event whose `type` this version does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownEvent<'a> {
+    /// What `type` says.
+    pub type_name: Cow<'a, str>,
+}
+
+record! {
+    /// A user's answer to one call.
+    pub struct ConfirmResult {
+        /// Whether the call may run.
+        pub confirmed: bool,
+        /// The call. Where its input differs from the one that was asked about, the user has edited it.
+        pub tool_call: ToolCallBlock,
+        /// Rules that the user accepts along with the call.
+        pub rules: Option<Vec<PermissionRule>> = |_here| None,
+    }
+}
+
+impl ConfirmResult {
+    /// The call may run.
+    pub fn allow(tool_call: ToolCallBlock) -> Self {
+        Self { confirmed: true, tool_call, rules: None, extra: Object::new() }
+    }
+
+    /// The call may not run.
+    pub fn deny(tool_call: ToolCallBlock) -> Self {
+        Self { confirmed: false, tool_call, rules: None, extra: Object::new() }
+    }
+
+    /// The same answer with rules for calls like it.
+    pub fn with_rules(mut self, rules: impl IntoIterator<Item = PermissionRule>) -> Self {
+        self.rules = Some(rules.into_iter().collect());
+        self
+    }
+}
+
+impl EventKind<'_> {
+    /// Id of the reply that the event is for; nothing where it is for the session.
+    pub fn reply_id(&self) -> Option<&str> {
+        macro_rules! reply_id {
+            ($($name:ident)+) => {
+                match self {
+                    $( Self::$name(kind) => Some(&kind.reply_id), )+
+                    Self::Custom(kind) => kind.reply_id.as_deref(),
+                    Self::Unknown(_) => None,
+                }
+            };
+        }
+        reply_id! {
+            ReplyStart ReplyEnd ModelCallStart ModelCallEnd TextBlockStart TextBlockDelta TextBlockEnd
+            ThinkingBlockStart ThinkingBlockDelta ThinkingBlockEnd DataBlockStart DataBlockDelta DataBlockEnd HintBlock
+            ToolCallStart ToolCallDelta ToolCallEnd ToolResultStart ToolResultTextDelta ToolResultDataDelta
+            ToolResultEnd ExceedMaxIters RequireUserConfirm RequireExternalExecution UserConfirmResult UserInterrupt
+            ExternalExecutionResult
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Events: a message in the making.
+
+mod carry;
+mod codec;
+mod custom;
+mod declare;
+pub(crate) mod kinds;
+
+pub use custom::CustomName;
+pub(crate) use custom::Folded;
+pub use kinds::*;
+
+use std::borrow::Cow;
+
+use crate::Object;
+use crate::ids::random_id;
+use crate::time::{now_text, parse_time};
+
+/// One step of a reply: a block begins, grows or ends, a tool answers, the user is asked.
+///
+/// Reading borrows from the text; [`into_owned`](Self::into_owned) makes an [`AgentEvent`] that can be kept.
+///
+/// ```
+/// use recount_message::{Event, EventKind};
+///
+/// let line = r#"{"id":"e4","created_at":"2026-01-01T00:00:00.000000+00:00","metadata":{},"type":"TEXT_BLOCK_DELTA",
+///     "reply_id":"r1","block_id":"b1","delta":"Hello"}"#;
+/// let event = Event::from_json(line)?;
+/// let EventKind::TextBlockDelta(text) = &event.kind else { unreachable!() };
+/// assert_eq!((event.reply_id(), &*text.delta), (Some("r1"), "Hello"));
+/// # Ok::<(), recount_message::DecodeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// Id of the event; empty where it came without one.
+    pub id: Cow<'a, str>,
+    /// When it happened, as it was written; empty where it came without a time.
+    pub created_at: Cow<'a, str>,
+    /// What else is known about it. What Recount adds is under the key `recount`.
+    pub metadata: Object,
+    /// What it says.
+    pub kind: EventKind<'a>,
+    /// The fields that are not declared, as they came.
+    pub extra: Object,
+}
+
+/// An event that stands by itself.
+pub type AgentEvent = Event<'static>;
+
+impl<'a> Event<'a> {
+    /// An event with a random id, now.
+    ///
+    /// ```
+    /// use recount_message::{Event, UserInterruptEvent};
+    ///
+    /// let event = Event::new(UserInterruptEvent { reply_id: "r1".into() });
+    /// assert_eq!(event.type_name(), "USER_INTERRUPT");
+    /// ```
+    pub fn new(kind: impl Into<EventKind<'a>>) -> Self {
+        Self::stamped(random_id(), now_text(), kind)
+    }
+
+    /// An event with a given id and time.
+    pub fn stamped(
+        id: impl Into<Cow<'a, str>>,
+        created_at: impl Into<Cow<'a, str>>,
+        kind: impl Into<EventKind<'a>>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            created_at: created_at.into(),
+            metadata: Object::new(),
+            kind: kind.into(),
+            extra: Object::new(),
+        }
+    }
+
+    /// The same event with other metadata.
+    pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
+        self.metadata = metadata.into();
+        self
+    }
+
+    /// The event's type; nothing where this version does not know it.
+    pub fn event_type(&self) -> Option<EventType> {
+        self.kind.event_type()
+    }
+
+    /// What `type` says in JSON.
+    pub fn type_name(&self) -> &str {
+        self.kind.type_name()
+    }
+
+    /// Id of the reply that the event is for; nothing where it is for the session.
+    pub fn reply_id(&self) -> Option<&str> {
+        self.kind.reply_id()
+    }
+
+    /// When it happened; nothing where the text is no time. Without a zone it is taken as UTC.
+    pub fn created(&self) -> Option<jiff::Timestamp> {
+        parse_time(&self.created_at)
+    }
+
+    /// The same event, independent of the text that it was read from.
+    pub fn into_owned(self) -> AgentEvent {
+        Event {
+            id: Cow::Owned(self.id.into_owned()),
+            created_at: Cow::Owned(self.created_at.into_owned()),
+            metadata: self.metadata,
+            kind: self.kind.into_owned(),
+            extra: self.extra,
+        }
+    }
+}

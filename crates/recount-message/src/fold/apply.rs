@@ -1,0 +1,402 @@
+//! What each event does to a message.
+
+use super::index::{Kind, Lookup, Streamed};
+use super::outcome::{Outcome, Reason};
+use crate::base64_text;
+use crate::block::{
+    Base64Source, ContentBlock, DataBlock, HintBlock, MediaBlock, Payload, Source, TextBlock, ThinkingBlock,
+    ToolCallBlock, ToolCallState, ToolResultBlock, ToolResultState, UrlSource,
+};
+use crate::event::{
+    ConfirmResult, DataBlockDeltaEvent, DataBlockStartEvent, Event, EventKind, Folded, HintBlockEvent,
+    ModelCallEndEvent, ReplyEndEvent, TextBlockEndEvent, ToolResultDataDeltaEvent, ToolResultStartEvent,
+};
+use crate::msg::Msg;
+use crate::{Object, Role, Usage, marks};
+
+/// The message that a REPLY_START begins.
+pub(super) fn begin(event: &Event<'_>, reply_id: &str, name: &str) -> Msg {
+    let mut message = Msg::bare(Role::Assistant, name.to_owned(), Vec::new())
+        .with_id(reply_id)
+        .with_created_at(event.created_at.to_string());
+    if let Some(metadata) = event.carried_object("metadata") {
+        message.metadata = metadata;
+    }
+    if let Some(parent) = event.carried("parent") {
+        marks::set(&mut message.metadata, "parent", parent);
+    }
+    message
+}
+
+/// A message that an event is being applied to, with the means to find its blocks.
+pub(super) struct Target<'m, L> {
+    pub(super) message: &'m mut Msg,
+    pub(super) lookup: &'m mut L,
+}
+
+impl<L: Lookup> Target<'_, L> {
+    /// Applies an event of this reply.
+    #[inline]
+    pub(super) fn apply(&mut self, event: &Event<'_>) -> Outcome {
+        if self.message.finished_at.is_some() {
+            return Outcome::Ignored(Reason::ReplyEnded(self.message.id.clone()));
+        }
+        match &event.kind {
+            EventKind::TextBlockDelta(kind) => {
+                self.open::<TextBlock>(&kind.block_id).map(|block| block.text.push_str(&kind.delta)).into()
+            }
+            EventKind::ThinkingBlockDelta(kind) => {
+                self.open::<ThinkingBlock>(&kind.block_id).map(|block| block.thinking.push_str(&kind.delta)).into()
+            }
+            EventKind::ToolCallDelta(kind) => {
+                self.open::<ToolCallBlock>(&kind.tool_call_id).map(|block| block.input.push_str(&kind.delta)).into()
+            }
+            EventKind::DataBlockDelta(kind) => self.data_delta(kind).into(),
+            EventKind::ToolResultTextDelta(kind) => {
+                self.result_text(&kind.tool_call_id, &kind.delta, &event.created_at).into()
+            }
+            EventKind::ToolResultDataDelta(kind) => self.result_data(kind, event).into(),
+            EventKind::TextBlockStart(kind) => self
+                .start(&kind.block_id, |id| TextBlock::started(id, event.created_at.to_string(), String::new()))
+                .into(),
+            EventKind::ThinkingBlockStart(kind) => self
+                .start(&kind.block_id, |id| ThinkingBlock::started(id, event.created_at.to_string(), String::new()))
+                .into(),
+            EventKind::DataBlockStart(kind) => self.data_start(kind, event).into(),
+            EventKind::ToolCallStart(kind) => self
+                .start(&kind.tool_call_id, |id| {
+                    let name = kind.tool_call_name.to_string();
+                    ToolCallBlock::started(id, name, event.created_at.to_string(), String::new())
+                })
+                .into(),
+            EventKind::ToolResultStart(kind) => self.result_start(kind, event).into(),
+            EventKind::TextBlockEnd(kind) => self.text_end(kind, event).into(),
+            EventKind::ThinkingBlockEnd(kind) => self
+                .end::<ThinkingBlock>(&kind.block_id, event)
+                .map(|block| add_extra(&mut block.extra, event, ThinkingBlock::record))
+                .into(),
+            EventKind::DataBlockEnd(kind) => self.end::<DataBlock>(&kind.block_id, event).map(|_| ()).into(),
+            EventKind::ToolCallEnd(kind) => self
+                .end::<ToolCallBlock>(&kind.tool_call_id, event)
+                .map(|block| add_extra(&mut block.extra, event, ToolCallBlock::record))
+                .into(),
+            EventKind::ToolResultEnd(kind) => self.result_end(&kind.tool_call_id, kind.state, event).into(),
+            EventKind::HintBlock(kind) => {
+                self.hint(kind, event);
+                Outcome::Applied
+            }
+            EventKind::ModelCallStart(_) => {
+                self.message.call_floor.0 = self.message.content.len();
+                Outcome::Applied
+            }
+            EventKind::ModelCallEnd(kind) => {
+                self.model_call_end(kind, event);
+                Outcome::Applied
+            }
+            EventKind::RequireUserConfirm(kind) => Outcome::of_items(kind.tool_calls.iter().map(|asked| {
+                let call = self.call(&asked.id)?;
+                call.state = ToolCallState::Asking;
+                call.suggested_rules.clone_from(&asked.suggested_rules);
+                Ok(())
+            })),
+            EventKind::RequireExternalExecution(kind) => Outcome::of_items(
+                kind.tool_calls
+                    .iter()
+                    .map(|call| self.call(&call.id).map(|call| call.state = ToolCallState::Submitted)),
+            ),
+            EventKind::UserConfirmResult(kind) => {
+                Outcome::of_items(kind.confirm_results.iter().map(|answer| self.confirmed(answer)))
+            }
+            EventKind::ExternalExecutionResult(kind) => {
+                Outcome::of_items(kind.execution_results.iter().map(|result| self.external_result(result, event)))
+            }
+            EventKind::ReplyEnd(kind) => {
+                self.reply_end(kind, event);
+                Outcome::Applied
+            }
+            // They say what other events have done or will do.
+            EventKind::ReplyStart(_) | EventKind::ExceedMaxIters(_) | EventKind::UserInterrupt(_) => Outcome::Applied,
+            EventKind::Custom(_) => Outcome::NotForMessage,
+            EventKind::Unknown(kind) => Outcome::Ignored(Reason::UnknownType(kind.type_name.to_string())),
+        }
+    }
+
+    /// Applies one of Recount's own events of this reply.
+    pub(super) fn apply_folded(&mut self, folded: Folded) -> Outcome {
+        if self.message.finished_at.is_some() {
+            return Outcome::Ignored(Reason::ReplyEnded(self.message.id.clone()));
+        }
+        match folded {
+            Folded::Block { block, .. } => {
+                if let ContentBlock::ToolResult(result) = &block
+                    && let Err(reason) = self.call(&result.id)
+                {
+                    return Outcome::Ignored(reason);
+                }
+                self.push(block);
+                Outcome::Applied
+            }
+            Folded::Call { tool_call_id, state, .. } => self.call(&tool_call_id).map(|call| call.state = state).into(),
+            Folded::Message(_) => Outcome::NotForMessage,
+        }
+    }
+
+    fn push(&mut self, block: impl Into<ContentBlock>) {
+        self.message.content.push(block.into());
+        self.lookup.block_added(&self.message.content);
+    }
+
+    #[inline]
+    fn find(&mut self, kind: Kind, id: &str) -> Option<usize> {
+        self.lookup.find(&self.message.content, kind, id)
+    }
+
+    #[inline]
+    fn at<B: Streamed>(&mut self, index: usize) -> Option<&mut B> {
+        self.message.content.get_mut(index).and_then(B::of_mut)
+    }
+
+    /// The open block with an id.
+    #[inline]
+    fn open<B: Streamed>(&mut self, id: &str) -> Result<&mut B, Reason> {
+        let index = self.find(B::KIND, id);
+        let block = index.and_then(|index| self.at::<B>(index)).ok_or_else(|| Reason::UnknownBlock(id.to_owned()))?;
+        if block.finished_at_mut().is_some() {
+            return Err(Reason::BlockEnded(id.to_owned()));
+        }
+        Ok(block)
+    }
+
+    /// Begins a block, or opens an ended one again that the same model call has begun.
+    fn start<B: Streamed + Into<ContentBlock>>(
+        &mut self,
+        id: &str,
+        new: impl FnOnce(String) -> B,
+    ) -> Result<(), Reason> {
+        let floor = self.message.call_floor.0;
+        if let Some(index) = self.find(B::KIND, id)
+            && let Some(block) = self.at::<B>(index)
+        {
+            if block.finished_at_mut().is_none() {
+                return Err(Reason::BlockOpen(id.to_owned()));
+            }
+            if index >= floor {
+                *block.finished_at_mut() = None;
+                return Ok(());
+            }
+        }
+        self.push(new(id.to_owned()));
+        Ok(())
+    }
+
+    fn end<B: Streamed>(&mut self, id: &str, event: &Event<'_>) -> Result<&mut B, Reason> {
+        let block = self.open::<B>(id)?;
+        *block.finished_at_mut() = Some(event.created_at.to_string());
+        Ok(block)
+    }
+
+    fn text_end(&mut self, kind: &TextBlockEndEvent<'_>, event: &Event<'_>) -> Result<(), Reason> {
+        let block = self.end::<TextBlock>(&kind.block_id, event)?;
+        if let Some(text) = &kind.text {
+            block.text = text.to_string();
+        }
+        add_extra(&mut block.extra, event, TextBlock::record);
+        Ok(())
+    }
+
+    fn data_start(&mut self, kind: &DataBlockStartEvent<'_>, event: &Event<'_>) -> Result<(), Reason> {
+        self.start(&kind.block_id, |id| {
+            let source = Base64Source::from_base64("", &*kind.media_type);
+            let mut block = DataBlock::started(id, event.created_at.to_string(), source.into());
+            block.name = kind.name.as_deref().map(str::to_owned);
+            block
+        })
+    }
+
+    fn data_delta(&mut self, kind: &DataBlockDeltaEvent<'_>) -> Result<(), Reason> {
+        let block = self.open::<DataBlock>(&kind.block_id)?;
+        if let Some(url) = &kind.url {
+            block.source = UrlSource::unchecked(&**url, &*kind.media_type).into();
+        }
+        match &kind.data {
+            Some(data) => append_data(block, data),
+            None => Ok(()),
+        }
+    }
+
+    fn hint(&mut self, kind: &HintBlockEvent<'_>, event: &Event<'_>) {
+        let time = event.created_at.to_string();
+        let mut block = HintBlock {
+            hint: kind.hint.clone(),
+            id: kind.block_id.to_string(),
+            source: kind.source.as_deref().map(str::to_owned),
+            created_at: time.clone(),
+            finished_at: Some(time),
+            extra: Object::new(),
+        };
+        add_extra(&mut block.extra, event, HintBlock::record);
+        self.push(block);
+    }
+
+    fn model_call_end(&mut self, kind: &ModelCallEndEvent<'_>, event: &Event<'_>) {
+        if event.carried_text("usage").as_deref() == Some("unknown") {
+            return;
+        }
+        let usage = Usage {
+            cache_input_tokens: kind.cache_input_tokens,
+            cache_creation_input_tokens: kind.cache_creation_input_tokens,
+            ..Usage::new(kind.input_tokens, kind.output_tokens)
+        };
+        *self.message.usage.get_or_insert_default() += &usage;
+    }
+
+    /// The newest tool call with an id.
+    fn call(&mut self, id: &str) -> Result<&mut ToolCallBlock, Reason> {
+        let index = self.find(Kind::ToolCall, id);
+        index.and_then(|index| self.at(index)).ok_or_else(|| Reason::UnknownCall(id.to_owned()))
+    }
+
+    fn result_start(&mut self, kind: &ToolResultStartEvent<'_>, event: &Event<'_>) -> Result<(), Reason> {
+        self.call(&kind.tool_call_id)?;
+        self.start(&kind.tool_call_id, |id| {
+            let (name, time) = (kind.tool_call_name.to_string(), event.created_at.to_string());
+            let output = Payload::Blocks(Vec::new());
+            let mut block = ToolResultBlock::started(id, name, time, output, ToolResultState::Running);
+            add_extra(&mut block.extra, event, ToolResultBlock::record);
+            block
+        })
+    }
+
+    /// The blocks of an open result. One that is a string becomes a text block first.
+    fn result_items(&mut self, call_id: &str) -> Result<&mut Vec<MediaBlock>, Reason> {
+        let result = self.open::<ToolResultBlock>(call_id)?;
+        if let Payload::Text(text) = &mut result.output {
+            let text = std::mem::take(text);
+            let block = TextBlock::started(format!("{call_id}.0"), result.created_at.clone(), text);
+            result.output = Payload::Blocks(vec![block.into()]);
+        }
+        match &mut result.output {
+            Payload::Blocks(items) => Ok(items),
+            Payload::Text(_) => Err(Reason::UnknownBlock(call_id.to_owned())),
+        }
+    }
+
+    fn result_text(&mut self, call_id: &str, delta: &str, time: &str) -> Result<(), Reason> {
+        let items = self.result_items(call_id)?;
+        if let Some(MediaBlock::Text(block)) = items.last_mut() {
+            block.text.push_str(delta);
+        } else {
+            let id = format!("{call_id}.{}", items.len());
+            items.push(TextBlock::started(id, time.to_owned(), delta.to_owned()).into());
+        }
+        Ok(())
+    }
+
+    fn result_data(&mut self, kind: &ToolResultDataDeltaEvent<'_>, event: &Event<'_>) -> Result<(), Reason> {
+        let call_id = &*kind.tool_call_id;
+        let count = self.result_items(call_id)?.len();
+        let id = match &kind.block_id {
+            Some(id) => id.to_string(),
+            None => format!("{call_id}.{count}"),
+        };
+        let Some(result) = self.find(Kind::ToolResult, call_id) else {
+            return Err(Reason::UnknownBlock(call_id.to_owned()));
+        };
+        let known = self.lookup.find_item(&self.message.content, result, &id);
+        let items = self.result_items(call_id)?;
+        if let Some(MediaBlock::Data(block)) = known.and_then(|item| items.get_mut(item)) {
+            match (&kind.data, &kind.url, &block.source) {
+                (Some(data), _, Source::Base64(_)) => return append_data(block, data),
+                (None, Some(url), _) => {
+                    block.source = UrlSource::unchecked(&**url, &*kind.media_type).into();
+                    return Ok(());
+                }
+                // Bytes cannot go on what is at a URL, so they are data of their own.
+                (Some(_), _, Source::Url(_)) | (None, None, _) => {}
+            }
+        }
+        let source = match &kind.url {
+            Some(url) => UrlSource::unchecked(&**url, &*kind.media_type).into(),
+            None => Base64Source::from_base64("", &*kind.media_type).into(),
+        };
+        let mut block = DataBlock::started(id, event.created_at.to_string(), source);
+        block.name = event.carried_text("name");
+        if let Some(data) = &kind.data {
+            append_data(&mut block, data)?;
+        }
+        items.push(block.into());
+        self.lookup.item_added(&self.message.content, result);
+        Ok(())
+    }
+
+    fn result_end(&mut self, call_id: &str, state: ToolResultState, event: &Event<'_>) -> Result<(), Reason> {
+        let result = self.end::<ToolResultBlock>(call_id, event)?;
+        result.state = state;
+        result.metadata = event.metadata.clone();
+        self.call(call_id).map(|call| call.state = ToolCallState::Finished)
+    }
+
+    fn confirmed(&mut self, answer: &ConfirmResult) -> Result<(), Reason> {
+        let call = self.call(&answer.tool_call.id)?;
+        if call.state != ToolCallState::Asking {
+            return Err(Reason::NotAsking(call.id.clone()));
+        }
+        if answer.confirmed {
+            call.state = ToolCallState::Allowed;
+            call.input.clone_from(&answer.tool_call.input);
+        } else {
+            call.state = ToolCallState::Finished;
+        }
+        Ok(())
+    }
+
+    fn external_result(&mut self, result: &ToolResultBlock, event: &Event<'_>) -> Result<(), Reason> {
+        let call = self.find(Kind::ToolCall, &result.id).ok_or_else(|| Reason::UnknownCall(result.id.clone()))?;
+        if self.find(Kind::ToolResult, &result.id).is_some_and(|answer| answer > call) {
+            return Err(Reason::ResultExists(result.id.clone()));
+        }
+        let mut result = result.clone();
+        result.finished_at.get_or_insert_with(|| event.created_at.to_string());
+        self.call(&result.id)?.state = ToolCallState::Finished;
+        self.push(result);
+        Ok(())
+    }
+
+    /// Ends the reply and whatever is open in it. It happens once in a reply, so it may look at every block.
+    fn reply_end(&mut self, kind: &ReplyEndEvent<'_>, event: &Event<'_>) {
+        for block in &mut self.message.content {
+            block.finish(&event.created_at);
+        }
+        let message = &mut self.message;
+        message.finished_at = Some(event.created_at.to_string());
+        message.finished_reason = Some(kind.finished_reason);
+        message.error.clone_from(&kind.error);
+        if let Some(output) = event.carried_object("structured_output") {
+            message.structured_output = Some(output);
+        }
+        if let Some(metadata) = event.carried_object("metadata") {
+            message.metadata.merge(&metadata);
+        }
+    }
+}
+
+/// Appends base64 to data that is held in the block.
+fn append_data(block: &mut DataBlock, data: &str) -> Result<(), Reason> {
+    let Source::Base64(source) = &mut block.source else {
+        return Err(Reason::DataAtUrl(block.id.clone()));
+    };
+    base64_text::append(&mut source.data, data)
+        .map_err(|problem| Reason::BadData { block_id: block.id.clone(), problem })
+}
+
+/// Adds what an event carries for a block. A declared field cannot be smuggled in that way.
+#[inline]
+fn add_extra(extra: &mut Object, event: &Event<'_>, record: fn() -> crate::Record) {
+    let Some(carried) = event.carried_object("extra") else { return };
+    let declared = record();
+    for (key, value) in carried.iter() {
+        if key != "type" && !declared.fields.iter().any(|field| field.name == key) {
+            extra.insert(key, value.clone());
+        }
+    }
+}

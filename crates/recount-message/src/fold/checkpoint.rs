@@ -1,0 +1,101 @@
+//! A fold, written down.
+
+use crate::json::fields::Fields;
+use crate::json::scan::{Kind, Raw};
+use crate::json::wire::{Place, Wire};
+use crate::json::write;
+use crate::msg::Msg;
+use crate::{DecodeError, DecodeErrorKind};
+
+const VERSION: u64 = 1;
+
+/// All that is needed to go on with a [`Fold`](crate::Fold) from where it stood.
+///
+/// In JSON it is `{"version": 1, "cursor": "12", "replies": [{"message": …, "call_floor": 3}]}`. Everything else about
+/// a reply follows from its message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The cursor of the last event.
+    pub cursor: u64,
+    /// The messages in their order.
+    pub replies: Vec<CheckpointReply>,
+    /// The ids of the messages that were there before and have been taken, in alphabetical order.
+    pub taken: Vec<String>,
+}
+
+/// A message in a [`Checkpoint`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckpointReply {
+    /// The message as it stood.
+    pub message: Msg,
+    /// How many blocks it had when a model was last called; nothing for a message that came whole.
+    pub call_floor: Option<usize>,
+}
+
+impl Checkpoint {
+    /// Writes the checkpoint as JSON, on one line.
+    pub fn to_json(&self) -> String {
+        let mut out = String::from("{");
+        write::key(&mut out, "version");
+        VERSION.encode(&mut out);
+        write::key(&mut out, "cursor");
+        self.cursor.to_string().encode(&mut out);
+        write::key(&mut out, "replies");
+        self.replies.encode(&mut out);
+        if !self.taken.is_empty() {
+            write::key(&mut out, "taken");
+            self.taken.encode(&mut out);
+        }
+        out.push('}');
+        out
+    }
+
+    /// Reads a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not a checkpoint, or one of another version.
+    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
+        let place = Place::default();
+        let mut fields = Fields::document(text)?;
+        let version: u64 = fields.require("version", place)?;
+        if version != VERSION {
+            let what = format!("version {version} is not known, expected {VERSION}");
+            return Err(DecodeError::new(DecodeErrorKind::UnknownValue, what).within("version"));
+        }
+        let cursor: String = fields.require("cursor", place)?;
+        let cursor = cursor.parse().map_err(|_| {
+            DecodeError::new(DecodeErrorKind::WrongType, format!("expected a number in a string, found {cursor:?}"))
+                .within("cursor")
+        })?;
+        let replies = fields.require("replies", place)?;
+        let taken = fields.read("taken", place)?.unwrap_or_default();
+        Ok(Self { cursor, replies, taken })
+    }
+}
+
+impl Wire<'_> for CheckpointReply {
+    fn shape() -> crate::Shape {
+        crate::Shape::Record("CheckpointReply")
+    }
+
+    fn decode(raw: Raw<'_>, place: Place<'_>) -> Result<Self, DecodeError> {
+        let mut fields = Fields::of(raw)?;
+        let message = fields.take("message").ok_or_else(|| DecodeError::missing("message"))?;
+        let message = Msg::from_raw(message).map_err(|error| error.within("message"))?;
+        let floor = fields.take("call_floor").filter(|raw| raw.kind != Kind::Null);
+        let floor = floor.map(|raw| u64::decode(raw, place).map_err(|error| error.within("call_floor"))).transpose()?;
+        // A floor above the last block means the same as one right there.
+        let call_floor = floor.map(|floor| usize::try_from(floor).unwrap_or(usize::MAX));
+        Ok(Self { message, call_floor })
+    }
+
+    fn encode(&self, out: &mut String) {
+        out.push('{');
+        write::key(out, "message");
+        self.message.encode(out);
+        write::key(out, "call_floor");
+        self.call_floor.map(|floor| floor as u64).encode(out);
+        out.push('}');
+    }
+}

@@ -1,0 +1,199 @@
+//! Finding a block by its id.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::block::{Block, ContentBlock, DataBlock, MediaBlock, Payload, TextBlock, ThinkingBlock};
+use crate::{ToolCallBlock, ToolResultBlock};
+
+/// A block that events can open, fill and end.
+pub(super) trait Streamed: Block {
+    const KIND: Kind;
+    fn of_mut(block: &mut ContentBlock) -> Option<&mut Self>;
+    fn finished_at_mut(&mut self) -> &mut Option<String>;
+}
+
+/// Ids are unique among blocks of a kind only: a call and its result share theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Text,
+    Thinking,
+    Data,
+    ToolCall,
+    ToolResult,
+}
+
+macro_rules! streamed {
+    ($($variant:ident($block:ident),)+) => {
+        $(
+            impl Streamed for $block {
+                const KIND: Kind = Kind::$variant;
+
+                #[inline]
+                fn of_mut(block: &mut ContentBlock) -> Option<&mut Self> {
+                    match block {
+                        ContentBlock::$variant(block) => Some(block),
+                        _ => None,
+                    }
+                }
+
+                fn finished_at_mut(&mut self) -> &mut Option<String> {
+                    &mut self.finished_at
+                }
+            }
+        )+
+
+        #[inline]
+        fn key(block: &ContentBlock) -> Option<(Kind, &str)> {
+            match block {
+                $( ContentBlock::$variant(block) => Some((Kind::$variant, &block.id)), )+
+                ContentBlock::Hint(_) | ContentBlock::Unknown(_) => None,
+            }
+        }
+    };
+}
+streamed! {
+    Text(TextBlock),
+    Thinking(ThinkingBlock),
+    Data(DataBlock),
+    ToolCall(ToolCallBlock),
+    ToolResult(ToolResultBlock),
+}
+
+/// Finds blocks. The newest one counts, where an id was used twice.
+pub(super) trait Lookup {
+    fn find(&mut self, content: &[ContentBlock], kind: Kind, id: &str) -> Option<usize>;
+    /// Finds the data with an id in the tool result at an index.
+    fn find_item(&mut self, content: &[ContentBlock], result: usize, id: &str) -> Option<usize>;
+    /// Takes note of the block that was appended last.
+    fn block_added(&mut self, content: &[ContentBlock]);
+    /// Takes note of the data that was appended last to the tool result at an index.
+    fn item_added(&mut self, content: &[ContentBlock], result: usize);
+}
+
+/// Looks through all blocks, from the newest on. For a message that nobody has an index of.
+#[derive(Debug)]
+pub(super) struct Scan;
+
+impl Lookup for Scan {
+    fn find(&mut self, content: &[ContentBlock], kind: Kind, id: &str) -> Option<usize> {
+        content.iter().rposition(|block| key(block) == Some((kind, id)))
+    }
+
+    fn find_item(&mut self, content: &[ContentBlock], result: usize, id: &str) -> Option<usize> {
+        items(content, result).iter().rposition(|item| item_id(item) == Some(id))
+    }
+
+    fn block_added(&mut self, _: &[ContentBlock]) {}
+
+    fn item_added(&mut self, _: &[ContentBlock], _: usize) {}
+}
+
+/// Finds blocks in constant time. It holds nothing that the message does not say, so it can be made anew at any time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Index {
+    hasher: DefaultHashBuilder,
+    /// Where the last event went, which is where the next one most likely goes.
+    recent: usize,
+    blocks: HashTable<Slot>,
+    items: HashTable<ItemSlot>,
+}
+
+#[derive(Debug, Clone)]
+struct Slot {
+    hash: u64,
+    block: usize,
+}
+
+#[derive(Debug, Clone)]
+struct ItemSlot {
+    hash: u64,
+    result: usize,
+    item: usize,
+}
+
+impl Index {
+    pub(super) fn of(content: &[ContentBlock]) -> Self {
+        let mut index = Self::default();
+        for end in 1..=content.len() {
+            let known = &content[..end];
+            index.block_added(known);
+            for item in 0..items(known, end - 1).len() {
+                index.note_item(known, end - 1, item);
+            }
+        }
+        index
+    }
+
+    fn note_item(&mut self, content: &[ContentBlock], result: usize, item: usize) {
+        let Some(id) = items(content, result).get(item).and_then(item_id) else { return };
+        let hash = self.hasher.hash_one((result, id));
+        let same = |slot: &ItemSlot| {
+            slot.result == result && items(content, result).get(slot.item).and_then(item_id) == Some(id)
+        };
+        match self.items.find_mut(hash, same) {
+            Some(slot) => slot.item = item,
+            None => {
+                self.items.insert_unique(hash, ItemSlot { hash, result, item }, |slot| slot.hash);
+            }
+        }
+    }
+}
+
+impl Lookup for Index {
+    #[inline]
+    fn find(&mut self, content: &[ContentBlock], kind: Kind, id: &str) -> Option<usize> {
+        // The newest block of an id is the only one that `recent` can point to: a newer one would be the recent one.
+        if content.get(self.recent).and_then(key) == Some((kind, id)) {
+            return Some(self.recent);
+        }
+        let hash = self.hasher.hash_one((kind, id));
+        let slot = self.blocks.find(hash, |slot| content.get(slot.block).and_then(key) == Some((kind, id)))?;
+        self.recent = slot.block;
+        Some(slot.block)
+    }
+
+    fn find_item(&mut self, content: &[ContentBlock], result: usize, id: &str) -> Option<usize> {
+        let hash = self.hasher.hash_one((result, id));
+        let same = |slot: &ItemSlot| {
+            slot.result == result && items(content, result).get(slot.item).and_then(item_id) == Some(id)
+        };
+        self.items.find(hash, same).map(|slot| slot.item)
+    }
+
+    fn block_added(&mut self, content: &[ContentBlock]) {
+        let Some((kind, id)) = content.last().and_then(key) else { return };
+        let block = content.len() - 1;
+        let hash = self.hasher.hash_one((kind, id));
+        match self.blocks.find_mut(hash, |slot| content.get(slot.block).and_then(key) == Some((kind, id))) {
+            Some(slot) => slot.block = block,
+            None => {
+                self.blocks.insert_unique(hash, Slot { hash, block }, |slot| slot.hash);
+            }
+        }
+        self.recent = block;
+    }
+
+    fn item_added(&mut self, content: &[ContentBlock], result: usize) {
+        let last = items(content, result).len().saturating_sub(1);
+        self.note_item(content, result, last);
+    }
+}
+
+fn items(content: &[ContentBlock], result: usize) -> &[MediaBlock] {
+    match content.get(result) {
+        Some(ContentBlock::ToolResult(result)) => match &result.output {
+            Payload::Blocks(items) => items,
+            Payload::Text(_) => &[],
+        },
+        _ => &[],
+    }
+}
+
+fn item_id(item: &MediaBlock) -> Option<&str> {
+    match item {
+        MediaBlock::Data(data) => Some(&data.id),
+        MediaBlock::Text(_) | MediaBlock::Unknown(_) => None,
+    }
+}

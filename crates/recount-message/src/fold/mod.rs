@@ -1,0 +1,273 @@
+//! The fold: from events to messages.
+//!
+//! Its laws, each a property test:
+//!
+//! 1. *Determined.* The result depends on the events alone: no clock, no random id.
+//! 2. *Lossless.* The message that a writer holds when a reply ends equals the fold of what it wrote.
+//! 3. *Checkpointed.* For every split, folding all equals resuming from the prefix's checkpoint with the suffix.
+//! 4. *Idempotent.* An event at or before the cursor changes nothing.
+//! 5. *Compactable.* Merging neighbouring deltas of a block keeps the result.
+//! 6. *Total.* No input panics, and an event that cannot apply changes nothing and is reported.
+//! 7. *Constant.* The cost of an event does not grow with the message.
+
+mod apply;
+mod checkpoint;
+mod index;
+mod outcome;
+mod reply;
+
+pub use checkpoint::{Checkpoint, CheckpointReply};
+pub use outcome::{Outcome, Reason, Skipped};
+pub use reply::ReplyFold;
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use crate::event::{Event, EventKind, Folded, ReplyStartEvent};
+use crate::msg::Msg;
+
+/// The fold of a stream: any number of replies, interleaved in any way, and the messages between them.
+///
+/// ```
+/// use recount_message::{Event, Fold};
+///
+/// let stream = [
+///     r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#,
+///     r#"{"type":"TEXT_BLOCK_START","reply_id":"r","block_id":"t"}"#,
+///     r#"{"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"t","delta":"Hel"}"#,
+///     r#"{"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"t","delta":"lo"}"#,
+/// ];
+///
+/// let mut whole = Fold::new();
+/// for line in stream {
+///     assert_eq!(whole.apply(&Event::from_json(line)?).reason(), None);
+/// }
+///
+/// // A stream that is cut anywhere goes on from a checkpoint as if nothing had happened.
+/// let mut first = Fold::new();
+/// for line in &stream[..3] {
+///     let _ = first.apply(&Event::from_json(line)?);
+/// }
+/// let checkpoint = first.checkpoint().to_json();
+/// let mut second = Fold::resume(recount_message::Checkpoint::from_json(&checkpoint)?);
+/// let _ = second.apply(&Event::from_json(stream[3])?);
+/// assert!(second.messages().eq(whole.messages()));
+/// # Ok::<(), recount_message::DecodeError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Fold {
+    cursor: u64,
+    entries: VecDeque<Entry>,
+    /// Where the message with an id is, counted from the first one that there ever was.
+    places: HashMap<String, u64>,
+    /// How many messages have been taken.
+    taken: u64,
+    taken_ids: HashSet<String>,
+    /// The message that the last event was for.
+    recent: usize,
+}
+
+/// A message of the stream.
+#[derive(Debug, Clone)]
+struct Entry {
+    reply: ReplyFold,
+    /// Whether events can still be for it. A message that came whole is never one of those.
+    is_reply: bool,
+}
+
+impl Entry {
+    fn has_ended(&self) -> bool {
+        !self.is_reply || self.reply.message().finished_at().is_some()
+    }
+}
+
+impl Fold {
+    /// The fold of nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Goes on from a checkpoint.
+    pub fn resume(checkpoint: Checkpoint) -> Self {
+        let mut fold = Self { cursor: checkpoint.cursor, ..Self::default() };
+        fold.taken_ids.extend(checkpoint.taken);
+        for CheckpointReply { message, call_floor } in checkpoint.replies {
+            let mut reply = ReplyFold::from_message(message);
+            reply.set_call_floor(call_floor.unwrap_or_default());
+            fold.push(Entry { reply, is_reply: call_floor.is_some() });
+        }
+        fold
+    }
+
+    /// All that is needed to go on from here.
+    pub fn checkpoint(&self) -> Checkpoint {
+        let mut taken: Vec<String> = self.taken_ids.iter().cloned().collect();
+        taken.sort_unstable();
+        Checkpoint {
+            cursor: self.cursor,
+            replies: self
+                .entries
+                .iter()
+                .map(|entry| CheckpointReply {
+                    message: entry.reply.message().clone(),
+                    call_floor: entry.is_reply.then(|| entry.reply.call_floor()),
+                })
+                .collect(),
+            taken,
+        }
+    }
+
+    /// How many events have been applied, or the cursor of the last one.
+    pub fn cursor(&self) -> u64 {
+        self.cursor
+    }
+
+    /// Applies the event at a cursor. One that is not after the last does nothing, so events may come twice.
+    ///
+    /// ```
+    /// use recount_message::{Event, Fold, Outcome};
+    ///
+    /// let event = Event::from_json(r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#)?;
+    /// let mut fold = Fold::new();
+    /// assert_eq!(fold.apply_at(7, &event), Outcome::Applied);
+    /// assert_eq!(fold.apply_at(7, &event), Outcome::Seen);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    pub fn apply_at(&mut self, cursor: u64, event: &Event<'_>) -> Outcome {
+        if cursor <= self.cursor {
+            return Outcome::Seen;
+        }
+        self.cursor = cursor;
+        self.apply_next(event)
+    }
+
+    /// Applies the next event.
+    #[inline]
+    pub fn apply(&mut self, event: &Event<'_>) -> Outcome {
+        self.cursor += 1;
+        self.apply_next(event)
+    }
+
+    #[inline]
+    fn apply_next(&mut self, event: &Event<'_>) -> Outcome {
+        match &event.kind {
+            EventKind::ReplyStart(start) => self.start(event, start),
+            EventKind::Custom(custom) => match custom.folded() {
+                Err(error) => Outcome::Ignored(Reason::BadValue(error.to_string())),
+                Ok(None) => Outcome::NotForMessage,
+                Ok(Some(Folded::Message(message))) => self.add_message(*message),
+                Ok(Some(folded)) => match self.entry(folded.reply_id().unwrap_or_default()) {
+                    Ok(entry) => entry.reply.apply_folded(folded),
+                    Err(reason) => Outcome::Ignored(reason),
+                },
+            },
+            kind => match kind.reply_id() {
+                Some(reply_id) => match self.entry(reply_id) {
+                    Ok(entry) => entry.reply.apply_unchecked(event),
+                    Err(reason) => Outcome::Ignored(reason),
+                },
+                None => Outcome::Ignored(Reason::UnknownType(kind.type_name().to_owned())),
+            },
+        }
+    }
+
+    fn start(&mut self, event: &Event<'_>, start: &ReplyStartEvent<'_>) -> Outcome {
+        match self.entry(&start.reply_id) {
+            Ok(entry) => entry.reply.apply_unchecked(event),
+            Err(Reason::UnknownReply(_)) => {
+                if let Some(reply) = ReplyFold::start(event) {
+                    self.push(Entry { reply, is_reply: true });
+                }
+                Outcome::Applied
+            }
+            Err(reason) => Outcome::Ignored(reason),
+        }
+    }
+
+    fn add_message(&mut self, message: Msg) -> Outcome {
+        if self.taken_ids.contains(message.id()) || self.places.contains_key(message.id()) {
+            return Outcome::Ignored(Reason::MessageExists(message.id().to_owned()));
+        }
+        self.push(Entry { reply: ReplyFold::from_message(message), is_reply: false });
+        Outcome::Applied
+    }
+
+    fn push(&mut self, entry: Entry) {
+        let place = self.taken + self.entries.len() as u64;
+        self.places.insert(entry.reply.message().id().to_owned(), place);
+        self.recent = self.entries.len();
+        self.entries.push_back(entry);
+    }
+
+    /// The reply that events with an id are for.
+    #[inline]
+    fn entry(&mut self, reply_id: &str) -> Result<&mut Entry, Reason> {
+        if self.entries.get(self.recent).is_none_or(|entry| entry.reply.message().id() != reply_id) {
+            self.recent = self.place(reply_id)?;
+        }
+        match self.entries.get_mut(self.recent) {
+            Some(entry) if entry.is_reply => Ok(entry),
+            Some(_) => Err(Reason::MessageExists(reply_id.to_owned())),
+            None => Err(Reason::UnknownReply(reply_id.to_owned())),
+        }
+    }
+
+    fn place(&self, reply_id: &str) -> Result<usize, Reason> {
+        match self.places.get(reply_id) {
+            Some(&place) => Ok(usize::try_from(place - self.taken).unwrap_or(usize::MAX)),
+            None if self.taken_ids.contains(reply_id) => Err(Reason::ReplyEnded(reply_id.to_owned())),
+            None => Err(Reason::UnknownReply(reply_id.to_owned())),
+        }
+    }
+
+    /// The messages in the order in which they began, open ones as they stand.
+    pub fn messages(&self) -> impl Iterator<Item = &Msg> {
+        self.entries.iter().map(|entry| entry.reply.message())
+    }
+
+    /// The message with an id.
+    pub fn message(&self, id: &str) -> Option<&Msg> {
+        self.reply(id).map(ReplyFold::message)
+    }
+
+    /// The reply with an id, and all that its fold knows about it.
+    pub fn reply(&self, id: &str) -> Option<&ReplyFold> {
+        self.place(id).ok().and_then(|place| self.entries.get(place)).map(|entry| &entry.reply)
+    }
+
+    /// The replies that have not ended.
+    pub fn open_replies(&self) -> impl Iterator<Item = &ReplyFold> {
+        self.entries.iter().filter(|entry| !entry.has_ended()).map(|entry| &entry.reply)
+    }
+
+    /// Takes the messages from the front that have ended, up to the first that has not.
+    ///
+    /// A long stream can so be folded in little memory. Only the ids of what was taken are kept, because a late event
+    /// for it must still be known as late.
+    pub fn take_ended(&mut self) -> Vec<Msg> {
+        let mut ended = Vec::new();
+        while self.entries.front().is_some_and(Entry::has_ended) {
+            let Some(entry) = self.entries.pop_front() else { break };
+            let message = entry.reply.into_message();
+            self.taken += 1;
+            self.places.remove(message.id());
+            self.taken_ids.insert(message.id().to_owned());
+            ended.push(message);
+        }
+        self.recent = self.recent.saturating_sub(ended.len());
+        ended
+    }
+
+    /// All messages that have not been taken.
+    pub fn into_messages(self) -> impl Iterator<Item = Msg> {
+        self.entries.into_iter().map(|entry| entry.reply.into_message())
+    }
+}
+
+impl<'e, 'a: 'e> Extend<&'e Event<'a>> for Fold {
+    /// Applies events and does not say what happened to them.
+    fn extend<I: IntoIterator<Item = &'e Event<'a>>>(&mut self, events: I) {
+        for event in events {
+            let _ = self.apply(event);
+        }
+    }
+}

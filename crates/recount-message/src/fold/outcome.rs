@@ -1,0 +1,151 @@
+//! What happened to an event.
+
+use std::fmt;
+
+/// What applying an event did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The event did what it says.
+    Applied,
+    /// Some of what the event lists was done, and some was not.
+    Partly(Vec<Skipped>),
+    /// The event changed nothing.
+    Ignored(Reason),
+    /// The event is for the session, not for a message.
+    NotForMessage,
+    /// The event is at or before the cursor, so it was there before.
+    Seen,
+}
+
+impl Outcome {
+    /// Why the event changed nothing, or the first reason why a part of it did.
+    pub fn reason(&self) -> Option<&Reason> {
+        match self {
+            Self::Ignored(reason) => Some(reason),
+            Self::Partly(skipped) => skipped.first().map(|skipped| &skipped.reason),
+            Self::Applied | Self::NotForMessage | Self::Seen => None,
+        }
+    }
+
+    /// What a list of things, each done or not, comes to.
+    pub(super) fn of_items(items: impl Iterator<Item = Result<(), Reason>>) -> Self {
+        let mut done = false;
+        let mut skipped = Vec::new();
+        for (index, item) in items.enumerate() {
+            match item {
+                Ok(()) => done = true,
+                Err(reason) => skipped.push(Skipped { index, reason }),
+            }
+        }
+        match (done, skipped.pop()) {
+            (_, None) => Self::Applied,
+            (false, Some(last)) => Self::Ignored(skipped.into_iter().next().unwrap_or(last).reason),
+            (true, Some(last)) => {
+                skipped.push(last);
+                Self::Partly(skipped)
+            }
+        }
+    }
+}
+
+impl From<Result<(), Reason>> for Outcome {
+    fn from(result: Result<(), Reason>) -> Self {
+        match result {
+            Ok(()) => Self::Applied,
+            Err(reason) => Self::Ignored(reason),
+        }
+    }
+}
+
+/// A part of an event that changed nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Which item of the event's list it is.
+    pub index: usize,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why an event changed nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// No reply with that id has begun.
+    UnknownReply(String),
+    /// The event is for another reply than the message it was given to.
+    OtherReply(String),
+    /// The reply is over.
+    ReplyEnded(String),
+    /// There is a message with that id already.
+    MessageExists(String),
+    /// No block with that id has begun.
+    UnknownBlock(String),
+    /// The block with that id is still open.
+    BlockOpen(String),
+    /// The block with that id has ended.
+    BlockEnded(String),
+    /// There is no tool call with that id.
+    UnknownCall(String),
+    /// The tool call does not wait for permission.
+    NotAsking(String),
+    /// The tool call has its result already.
+    ResultExists(String),
+    /// The data is at a URL, so nothing can be appended.
+    DataAtUrl(String),
+    /// The data is not base64.
+    BadData {
+        /// Id of the block.
+        block_id: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// This version does not know the type.
+    UnknownType(String),
+    /// One of Recount's own CUSTOM events has a value that it cannot have.
+    BadValue(String),
+}
+
+impl Reason {
+    /// A short name for programs, such as `unknown_block`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownReply(_) => "unknown_reply",
+            Self::OtherReply(_) => "other_reply",
+            Self::ReplyEnded(_) => "reply_ended",
+            Self::MessageExists(_) => "message_exists",
+            Self::UnknownBlock(_) => "unknown_block",
+            Self::BlockOpen(_) => "block_open",
+            Self::BlockEnded(_) => "block_ended",
+            Self::UnknownCall(_) => "unknown_call",
+            Self::NotAsking(_) => "not_asking",
+            Self::ResultExists(_) => "result_exists",
+            Self::DataAtUrl(_) => "data_at_url",
+            Self::BadData { .. } => "bad_data",
+            Self::UnknownType(_) => "unknown_type",
+            Self::BadValue(_) => "bad_value",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownReply(id) => write!(f, "no reply {id:?} has begun"),
+            Self::OtherReply(id) => write!(f, "the event is for the reply {id:?}"),
+            Self::ReplyEnded(id) => write!(f, "the reply {id:?} has ended"),
+            Self::MessageExists(id) => write!(f, "there is a message {id:?} already"),
+            Self::UnknownBlock(id) => write!(f, "no block {id:?} has begun"),
+            Self::BlockOpen(id) => write!(f, "the block {id:?} is still open"),
+            Self::BlockEnded(id) => write!(f, "the block {id:?} has ended"),
+            Self::UnknownCall(id) => write!(f, "there is no tool call {id:?}"),
+            Self::NotAsking(id) => write!(f, "the tool call {id:?} does not wait for permission"),
+            Self::ResultExists(id) => write!(f, "the tool call {id:?} has its result already"),
+            Self::DataAtUrl(id) => write!(f, "the data {id:?} is at a URL, so nothing can be appended to it"),
+            Self::BadData { block_id, problem } => write!(f, "the data for {block_id:?} is not base64: {problem}"),
+            Self::UnknownType(name) => write!(f, "the event type {name:?} is not known"),
+            Self::BadValue(problem) => f.write_str(problem),
+        }
+    }
+}

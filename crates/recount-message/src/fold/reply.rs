@@ -1,0 +1,137 @@
+//! The fold of one reply.
+
+use super::apply::{Target, begin};
+use super::index::{Index, Scan};
+use super::outcome::{Outcome, Reason};
+use crate::event::{Event, EventKind, Folded};
+use crate::msg::Msg;
+
+/// The fold of one reply: its message so far, and an index that keeps the cost of an event constant.
+///
+/// ```
+/// use recount_message::{Event, ReplyFold};
+///
+/// let events = [
+///     r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#,
+///     r#"{"type":"TEXT_BLOCK_START","reply_id":"r","block_id":"t"}"#,
+///     r#"{"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"t","delta":"Hello"}"#,
+/// ];
+/// let mut reply = ReplyFold::start(&Event::from_json(events[0])?).unwrap();
+/// for event in &events[1..] {
+///     assert_eq!(reply.apply(&Event::from_json(event)?).reason(), None);
+/// }
+/// assert_eq!(reply.message().text().as_deref(), Some("Hello"));
+/// # Ok::<(), recount_message::DecodeError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ReplyFold {
+    message: Msg,
+    index: Index,
+}
+
+impl ReplyFold {
+    /// Begins a reply. Nothing, if the event is not a REPLY_START.
+    pub fn start(event: &Event<'_>) -> Option<Self> {
+        let EventKind::ReplyStart(start) = &event.kind else { return None };
+        Some(Self::from_message(begin(event, &start.reply_id, &start.name)))
+    }
+
+    /// Goes on with a message, from wherever it stands.
+    pub fn from_message(message: Msg) -> Self {
+        let index = Index::of(&message.content);
+        Self { message, index }
+    }
+
+    /// The message so far.
+    pub fn message(&self) -> &Msg {
+        &self.message
+    }
+
+    /// The message so far, without the index.
+    pub fn into_message(self) -> Msg {
+        self.message
+    }
+
+    /// How many blocks the message had when a model was last called.
+    pub fn call_floor(&self) -> usize {
+        self.message.call_floor.0
+    }
+
+    pub(super) fn set_call_floor(&mut self, call_floor: usize) {
+        self.message.call_floor.0 = call_floor;
+    }
+
+    /// Applies the next event.
+    #[inline]
+    pub fn apply(&mut self, event: &Event<'_>) -> Outcome {
+        apply_own(&mut Target { message: &mut self.message, lookup: &mut self.index }, event)
+    }
+
+    /// Applies an event that is known to be for this reply.
+    #[inline]
+    pub(super) fn apply_unchecked(&mut self, event: &Event<'_>) -> Outcome {
+        Target { message: &mut self.message, lookup: &mut self.index }.apply(event)
+    }
+
+    pub(super) fn apply_folded(&mut self, folded: Folded) -> Outcome {
+        Target { message: &mut self.message, lookup: &mut self.index }.apply_folded(folded)
+    }
+}
+
+impl Msg {
+    /// Applies an event of the reply that this message is.
+    ///
+    /// It does exactly what [`ReplyFold`] and [`Fold`](crate::Fold) do, for who holds nothing but a message. Each event
+    /// looks for its block among all of them; for long replies the others are faster.
+    ///
+    /// ```
+    /// use recount_message::{Event, EventKind, Msg};
+    ///
+    /// # let stream = [
+    /// #     r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#,
+    /// #     r#"{"type":"TEXT_BLOCK_START","reply_id":"r","block_id":"t"}"#,
+    /// #     r#"{"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"t","delta":"Hello"}"#,
+    /// # ].map(|line| Event::from_json(line).unwrap());
+    /// let mut message: Option<Msg> = None;
+    /// for event in stream {
+    ///     if let EventKind::ReplyStart(start) = &event.kind {
+    ///         message = Some(Msg::assistant(&*start.name, []).with_id(&*start.reply_id));
+    ///     } else if let Some(message) = &mut message {
+    ///         message.append_event(&event);
+    ///     }
+    /// }
+    /// assert_eq!(message.unwrap().text().as_deref(), Some("Hello"));
+    /// ```
+    pub fn append_event(&mut self, event: &Event<'_>) -> Outcome {
+        apply_own(&mut Target { message: self, lookup: &mut Scan }, event)
+    }
+}
+
+/// Applies an event after looking whether it is for this reply.
+#[inline]
+fn apply_own<L: super::index::Lookup>(target: &mut Target<'_, L>, event: &Event<'_>) -> Outcome {
+    if let EventKind::Custom(custom) = &event.kind {
+        return match custom.folded() {
+            Err(error) => Outcome::Ignored(Reason::BadValue(error.to_string())),
+            Ok(None | Some(Folded::Message(_))) => Outcome::NotForMessage,
+            Ok(Some(folded)) => match folded.reply_id() {
+                Some(id) if id != target.message.id => Outcome::Ignored(Reason::OtherReply(id.to_owned())),
+                _ => target.apply_folded(folded),
+            },
+        };
+    }
+    match event.reply_id() {
+        Some(id) if id != target.message.id => Outcome::Ignored(Reason::OtherReply(id.to_owned())),
+        _ => target.apply(event),
+    }
+}
+
+impl Folded {
+    /// The reply that the event is for.
+    pub(super) fn reply_id(&self) -> Option<&str> {
+        match self {
+            Self::Message(_) => None,
+            Self::Block { reply_id, .. } | Self::Call { reply_id, .. } => Some(reply_id),
+        }
+    }
+}

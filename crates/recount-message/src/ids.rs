@@ -1,0 +1,49 @@
+//! Ids: where new ones come from.
+
+/// Makes ids. Everything that needs a new one takes a source, so that tests and simulations are repeatable.
+pub trait IdSource {
+    /// An id that was not given out before.
+    fn next_id(&mut self) -> String;
+}
+
+/// Random ids: 32 hexadecimal digits, as AgentScope Python makes them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RandomIds;
+
+impl IdSource for RandomIds {
+    fn next_id(&mut self) -> String {
+        random_id()
+    }
+}
+
+/// Ids for tests: a prefix and a number that counts up.
+///
+/// ```
+/// use recount_message::{CountingIds, IdSource};
+///
+/// let mut ids = CountingIds::new("e");
+/// assert_eq!((ids.next_id(), ids.next_id()), ("e1".to_owned(), "e2".to_owned()));
+/// ```
+#[derive(Debug, Clone)]
+pub struct CountingIds {
+    prefix: String,
+    given: u64,
+}
+
+impl CountingIds {
+    /// Ids that begin with `prefix`.
+    pub fn new(prefix: impl Into<String>) -> Self {
+        Self { prefix: prefix.into(), given: 0 }
+    }
+}
+
+impl IdSource for CountingIds {
+    fn next_id(&mut self) -> String {
+        self.given += 1;
+        format!("{}{}", self.prefix, self.given)
+    }
+}
+
+pub(crate) fn random_id() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}

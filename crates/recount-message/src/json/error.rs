@@ -1,0 +1,107 @@
+//! Why a text could not be decoded, and where.
+
+use std::fmt;
+
+/// What kind of thing was wrong with a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DecodeErrorKind {
+    /// The text is not JSON.
+    Syntax,
+    /// The bytes are not UTF-8.
+    Encoding,
+    /// A required field is not there.
+    Missing,
+    /// A field has a value of another type than it should.
+    WrongType,
+    /// A field has a value outside its closed set, such as an unknown state.
+    UnknownValue,
+    /// The values are fine one by one but may not stand together, such as a tool call in a user's message.
+    Rule,
+    /// The value nests deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    TooDeep,
+    /// A `\ud800`-like escape without its other half: no UTF-8 text can hold it.
+    LoneSurrogate,
+}
+
+/// Why a text could not be decoded: the field, as a path from the outside in, and what is wrong with it.
+///
+/// ```
+/// use recount_message::{DecodeErrorKind, Event};
+///
+/// let error = Event::from_json(r#"{"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":7,"delta":"x"}"#).unwrap_err();
+/// assert_eq!(error.path(), "block_id");
+/// assert_eq!(error.kind(), DecodeErrorKind::WrongType);
+/// assert_eq!(error.to_string(), "`block_id`: expected a string, found a number");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct DecodeError(Box<Inner>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Inner {
+    kind: DecodeErrorKind,
+    path: String,
+    what: String,
+}
+
+impl DecodeError {
+    #[cold]
+    pub(crate) fn new(kind: DecodeErrorKind, what: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, path: String::new(), what: what.into() }))
+    }
+
+    #[cold]
+    pub(crate) fn missing(field: &str) -> Self {
+        Self::new(DecodeErrorKind::Missing, "this field is required").within(field)
+    }
+
+    /// Puts the name of the surrounding field before the path.
+    #[cold]
+    pub(crate) fn within(mut self, field: &str) -> Self {
+        let inner = &mut self.0;
+        if !inner.path.is_empty() && !inner.path.starts_with('[') {
+            inner.path.insert(0, '.');
+        }
+        inner.path.insert_str(0, field);
+        self
+    }
+
+    /// Puts an index of the surrounding list before the path.
+    #[cold]
+    pub(crate) fn at_index(self, index: usize) -> Self {
+        self.within(&format!("[{index}]"))
+    }
+
+    /// What kind of thing is wrong.
+    pub fn kind(&self) -> DecodeErrorKind {
+        self.0.kind
+    }
+
+    /// The field that is wrong, such as `content[2].state`; empty when the whole text is.
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    /// What is wrong with it, without the path.
+    pub fn message(&self) -> &str {
+        &self.0.what
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.path.is_empty() { f.write_str(&self.0.what) } else { write!(f, "`{}`: {}", self.0.path, self.0.what) }
+    }
+}
+
+impl fmt::Debug for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DecodeError")
+            .field("kind", &self.0.kind)
+            .field("path", &self.0.path)
+            .field("message", &self.0.what)
+            .finish()
+    }
+}
+
+impl std::error::Error for DecodeError {}

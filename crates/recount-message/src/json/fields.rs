@@ -1,0 +1,195 @@
+//! The fields of one object, found but not yet read.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use smallvec::SmallVec;
+
+use super::error::DecodeError;
+use super::object::Object;
+use super::scan::{Kind, MAX_DEPTH, MAX_DOCUMENT_DEPTH, Raw, Scanner, unquoted};
+use super::value::Json;
+use super::wire::{Place, Wire};
+
+type Slots<'a> = SmallVec<[Option<(Raw<'a>, Raw<'a>)>; 12]>;
+
+/// Up to this many fields a repeated key is looked for one by one, beyond it by a map.
+const FEW: usize = 32;
+
+/// The fields of one object. A record takes those that it knows by name; the rest becomes its `extra`.
+#[derive(Debug)]
+pub(crate) struct Fields<'a> {
+    fields: Slots<'a>,
+    /// Where the next field is looked for first: canonical texts have their fields in the order they are asked for.
+    next: usize,
+}
+
+impl<'a> Fields<'a> {
+    /// Scans a text that must be one object.
+    #[inline]
+    pub(crate) fn document(text: &'a str) -> Result<Self, DecodeError> {
+        let mut scanner = Scanner::new(text);
+        scanner.skip_space();
+        let fields = Self::scan(&mut scanner)?;
+        scanner.finish()?;
+        Ok(fields)
+    }
+
+    pub(crate) fn of(raw: Raw<'a>) -> Result<Self, DecodeError> {
+        if raw.kind != Kind::Object {
+            return Err(raw.expected("an object"));
+        }
+        Self::scan(&mut Scanner::new(raw.text))
+    }
+
+    #[inline]
+    fn scan(scanner: &mut Scanner<'a>) -> Result<Self, DecodeError> {
+        let mut fields: Slots<'a> = SmallVec::new();
+        let mut seen = 0_u64;
+        scanner.object(MAX_DOCUMENT_DEPTH - 1, |key, value| {
+            let (own, clashes) = fingerprint(key);
+            if seen & clashes != 0
+                && fields.len() <= FEW
+                && let Some((_, earlier)) = fields.iter_mut().flatten().find(|(other, _)| same_key(*other, key))
+            {
+                *earlier = value;
+            } else {
+                fields.push(Some((key, value)));
+            }
+            seen |= own;
+        })?;
+        if fields.len() > FEW {
+            fields = without_repeats(&fields);
+        }
+        Ok(Self { fields, next: 0 })
+    }
+
+    /// The value under a name, left where it is.
+    pub(crate) fn peek(&self, name: &str) -> Option<Raw<'a>> {
+        self.fields.iter().flatten().find(|(key, _)| is_key(*key, name)).map(|(_, value)| *value)
+    }
+
+    /// Takes the value under a name.
+    #[inline]
+    pub(crate) fn take(&mut self, name: &str) -> Option<Raw<'a>> {
+        if let Some(slot) = self.fields.get_mut(self.next)
+            && slot.is_some_and(|(key, _)| is_key(key, name))
+        {
+            self.next += 1;
+            return slot.take().map(|(_, value)| value);
+        }
+        self.take_anywhere(name)
+    }
+
+    fn take_anywhere(&mut self, name: &str) -> Option<Raw<'a>> {
+        let index = self.fields.iter().position(|slot| slot.is_some_and(|(key, _)| is_key(key, name)))?;
+        self.next = index + 1;
+        self.fields.get_mut(index)?.take().map(|(_, value)| value)
+    }
+
+    /// Reads the value under a name as its type. `null` is as good as nothing where there is a default.
+    #[inline]
+    pub(crate) fn read<T: Wire<'a>>(&mut self, name: &str, place: Place<'_>) -> Result<Option<T>, DecodeError> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(raw) if raw.kind == Kind::Null => Ok(None),
+            Some(raw) => T::decode(raw, place).map(Some).map_err(|error| error.within(name)),
+        }
+    }
+
+    /// Reads a value that must be there.
+    #[inline]
+    pub(crate) fn require<T: Wire<'a>>(&mut self, name: &str, place: Place<'_>) -> Result<T, DecodeError> {
+        match self.take(name) {
+            None => Err(DecodeError::missing(name)),
+            Some(raw) => T::decode(raw, place).map_err(|error| error.within(name)),
+        }
+    }
+
+    /// What no one has taken, in its order.
+    #[inline]
+    pub(crate) fn rest(self) -> Result<Object, DecodeError> {
+        let mut extra = Object::new();
+        for (key, value) in self.fields.into_iter().flatten() {
+            let key = key.to_text()?.into_owned();
+            let value = Json::from_raw(value, MAX_DEPTH).map_err(|error| error.within(&key))?;
+            extra.push(key, value);
+        }
+        Ok(extra)
+    }
+}
+
+#[inline]
+fn is_key(key: Raw<'_>, name: &str) -> bool {
+    match key.kind {
+        Kind::Text { escaped: false } => unquoted(key.text) == name,
+        _ => key.to_text().is_ok_and(|text| text == name),
+    }
+}
+
+fn same_key(one: Raw<'_>, other: Raw<'_>) -> bool {
+    one.text == other.text || matches!((one.to_text(), other.to_text()), (Ok(one), Ok(other)) if one == other)
+}
+
+/// A bit for the key, and the bits that it could be a repetition of. An escaped key can spell any other.
+#[inline]
+fn fingerprint(key: Raw<'_>) -> (u64, u64) {
+    const ESCAPED: u64 = 1 << 63;
+    let bytes = unquoted(key.text).as_bytes();
+    match (key.kind, bytes) {
+        (Kind::Text { escaped: false }, [first, .., last]) => {
+            let bit = 1 << ((u32::from(*first) * 3 + u32::from(*last) * 5 + bytes.len() as u32 * 7) % 63);
+            (bit, bit | ESCAPED)
+        }
+        _ => (ESCAPED, u64::MAX),
+    }
+}
+
+/// The same fields with the last value of each key in the place of its first.
+#[cold]
+fn without_repeats<'a>(fields: &Slots<'a>) -> Slots<'a> {
+    let mut places = HashMap::new();
+    let mut kept = Slots::new();
+    for (key, value) in fields.iter().flatten() {
+        // A key with half a surrogate pair has no text; reading it will say so.
+        let name = key.to_text().unwrap_or(Cow::Borrowed(key.text));
+        match places.entry(name) {
+            Entry::Vacant(place) => {
+                place.insert(kept.len());
+                kept.push(Some((*key, *value)));
+            }
+            Entry::Occupied(place) => {
+                if let Some(Some((_, earlier))) = kept.get_mut(*place.get()) {
+                    *earlier = *value;
+                }
+            }
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> String {
+        Fields::document(text).unwrap().rest().unwrap().to_json()
+    }
+
+    #[test]
+    fn the_last_value_of_a_repeated_key_counts_in_the_place_of_the_first() {
+        assert_eq!(names(r#"{"a":1,"b":2,"a":3}"#), r#"{"a":3,"b":2}"#);
+        assert_eq!(names(r#"{"ab":1,"\u0061b":2}"#), r#"{"ab":2}"#);
+        assert_eq!(names(r#"{"\u0061b":1,"ab":2}"#), r#"{"ab":2}"#);
+    }
+
+    #[test]
+    fn fields_are_found_in_any_order() {
+        let mut fields = Fields::document(r#"{"c":3,"a":1,"b":2}"#).unwrap();
+        for (name, text) in [("a", "1"), ("c", "3"), ("b", "2")] {
+            assert_eq!(fields.take(name).unwrap().text, text);
+        }
+        assert!(fields.take("a").is_none());
+    }
+}

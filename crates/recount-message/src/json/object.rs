@@ -1,0 +1,181 @@
+//! A JSON object of free values, in the order of its keys.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::error::DecodeError;
+use super::scan::{Kind, Raw, Scanner};
+use super::value::{Json, serialize_text};
+use super::write;
+
+/// A JSON object: keys in the order they came, values as [`Json`].
+///
+/// It holds metadata, a custom event's value, and the unknown fields of everything else. A key that came twice is kept
+/// twice; [`get`](Self::get) finds the last one, as other languages do.
+///
+/// ```
+/// use recount_message::Object;
+///
+/// let mut metadata = Object::from([("task_id", "12345")]);
+/// metadata.insert("priority", 3);
+/// metadata.insert("tags", ["important", "urgent"]);
+/// assert_eq!(metadata.to_json(), r#"{"task_id":"12345","priority":3,"tags":["important","urgent"]}"#);
+/// assert_eq!(metadata.get("priority").unwrap().to::<u8>().unwrap(), 3);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Object {
+    entries: Vec<(String, Json)>,
+}
+
+impl Object {
+    /// An object without keys.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads a JSON text that must be an object.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not a JSON object, nests too deep, or has a lone surrogate.
+    pub fn parse(text: &str) -> Result<Self, DecodeError> {
+        Self::from_raw(Raw::document(text)?, super::scan::MAX_DEPTH)
+    }
+
+    pub(crate) fn from_raw(raw: Raw<'_>, depth: usize) -> Result<Self, DecodeError> {
+        if raw.kind != Kind::Object {
+            return Err(raw.expected("an object"));
+        }
+        let mut entries = Vec::new();
+        let mut failed = None;
+        Scanner::new(raw.text).object(usize::MAX, |key, value| {
+            if failed.is_some() {
+                return;
+            }
+            match entry(key, value, depth.saturating_sub(1)) {
+                Ok(entry) => entries.push(entry),
+                Err(error) => failed = Some(error),
+            }
+        })?;
+        match failed {
+            None => Ok(Self { entries }),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The value under a key.
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        self.entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// Whether there is such a key.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Sets the value under a key: in place where the key is there, at the end where it is not.
+    pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Json>) {
+        let (key, value) = (key.into(), value.into());
+        match self.entries.iter_mut().rev().find(|(name, _)| *name == key) {
+            Some((_, old)) => *old = value,
+            None => self.entries.push((key, value)),
+        }
+    }
+
+    /// Removes a key and gives its last value back.
+    pub fn remove(&mut self, key: &str) -> Option<Json> {
+        let mut removed = None;
+        self.entries.retain_mut(|(name, value)| {
+            let keep = name != key;
+            if !keep {
+                removed = Some(std::mem::replace(value, Json::null()));
+            }
+            keep
+        });
+        removed
+    }
+
+    /// The entries in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.entries.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// Appends an entry without looking for its key.
+    pub(crate) fn push(&mut self, key: String, value: Json) {
+        self.entries.push((key, value));
+    }
+
+    /// Sets every entry of another object in this one.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (key, value) in other.iter() {
+            self.insert(key, value.clone());
+        }
+    }
+
+    /// The canonical text.
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+
+    pub(crate) fn write(&self, out: &mut String) {
+        out.push('{');
+        self.write_entries(out);
+        out.push('}');
+    }
+
+    /// Writes the entries after whatever the object that is being written holds already.
+    pub(crate) fn write_entries(&self, out: &mut String) {
+        for (key, value) in &self.entries {
+            write::key(out, key);
+            out.push_str(value.as_str());
+        }
+    }
+}
+
+fn entry(key: Raw<'_>, value: Raw<'_>, depth: usize) -> Result<(String, Json), DecodeError> {
+    let key = key.to_text()?.into_owned();
+    let value = Json::from_raw(value, depth).map_err(|error| error.within(&key))?;
+    Ok((key, value))
+}
+
+impl<K: Into<String>, V: Into<Json>, const N: usize> From<[(K, V); N]> for Object {
+    fn from(entries: [(K, V); N]) -> Self {
+        entries.into_iter().collect()
+    }
+}
+
+impl<K: Into<String>, V: Into<Json>> FromIterator<(K, V)> for Object {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        Self { entries: entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect() }
+    }
+}
+
+impl From<Object> for Json {
+    fn from(object: Object) -> Self {
+        Self::from_canonical(object.to_json())
+    }
+}
+
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_text(self.to_json(), serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Json::deserialize(deserializer)?;
+        Self::from_raw(text.raw(), usize::MAX).map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,432 @@
+//! The scanner: where a JSON value ends, what kind it is, and whether it is well formed.
+
+use std::borrow::Cow;
+
+use super::error::{DecodeError, DecodeErrorKind};
+
+/// How deep a free JSON value (metadata, extras, structured output) may nest, the value itself counting as one.
+pub const MAX_DEPTH: usize = 128;
+
+/// How deep a whole document may nest: a free value plus what an event wraps around a message that holds it.
+pub(crate) const MAX_DOCUMENT_DEPTH: usize = MAX_DEPTH + 8;
+
+/// A value that the scanner has found: its source text and what it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Raw<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    Bool(bool),
+    Number,
+    /// `escaped` says whether the text has a backslash; without one it can be borrowed as it stands.
+    Text {
+        escaped: bool,
+    },
+    Array,
+    Object,
+}
+
+impl Kind {
+    /// The kind with its article, for error messages.
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number => "a number",
+            Self::Text { .. } => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+}
+
+impl<'a> Raw<'a> {
+    /// Scans a text that must hold exactly one value.
+    pub(crate) fn document(text: &'a str) -> Result<Self, DecodeError> {
+        let mut scanner = Scanner::new(text);
+        scanner.skip_space();
+        let raw = scanner.value(MAX_DOCUMENT_DEPTH)?;
+        scanner.finish()?;
+        Ok(raw)
+    }
+
+    #[cold]
+    pub(crate) fn expected(self, what: &str) -> DecodeError {
+        DecodeError::new(DecodeErrorKind::WrongType, format!("expected {what}, found {}", self.kind.describe()))
+    }
+
+    /// The string that this value is, borrowed where it has no escapes.
+    pub(crate) fn to_text(self) -> Result<Cow<'a, str>, DecodeError> {
+        match self.kind {
+            Kind::Text { escaped: false } => Ok(Cow::Borrowed(unquoted(self.text))),
+            Kind::Text { escaped: true } => unescape(unquoted(self.text)).map(Cow::Owned),
+            _ => Err(self.expected("a string")),
+        }
+    }
+
+    /// The elements of the array that this value is.
+    pub(crate) fn elements(self) -> Result<Elements<'a>, DecodeError> {
+        if self.kind != Kind::Array {
+            return Err(self.expected("an array"));
+        }
+        let mut scanner = Scanner::new(self.text);
+        scanner.at = 1;
+        Ok(Elements { scanner, first: true })
+    }
+}
+
+/// A string's source text without its quotes.
+#[inline]
+pub(crate) fn unquoted(text: &str) -> &str {
+    text.get(1..text.len() - 1).unwrap_or_default()
+}
+
+/// The elements of an array whose text has been scanned before, so that it is known to be well formed.
+pub(crate) struct Elements<'a> {
+    scanner: Scanner<'a>,
+    first: bool,
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Raw<'a>;
+
+    fn next(&mut self) -> Option<Raw<'a>> {
+        self.scanner.skip_space();
+        if self.scanner.peek() == Some(b']') {
+            return None;
+        }
+        if !std::mem::replace(&mut self.first, false) {
+            self.scanner.at += 1;
+            self.scanner.skip_space();
+        }
+        self.scanner.value(MAX_DOCUMENT_DEPTH).ok()
+    }
+}
+
+/// A cursor over a JSON text.
+#[derive(Debug, Clone)]
+pub(crate) struct Scanner<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, bytes: text.as_bytes(), at: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    #[inline]
+    pub(crate) fn skip_space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    #[inline]
+    fn expect(&mut self, byte: u8, what: &str) -> Result<(), DecodeError> {
+        if self.peek() == Some(byte) {
+            self.at += 1;
+            Ok(())
+        } else {
+            Err(self.syntax(what))
+        }
+    }
+
+    /// Checks that nothing but white space is left.
+    pub(crate) fn finish(&mut self) -> Result<(), DecodeError> {
+        self.skip_space();
+        if self.at == self.bytes.len() { Ok(()) } else { Err(self.syntax("nothing after the value")) }
+    }
+
+    #[cold]
+    fn syntax(&self, expected: &str) -> DecodeError {
+        let found = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
+            Some(character) => format!("found {character:?}"),
+            None => "the text ends".to_owned(),
+        };
+        DecodeError::new(DecodeErrorKind::Syntax, format!("not JSON: expected {expected} at byte {}, {found}", self.at))
+    }
+
+    fn since(&self, start: usize) -> &'a str {
+        // Every token begins and ends at an ASCII byte, so the range is always on character boundaries.
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    /// Calls `each` with every key and value of the object that begins here.
+    #[inline]
+    pub(crate) fn object(&mut self, depth: usize, mut each: impl FnMut(Raw<'a>, Raw<'a>)) -> Result<(), DecodeError> {
+        self.expect(b'{', "an object")?;
+        self.skip_space();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            let key = self.string()?;
+            self.skip_space();
+            self.expect(b':', "':'")?;
+            self.skip_space();
+            let value = self.value(depth)?;
+            each(key, value);
+            self.skip_space();
+            match self.peek() {
+                Some(b',') => {
+                    self.at += 1;
+                    self.skip_space();
+                }
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                _ => return Err(self.syntax("',' or '}'")),
+            }
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Result<(), DecodeError> {
+        self.expect(b'[', "an array")?;
+        self.skip_space();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.value(depth)?;
+            self.skip_space();
+            match self.peek() {
+                Some(b',') => {
+                    self.at += 1;
+                    self.skip_space();
+                }
+                Some(b']') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                _ => return Err(self.syntax("',' or ']'")),
+            }
+        }
+    }
+
+    /// Scans one value that may nest `depth` deep.
+    #[inline]
+    pub(crate) fn value(&mut self, depth: usize) -> Result<Raw<'a>, DecodeError> {
+        let start = self.at;
+        let kind = match self.peek() {
+            Some(b'"') => return self.string(),
+            Some(open @ (b'{' | b'[')) => {
+                let Some(inner) = depth.checked_sub(1) else {
+                    return Err(too_deep());
+                };
+                if open == b'{' {
+                    self.object(inner, |_, _| ())?;
+                    Kind::Object
+                } else {
+                    self.array(inner)?;
+                    Kind::Array
+                }
+            }
+            Some(b'-' | b'0'..=b'9') => {
+                self.number()?;
+                Kind::Number
+            }
+            Some(b't') => self.literal("true", Kind::Bool(true))?,
+            Some(b'f') => self.literal("false", Kind::Bool(false))?,
+            Some(b'n') => self.literal("null", Kind::Null)?,
+            _ => return Err(self.syntax("a value")),
+        };
+        Ok(Raw { text: self.since(start), kind })
+    }
+
+    fn literal(&mut self, word: &str, kind: Kind) -> Result<Kind, DecodeError> {
+        if self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes())) {
+            self.at += word.len();
+            Ok(kind)
+        } else {
+            Err(self.syntax(word))
+        }
+    }
+
+    fn number(&mut self) -> Result<(), DecodeError> {
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.digits(),
+            _ => return Err(self.syntax("a digit")),
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.some_digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            self.some_digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) {
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    fn some_digits(&mut self) -> Result<(), DecodeError> {
+        if !matches!(self.peek(), Some(b'0'..=b'9')) {
+            return Err(self.syntax("a digit"));
+        }
+        self.digits();
+        Ok(())
+    }
+
+    #[inline]
+    fn string(&mut self) -> Result<Raw<'a>, DecodeError> {
+        let start = self.at;
+        self.expect(b'"', "a string")?;
+        let mut escaped = false;
+        loop {
+            self.at = next_special(self.bytes, self.at);
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(Raw { text: self.since(start), kind: Kind::Text { escaped } });
+                }
+                Some(b'\\') => {
+                    escaped = true;
+                    self.at += 1;
+                    self.escape()?;
+                }
+                Some(_) => return Err(self.syntax("no control character in a string")),
+                None => return Err(self.syntax("'\"'")),
+            }
+        }
+    }
+
+    /// Checks what follows a backslash. Surrogates are looked at when the string is read.
+    fn escape(&mut self) -> Result<(), DecodeError> {
+        match self.peek() {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                self.at += 1;
+                Ok(())
+            }
+            Some(b'u') => {
+                self.at += 1;
+                for _ in 0..4 {
+                    if !self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
+                        return Err(self.syntax("four hexadecimal digits"));
+                    }
+                    self.at += 1;
+                }
+                Ok(())
+            }
+            _ => Err(self.syntax("an escape")),
+        }
+    }
+}
+
+#[cold]
+pub(crate) fn too_deep() -> DecodeError {
+    DecodeError::new(DecodeErrorKind::TooDeep, format!("nests deeper than {MAX_DEPTH}"))
+}
+
+const ONES: u64 = u64::from_ne_bytes([1; 8]);
+const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+
+/// The position of the first quote, backslash or control character at or after `at`, eight bytes at a time.
+#[inline]
+pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let word = u64::from_le_bytes(*chunk);
+        let quote = word ^ (ONES * u64::from(b'"'));
+        let backslash = word ^ (ONES * u64::from(b'\\'));
+        // A byte's high bit is set where the byte is zero (or, in the first term, below a space). Borrows can set
+        // bits above the first hit only, and only the first one is used.
+        let hits = ((word.wrapping_sub(ONES * 0x20) & !word)
+            | (quote.wrapping_sub(ONES) & !quote)
+            | (backslash.wrapping_sub(ONES) & !backslash))
+            & HIGH;
+        if hits != 0 {
+            return at + (hits.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b'"' || byte == b'\\' || byte < 0x20 {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+/// Resolves the escapes of a string whose text has been scanned before.
+pub(crate) fn unescape(text: &str) -> Result<String, DecodeError> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((plain, after)) = rest.split_once('\\') {
+        out.push_str(plain);
+        let mut characters = after.chars();
+        let resolved = match characters.next() {
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('u') => {
+                let (character, tail) = unicode_escape(characters.as_str())?;
+                out.push(character);
+                rest = tail;
+                continue;
+            }
+            // A quote, a backslash or a slash stands for itself.
+            Some(other) => other,
+            None => break,
+        };
+        out.push(resolved);
+        rest = characters.as_str();
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// Reads the digits after `\u`, and a second escape where the first is half of a pair.
+fn unicode_escape(text: &str) -> Result<(char, &str), DecodeError> {
+    let (first, rest) = four_digits(text);
+    if let Some(character) = char::from_u32(first) {
+        return Ok((character, rest));
+    }
+    if (0xd800..0xdc00).contains(&first)
+        && let Some(second_digits) = rest.strip_prefix("\\u")
+    {
+        let (second, tail) = four_digits(second_digits);
+        if (0xdc00..0xe000).contains(&second) {
+            let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+            if let Some(character) = char::from_u32(code) {
+                return Ok((character, tail));
+            }
+        }
+    }
+    Err(DecodeError::new(
+        DecodeErrorKind::LoneSurrogate,
+        format!("the escape \\u{first:04x} is half of a surrogate pair without its other half"),
+    ))
+}
+
+fn four_digits(text: &str) -> (u32, &str) {
+    let (digits, rest) = text.split_at_checked(4).unwrap_or((text, ""));
+    (u32::from_str_radix(digits, 16).unwrap_or_default(), rest)
+}

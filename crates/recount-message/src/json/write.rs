@@ -1,0 +1,40 @@
+//! Writing strings in the canonical way.
+
+use super::scan::next_special;
+
+/// Writes a string with its quotes. Only what JSON requires is escaped, with the short forms where they exist.
+pub(crate) fn string(out: &mut String, text: &str) {
+    out.push('"');
+    escaped(out, text);
+    out.push('"');
+}
+
+fn escaped(out: &mut String, mut text: &str) {
+    loop {
+        let special = next_special(text.as_bytes(), 0);
+        let Some((plain, rest)) = text.split_at_checked(special) else { return };
+        out.push_str(plain);
+        let mut characters = rest.chars();
+        match characters.next() {
+            None => return,
+            Some('"') => out.push_str("\\\""),
+            Some('\\') => out.push_str("\\\\"),
+            Some('\u{8}') => out.push_str("\\b"),
+            Some('\u{c}') => out.push_str("\\f"),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
+            Some(control) => out.push_str(&format!("\\u{:04x}", control as u32)),
+        }
+        text = characters.as_str();
+    }
+}
+
+/// Writes `"key":`, with a comma before it unless it is the first of its object.
+pub(crate) fn key(out: &mut String, name: &str) {
+    if !out.ends_with('{') {
+        out.push(',');
+    }
+    string(out, name);
+    out.push(':');
+}

@@ -1,0 +1,142 @@
+//! The native JSON of a message.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::{Msg, Role};
+use crate::json::fields::Fields;
+use crate::json::scan::{Kind, MAX_DOCUMENT_DEPTH, Raw};
+use crate::json::value::serialize_text;
+use crate::json::wire::{Place, Wire};
+use crate::json::write;
+use crate::marks;
+use crate::{DecodeError, DecodeErrorKind, Json, Object};
+
+impl Msg {
+    /// Reads a message in native JSON.
+    ///
+    /// Ids and times that are missing are derived from where and what the message is, so that reading it again gives
+    /// the same message.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let text = r#"{"name": "Alice", "role": "user", "content": [{"type": "text", "text": "Hello"}]}"#;
+    /// let message = Msg::from_json(text)?;
+    /// assert_eq!(message, Msg::from_json(text)?);
+    /// assert_eq!(message.content()[0].id(), format!("{}.0", message.id()));
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON, a field is missing or wrong, or a block may not stand in a message of this role; the
+    /// error names the field.
+    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
+        Self::from_raw(Raw::document(text)?)
+    }
+
+    /// Writes the message in native JSON, on one line.
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        self.encode(&mut out);
+        out
+    }
+
+    pub(crate) fn from_raw(raw: Raw<'_>) -> Result<Self, DecodeError> {
+        let fields = Fields::of(raw)?;
+        let mut message = match Completed::of(&fields, raw)? {
+            None => Self::from_fields(fields, Place::default())?,
+            Some(completed) => Self::from_fields(Fields::of(completed.raw())?, Place::default())?,
+        };
+        if message.role == Role::Assistant && has_tool_mark(&message.metadata) {
+            message.role = Role::Tool;
+        }
+        message.mark_role();
+        message.role.check(&message.content).map_err(|error| {
+            DecodeError::new(
+                DecodeErrorKind::Rule,
+                format!("a {} message may not hold a {} block", error.role, error.block),
+            )
+            .at_index(error.index)
+            .within("content")
+        })?;
+        Ok(message)
+    }
+
+    /// Keeps in the metadata what the native role cannot say.
+    pub(crate) fn mark_role(&mut self) {
+        if self.role == Role::Tool {
+            marks::set(&mut self.metadata, "role", "tool");
+        } else if has_tool_mark(&self.metadata) {
+            marks::remove(&mut self.metadata, "role");
+        }
+    }
+}
+
+fn has_tool_mark(metadata: &Object) -> bool {
+    marks::get(metadata, "role").and_then(|role| role.to_text()).as_deref() == Some("tool")
+}
+
+/// The text of a message that came without id or time, with both.
+struct Completed(Json);
+
+impl Completed {
+    fn of(fields: &Fields<'_>, raw: Raw<'_>) -> Result<Option<Self>, DecodeError> {
+        let given = |name| fields.peek(name).filter(|value| value.kind != Kind::Null);
+        let (id, time) = (given("id"), given("created_at"));
+        if id.is_some() && time.is_some() {
+            return Ok(None);
+        }
+        let mut text = Json::from_raw(raw, MAX_DOCUMENT_DEPTH)?.as_str().to_owned();
+        let derived_id = format!("{:016x}", fnv1a(text.as_bytes()));
+        text.pop();
+        if id.is_none() {
+            write::key(&mut text, "id");
+            write::string(&mut text, &derived_id);
+        }
+        if time.is_none() {
+            write::key(&mut text, "created_at");
+            write::string(&mut text, &derived_time(fields));
+        }
+        text.push('}');
+        Ok(Some(Self(Json::from_canonical(text))))
+    }
+
+    fn raw(&self) -> Raw<'_> {
+        self.0.raw()
+    }
+}
+
+/// When a message without a time began, as far as it says anything about it.
+fn derived_time(fields: &Fields<'_>) -> String {
+    let text = |raw: Raw<'_>| raw.to_text().ok().map(String::from);
+    if let Some(finished) = fields.peek("finished_at").and_then(text) {
+        return finished;
+    }
+    let first_block = fields.peek("content").and_then(|content| content.elements().ok()?.next());
+    first_block
+        .and_then(|block| Fields::of(block).ok())
+        .and_then(|block| block.peek("created_at").and_then(text))
+        .unwrap_or_default()
+}
+
+/// The 64-bit FNV-1a hash: tiny, and the same in every language.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+impl Serialize for Msg {
+    /// Writes native JSON. Only `serde_json` can be the format.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_text(self.to_json(), serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Msg {
+    /// Reads native JSON. Only `serde_json` can be the format.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        Self::from_json(text.get()).map_err(serde::de::Error::custom)
+    }
+}

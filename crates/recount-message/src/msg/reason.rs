@@ -1,0 +1,137 @@
+//! Why a reply ended.
+
+use super::Msg;
+use crate::Json;
+use crate::json::record::record;
+use crate::json::wire::words;
+
+words! {
+    /// Why a reply ended.
+    pub enum FinishedReason as "finished reason" {
+        /// The agent was done.
+        Completed = "completed",
+        /// Somebody stopped it.
+        Interrupted = "interrupted",
+        /// It took more rounds than it may.
+        ExceedMaxIters = "exceed_max_iters",
+        /// Something went wrong.
+        Error = "error",
+    }
+}
+
+words! {
+    /// What kind of error ended a reply.
+    pub enum ErrorType as "error type" {
+        /// A credential is missing or wrong.
+        Authentication = "authentication",
+        /// The credential may not do this.
+        Permission = "permission",
+        /// Too much, too fast.
+        RateLimit = "rate_limit",
+        /// The request was malformed.
+        InvalidRequest = "invalid_request",
+        /// A service behind the agent failed.
+        Upstream = "upstream",
+        /// The network failed.
+        Connection = "connection",
+        /// The agent itself failed.
+        Internal = "internal",
+        /// The agent could not be put together.
+        Setup = "setup",
+        /// Nobody knows.
+        Unknown = "unknown",
+    }
+}
+
+record! {
+    /// What went wrong.
+    pub struct ErrorInfo {
+        /// What kind of error it was.
+        pub kind as "type": ErrorType = |_here| ErrorType::Unknown,
+        /// What happened, for a person.
+        pub message: String,
+    }
+}
+
+impl ErrorInfo {
+    /// An error of a kind.
+    pub fn new(kind: ErrorType, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), extra: crate::Object::new() }
+    }
+}
+
+words! {
+    /// Why an agent stopped, in AgentScope Java's words.
+    pub enum GenerateReason as "generate reason" {
+        /// The model was done.
+        ModelStop = "MODEL_STOP",
+        /// The model wants tools to be called.
+        ToolCalls = "TOOL_CALLS",
+        /// The structured output is there.
+        StructuredOutput = "STRUCTURED_OUTPUT",
+        /// A tool runs elsewhere and its result is awaited.
+        ToolSuspended = "TOOL_SUSPENDED",
+        /// Somebody asked to stop after the reasoning.
+        ReasoningStopRequested = "REASONING_STOP_REQUESTED",
+        /// Somebody asked to stop after the acting.
+        ActingStopRequested = "ACTING_STOP_REQUESTED",
+        /// The user's permission is awaited.
+        PermissionAsking = "PERMISSION_ASKING",
+        /// A middleware asked to stop.
+        MiddlewareStopRequested = "MIDDLEWARE_STOP_REQUESTED",
+        /// No tool was allowed to run.
+        AllToolsDenied = "ALL_TOOLS_DENIED",
+        /// Somebody interrupted the reply.
+        Interrupted = "INTERRUPTED",
+        /// The reply took more rounds than it may.
+        MaxIterations = "MAX_ITERATIONS",
+    }
+}
+
+/// Where AgentScope Java keeps the reason, and therefore Recount too.
+const GENERATE_REASON: &str = "agentscope_generate_reason";
+
+impl Msg {
+    /// Why the agent stopped, in AgentScope Java's words: what the metadata says, or what follows from
+    /// [`finished_reason`](Self::finished_reason).
+    ///
+    /// ```
+    /// use recount_message::{GenerateReason, Msg};
+    ///
+    /// let message = Msg::assistant("Friday", "Hello");
+    /// assert_eq!(message.generate_reason(), GenerateReason::ModelStop);
+    ///
+    /// let stopped = message.with_generate_reason(GenerateReason::ActingStopRequested);
+    /// assert_eq!(stopped.generate_reason(), GenerateReason::ActingStopRequested);
+    /// ```
+    pub fn generate_reason(&self) -> GenerateReason {
+        let stated = self.metadata.get(GENERATE_REASON).and_then(Json::to_text);
+        if let Some(reason) = stated.and_then(|word| GenerateReason::from_word(&word)) {
+            return reason;
+        }
+        match self.finished_reason {
+            Some(FinishedReason::Interrupted) => GenerateReason::Interrupted,
+            Some(FinishedReason::ExceedMaxIters) => GenerateReason::MaxIterations,
+            Some(FinishedReason::Completed | FinishedReason::Error) | None => GenerateReason::ModelStop,
+        }
+    }
+
+    /// The same message with a reason in AgentScope Java's words. The native reason follows where there is one.
+    pub fn with_generate_reason(mut self, reason: GenerateReason) -> Self {
+        let native = match reason {
+            GenerateReason::ModelStop | GenerateReason::StructuredOutput => Some(FinishedReason::Completed),
+            GenerateReason::Interrupted => Some(FinishedReason::Interrupted),
+            GenerateReason::MaxIterations => Some(FinishedReason::ExceedMaxIters),
+            GenerateReason::ToolCalls
+            | GenerateReason::ToolSuspended
+            | GenerateReason::ReasoningStopRequested
+            | GenerateReason::ActingStopRequested
+            | GenerateReason::PermissionAsking
+            | GenerateReason::MiddlewareStopRequested
+            | GenerateReason::AllToolsDenied => None,
+        };
+        self.finished_reason = native.or(self.finished_reason);
+        self.metadata.insert(GENERATE_REASON, reason.as_str());
+        self
+    }
+}

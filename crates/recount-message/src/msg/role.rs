@@ -1,0 +1,106 @@
+//! Roles, and what a message of each may hold.
+
+use std::fmt;
+
+use crate::block::ContentBlock;
+use crate::json::scan::Raw;
+use crate::json::wire::{Place, Wire};
+use crate::json::write;
+use crate::{DecodeError, DecodeErrorKind, Shape};
+
+/// The part that a message's sender plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// A person, or whoever asks.
+    User,
+    /// An agent.
+    Assistant,
+    /// The one who sets the stage.
+    System,
+    /// A tool, as in AgentScope Java. Natively such a message is an assistant's with a mark in its metadata.
+    Tool,
+}
+
+impl Role {
+    /// The role's name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::System => "system",
+            Self::Tool => "tool",
+        }
+    }
+
+    /// The role by its name.
+    pub fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "user" => Some(Self::User),
+            "assistant" => Some(Self::Assistant),
+            "system" => Some(Self::System),
+            "tool" => Some(Self::Tool),
+            _ => None,
+        }
+    }
+
+    /// Whether a message of this role may hold a block. What a later version may have invented is let through.
+    pub fn allows(self, block: &ContentBlock) -> bool {
+        match block {
+            ContentBlock::Text(_) | ContentBlock::Unknown(_) => true,
+            ContentBlock::Data(_) => self != Self::System,
+            ContentBlock::Thinking(_)
+            | ContentBlock::Hint(_)
+            | ContentBlock::ToolCall(_)
+            | ContentBlock::ToolResult(_) => matches!(self, Self::Assistant | Self::Tool),
+        }
+    }
+
+    /// Checks all blocks of a message of this role.
+    pub(crate) fn check(self, content: &[ContentBlock]) -> Result<(), RoleError> {
+        match content.iter().position(|block| !self.allows(block)) {
+            None => Ok(()),
+            Some(index) => Err(RoleError { role: self, index, block: content[index].type_name().into_owned() }),
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl Wire<'_> for Role {
+    fn shape() -> Shape {
+        Shape::Words(&["user", "assistant", "system"])
+    }
+
+    fn decode(raw: Raw<'_>, _: Place<'_>) -> Result<Self, DecodeError> {
+        let word = raw.to_text()?;
+        Self::from_word(&word).ok_or_else(|| {
+            DecodeError::new(
+                DecodeErrorKind::UnknownValue,
+                format!("unknown role {word:?}, expected one of user, assistant, system"),
+            )
+        })
+    }
+
+    /// Writes the role that every native reader knows.
+    fn encode(&self, out: &mut String) {
+        let native = if *self == Self::Tool { Self::Assistant } else { *self };
+        write::string(out, native.as_str());
+    }
+}
+
+/// A block that a message of some role may not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`content[{index}]`: a {role} message may not hold a {block} block")]
+pub struct RoleError {
+    /// The message's role.
+    pub role: Role,
+    /// Which block it is.
+    pub index: usize,
+    /// The block's type.
+    pub block: String,
+}

@@ -1,0 +1,96 @@
+//! Structured data: what a message holds for a program rather than for a person.
+
+use serde::de::DeserializeOwned;
+
+use super::Msg;
+use crate::marks;
+use crate::{Json, Object};
+
+/// Why structured data does not fit a Rust type.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StructuredError {
+    /// The message has no structured data.
+    #[error("the message {id:?} has no structured data")]
+    Missing {
+        /// The message's id.
+        id: String,
+    },
+    /// The data does not fit the type.
+    #[error("{}{source}", .path.as_deref().map(|path| format!("`{path}`: ")).unwrap_or_default())]
+    Mismatch {
+        /// Where it does not fit, such as `steps[0]`; nothing when it is the whole.
+        path: Option<String>,
+        /// What does not fit.
+        source: serde_json::Error,
+    },
+}
+
+impl StructuredError {
+    /// Reads a JSON text as a type, and says where it does not fit.
+    pub(crate) fn decode<T: DeserializeOwned>(text: &str) -> Result<T, Self> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+            let path = error.path().to_string();
+            Self::Mismatch { path: (path != ".").then_some(path), source: error.into_inner() }
+        })
+    }
+}
+
+/// Where AgentScope Java keeps structured output.
+const JAVA_KEY: &str = "_structured_output";
+
+impl Msg {
+    /// The structured data of the message as a Rust type.
+    ///
+    /// It is looked for in this order: `structured_output`, the metadata's `_structured_output` (where AgentScope Java
+    /// puts it), and then the metadata itself.
+    ///
+    /// ```
+    /// use recount_message::{Msg, Object};
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct TaskPlan {
+    ///     goal: String,
+    ///     steps: Vec<String>,
+    /// }
+    ///
+    /// let message = Msg::assistant("Planner", "Here is the plan.")
+    ///     .with_structured_output(Object::parse(r#"{"goal": "tea", "steps": ["boil", "pour"]}"#).unwrap());
+    /// let plan: TaskPlan = message.structured().unwrap();
+    /// assert_eq!((plan.goal.as_str(), plan.steps.len()), ("tea", 2));
+    ///
+    /// let wrong = Msg::assistant("Planner", "").with_structured_output([("goal", 7)]);
+    /// let error = wrong.structured::<TaskPlan>().err().unwrap();
+    /// assert!(error.to_string().starts_with("`goal`: invalid type: integer `7`, expected a string"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or when it does not fit; the error names the place.
+    pub fn structured<T: DeserializeOwned>(&self) -> Result<T, StructuredError> {
+        let data = self.structured_data().ok_or_else(|| StructuredError::Missing { id: self.id.clone() })?;
+        data.to()
+    }
+
+    /// Whether there is anything for [`structured`](Self::structured) to read.
+    pub fn has_structured(&self) -> bool {
+        self.structured_data().is_some()
+    }
+
+    fn structured_data(&self) -> Option<Json> {
+        if let Some(output) = &self.structured_output {
+            return Some(output.clone().into());
+        }
+        if let Some(output) = self.metadata.get(JAVA_KEY).filter(|output| !output.is_null()) {
+            return Some(output.clone());
+        }
+        let plain: Object = self
+            .metadata
+            .iter()
+            .filter(|(key, _)| *key != marks::KEY && !key.starts_with("agentscope_"))
+            .map(|(key, value)| (key, value.clone()))
+            .collect();
+        (!plain.is_empty()).then(|| plain.into())
+    }
+}

@@ -1,0 +1,78 @@
+//! How many tokens a message took.
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
+
+use crate::Object;
+use crate::json::record::record;
+
+record! {
+    /// How many tokens a message, or a model call, took.
+    ///
+    /// ```
+    /// use recount_message::Usage;
+    ///
+    /// let total: Usage = [Usage::new(100, 20), Usage::new(150, 30)].into_iter().sum();
+    /// assert_eq!((total.input_tokens, total.output_tokens, total.total()), (250, 50, 300));
+    /// ```
+    pub struct Usage {
+        /// Tokens read.
+        pub input_tokens: u64,
+        /// Tokens written.
+        pub output_tokens: u64,
+        /// Tokens read from the prompt cache.
+        pub cache_input_tokens: u64 = |_here| 0,
+        /// Tokens written to the prompt cache.
+        pub cache_creation_input_tokens: u64 = |_here| 0,
+    }
+}
+
+impl Usage {
+    /// Tokens read and written, without a cache.
+    pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        Self {
+            input_tokens,
+            output_tokens,
+            cache_input_tokens: 0,
+            cache_creation_input_tokens: 0,
+            extra: Object::new(),
+        }
+    }
+
+    /// Tokens read and written together.
+    pub fn total(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+impl Default for Usage {
+    fn default() -> Self {
+        Self::new(0, 0)
+    }
+}
+
+impl AddAssign<&Usage> for Usage {
+    /// Adds up the counts, as far as 64 bits go.
+    fn add_assign(&mut self, other: &Self) {
+        let add = |count: &mut u64, more: u64| *count = count.saturating_add(more);
+        add(&mut self.input_tokens, other.input_tokens);
+        add(&mut self.output_tokens, other.output_tokens);
+        add(&mut self.cache_input_tokens, other.cache_input_tokens);
+        add(&mut self.cache_creation_input_tokens, other.cache_creation_input_tokens);
+    }
+}
+
+impl Add for Usage {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += &other;
+        self
+    }
+}
+
+impl Sum for Usage {
+    fn sum<I: Iterator<Item = Self>>(usages: I) -> Self {
+        usages.fold(Self::default(), Add::add)
+    }
+}

@@ -1,0 +1,121 @@
+//! Times: kept as the text they came in, read when somebody asks.
+
+use std::fmt;
+
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
+use jiff::{SignedDuration, Timestamp};
+
+/// Says what time it is. Everything that stamps a time takes one, so that tests and simulations are repeatable.
+pub trait Clock {
+    /// The present moment.
+    fn now(&mut self) -> Timestamp;
+}
+
+/// The clock of the machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&mut self) -> Timestamp {
+        Timestamp::now()
+    }
+}
+
+/// A clock for tests: it starts where it is told and moves on by the same step at each look.
+///
+/// ```
+/// use recount_message::{Clock, SteppingClock, format_time};
+///
+/// let mut clock = SteppingClock::default();
+/// assert_eq!(format_time(clock.now()), "2026-01-01T00:00:00.000000+00:00");
+/// assert_eq!(format_time(clock.now()), "2026-01-01T00:00:00.001000+00:00");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct SteppingClock {
+    next: Timestamp,
+    step: SignedDuration,
+}
+
+impl SteppingClock {
+    /// A clock that shows `start` first and moves on by `step`.
+    pub fn new(start: Timestamp, step: SignedDuration) -> Self {
+        Self { next: start, step }
+    }
+}
+
+impl Default for SteppingClock {
+    /// Starts with the year 2026, in steps of a millisecond.
+    fn default() -> Self {
+        let start = Timestamp::from_second(1_767_225_600).unwrap_or(Timestamp::UNIX_EPOCH);
+        Self::new(start, SignedDuration::from_millis(1))
+    }
+}
+
+impl Clock for SteppingClock {
+    fn now(&mut self) -> Timestamp {
+        let now = self.next;
+        self.next = now.checked_add(self.step).unwrap_or(Timestamp::MAX);
+        now
+    }
+}
+
+/// Writes a time as Recount does: UTC, six digits, `+00:00`.
+///
+/// ```
+/// use recount_message::format_time;
+///
+/// let time = "2026-11-15T19:38:53.1Z".parse().unwrap();
+/// assert_eq!(format_time(time), "2026-11-15T19:38:53.100000+00:00");
+/// ```
+pub fn format_time(time: Timestamp) -> String {
+    struct Canonical(DateTime);
+
+    impl fmt::Display for Canonical {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            let at = self.0;
+            write!(
+                f,
+                "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}+00:00",
+                at.year(),
+                at.month(),
+                at.day(),
+                at.hour(),
+                at.minute(),
+                at.second(),
+                at.subsec_nanosecond() / 1_000
+            )
+        }
+    }
+
+    Canonical(Offset::UTC.to_datetime(time)).to_string()
+}
+
+/// Reads a time in any of the shapes that the peers write. Without a zone it is taken as UTC.
+///
+/// ```
+/// use recount_message::parse_time;
+///
+/// // AgentScope Python, Recount, and AgentScope Java write the same moment like this.
+/// let python = parse_time("2026-11-15T19:38:53.133908").unwrap();
+/// assert_eq!(parse_time("2026-11-15T19:38:53.133908+00:00"), Some(python));
+/// assert!(parse_time("2026-11-15 19:38:53.133").is_some());
+/// assert!(parse_time("yesterday").is_none());
+/// ```
+pub fn parse_time(text: &str) -> Option<Timestamp> {
+    parse_time_in(text, Offset::UTC)
+}
+
+/// Reads a time, taking the zone from `zone` where the text has none.
+pub fn parse_time_in(text: &str, zone: Offset) -> Option<Timestamp> {
+    if let Ok(moment) = text.parse::<Timestamp>() {
+        return Some(moment);
+    }
+    let civil: DateTime = text.parse().ok()?;
+    zone.to_timestamp(civil).ok()
+}
+
+/// The present time of the machine, as Recount writes it.
+pub(crate) fn now_text() -> String {
+    format_time(SystemClock.now())
+}

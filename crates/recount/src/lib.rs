@@ -1,0 +1,5 @@
+//! The message and event system for AI agents.
+//!
+//! This crate is the front door: it re-exports the others, so that `use recount::Msg` is all that a user needs.
+
+pub use recount_message::*;
