@@ -28,6 +28,7 @@
 
 mod base64_text;
 mod block;
+pub mod check;
 mod event;
 mod fold;
 mod ids;

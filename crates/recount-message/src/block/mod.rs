@@ -10,6 +10,7 @@ mod tool;
 pub use data::{DataBlock, LegacyMedia};
 pub use hint::{HintBlock, HintLabel};
 pub use payload::{MediaBlock, Payload};
+pub(crate) use source::check_url;
 pub use source::{Base64Source, Source, SourceError, UrlSource};
 pub use text::{TextBlock, ThinkingBlock};
 pub use tool::{PermissionBehavior, PermissionRule, ToolCallBlock, ToolCallState, ToolResultBlock, ToolResultState};
