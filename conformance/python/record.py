@@ -23,6 +23,7 @@ from cases.jsontext import compact
 from cases.messages import message_cases
 from cases.protocol import EVENTS
 from cases.streams import legal_streams
+from cases.traces import trace_cases
 from folding import fold_record
 from reference import (
     EVENT_TYPES,
@@ -67,10 +68,19 @@ def _fold_records() -> Iterator[Record]:
     return (fold_record(case) for cases in kinds for case in cases())
 
 
+def _trace_records() -> Iterator[Record]:
+    for case in trace_cases():
+        record = fold_record(case)
+        # The events stand in the traces already.
+        del record["events"]
+        yield record
+
+
 _FILES: dict[str, Callable[[], Iterator[Record]]] = {
     "events.jsonl": _event_records,
     "messages.jsonl": _message_records,
     "folds.jsonl": _fold_records,
+    "traces.jsonl": _trace_records,
 }
 
 

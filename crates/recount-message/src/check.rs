@@ -230,7 +230,10 @@ impl Checker {
         if let Some(name) = asked.map(|call| call.name.clone())
             && name != given.name
         {
-            self.warn("edited_name", format!("the answer for {:?} names {:?} in place of {name:?}", given.id, given.name));
+            self.warn(
+                "edited_name",
+                format!("the answer for {:?} names {:?} in place of {name:?}", given.id, given.name),
+            );
         }
     }
 
@@ -314,7 +317,10 @@ impl Checker {
             self.check_block(block);
             if message.role() == Role::Tool && !matches!(block, ContentBlock::ToolResult(_)) {
                 let what = block.type_name();
-                self.error("role", format!("`content[{index}]`: a tool message holds results only, not a {what} block"));
+                self.error(
+                    "role",
+                    format!("`content[{index}]`: a tool message holds results only, not a {what} block"),
+                );
             }
         }
         if message.role() == Role::Assistant {

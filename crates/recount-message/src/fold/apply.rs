@@ -215,8 +215,8 @@ impl<L: Lookup> Target<'_, L> {
 
     fn data_delta(&mut self, kind: &DataBlockDeltaEvent<'_>) -> Result<(), Reason> {
         let block = self.open::<DataBlock>(&kind.block_id)?;
-        if let Some(url) = &kind.url {
-            block.source = UrlSource::unchecked(&**url, &*kind.media_type).into();
+        if let Some(url) = kind.url.as_deref().filter(|url| !url.is_empty()) {
+            block.source = UrlSource::unchecked(url, &*kind.media_type).into();
         }
         match &kind.data {
             Some(data) => append_data(block, data),

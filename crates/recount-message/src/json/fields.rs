@@ -88,12 +88,12 @@ impl<'a> Fields<'a> {
         self.fields.get_mut(index)?.take().map(|(_, value)| value)
     }
 
-    /// Reads the value under a name as its type. `null` is as good as nothing where there is a default.
+    /// Reads the value under a name as its type, where there is one.
     #[inline]
     pub(crate) fn read<T: Wire<'a>>(&mut self, name: &str, place: Place<'_>) -> Result<Option<T>, DecodeError> {
         match self.take(name) {
             None => Ok(None),
-            Some(raw) if raw.kind == Kind::Null => Ok(None),
+            Some(raw) if raw.kind == Kind::Null && !T::NULLABLE => Ok(None),
             Some(raw) => T::decode(raw, place).map(Some).map_err(|error| error.within(name)),
         }
     }

@@ -30,6 +30,9 @@ impl Place<'_> {
 
 /// A type that can stand in a field.
 pub(crate) trait Wire<'a>: Sized {
+    /// Whether `null` is one of its values. For any other type a `null` is as good as no field.
+    const NULLABLE: bool = false;
+
     /// What the type looks like, for the schema and the documentation.
     fn shape() -> Shape;
     fn decode(raw: Raw<'a>, place: Place<'_>) -> Result<Self, DecodeError>;
@@ -123,6 +126,8 @@ impl Wire<'_> for Object {
 }
 
 impl<'a, T: Wire<'a>> Wire<'a> for Option<T> {
+    const NULLABLE: bool = true;
+
     fn shape() -> Shape {
         Shape::Nullable(Box::new(T::shape()))
     }

@@ -1,0 +1,67 @@
+//! Comparing what Recount says with what the reference said.
+
+use recount_message::Json;
+use serde_json::Value;
+
+/// Stands for a time or an id that the reference made up.
+fn is_made_up(value: &str) -> bool {
+    matches!(value, "<now>" | "<random>")
+}
+
+/// The first place where a value differs from the expected one.
+pub fn difference(ours: &Value, theirs: &Value) -> Option<String> {
+    let at = |place: &str, inner: Option<String>| inner.map(|inner| format!("{place}.{inner}"));
+    match (ours, theirs) {
+        (Value::String(_), Value::String(theirs)) if is_made_up(theirs) => None,
+        (Value::Array(ours), Value::Array(theirs)) if ours.len() == theirs.len() => ours
+            .iter()
+            .zip(theirs)
+            .enumerate()
+            .find_map(|(index, (ours, theirs))| at(&format!("[{index}]"), difference(ours, theirs))),
+        (Value::Object(ours), Value::Object(theirs)) if ours.keys().eq(theirs.keys()) => {
+            ours.iter().zip(theirs.values()).find_map(|((key, ours), theirs)| at(key, difference(ours, theirs)))
+        }
+        _ if ours == theirs => None,
+        _ => Some(format!(" {ours} in place of {theirs}")),
+    }
+}
+
+/// The same over texts, with the order of keys. Keys that the reference does not know are passed over, and numbers are
+/// compared by their value, because the reference writes them anew.
+pub fn ordered_difference(ours: &Json, theirs: &Json) -> Option<String> {
+    let at = |place: &str, inner: Option<String>| inner.map(|inner| format!("{place}.{inner}"));
+    if let (Some(ours), Some(theirs)) = (ours.to_object(), theirs.to_object()) {
+        let mut mine = ours.iter().filter(|(key, _)| theirs.contains_key(key));
+        for (key, theirs) in theirs.iter() {
+            match mine.next() {
+                Some((name, ours)) if name == key => {
+                    if let Some(difference) = at(key, ordered_difference(ours, theirs)) {
+                        return Some(difference);
+                    }
+                }
+                other => return Some(format!("the key {key}, where {:?} is", other.map(|(name, _)| name))),
+            }
+        }
+        return None;
+    }
+    if let (Some(ours), Some(theirs)) = (ours.to_list(), theirs.to_list())
+        && ours.len() == theirs.len()
+    {
+        return ours
+            .iter()
+            .zip(&theirs)
+            .enumerate()
+            .find_map(|(index, (ours, theirs))| at(&format!("[{index}]"), ordered_difference(ours, theirs)));
+    }
+    let number = |json: &Json| json.as_str().parse::<f64>().ok();
+    let same = match theirs.to_text() {
+        Some(text) if is_made_up(&text) => ours.to_text().is_some(),
+        _ => match (number(ours), number(theirs)) {
+            (Some(ours), Some(theirs)) => ours.to_bits() == theirs.to_bits(),
+            // A number beyond the range of a double is null to the reference.
+            (Some(ours), None) if ours.is_infinite() => theirs.is_null(),
+            _ => ours == theirs,
+        },
+    };
+    (!same).then(|| format!(" {ours} in place of {theirs}"))
+}

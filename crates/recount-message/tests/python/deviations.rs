@@ -1,0 +1,105 @@
+//! Where Recount means to differ from the reference.
+
+/// A set of cases that differ, and why.
+#[derive(Debug)]
+pub struct Deviation {
+    /// The heading in `conformance/DEVIATIONS.md`.
+    pub heading: &'static str,
+    /// The file of vectors.
+    pub file: &'static str,
+    /// The cases, where `*` stands for anything.
+    pub cases: &'static str,
+}
+
+impl Deviation {
+    /// Whether a case is listed here.
+    pub fn covers(&self, case: &str) -> bool {
+        matches(self.cases, case)
+    }
+
+    /// Whether the case is listed by its own name.
+    pub fn is_exact(&self, case: &str) -> bool {
+        self.cases == case
+    }
+}
+
+fn matches(pattern: &str, case: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == case,
+        Some((start, rest)) => case
+            .strip_prefix(start)
+            .is_some_and(|tail| (0..=tail.len()).any(|at| tail.is_char_boundary(at) && matches(rest, &tail[at..]))),
+    }
+}
+
+macro_rules! deviations {
+    ($($heading:literal { $($file:literal: $($cases:literal),+;)+ })+) => {
+        /// Every deviation, under the headings of `conformance/DEVIATIONS.md`.
+        pub const DEVIATIONS: &[Deviation] = &[
+            $($($( Deviation { heading: $heading, file: $file, cases: $cases }, )+)+)+
+        ];
+    };
+}
+
+deviations! {
+    "Null is as good as nothing" {
+        "events.jsonl": "*/null-*";
+        "messages.jsonl": "*/null-*";
+    }
+    "Numbers and truth are what JSON says they are" {
+        "events.jsonl": "*tokens-*", "*/wrong-confirmed-*", "CUSTOM/reply-id-number";
+        "messages.jsonl": "*tokens-*";
+        "folds.jsonl": "usage/negative";
+    }
+    "Free JSON is kept as it was written" {
+        "events.jsonl": "*/number-*", "*/key-twice", "CUSTOM/value-twice", "*/depth-*";
+        "messages.jsonl": "*/number-*", "*/key-twice", "*/depth-*";
+    }
+    "What is not known is kept" {
+        "events.jsonl": "REPLY_START/wrong-role-*";
+        "messages.jsonl": "*/wrong-type", "*/unknown", "untagged/*unknown*", "untagged/legacy-*";
+    }
+    "A block says what it is" {
+        "messages.jsonl": "*/missing-type", "*untagged*";
+    }
+    "Tool messages are read" {
+        "messages.jsonl": "role/tool-*";
+    }
+    "A URL stays as it was written" {
+        "events.jsonl": "HINT_BLOCK/blocks-url";
+        "messages.jsonl": "url/*", "source/url/*";
+        "folds.jsonl": "url/*", "*url*", "hint/blocks", "result/mixed";
+    }
+    "A missing id is derived, not drawn" {
+        "events.jsonl": "TOOL_RESULT_DATA_DELTA/minimal";
+        "folds.jsonl": "replies/empty-id";
+    }
+    "A block begins once" {
+        "folds.jsonl": "repeat/*";
+        "traces.jsonl": "tool_args_interleaved", "tool_call_id_reuse";
+    }
+    "What has ended stays ended" {
+        "folds.jsonl": "late/*", "text/end-text-second", "usage/after-reply", "end/twice", "result-end/metadata-*";
+        "traces.jsonl": "reentry_duplicate_external*";
+    }
+    "The end of a reply ends its blocks" {
+        "folds.jsonl": "end/open-blocks";
+    }
+    "A result belongs to a call and finishes it" {
+        "folds.jsonl": "external/*", "result/without-call", "call/result-before-call";
+        "traces.jsonl": "reentry_bad_confirm/wire";
+    }
+    "A confirmation may edit the input" {
+        "folds.jsonl": "confirm/edited-input", "confirm/partial", "confirm/two-calls";
+        "traces.jsonl": "perm_ask_edit_input/wire";
+    }
+    "Data may be cut anywhere and is never dropped silently" {
+        "folds.jsonl": "base64/*", "result-data/not-base64", "result-data/spaced";
+    }
+    "The data of a result goes on under its id" {
+        "folds.jsonl": "result-data/same-id";
+    }
+    "What the fields cannot say is carried" {
+        "folds.jsonl": "end/metadata";
+    }
+}
