@@ -35,7 +35,9 @@ mod ids;
 mod json;
 mod marks;
 mod msg;
+pub mod schema;
 mod time;
+mod writer;
 
 pub use block::{
     Base64Source, Block, ContentBlock, DataBlock, HintBlock, HintLabel, LegacyMedia, MediaBlock, Payload,
@@ -52,3 +54,4 @@ pub use msg::{
     Usage,
 };
 pub use time::{Clock, SteppingClock, SystemClock, format_time, parse_time, parse_time_in};
+pub use writer::{OpenData, OpenResult, ReplyEnd, ReplyWriter, Stamps, ToolCall};

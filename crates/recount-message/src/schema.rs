@@ -1,0 +1,114 @@
+//! The declared types as data: for a JSON Schema, the protocol page, and other languages' types.
+
+use serde_json::{Map, Value, json};
+
+use crate::block::{self, PermissionRule};
+use crate::event::{self, ConfirmResult, CustomName};
+use crate::json::{Field, Record, Shape};
+use crate::msg::{ErrorInfo, Msg, Usage};
+
+/// The fields that every event has before its own: id, time, metadata. `type` follows them.
+pub fn event_head() -> Vec<Field> {
+    let field = |name, shape, doc| Field { name, shape, required: false, doc };
+    vec![
+        field("id", Shape::Text, "Id of the event."),
+        field("created_at", Shape::Text, "When it happened."),
+        field("metadata", Shape::Object, "What else is known about it."),
+    ]
+}
+
+/// All events, in the order of their declaration.
+pub fn events() -> Vec<Record> {
+    event::kinds::records()
+}
+
+/// The blocks, and what they are made of.
+pub fn blocks() -> Vec<Record> {
+    block::records()
+}
+
+/// The message, and what else stands in messages and events.
+pub fn messages() -> Vec<Record> {
+    let mut records = vec![Msg::record(), Usage::record(), ErrorInfo::record(), ConfirmResult::record()];
+    records.extend(blocks().iter().filter(|record| record.name == PermissionRule::record().name).cloned());
+    records
+}
+
+/// The names of Recount's own CUSTOM events.
+pub fn custom_names() -> &'static [CustomName] {
+    CustomName::ALL
+}
+
+/// A JSON Schema (draft 2020-12) of events and messages, under `$defs`; `Event` and `Msg` are the ones to start from.
+///
+/// It describes what Recount writes. Reading takes more: fields in any order, defaults left out, unknown fields and types.
+///
+/// ```
+/// let schema = recount_message::schema::json_schema();
+/// assert!(schema.contains("TEXT_BLOCK_DELTA"));
+/// ```
+pub fn json_schema() -> String {
+    let mut definitions = Map::new();
+    for record in blocks().into_iter().chain(messages()) {
+        definitions.insert(record.name.to_owned(), object_schema(&record, &[]));
+    }
+    let mut choices = Vec::new();
+    for record in events() {
+        choices.push(json!({"$ref": format!("#/$defs/{}", record.name)}));
+        definitions.insert(record.name.to_owned(), object_schema(&record, &event_head()));
+    }
+    definitions.insert("Event".to_owned(), json!({"oneOf": choices}));
+    let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Recount's events and messages",
+        "$defs": definitions,
+    });
+    format!("{schema:#}\n")
+}
+
+fn object_schema(record: &Record, head: &[Field]) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    if let Some(tag) = record.tag {
+        properties.insert("type".to_owned(), json!({"const": tag}));
+        required.push("type");
+    }
+    for field in head.iter().chain(&record.fields) {
+        let mut schema = shape_schema(&field.shape);
+        if let Value::Object(schema) = &mut schema {
+            schema.insert("description".to_owned(), json!(field.doc));
+        }
+        properties.insert(field.name.to_owned(), schema);
+        if field.required {
+            required.push(field.name);
+        }
+    }
+    json!({
+        "type": "object",
+        "description": first_sentence(record.doc),
+        "properties": properties,
+        "required": required,
+    })
+}
+
+fn shape_schema(shape: &Shape) -> Value {
+    match shape {
+        Shape::Text => json!({"type": "string"}),
+        Shape::Boolean => json!({"type": "boolean"}),
+        Shape::Count => json!({"type": "integer", "minimum": 0}),
+        Shape::Object => json!({"type": "object"}),
+        Shape::Words(words) => json!({"enum": words}),
+        Shape::Record(name) => json!({"$ref": format!("#/$defs/{name}")}),
+        Shape::OneOf(shapes) => json!({"anyOf": shapes.iter().map(shape_schema).collect::<Vec<_>>()}),
+        Shape::List(item) => json!({"type": "array", "items": shape_schema(item)}),
+        Shape::Nullable(inner) => json!({"anyOf": [shape_schema(inner), {"type": "null"}]}),
+    }
+}
+
+/// What a record is, without the example that its documentation may go on with.
+pub fn first_sentence(doc: &str) -> &str {
+    match doc.find(". ") {
+        Some(end) => doc.get(..=end).unwrap_or(doc),
+        None => doc,
+    }
+}

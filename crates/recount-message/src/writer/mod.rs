@@ -1,0 +1,363 @@
+//! Writing a reply as events.
+
+mod blocks;
+mod stamps;
+mod tools;
+
+pub use blocks::OpenData;
+pub use stamps::Stamps;
+pub use tools::{OpenResult, ToolCall};
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::block::{Block, ContentBlock, ToolCallBlock, ToolResultState};
+use crate::event::{
+    AgentEvent, CustomEvent, Event, EventKind, ExceedMaxItersEvent, ModelCallEndEvent, ModelCallStartEvent,
+    ModelFinishedReason, ReplyEndEvent, ReplyStartEvent,
+};
+use crate::fold::{Outcome, ReplyFold};
+use crate::msg::{ErrorInfo, FinishedReason, Msg, Usage};
+use crate::{Json, Object};
+
+/// Writes one reply as events, and cannot get their order wrong.
+///
+/// A block begins when something is said in it and ends when something else is, when the model call does, or at the latest
+/// with the reply. A reply that is dropped ends too, as interrupted. Every tool call that has no result by then gets one.
+/// The writer folds what it writes, so [`message`](Self::message) is at all times what a reader has.
+///
+/// ```
+/// use recount_message::{Fold, ReplyEnd, ReplyWriter, Stamps, ToolResultState, Usage};
+///
+/// let mut events = Vec::new();
+/// let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "session-1", "Friday");
+///
+/// reply.model_call("some-model");
+/// reply.thinking("The user asks for the weather.");
+/// reply.text("Let me look.");
+/// let call = reply.tool_call("call_1", "get_weather");
+/// reply.tool_input(&call, r#"{"city": "Beijing"}"#);
+/// reply.end_model_call(Some(Usage::new(100, 20)));
+///
+/// let result = reply.tool_result(call);
+/// reply.result_text(&result, "Sunny, 25°C");
+/// reply.end_result(result, ToolResultState::Success);
+///
+/// let message = reply.end(ReplyEnd::completed());
+///
+/// let mut fold = Fold::new();
+/// fold.extend(&events);
+/// assert_eq!(fold.messages().next(), Some(&message));
+/// ```
+pub struct ReplyWriter<S: FnMut(AgentEvent)> {
+    sink: S,
+    stamps: Stamps,
+    session_id: String,
+    fold: ReplyFold,
+    /// The text or thinking block that is open. There is never more than one.
+    prose: Option<OpenProse>,
+    /// The tool calls whose arguments are not complete, and what belongs to them beside the arguments.
+    open_calls: Vec<(String, Object)>,
+    open_data: Vec<String>,
+    open_results: Vec<String>,
+    model_call_open: bool,
+    has_ended: bool,
+}
+
+#[derive(Debug)]
+struct OpenProse {
+    kind: Prose,
+    id: String,
+    extra: Object,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Prose {
+    Text,
+    Thinking,
+}
+
+/// How a reply ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct ReplyEnd {
+    reason: FinishedReason,
+    error: Option<ErrorInfo>,
+    structured_output: Option<Object>,
+    metadata: Object,
+}
+
+impl ReplyEnd {
+    /// Ends for a reason.
+    pub fn new(reason: FinishedReason) -> Self {
+        Self { reason, error: None, structured_output: None, metadata: Object::new() }
+    }
+
+    /// The agent is done.
+    pub fn completed() -> Self {
+        Self::new(FinishedReason::Completed)
+    }
+
+    /// Something went wrong.
+    pub fn failed(error: ErrorInfo) -> Self {
+        Self { error: Some(error), ..Self::new(FinishedReason::Error) }
+    }
+
+    /// The same, with a structured output.
+    pub fn with_structured_output(mut self, output: impl Into<Object>) -> Self {
+        self.structured_output = Some(output.into());
+        self
+    }
+
+    /// The same, with more metadata for the message.
+    pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
+        self.metadata = metadata.into();
+        self
+    }
+}
+
+impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
+    /// Begins a reply under a new id.
+    pub fn start(sink: S, mut stamps: Stamps, session_id: impl Into<String>, name: impl Into<String>) -> Self {
+        let reply_id = stamps.id();
+        Self::start_with(sink, stamps, session_id, name, reply_id, Object::new())
+    }
+
+    /// Begins a reply under a given id, with what its start carries: `metadata` of the message, and `parent`, the reply
+    /// that it is a part of.
+    pub fn start_with(
+        mut sink: S,
+        mut stamps: Stamps,
+        session_id: impl Into<String>,
+        name: impl Into<String>,
+        reply_id: impl Into<String>,
+        carried: impl Into<Object>,
+    ) -> Self {
+        let session_id = session_id.into();
+        let start = ReplyStartEvent {
+            session_id: session_id.clone().into(),
+            reply_id: reply_id.into().into(),
+            name: name.into().into(),
+            role: Cow::Borrowed("assistant"),
+        };
+        let mut event = Event::stamped(stamps.id(), stamps.time(), start);
+        for (key, value) in carried.into().iter() {
+            event = event.carrying(key, value.clone());
+        }
+        let fold = ReplyFold::start(&event).unwrap_or_else(|| ReplyFold::from_message(Msg::assistant("", [])));
+        sink(event);
+        Self::resume(sink, stamps, session_id, fold)
+    }
+
+    /// Goes on with a reply that was begun elsewhere or earlier, such as one that has waited for its user.
+    pub fn resume(sink: S, stamps: Stamps, session_id: impl Into<String>, fold: ReplyFold) -> Self {
+        let has_ended = fold.message().finished_at().is_some();
+        let mut writer = Self {
+            sink,
+            stamps,
+            session_id: session_id.into(),
+            fold,
+            prose: None,
+            open_calls: Vec::new(),
+            open_data: Vec::new(),
+            open_results: Vec::new(),
+            model_call_open: false,
+            has_ended,
+        };
+        writer.find_open_blocks();
+        writer
+    }
+
+    fn find_open_blocks(&mut self) {
+        for block in self.fold.message().content().iter().filter(|block| block.finished_at().is_none()) {
+            let id = block.id().into_owned();
+            match block {
+                ContentBlock::Text(_) => self.prose = Some(OpenProse::new(Prose::Text, id)),
+                ContentBlock::Thinking(_) => self.prose = Some(OpenProse::new(Prose::Thinking, id)),
+                ContentBlock::Data(_) => self.open_data.push(id),
+                ContentBlock::ToolCall(_) => self.open_calls.push((id, Object::new())),
+                ContentBlock::ToolResult(_) => self.open_results.push(id),
+                ContentBlock::Hint(_) | ContentBlock::Unknown(_) => {}
+            }
+        }
+    }
+
+    /// Id of the reply, and of the message that it becomes.
+    pub fn reply_id(&self) -> &str {
+        self.message().id()
+    }
+
+    /// The message so far, exactly as a reader has it.
+    pub fn message(&self) -> &Msg {
+        self.fold.message()
+    }
+
+    /// Takes note of an event that somebody else wrote to the same reply: an answer, an interrupt, a hint.
+    pub fn receive(&mut self, event: &Event<'_>) -> Outcome {
+        self.fold.apply(event)
+    }
+
+    /// Writes an event of this reply, which must fit what was written before.
+    fn emit(&mut self, kind: impl Into<EventKind<'static>>) {
+        self.emit_carrying(kind, Object::new());
+    }
+
+    fn emit_carrying(&mut self, kind: impl Into<EventKind<'static>>, carried: Object) {
+        if self.has_ended {
+            return;
+        }
+        let mut event = Event::stamped(self.stamps.id(), self.stamps.time(), kind);
+        for (key, value) in carried.iter() {
+            event = event.carrying(key, value.clone());
+        }
+        self.publish(event);
+    }
+
+    fn publish(&mut self, event: AgentEvent) {
+        let outcome = self.fold.apply(&event);
+        debug_assert_eq!(outcome.reason(), None, "the writer wrote what cannot be applied: {}", event.to_json());
+        (self.sink)(event);
+    }
+
+    fn id(&self) -> Cow<'static, str> {
+        Cow::Owned(self.reply_id().to_owned())
+    }
+
+    /// A model is called.
+    pub fn model_call(&mut self, model_name: impl Into<String>) {
+        self.close_model_call(None, ModelFinishedReason::Completed);
+        let reply_id = self.id();
+        self.emit(ModelCallStartEvent { reply_id, model_name: model_name.into().into() });
+        self.model_call_open = true;
+    }
+
+    /// The model has answered. Nothing for the tokens means that the provider did not say.
+    pub fn end_model_call(&mut self, usage: Option<Usage>) {
+        self.close_model_call(usage, ModelFinishedReason::Completed);
+    }
+
+    /// The model call was broken off.
+    pub fn interrupt_model_call(&mut self, usage: Option<Usage>) {
+        self.close_model_call(usage, ModelFinishedReason::Interrupted);
+    }
+
+    fn close_model_call(&mut self, usage: Option<Usage>, finished_reason: ModelFinishedReason) {
+        self.end_prose();
+        for (id, extra) in std::mem::take(&mut self.open_calls) {
+            self.write_call_end(id, extra);
+        }
+        for id in std::mem::take(&mut self.open_data) {
+            self.write_data_end(id);
+        }
+        if !std::mem::take(&mut self.model_call_open) {
+            return;
+        }
+        let reply_id = self.id();
+        let carried = if usage.is_none() { Object::from([("usage", "unknown")]) } else { Object::new() };
+        let usage = usage.unwrap_or_default();
+        self.emit_carrying(
+            ModelCallEndEvent {
+                reply_id,
+                input_tokens: usage.input_tokens,
+                output_tokens: usage.output_tokens,
+                cache_input_tokens: usage.cache_input_tokens,
+                cache_creation_input_tokens: usage.cache_creation_input_tokens,
+                finished_reason,
+            },
+            carried,
+        );
+    }
+
+    /// The agent has taken more rounds than it may. The reply still has to be ended.
+    pub fn exceed_max_iters(&mut self) {
+        let (reply_id, name) = (self.id(), self.message().name().to_owned());
+        self.emit(ExceedMaxItersEvent { reply_id, name: name.into() });
+    }
+
+    /// A signal for the session, which changes no message.
+    pub fn signal(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Object>) {
+        self.emit(CustomEvent::signal(name, value));
+    }
+
+    /// Ends the reply and gives its message. What is open ends before it, and calls without a result are interrupted.
+    pub fn end(mut self, end: ReplyEnd) -> Msg {
+        self.finish(end);
+        self.fold.message().clone()
+    }
+
+    fn finish(&mut self, end: ReplyEnd) {
+        if self.has_ended {
+            return;
+        }
+        let call_reason = match end.reason {
+            FinishedReason::Interrupted => ModelFinishedReason::Interrupted,
+            FinishedReason::Completed | FinishedReason::ExceedMaxIters | FinishedReason::Error => {
+                ModelFinishedReason::Completed
+            }
+        };
+        self.close_model_call(None, call_reason);
+        self.close_results();
+        let mut carried = Object::new();
+        if let Some(output) = end.structured_output {
+            carried.insert("structured_output", output);
+        }
+        if !end.metadata.is_empty() {
+            carried.insert("metadata", end.metadata);
+        }
+        let (reply_id, session_id) = (self.id(), Cow::Owned(self.session_id.clone()));
+        let event = ReplyEndEvent { session_id, reply_id, finished_reason: end.reason, error: end.error };
+        self.emit_carrying(event, carried);
+        self.has_ended = true;
+    }
+
+    /// Ends the results that are open, and answers the calls that have none.
+    fn close_results(&mut self) {
+        for id in std::mem::take(&mut self.open_results) {
+            self.write_result_end(id, ToolResultState::Interrupted, Object::new());
+        }
+        let unanswered: Vec<(String, String)> = self
+            .message()
+            .tool_pairs()
+            .filter(|(_, result)| result.is_none())
+            .map(|(call, _)| (call.id.clone(), call.name.clone()))
+            .collect();
+        for (id, name) in unanswered {
+            self.write_result_start(&id, &name, Object::new());
+            self.write_result_end(id, ToolResultState::Interrupted, Object::new());
+        }
+    }
+
+    /// An id that no tool call of this reply has.
+    fn unused_call_id(&self, wanted: &str) -> String {
+        let taken = |id: &str| {
+            self.message().content().iter().filter_map(ToolCallBlock::from_content).any(|call| call.id == id)
+        };
+        if !taken(wanted) {
+            return wanted.to_owned();
+        }
+        (2_u64..).map(|number| format!("{wanted}_{number}")).find(|id| !taken(id)).unwrap_or_default()
+    }
+}
+
+impl OpenProse {
+    fn new(kind: Prose, id: String) -> Self {
+        Self { kind, id, extra: Object::new() }
+    }
+}
+
+impl<S: FnMut(AgentEvent)> Drop for ReplyWriter<S> {
+    fn drop(&mut self) {
+        self.finish(ReplyEnd::new(FinishedReason::Interrupted));
+    }
+}
+
+impl<S: FnMut(AgentEvent)> fmt::Debug for ReplyWriter<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplyWriter").field("message", self.message()).finish_non_exhaustive()
+    }
+}
+
+/// What an event carries for a block, where there is anything.
+fn carrying_extra(extra: Object) -> Object {
+    if extra.is_empty() { Object::new() } else { Object::from([("extra", Json::from(extra))]) }
+}

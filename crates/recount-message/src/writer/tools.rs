@@ -1,0 +1,215 @@
+//! Tool calls and their results.
+
+use std::borrow::Cow;
+
+use super::{ReplyWriter, carrying_extra};
+use crate::block::{
+    DataBlock, MediaBlock, Payload, PermissionRule, Source, ToolCallBlock, ToolCallState, ToolResultState,
+};
+use crate::event::{
+    AgentEvent, CustomEvent, RequireExternalExecutionEvent, RequireUserConfirmEvent, ToolCallDeltaEvent,
+    ToolCallEndEvent, ToolCallStartEvent, ToolResultDataDeltaEvent, ToolResultEndEvent, ToolResultStartEvent,
+    ToolResultTextDeltaEvent,
+};
+use crate::{Json, Object};
+
+/// A tool call that has no result yet. Its result takes it away, so there can only be one.
+#[derive(Debug)]
+#[must_use]
+pub struct ToolCall {
+    id: String,
+    name: String,
+}
+
+impl ToolCall {
+    /// Id of the call in this reply.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The tool.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// A result that has begun. Ending it takes it away, so nothing can follow.
+#[derive(Debug)]
+#[must_use]
+pub struct OpenResult {
+    call_id: String,
+}
+
+impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
+    /// The model begins a tool call. Any number may be open at once.
+    ///
+    /// An id that a call of this reply has already becomes another one (`id_2`); what the provider said is then kept in
+    /// the block as `provider_id`.
+    pub fn tool_call(&mut self, id: &str, name: impl Into<String>) -> ToolCall {
+        let call = ToolCall { id: self.unused_call_id(id), name: name.into() };
+        let mut extra = Object::new();
+        if call.id != id {
+            extra.insert("provider_id", id);
+        }
+        self.end_prose();
+        let start = ToolCallStartEvent {
+            reply_id: self.id(),
+            tool_call_id: Cow::Owned(call.id.clone()),
+            tool_call_name: Cow::Owned(call.name.clone()),
+        };
+        self.emit(start);
+        self.open_calls.push((call.id.clone(), extra));
+        call
+    }
+
+    /// The call of this reply with an id, if it has no result yet. For a reply that was resumed.
+    pub fn unanswered_call(&self, id: &str) -> Option<ToolCall> {
+        let (call, result) = self.message().tool_pairs().filter(|(call, _)| call.id == id).last()?;
+        result.is_none().then(|| ToolCall { id: call.id.clone(), name: call.name.clone() })
+    }
+
+    /// More of the arguments. Nothing happens where they are complete.
+    pub fn tool_input(&mut self, call: &ToolCall, delta: impl Into<String>) {
+        if !self.open_calls.iter().any(|(id, _)| *id == call.id) {
+            return;
+        }
+        let delta = ToolCallDeltaEvent {
+            reply_id: self.id(),
+            tool_call_id: Cow::Owned(call.id.clone()),
+            delta: Cow::Owned(delta.into()),
+        };
+        self.emit(delta);
+    }
+
+    /// Adds something that the provider says about the call, as long as its arguments are not complete.
+    pub fn tool_call_extra(&mut self, call: &ToolCall, key: impl Into<String>, value: impl Into<Json>) {
+        if let Some((_, extra)) = self.open_calls.iter_mut().find(|(id, _)| *id == call.id) {
+            extra.insert(key, value);
+        }
+    }
+
+    /// The arguments are complete.
+    pub fn end_tool_call(&mut self, call: &ToolCall) {
+        if let Some(at) = self.open_calls.iter().position(|(id, _)| *id == call.id) {
+            let (id, extra) = self.open_calls.remove(at);
+            self.write_call_end(id, extra);
+        }
+    }
+
+    pub(super) fn write_call_end(&mut self, id: String, extra: Object) {
+        let reply_id = self.id();
+        self.emit_carrying(ToolCallEndEvent { reply_id, tool_call_id: Cow::Owned(id) }, carrying_extra(extra));
+    }
+
+    /// A rule allows the call. What the user allows is said by the answer.
+    pub fn allow(&mut self, call: &ToolCall) {
+        let reply_id = self.reply_id().to_owned();
+        self.emit(CustomEvent::call(reply_id, &call.id, ToolCallState::Allowed));
+    }
+
+    /// The reply waits for the user to allow a call, maybe along with some rules.
+    pub fn ask(&mut self, call: &ToolCall, suggested_rules: Vec<PermissionRule>) {
+        self.end_tool_call(call);
+        let Some(mut block) = self.message().call(&call.id).cloned() else { return };
+        block.state = ToolCallState::Asking;
+        block.suggested_rules = suggested_rules;
+        let reply_id = self.id();
+        self.emit(RequireUserConfirmEvent { reply_id, tool_calls: vec![block] });
+    }
+
+    /// The reply waits for calls that run elsewhere.
+    pub fn submit(&mut self, calls: &[&ToolCall]) {
+        calls.iter().for_each(|call| self.end_tool_call(call));
+        let tool_calls: Vec<ToolCallBlock> = calls
+            .iter()
+            .filter_map(|call| self.message().call(&call.id).cloned())
+            .map(|call| call.with_state(ToolCallState::Submitted))
+            .collect();
+        let reply_id = self.id();
+        self.emit(RequireExternalExecutionEvent { reply_id, tool_calls });
+    }
+
+    /// A tool begins to run.
+    pub fn tool_result(&mut self, call: ToolCall) -> OpenResult {
+        self.end_tool_call(&call);
+        let ToolCall { id, name } = call;
+        self.write_result_start(&id, &name, Object::new());
+        self.open_results.push(id.clone());
+        OpenResult { call_id: id }
+    }
+
+    pub(super) fn write_result_start(&mut self, id: &str, name: &str, carried: Object) {
+        let start = ToolResultStartEvent {
+            reply_id: self.id(),
+            tool_call_id: Cow::Owned(id.to_owned()),
+            tool_call_name: Cow::Owned(name.to_owned()),
+        };
+        self.emit_carrying(start, carried);
+    }
+
+    /// The tool says more.
+    pub fn result_text(&mut self, result: &OpenResult, delta: impl Into<String>) {
+        let delta = ToolResultTextDeltaEvent {
+            reply_id: self.id(),
+            tool_call_id: Cow::Owned(result.call_id.clone()),
+            delta: Cow::Owned(delta.into()),
+        };
+        self.emit(delta);
+    }
+
+    /// The tool gives data. The same id again goes on with it.
+    pub fn result_data(&mut self, result: &OpenResult, block: DataBlock) {
+        let DataBlock { id, source, name, .. } = block;
+        let (media_type, data, url) = match source {
+            Source::Base64(source) => (source.media_type, Some(source.data), None),
+            Source::Url(source) => (source.media_type, None, Some(source.url)),
+        };
+        let delta = ToolResultDataDeltaEvent {
+            reply_id: self.id(),
+            tool_call_id: Cow::Owned(result.call_id.clone()),
+            block_id: Some(Cow::Owned(id)),
+            media_type: Cow::Owned(media_type),
+            data: data.map(Cow::Owned),
+            url: url.map(Cow::Owned),
+        };
+        let carried = name.map(|name| Object::from([("name", name)])).unwrap_or_default();
+        self.emit_carrying(delta, carried);
+    }
+
+    /// Everything that a tool has to say, at once.
+    pub fn result_payload(&mut self, result: &OpenResult, payload: impl Into<Payload>) {
+        match payload.into() {
+            Payload::Text(text) => self.result_text(result, text),
+            Payload::Blocks(blocks) => {
+                for block in blocks {
+                    match block {
+                        MediaBlock::Text(block) => self.result_text(result, block.text),
+                        MediaBlock::Data(block) => self.result_data(result, block),
+                        MediaBlock::Unknown(block) => self.result_text(result, block.fields.to_json()),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The tool is done.
+    pub fn end_result(&mut self, result: OpenResult, state: ToolResultState) {
+        self.end_result_with(result, state, Object::new());
+    }
+
+    /// The tool is done, and says something beside its answer.
+    pub fn end_result_with(&mut self, result: OpenResult, state: ToolResultState, metadata: impl Into<Object>) {
+        let OpenResult { call_id } = result;
+        self.open_results.retain(|open| *open != call_id);
+        self.write_result_end(call_id, state, metadata.into());
+    }
+
+    pub(super) fn write_result_end(&mut self, id: String, state: ToolResultState, metadata: Object) {
+        if self.has_ended {
+            return;
+        }
+        let end = ToolResultEndEvent { reply_id: self.id(), tool_call_id: Cow::Owned(id), state };
+        let event = AgentEvent::stamped(self.stamps.id(), self.stamps.time(), end).with_metadata(metadata);
+        self.publish(event);
+    }
+}
