@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::block::{self, PermissionRule};
+use crate::block;
 use crate::event::{self, ConfirmResult, CustomName};
 use crate::json::{Field, Record, Shape};
 use crate::msg::{ErrorInfo, Msg, Usage};
@@ -29,9 +29,7 @@ pub fn blocks() -> Vec<Record> {
 
 /// The message, and what else stands in messages and events.
 pub fn messages() -> Vec<Record> {
-    let mut records = vec![Msg::record(), Usage::record(), ErrorInfo::record(), ConfirmResult::record()];
-    records.extend(blocks().iter().filter(|record| record.name == PermissionRule::record().name).cloned());
-    records
+    vec![Msg::record(), Usage::record(), ErrorInfo::record(), ConfirmResult::record()]
 }
 
 /// The names of Recount's own CUSTOM events.

@@ -7,7 +7,7 @@ use super::Payload;
 use crate::json::record::record;
 use crate::json::wire::words;
 use crate::time::now_text;
-use crate::{Object, StructuredError};
+use crate::{Object, StructuredError, marks};
 
 words! {
     /// Where a tool call stands.
@@ -134,6 +134,18 @@ impl ToolCallBlock {
         self
     }
 
+    /// The same call without a name, as AgentScope Java has them. Natively the name is empty then, with a mark.
+    pub fn without_name(mut self) -> Self {
+        self.name.clear();
+        marks::mark_absent(&mut self.extra, "name");
+        self
+    }
+
+    /// Whether the tool is named.
+    pub fn has_name(&self) -> bool {
+        !marks::is_absent(&self.extra, "name")
+    }
+
     /// The arguments as a Rust type. An empty text means no arguments.
     ///
     /// ```
@@ -228,6 +240,25 @@ impl ToolResultBlock {
     /// A tool that failed.
     pub fn error(id: impl Into<String>, name: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(id, name, message.into(), ToolResultState::Error)
+    }
+
+    /// The same result without a name, as AgentScope Java has them. Natively the name is empty then, with a mark.
+    ///
+    /// ```
+    /// use recount_message::ToolResultBlock;
+    ///
+    /// let result = ToolResultBlock::error("call_1", "", "connection timeout").without_name();
+    /// assert!(!result.has_name());
+    /// ```
+    pub fn without_name(mut self) -> Self {
+        self.name.clear();
+        marks::mark_absent(&mut self.extra, "name");
+        self
+    }
+
+    /// Whether the tool is named.
+    pub fn has_name(&self) -> bool {
+        !marks::is_absent(&self.extra, "name")
     }
 
     /// The same result with something that the tool says beside its answer.

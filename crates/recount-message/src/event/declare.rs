@@ -167,6 +167,7 @@ macro_rules! events {
         }
 
         /// The declared events and what they mean.
+        #[allow(clippy::extra_unused_lifetimes, reason = "the declared types name it")]
         pub(crate) fn records<'a>() -> Vec<Record> {
             vec![$(
                 Record {

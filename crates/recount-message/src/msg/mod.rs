@@ -57,11 +57,11 @@ record! {
         /// The part that the sender plays.
         pub(crate) role: Role,
         /// Id of the message; a reply's is its `reply_id`.
-        pub(crate) id: String,
+        pub(crate) id: String = |here| here.owner.to_owned(),
         /// What else is known about the message. It never reaches a model.
         pub(crate) metadata: Object = |_here| Object::new(),
         /// When the message began.
-        pub(crate) created_at: String,
+        pub(crate) created_at: String = |here| here.time.to_owned(),
         /// How many tokens it took, summed over its model calls.
         pub(crate) usage: Option<Usage> = |_here| None,
         /// When the message was complete.

@@ -50,8 +50,8 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         let (reply_id, block_id) = (self.id(), Cow::Owned(id));
         let carried = carrying_extra(extra);
         match kind {
-            Prose::Text => self.emit_carrying(TextBlockEndEvent { reply_id, block_id, text: None }, carried),
-            Prose::Thinking => self.emit_carrying(ThinkingBlockEndEvent { reply_id, block_id }, carried),
+            Prose::Text => self.emit_carrying(TextBlockEndEvent { reply_id, block_id, text: None }, &carried),
+            Prose::Thinking => self.emit_carrying(ThinkingBlockEndEvent { reply_id, block_id }, &carried),
         }
     }
 
@@ -141,7 +141,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         let HintBlock { hint, id, source, extra, .. } = hint;
         let event =
             HintBlockEvent { reply_id: self.id(), block_id: Cow::Owned(id), source: source.map(Cow::Owned), hint };
-        self.emit_carrying(event, carrying_extra(extra));
+        self.emit_carrying(event, &carrying_extra(extra));
     }
 
     /// Gives a whole block that no start, delta and end can carry, such as one of an unknown type.

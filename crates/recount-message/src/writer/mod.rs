@@ -199,10 +199,10 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
 
     /// Writes an event of this reply, which must fit what was written before.
     fn emit(&mut self, kind: impl Into<EventKind<'static>>) {
-        self.emit_carrying(kind, Object::new());
+        self.emit_carrying(kind, &Object::new());
     }
 
-    fn emit_carrying(&mut self, kind: impl Into<EventKind<'static>>, carried: Object) {
+    fn emit_carrying(&mut self, kind: impl Into<EventKind<'static>>, carried: &Object) {
         if self.has_ended {
             return;
         }
@@ -264,7 +264,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
                 cache_creation_input_tokens: usage.cache_creation_input_tokens,
                 finished_reason,
             },
-            carried,
+            &carried,
         );
     }
 
@@ -306,7 +306,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         }
         let (reply_id, session_id) = (self.id(), Cow::Owned(self.session_id.clone()));
         let event = ReplyEndEvent { session_id, reply_id, finished_reason: end.reason, error: end.error };
-        self.emit_carrying(event, carried);
+        self.emit_carrying(event, &carried);
         self.has_ended = true;
     }
 
@@ -322,7 +322,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
             .map(|(call, _)| (call.id.clone(), call.name.clone()))
             .collect();
         for (id, name) in unanswered {
-            self.write_result_start(&id, &name, Object::new());
+            self.write_result_start(&id, &name);
             self.write_result_end(id, ToolResultState::Interrupted, Object::new());
         }
     }

@@ -98,7 +98,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
 
     pub(super) fn write_call_end(&mut self, id: String, extra: Object) {
         let reply_id = self.id();
-        self.emit_carrying(ToolCallEndEvent { reply_id, tool_call_id: Cow::Owned(id) }, carrying_extra(extra));
+        self.emit_carrying(ToolCallEndEvent { reply_id, tool_call_id: Cow::Owned(id) }, &carrying_extra(extra));
     }
 
     /// A rule allows the call. What the user allows is said by the answer.
@@ -133,18 +133,18 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     pub fn tool_result(&mut self, call: ToolCall) -> OpenResult {
         self.end_tool_call(&call);
         let ToolCall { id, name } = call;
-        self.write_result_start(&id, &name, Object::new());
+        self.write_result_start(&id, &name);
         self.open_results.push(id.clone());
         OpenResult { call_id: id }
     }
 
-    pub(super) fn write_result_start(&mut self, id: &str, name: &str, carried: Object) {
+    pub(super) fn write_result_start(&mut self, id: &str, name: &str) {
         let start = ToolResultStartEvent {
             reply_id: self.id(),
             tool_call_id: Cow::Owned(id.to_owned()),
             tool_call_name: Cow::Owned(name.to_owned()),
         };
-        self.emit_carrying(start, carried);
+        self.emit(start);
     }
 
     /// The tool says more.
@@ -173,7 +173,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
             url: url.map(Cow::Owned),
         };
         let carried = name.map(|name| Object::from([("name", name)])).unwrap_or_default();
-        self.emit_carrying(delta, carried);
+        self.emit_carrying(delta, &carried);
     }
 
     /// Everything that a tool has to say, at once.

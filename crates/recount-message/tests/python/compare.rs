@@ -9,7 +9,7 @@ fn is_made_up(value: &str) -> bool {
 }
 
 /// The first place where a value differs from the expected one.
-pub fn difference(ours: &Value, theirs: &Value) -> Option<String> {
+pub(crate) fn difference(ours: &Value, theirs: &Value) -> Option<String> {
     let at = |place: &str, inner: Option<String>| inner.map(|inner| format!("{place}.{inner}"));
     match (ours, theirs) {
         (Value::String(_), Value::String(theirs)) if is_made_up(theirs) => None,
@@ -28,7 +28,7 @@ pub fn difference(ours: &Value, theirs: &Value) -> Option<String> {
 
 /// The same over texts, with the order of keys. Keys that the reference does not know are passed over, and numbers are
 /// compared by their value, because the reference writes them anew.
-pub fn ordered_difference(ours: &Json, theirs: &Json) -> Option<String> {
+pub(crate) fn ordered_difference(ours: &Json, theirs: &Json) -> Option<String> {
     let at = |place: &str, inner: Option<String>| inner.map(|inner| format!("{place}.{inner}"));
     if let (Some(ours), Some(theirs)) = (ours.to_object(), theirs.to_object()) {
         let mut mine = ours.iter().filter(|(key, _)| theirs.contains_key(key));

@@ -2,23 +2,23 @@
 
 /// A set of cases that differ, and why.
 #[derive(Debug)]
-pub struct Deviation {
+pub(crate) struct Deviation {
     /// The heading in `conformance/DEVIATIONS.md`.
-    pub heading: &'static str,
+    pub(crate) heading: &'static str,
     /// The file of vectors.
-    pub file: &'static str,
+    pub(crate) file: &'static str,
     /// The cases, where `*` stands for anything.
-    pub cases: &'static str,
+    pub(crate) cases: &'static str,
 }
 
 impl Deviation {
     /// Whether a case is listed here.
-    pub fn covers(&self, case: &str) -> bool {
+    pub(crate) fn covers(&self, case: &str) -> bool {
         matches(self.cases, case)
     }
 
     /// Whether the case is listed by its own name.
-    pub fn is_exact(&self, case: &str) -> bool {
+    pub(crate) fn is_exact(&self, case: &str) -> bool {
         self.cases == case
     }
 }
@@ -28,14 +28,14 @@ fn matches(pattern: &str, case: &str) -> bool {
         None => pattern == case,
         Some((start, rest)) => case
             .strip_prefix(start)
-            .is_some_and(|tail| (0..=tail.len()).any(|at| tail.is_char_boundary(at) && matches(rest, &tail[at..]))),
+            .is_some_and(|tail| (0..=tail.len()).filter_map(|at| tail.get(at..)).any(|end| matches(rest, end))),
     }
 }
 
 macro_rules! deviations {
     ($($heading:literal { $($file:literal: $($cases:literal),+;)+ })+) => {
         /// Every deviation, under the headings of `conformance/DEVIATIONS.md`.
-        pub const DEVIATIONS: &[Deviation] = &[
+        pub(crate) const DEVIATIONS: &[Deviation] = &[
             $($($( Deviation { heading: $heading, file: $file, cases: $cases }, )+)+)+
         ];
     };

@@ -1,0 +1,66 @@
+# Every command that a person needs. `make` alone lists them.
+
+PYTHON ?= python3
+VENV := .venv
+SAMPLE := crates/recount-cli/samples/weather.jsonl
+# How long each fuzz target runs, in seconds.
+FUZZ_SECONDS ?= 60
+# How many generated lines the published Python package judges.
+CONFORMANCE_STREAMS ?= 400
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint rust-test conformance conformance-record bench fuzz soak clean
+
+help: ## List the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 22
+
+run: ## Fold a sample stream into messages, and show them
+	@echo '# recount show $(SAMPLE)'
+	@cargo run --quiet --package recount-cli -- show $(SAMPLE)
+	@echo
+	@echo '# recount fold $(SAMPLE)'
+	@cargo run --quiet --package recount-cli -- fold $(SAMPLE)
+
+test: lint rust-test conformance ## Everything that must hold: lints, tests, and the live Python peer
+
+lint: ## Formatting, lints, documentation
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- --deny warnings
+	RUSTDOCFLAGS='--deny warnings' cargo doc --no-deps --document-private-items --quiet
+
+rust-test: ## The Rust tests, the laws and the fuzz corpora among them
+	cargo test --quiet
+
+$(VENV)/installed: conformance/python/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+conformance: $(VENV)/installed ## Ask AgentScope Python again, and let it judge what Recount writes
+	$(VENV)/bin/python conformance/python/record.py --check
+	cargo build --quiet --package recount-testkit
+	for kind in legal messages; do \
+		cargo run --quiet --package recount-testkit -- emit --kind $$kind --seed 1 --count $(CONFORMANCE_STREAMS) \
+		| $(VENV)/bin/python conformance/python/verify.py || exit 1; \
+	done
+
+conformance-record: $(VENV)/installed ## Write down anew what AgentScope Python answers
+	$(VENV)/bin/python conformance/python/record.py
+
+bench: $(VENV)/installed ## Measure, side by side with AgentScope Python
+	cargo bench --package recount-bench
+	cargo run --release --quiet --package recount-bench -- --python $(VENV)/bin/python
+
+fuzz: ## Fuzz every target for a minute
+	command -v cargo-fuzz >/dev/null || cargo install --quiet --locked cargo-fuzz
+	for target in $$(cargo +nightly fuzz list); do \
+		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
+	done
+
+soak: ## The laws over many more streams than `make test` has time for
+	PROPTEST_CASES=20000 cargo test --release --package recount-message --test laws
+	$(MAKE) conformance CONFORMANCE_STREAMS=20000
+
+clean: ## Remove what was built and installed
+	cargo clean
+	rm -rf $(VENV)

@@ -1,0 +1,123 @@
+//! Whether the pages under `docs/` say what the code says.
+//!
+//! `UPDATE_DOCS=1 cargo test -p recount-message --test documentation` writes the generated parts anew.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use pretty_assertions::assert_eq;
+use recount_message::schema::{self, first_sentence};
+use recount_message::{Field, Record, Shape};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Compares a file with what it should be, or writes it where that is asked for.
+fn check_generated(path: &Path, expected: &str) {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, expected).unwrap();
+    }
+    assert_eq!(read(path), expected, "{} is out of date: run with UPDATE_DOCS=1", path.display());
+}
+
+/// What stands between a page's `<!-- generated: name -->` and `<!-- end -->`, replaced.
+fn with_part(page: &str, name: &str, part: &str) -> String {
+    let open = format!("<!-- generated: {name} -->\n");
+    let (before, rest) = page.split_once(&open).unwrap_or_else(|| panic!("the page has no part {name}"));
+    let (_, after) = rest.split_once("<!-- end -->").unwrap();
+    format!("{before}{open}\n{part}\n<!-- end -->{after}")
+}
+
+#[test]
+fn the_protocol_page_lists_what_is_declared() {
+    let path = root().join("docs/protocol.md");
+    let mut page = read(&path);
+    page = with_part(&page, "events", &tables(&schema::events()));
+    page = with_part(&page, "blocks", &tables(&schema::blocks()));
+    page = with_part(&page, "messages", &tables(&schema::messages()));
+    page = with_part(&page, "signals", &signals());
+    check_generated(&path, &page);
+}
+
+#[test]
+fn the_json_schema_is_the_declared_one() {
+    check_generated(&root().join("docs/schema.json"), &schema::json_schema());
+}
+
+fn tables(records: &[Record]) -> String {
+    let mut out = String::new();
+    for record in records {
+        let title = record.tag.unwrap_or(record.name);
+        writeln!(out, "#### `{title}`\n\n{}\n", first_sentence(record.doc)).unwrap();
+        writeln!(out, "| field | value | meaning |\n|---|---|---|").unwrap();
+        for Field { name, shape, required, doc } in &record.fields {
+            let default = if *required { "" } else { " (may be missing)" };
+            writeln!(out, "| `{name}` | {}{default} | {doc} |", describe(shape)).unwrap();
+        }
+        out.push('\n');
+    }
+    out.trim_end().to_owned() + "\n"
+}
+
+fn describe(shape: &Shape) -> String {
+    match shape {
+        Shape::Text => "string".to_owned(),
+        Shape::Boolean => "boolean".to_owned(),
+        Shape::Count => "whole number".to_owned(),
+        Shape::Object => "object".to_owned(),
+        Shape::Words(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
+        Shape::Record(name) => (*name).to_owned(),
+        Shape::OneOf(shapes) => shapes.iter().map(describe).collect::<Vec<_>>().join(" or "),
+        Shape::List(item) => format!("list of {}", describe(item)),
+        Shape::Nullable(inner) => format!("{} or null", describe(inner)),
+        other => panic!("{other:?} has no description"),
+    }
+}
+
+fn signals() -> String {
+    let names = schema::custom_names().iter().map(|name| format!("- `{name}`"));
+    names.collect::<Vec<_>>().join("\n") + "\n"
+}
+
+#[test]
+fn every_test_that_the_compatibility_page_names_exists() {
+    let page = read(&root().join("docs/compatibility.md"));
+    let mut named = 0;
+    for reference in page.split('`').filter(|code| code.contains(".rs::")) {
+        let (file, test) = reference.split_once("::").unwrap();
+        let found = [
+            "crates/recount-message/tests",
+            "crates/recount/tests",
+            "crates/recount-message/src",
+            "crates/recount-cli/tests",
+        ]
+        .iter()
+        .map(|folder| root().join(folder).join(file))
+        .find(|path| path.exists())
+        .unwrap_or_else(|| panic!("{file} does not exist"));
+        assert!(read(&found).contains(&format!("fn {test}(")), "{file} has no test {test}");
+        named += 1;
+    }
+    assert!(named > 50, "the page names only {named} tests");
+}
+
+#[test]
+fn every_page_is_in_the_index() {
+    let docs = root().join("docs");
+    let index = read(&docs.join("llms.txt"));
+    let pages: BTreeSet<String> = std::fs::read_dir(&docs)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "llms.txt")
+        .collect();
+    let missing: Vec<&String> = pages.iter().filter(|page| !index.contains(page.as_str())).collect();
+    assert!(missing.is_empty(), "docs/llms.txt does not list {missing:?}");
+}
