@@ -87,6 +87,13 @@ macro_rules! events {
                     })
                 }
 
+                #[inline]
+                fn from_canonical(scanner: &mut Scanner<'a>, place: Place<'_>) -> Option<Self> {
+                    Some(Self {
+                        $( $field: next_field!(scanner, place, $field $(, $default)?), )*
+                    })
+                }
+
                 fn write(&self, out: &mut String) {
                     $( write_field!(out, self.$field, $field $($(, $omitted)?)?); )*
                 }
@@ -129,6 +136,19 @@ macro_rules! events {
                 match &*type_name {
                     $( $type_name => $struct::from_fields(fields, place).map(Self::$name), )+
                     _ => Ok(Self::Unknown(UnknownEvent { type_name })),
+                }
+            }
+
+            /// Reads the rest of an event whose fields stand in the order of their declaration.
+            #[inline]
+            pub(super) fn from_canonical(
+                type_name: &str,
+                scanner: &mut Scanner<'a>,
+                place: Place<'_>,
+            ) -> Option<Self> {
+                match type_name {
+                    $( $type_name => $struct::from_canonical(scanner, place).map(Self::$name), )+
+                    _ => None,
                 }
             }
 
@@ -200,6 +220,24 @@ macro_rules! read_field {
     };
 }
 
+/// Reads a field if it is the next one.
+macro_rules! next_field {
+    ($scanner:ident, $place:ident, $field:ident) => {
+        if $scanner.skip_key(true, concat!("\"", stringify!($field), "\"")) {
+            Wire::next($scanner, $place).ok()?
+        } else {
+            return None;
+        }
+    };
+    ($scanner:ident, $place:ident, $field:ident, $default:expr) => {
+        if $scanner.skip_key(true, concat!("\"", stringify!($field), "\"")) {
+            Wire::next($scanner, $place).ok()?
+        } else {
+            $default
+        }
+    };
+}
+
 macro_rules! write_field {
     ($out:ident, $value:expr, $field:ident) => {
         $out.push_str(concat!(",\"", stringify!($field), "\":"));
@@ -212,4 +250,4 @@ macro_rules! write_field {
     };
 }
 
-pub(super) use {events, read_field, write_field};
+pub(super) use {events, next_field, read_field, write_field};

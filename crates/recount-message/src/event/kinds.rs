@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::declare::{IntoOwned, events, read_field, write_field};
+use super::declare::{IntoOwned, events, next_field, read_field, write_field};
 use crate::block::{Payload, PermissionRule, ToolCallBlock, ToolResultBlock, ToolResultState};
 use crate::json::fields::Fields;
 use crate::json::record::{has_default, record};
+use crate::json::scan::Scanner;
 use crate::json::wire::{Place, Wire, words};
 use crate::msg::{ErrorInfo, FinishedReason};
 use crate::{DecodeError, Field, Object, Record};

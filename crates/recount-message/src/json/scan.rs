@@ -162,6 +162,34 @@ impl<'a> Scanner<'a> {
         self.text.get(start..self.at).unwrap_or_default()
     }
 
+    /// Steps over `"name":` if that is what comes next, with a comma before it where `comma` says so, and nothing else.
+    #[inline]
+    pub(crate) fn skip_key(&mut self, comma: bool, quoted_name: &str) -> bool {
+        let mut at = self.clone();
+        if comma && !at.skip_byte(b',') {
+            return false;
+        }
+        at.skip_space();
+        if !at.bytes.get(at.at..).is_some_and(|rest| rest.starts_with(quoted_name.as_bytes())) {
+            return false;
+        }
+        at.at += quoted_name.len();
+        at.skip_space();
+        if !at.skip_byte(b':') {
+            return false;
+        }
+        at.skip_space();
+        *self = at;
+        true
+    }
+
+    #[inline]
+    pub(crate) fn skip_byte(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
     /// Calls `each` with every key and value of the object that begins here.
     #[inline]
     pub(crate) fn object(&mut self, depth: usize, mut each: impl FnMut(Raw<'a>, Raw<'a>)) -> Result<(), DecodeError> {
@@ -294,7 +322,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn string(&mut self) -> Result<Raw<'a>, DecodeError> {
+    pub(crate) fn string(&mut self) -> Result<Raw<'a>, DecodeError> {
         let start = self.at;
         self.expect(b'"', "a string")?;
         let mut escaped = false;
@@ -314,6 +342,22 @@ impl<'a> Scanner<'a> {
                 None => return Err(self.syntax("'\"'")),
             }
         }
+    }
+
+    /// Scans a string and reads it, borrowed where it has no escapes.
+    #[inline]
+    pub(crate) fn text(&mut self) -> Result<Cow<'a, str>, DecodeError> {
+        if self.peek() == Some(b'"') {
+            let start = self.at + 1;
+            let end = next_special(self.bytes, start);
+            if self.bytes.get(end) == Some(&b'"')
+                && let Some(text) = self.text.get(start..end)
+            {
+                self.at = end + 1;
+                return Ok(Cow::Borrowed(text));
+            }
+        }
+        self.string()?.to_text()
     }
 
     /// Checks what follows a backslash. Surrogates are looked at when the string is read.

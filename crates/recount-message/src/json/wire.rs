@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::error::{DecodeError, DecodeErrorKind};
 use super::object::Object;
-use super::scan::{Kind, MAX_DEPTH, MAX_DOCUMENT_DEPTH, Raw};
+use super::scan::{Kind, MAX_DEPTH, MAX_DOCUMENT_DEPTH, Raw, Scanner};
 use super::shape::Shape;
 use super::write;
 
@@ -36,6 +36,13 @@ pub(crate) trait Wire<'a>: Sized {
     /// What the type looks like, for the schema and the documentation.
     fn shape() -> Shape;
     fn decode(raw: Raw<'a>, place: Place<'_>) -> Result<Self, DecodeError>;
+
+    /// Reads the value that comes next.
+    #[inline]
+    fn next(scanner: &mut Scanner<'a>, place: Place<'_>) -> Result<Self, DecodeError> {
+        Self::decode(scanner.value(MAX_DOCUMENT_DEPTH - 1)?, place)
+    }
+
     fn encode(&self, out: &mut String);
 }
 
@@ -47,6 +54,11 @@ impl<'a> Wire<'a> for Cow<'a, str> {
     #[inline]
     fn decode(raw: Raw<'a>, _: Place<'_>) -> Result<Self, DecodeError> {
         raw.to_text()
+    }
+
+    #[inline]
+    fn next(scanner: &mut Scanner<'a>, _: Place<'_>) -> Result<Self, DecodeError> {
+        scanner.text()
     }
 
     fn encode(&self, out: &mut String) {
