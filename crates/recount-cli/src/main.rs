@@ -1,1 +1,69 @@
-fn main() {}
+//! The `recount` command: fold, check and show what agents say.
+
+mod checkpoint_file;
+mod commands;
+mod hint;
+mod input;
+mod line;
+mod output;
+mod pretty;
+mod progress;
+mod timeline;
+mod view;
+mod visible;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::{Status, check, fold, schema, show};
+use crate::visible::visible;
+
+/// Messages and events of AI agents on the command line
+///
+/// An agent tells of a reply in events, and every command here reads them as
+/// JSON lines: one event per line, from a file or from standard input.
+#[derive(Debug, Parser)]
+#[command(name = "recount", version, arg_required_else_help = true, verbatim_doc_comment, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recount fold events.jsonl > messages.jsonl
+  recount check events.jsonl && recount show events.jsonl
+
+Exit status:
+  0  all is well
+  1  a line could not be read, or `check` found an error
+  2  the command itself could not be carried out, such as a missing file";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Fold(fold::FoldArgs),
+    Check(check::CheckArgs),
+    Show(show::ShowArgs),
+    Schema(schema::SchemaArgs),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Fold(args) => fold::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Schema(args) => schema::run(&args),
+    };
+    match result {
+        Ok(Status::Clean) => ExitCode::SUCCESS,
+        Ok(Status::Flawed) => ExitCode::from(1),
+        Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody is left to tell when even this cannot be written.
+            let _ = writeln!(io::stderr(), "error: {}", visible(&format!("{error:#}")));
+            ExitCode::from(2)
+        }
+    }
+}

@@ -31,6 +31,9 @@ impl<'a> Fields<'a> {
     pub(crate) fn document(text: &'a str) -> Result<Self, DecodeError> {
         let mut scanner = Scanner::new(text);
         scanner.skip_space();
+        if scanner.peek() != Some(b'{') {
+            return Err(Raw::document(text)?.expected("an object"));
+        }
         let fields = Self::scan(&mut scanner)?;
         scanner.finish()?;
         Ok(fields)

@@ -39,8 +39,13 @@ impl Msg {
     /// Writes the message in native JSON, on one line.
     pub fn to_json(&self) -> String {
         let mut out = String::new();
-        self.encode(&mut out);
+        self.write_json(&mut out);
         out
+    }
+
+    /// Appends the message in native JSON to a text.
+    pub fn write_json(&self, out: &mut String) {
+        self.encode(out);
     }
 
     pub(crate) fn from_raw(raw: Raw<'_>) -> Result<Self, DecodeError> {

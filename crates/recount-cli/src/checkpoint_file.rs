@@ -1,0 +1,81 @@
+//! Checkpoints in files.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use recount_message::Checkpoint;
+
+/// A file that a checkpoint will be written to.
+pub(crate) struct CheckpointFile {
+    /// The path as the user gave it.
+    path: PathBuf,
+    /// The file itself: where the path is a link, what it leads to is replaced and not the link.
+    target: PathBuf,
+}
+
+/// Reads a checkpoint.
+pub(crate) fn read(path: &Path) -> Result<Checkpoint> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        let hint = match error.kind() {
+            io::ErrorKind::NotFound => "\nhint: leave out `--resume` for the first piece of a stream",
+            _ => "",
+        };
+        anyhow::anyhow!("cannot read the checkpoint {}: {error}{hint}", path.display())
+    })?;
+    Checkpoint::from_json(&text).with_context(|| format!("{} is not a checkpoint", path.display()))
+}
+
+impl CheckpointFile {
+    /// Looks whether the file can be written, before any work is done that would be lost otherwise.
+    pub(crate) fn at(path: &Path) -> Result<Self> {
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if target.exists() && !target.is_file() {
+            bail!("the checkpoint {} is not a regular file", path.display());
+        }
+        let file = Self { path: path.to_owned(), target };
+        if !file.directory().is_dir() {
+            bail!("there is no directory {} for the checkpoint", file.directory().display());
+        }
+        Ok(file)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a checkpoint. Whatever happens on the way, the file holds either the old one or the new one, whole.
+    pub(crate) fn write(&self, checkpoint: &Checkpoint) -> Result<()> {
+        let temporary = self.temporary();
+        let written =
+            write_synced(&temporary, &checkpoint.to_json()).and_then(|()| fs::rename(&temporary, &self.target));
+        if written.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        written.with_context(|| format!("cannot write the checkpoint {}", self.path.display()))
+    }
+
+    fn directory(&self) -> &Path {
+        match self.target.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        }
+    }
+
+    /// A name beside the file: only within one file system is a rename a single step.
+    fn temporary(&self) -> PathBuf {
+        let mut name = OsString::from(".");
+        name.push(self.target.file_name().unwrap_or_default());
+        name.push(format!(".{}.tmp", std::process::id()));
+        self.directory().join(name)
+    }
+}
+
+fn write_synced(path: &Path, json: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(json.as_bytes())?;
+    file.write_all(b"\n")?;
+    file.sync_all()
+}

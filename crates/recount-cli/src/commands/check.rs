@@ -1,0 +1,149 @@
+//! `recount check`: whether a stream keeps to the rules.
+
+use std::collections::HashSet;
+
+use anyhow::Result;
+use clap::Args;
+use recount_message::check::{Checker, Finding, Severity};
+use recount_message::{CustomName, Event, EventKind, Json, Object};
+
+use super::Status;
+use crate::input::{InputArgs, Lines};
+use crate::line::{self, Line};
+use crate::output::Output;
+use crate::visible::visible_line;
+
+/// Verify a stream
+///
+/// Checks the order of the events, the pairing of tool calls and results, ids,
+/// types, and what a message of each role may hold. Lines may be events or whole
+/// messages.
+///
+/// Prints one finding per line, `LINE: error[code]: text` or
+/// `LINE: warning[code]: text`; what only shows at the end of the stream is
+/// reported for its last line. The exit status is 1 if any finding is an error.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Print each finding as a JSON object with `line`, `severity`, `code` and `message`
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recount check events.jsonl
+  recount check --json events.jsonl | jq -r .code | sort | uniq -c";
+
+pub(crate) fn run(args: &CheckArgs) -> Result<Status> {
+    let lines = Lines::open(&args.input)?;
+    let out = Output::plain(&lines);
+    Checking { json: args.json, lines, out, counts: Counts::default() }.run(args.input.strict)
+}
+
+struct Checking {
+    json: bool,
+    lines: Lines,
+    out: Output,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    events: u64,
+    messages: u64,
+    errors: u64,
+    warnings: u64,
+    /// A reply that starts twice is still one message.
+    reply_ids: HashSet<String>,
+}
+
+impl Checking {
+    fn run(mut self, strict: bool) -> Result<Status> {
+        let mut checker = Checker::new();
+        let mut line = Vec::new();
+        let mut whole = true;
+        while whole && self.lines.read(&mut line)? {
+            let findings = match line::decode(&line) {
+                Ok(Line::Event(event)) => {
+                    self.counts.event(&event);
+                    checker.event(&event)
+                }
+                Ok(Line::Message(message)) => {
+                    self.counts.messages += 1;
+                    checker.message(&message)
+                }
+                Err(error) => {
+                    whole = !strict;
+                    let message = match self.lines.hint(&line, &error) {
+                        Some(hint) => format!("{error} (hint: {hint})"),
+                        None => error.to_string(),
+                    };
+                    vec![Finding { severity: Severity::Error, code: "bad_line", message }]
+                }
+            };
+            self.print(&findings)?;
+        }
+        // A stream that was not read to its end has not ended too early.
+        if whole {
+            self.print(&checker.finish())?;
+        }
+        self.out.flush()?;
+        self.lines.tell_end(&self.counts.summary());
+        Ok(Status::flawed_if(self.counts.errors > 0))
+    }
+
+    fn print(&mut self, findings: &[Finding]) -> Result<()> {
+        for finding in findings {
+            match finding.severity {
+                Severity::Error => self.counts.errors += 1,
+                _ => self.counts.warnings += 1,
+            }
+            let mut text =
+                if self.json { as_json(self.lines.number(), finding) } else { as_text(self.lines.number(), finding) };
+            text.push('\n');
+            self.out.write(&text)?;
+        }
+        Ok(())
+    }
+}
+
+impl Counts {
+    fn event(&mut self, event: &Event<'_>) {
+        self.events += 1;
+        let begins_message = match &event.kind {
+            EventKind::ReplyStart(start) => self.reply_ids.insert(start.reply_id.to_string()),
+            kind => kind.own_name() == Some(CustomName::Message),
+        };
+        self.messages += u64::from(begins_message);
+    }
+
+    fn summary(&self) -> String {
+        let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+        [
+            count(self.events, "event"),
+            count(self.messages, "message"),
+            count(self.errors, "error"),
+            count(self.warnings, "warning"),
+        ]
+        .join(", ")
+    }
+}
+
+fn as_text(line: u64, finding: &Finding) -> String {
+    let Finding { severity, code, message } = finding;
+    format!("{line}: {severity}[{code}]: {}", visible_line(message))
+}
+
+fn as_json(line: u64, finding: &Finding) -> String {
+    let fields: [(&str, Json); 4] = [
+        ("line", line.into()),
+        ("severity", finding.severity.to_string().into()),
+        ("code", finding.code.into()),
+        ("message", finding.message.as_str().into()),
+    ];
+    Object::from(fields).to_json()
+}

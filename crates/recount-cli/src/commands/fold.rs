@@ -1,0 +1,162 @@
+//! `recount fold`: from events to messages.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use recount_message::{Event, Fold, Msg};
+
+use super::{Status, tell_unapplied};
+use crate::checkpoint_file::{self, CheckpointFile};
+use crate::input::{InputArgs, Lines};
+use crate::output::{self, Output};
+use crate::pretty;
+
+/// Turn events into messages
+///
+/// Reads events as JSON lines and prints one message per line, in the order in
+/// which they began. A message is printed as soon as it and all before it have
+/// ended; those that are still open come last, as they stand.
+///
+/// A stream may be folded piece by piece: `--checkpoint` keeps what is still
+/// open instead of printing it, and `--resume` goes on from there. The outputs
+/// of the pieces, put together, are byte for byte the output of the whole.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct FoldArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Write down where the fold ended, and what is still open, to this file
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+
+    /// Go on from a checkpoint; the input is then the rest of the stream
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+
+    /// Print indented JSON
+    #[arg(long)]
+    pretty: bool,
+
+    /// Tell of every event that changed nothing, and why
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recount fold events.jsonl
+  agent | recount fold --pretty
+
+  # in two pieces, with the same result as in one
+  recount fold monday.jsonl --checkpoint state.json > messages.jsonl
+  recount fold tuesday.jsonl --resume state.json >> messages.jsonl";
+
+pub(crate) fn run(args: &FoldArgs) -> Result<Status> {
+    let checkpoint = args.checkpoint.as_deref().map(CheckpointFile::at).transpose()?;
+    if let Some(file) = &checkpoint
+        && args.input.is_file(file.path())
+    {
+        bail!("the checkpoint would replace the input {}", file.path().display());
+    }
+    let fold = match &args.resume {
+        Some(path) => Fold::resume(checkpoint_file::read(path)?),
+        None => Fold::new(),
+    };
+    let lines = Lines::open(&args.input)?;
+    let out = Output::plain(&lines);
+    let folding = Folding { args, lines, out, fold, events: 0, unapplied: 0 };
+    match checkpoint {
+        None => folding.whole(),
+        Some(file) => folding.piece(&file),
+    }
+}
+
+struct Folding<'a> {
+    args: &'a FoldArgs,
+    lines: Lines,
+    out: Output,
+    fold: Fold,
+    events: u64,
+    unapplied: u64,
+}
+
+impl Folding<'_> {
+    /// Prints every message, open ones too.
+    fn whole(mut self) -> Result<Status> {
+        let read = self.read_all()?;
+        for message in std::mem::take(&mut self.fold).into_messages() {
+            self.print(&message)?;
+        }
+        self.out.flush()?;
+        self.finish(read)
+    }
+
+    /// Leaves what is open in the checkpoint. It is written last, so that it never claims more than was printed.
+    fn piece(mut self, file: &CheckpointFile) -> Result<Status> {
+        let read = match self.read_all().and_then(|read| self.out.flush().map(|()| read)) {
+            Ok(read) => read,
+            // A quiet end would hide that messages are lost and the checkpoint is not there.
+            Err(error) if output::is_closed(&error) => {
+                bail!("the output was closed, so {} is not written", file.path().display())
+            }
+            Err(error) => return Err(error),
+        };
+        file.write(&self.fold.checkpoint())?;
+        self.finish(read)
+    }
+
+    /// Folds the input up to its end or to the line that `--strict` stops at.
+    ///
+    /// An input that breaks off is told apart from an output that does: what was read until then is still good.
+    fn read_all(&mut self) -> Result<Result<()>> {
+        let mut line = Vec::new();
+        loop {
+            match self.lines.read(&mut line) {
+                Ok(true) => {}
+                Ok(false) => return Ok(Ok(())),
+                Err(error) => return Ok(Err(error)),
+            }
+            let event = match Event::from_slice(&line) {
+                Ok(event) => event,
+                Err(error) => {
+                    self.lines.report_bad(&line, &error);
+                    if self.args.input.strict {
+                        return Ok(Ok(()));
+                    }
+                    continue;
+                }
+            };
+            self.events += 1;
+            let outcome = self.fold.apply(&event);
+            if outcome.reason().is_some() {
+                self.unapplied += 1;
+                if self.args.verbose {
+                    tell_unapplied(&self.lines, &event, &outcome);
+                }
+            }
+            for message in self.fold.take_ended() {
+                self.print(&message)?;
+            }
+        }
+    }
+
+    fn print(&mut self, message: &Msg) -> Result<()> {
+        let mut json = message.to_json();
+        if self.args.pretty {
+            json = pretty::indented(&json);
+        }
+        json.push('\n');
+        self.out.write(&json)
+    }
+
+    fn finish(&self, read: Result<()>) -> Result<Status> {
+        if self.args.verbose {
+            self.lines
+                .tell_end(&format!("{} events, {} of them ignored whole or in part", self.events, self.unapplied));
+        }
+        read?;
+        Ok(Status::flawed_if(self.lines.bad_lines() > 0))
+    }
+}

@@ -1,0 +1,97 @@
+//! `recount show`: messages as a person wants to see them.
+
+use anyhow::Result;
+use clap::{Args, ColorChoice};
+use recount_message::Msg;
+
+use super::{Status, tell_unapplied};
+use crate::input::{InputArgs, Lines};
+use crate::line::{self, Line};
+use crate::output::Output;
+use crate::timeline::Timeline;
+use crate::view::{self, Length};
+
+/// Show messages in the terminal
+///
+/// Lines may be messages or events, also mixed; events are folded first. Each
+/// message is shown as one bubble with all that it holds: thinking, text, tool
+/// calls with their results right under them, hints, data, tokens and errors.
+///
+/// Control characters in it are shown as escapes such as `\u{1b}`, so that no
+/// message can drive the terminal.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Show long tool arguments and results whole
+    #[arg(long)]
+    full: bool,
+
+    /// When to use colours; `auto` means in a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+
+    /// Tell of every event that changed nothing, and why
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recount show events.jsonl
+  recount show --full --color always messages.jsonl | less -R";
+
+pub(crate) fn run(args: &ShowArgs) -> Result<Status> {
+    let mut lines = Lines::open(&args.input)?;
+    let mut screen = Screen {
+        out: Output::styled(&lines, args.color),
+        length: if args.full { Length::Whole } else { Length::Cut },
+        shown: 0,
+    };
+    let mut timeline = Timeline::default();
+    let mut line = Vec::new();
+    while lines.read(&mut line)? {
+        match line::decode(&line) {
+            Ok(Line::Event(event)) => {
+                let outcome = timeline.event(&event);
+                if args.verbose {
+                    tell_unapplied(&lines, &event, &outcome);
+                }
+            }
+            Ok(Line::Message(message)) => timeline.message(message),
+            Err(error) => {
+                lines.report_bad(&line, &error);
+                if args.input.strict {
+                    break;
+                }
+            }
+        }
+        screen.show(timeline.take_ready())?;
+    }
+    screen.show(timeline.into_rest())?;
+    screen.out.flush()?;
+    Ok(Status::flawed_if(lines.bad_lines() > 0))
+}
+
+struct Screen {
+    out: Output,
+    length: Length,
+    shown: u64,
+}
+
+impl Screen {
+    fn show(&mut self, messages: Vec<Msg>) -> Result<()> {
+        for message in messages {
+            let mut text = String::new();
+            if self.shown > 0 {
+                text.push('\n');
+            }
+            view::render(&mut text, &message, self.length);
+            self.out.write(&text)?;
+            self.shown += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! The input: JSON lines from a file or from standard input.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use indicatif::ProgressBar;
+use recount_message::DecodeError;
+
+use crate::hint::{BadLine, hint};
+use crate::progress::Progress;
+use crate::visible::visible_line;
+
+const BUFFER: usize = 256 * 1024;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What every command is told about its input.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// The file to read; standard input where it is `-` or left out
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// Stop at the first line that cannot be read, instead of going on with the next
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+impl InputArgs {
+    /// The file; nothing for standard input.
+    fn path(&self) -> Option<&Path> {
+        self.file.as_deref().filter(|path| *path != Path::new("-"))
+    }
+
+    /// Whether a path leads to the input.
+    pub(crate) fn is_file(&self, path: &Path) -> bool {
+        let Some(own) = self.path() else { return false };
+        match (fs::canonicalize(own), fs::canonicalize(path)) {
+            (Ok(own), Ok(other)) => own == other,
+            _ => false,
+        }
+    }
+}
+
+/// Reads lines and says what is wrong with those that are no good.
+pub(crate) struct Lines {
+    name: String,
+    reader: BufReader<Box<dyn Read>>,
+    number: u64,
+    /// Whether the last line that was read has no line end.
+    cut: bool,
+    live: bool,
+    bad: u64,
+    /// The hints that were given.
+    hints: Vec<&'static str>,
+    progress: Progress,
+}
+
+impl Lines {
+    pub(crate) fn open(args: &InputArgs) -> Result<Self> {
+        let (name, size, reader): (String, _, Box<dyn Read>) = match args.path() {
+            Some(path) => {
+                let name = path.display().to_string();
+                let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
+                (name, regular_size(&file), Box::new(file))
+            }
+            None => ("<stdin>".to_owned(), stdin_size(), Box::new(io::stdin().lock())),
+        };
+        if args.file.is_none() && io::stdin().is_terminal() {
+            let _ = writeln!(io::stderr(), "reading from the terminal; Ctrl-D ends the input");
+        }
+        Ok(Self {
+            name,
+            reader: BufReader::with_capacity(BUFFER, reader),
+            number: 0,
+            cut: false,
+            live: size.is_none(),
+            bad: 0,
+            hints: Vec::new(),
+            progress: Progress::over(size),
+        })
+    }
+
+    /// Reads the next line that is not blank, without its end. Says whether there was one.
+    pub(crate) fn read(&mut self, line: &mut Vec<u8>) -> Result<bool> {
+        loop {
+            line.clear();
+            let length = self.reader.read_until(b'\n', line).with_context(|| format!("cannot read {}", self.name))?;
+            if length == 0 {
+                return Ok(false);
+            }
+            self.number += 1;
+            self.cut = line.last() != Some(&b'\n');
+            self.progress.advance(length);
+            if self.number == 1 && line.starts_with(BYTE_ORDER_MARK) {
+                line.drain(..BYTE_ORDER_MARK.len());
+            }
+            line.truncate(line.trim_ascii_end().len());
+            if !line.is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The number of the line that was read last, counted from one.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// How many lines were reported as bad.
+    pub(crate) fn bad_lines(&self) -> u64 {
+        self.bad
+    }
+
+    /// Whether somebody may be writing the input just now, and waiting for what becomes of it.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    pub(crate) fn progress_bar(&self) -> &ProgressBar {
+        self.progress.bar()
+    }
+
+    /// Says on standard error that the line that was read last is no good.
+    pub(crate) fn report_bad(&mut self, line: &[u8], error: &DecodeError) {
+        self.bad += 1;
+        self.tell(&error.to_string());
+        if let Some(hint) = self.hint(line, error) {
+            self.write_stderr(&format!("hint: {hint}"));
+        }
+    }
+
+    /// What may help with a line that is no good. The same help is not offered again.
+    pub(crate) fn hint(&mut self, line: &[u8], error: &DecodeError) -> Option<&'static str> {
+        let hint = hint(&BadLine { line, error, cut: self.cut })?;
+        if self.hints.contains(&hint) {
+            return None;
+        }
+        self.hints.push(hint);
+        Some(hint)
+    }
+
+    /// Says something about the line that was read last on standard error.
+    pub(crate) fn tell(&self, text: &str) {
+        self.write_stderr(&format!("{}:{}: {text}", self.name, self.number));
+    }
+
+    /// Says something about the whole input on standard error.
+    pub(crate) fn tell_end(&self, text: &str) {
+        self.progress.finish();
+        self.write_stderr(text);
+    }
+
+    /// What cannot be written to standard error is lost: there is no better place for it.
+    fn write_stderr(&self, text: &str) {
+        self.progress.bar().suspend(|| {
+            let _ = writeln!(io::stderr(), "{}", visible_line(text));
+        });
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.progress.finish();
+    }
+}
+
+/// The size of a regular file; nothing for pipes, terminals and devices.
+fn regular_size(file: &File) -> Option<u64> {
+    file.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
+}
+
+#[cfg(unix)]
+fn stdin_size() -> Option<u64> {
+    use std::os::fd::AsFd;
+    let handle = io::stdin().as_fd().try_clone_to_owned().ok()?;
+    regular_size(&File::from(handle))
+}
+
+#[cfg(not(unix))]
+fn stdin_size() -> Option<u64> {
+    None
+}

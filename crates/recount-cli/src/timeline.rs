@@ -1,0 +1,108 @@
+//! Messages that are streamed and messages that stand by themselves, in one order.
+
+use std::collections::VecDeque;
+
+use recount_message::{Event, Fold, Msg, Outcome};
+
+/// Brings messages into the order in which they began, whether they came in events or whole.
+#[derive(Default)]
+pub(crate) struct Timeline {
+    fold: Fold,
+    /// How many messages have left the fold.
+    taken: u64,
+    /// The messages that came whole while a reply was open, each with the number of folded ones that began before it.
+    waiting: VecDeque<(u64, Msg)>,
+}
+
+impl Timeline {
+    pub(crate) fn event(&mut self, event: &Event<'_>) -> Outcome {
+        self.fold.apply(event)
+    }
+
+    /// Adds a message that came whole. Unlike the fold, it takes one whose id was there before.
+    pub(crate) fn message(&mut self, message: Msg) {
+        let before = self.taken + self.fold.messages().count() as u64;
+        self.waiting.push_back((before, message));
+    }
+
+    /// Takes the messages that have ended, up to the first that has not.
+    pub(crate) fn take_ready(&mut self) -> Vec<Msg> {
+        let mut ready = Vec::new();
+        let ended = self.fold.take_ended();
+        self.merge(ended, &mut ready);
+        ready
+    }
+
+    /// All that has not been taken, open replies as they stand.
+    pub(crate) fn into_rest(mut self) -> Vec<Msg> {
+        let mut rest = Vec::new();
+        let folded = std::mem::take(&mut self.fold).into_messages();
+        self.merge(folded, &mut rest);
+        rest
+    }
+
+    fn merge(&mut self, folded: impl IntoIterator<Item = Msg>, out: &mut Vec<Msg>) {
+        for message in folded {
+            self.release(out);
+            out.push(message);
+            self.taken += 1;
+        }
+        self.release(out);
+    }
+
+    /// Lets go of those that wait for nothing more.
+    fn release(&mut self, out: &mut Vec<Msg>) {
+        while let Some((_, message)) = self.waiting.pop_front_if(|(before, _)| *before <= self.taken) {
+            out.push(message);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn start(timeline: &mut Timeline, id: &str) {
+        let json = format!(r#"{{"type":"REPLY_START","session_id":"s","reply_id":"{id}","name":"Friday"}}"#);
+        assert_eq!(timeline.event(&Event::from_json(&json).unwrap()), Outcome::Applied);
+    }
+
+    fn end(timeline: &mut Timeline, id: &str) {
+        let json = format!(r#"{{"type":"REPLY_END","session_id":"s","reply_id":"{id}"}}"#);
+        assert_eq!(timeline.event(&Event::from_json(&json).unwrap()), Outcome::Applied);
+    }
+
+    fn message(timeline: &mut Timeline, id: &str) {
+        timeline.message(Msg::user("Alice", "Hello").with_id(id));
+    }
+
+    fn ids(messages: &[Msg]) -> Vec<&str> {
+        messages.iter().map(Msg::id).collect()
+    }
+
+    #[test]
+    fn keeps_the_order_of_the_beginnings() {
+        let mut timeline = Timeline::default();
+        message(&mut timeline, "m1");
+        assert_eq!(ids(&timeline.take_ready()), ["m1"]);
+        start(&mut timeline, "r1");
+        message(&mut timeline, "m2");
+        start(&mut timeline, "r2");
+        message(&mut timeline, "m3");
+        end(&mut timeline, "r2");
+        assert!(timeline.take_ready().is_empty());
+        end(&mut timeline, "r1");
+        message(&mut timeline, "m4");
+        assert_eq!(ids(&timeline.take_ready()), ["r1", "m2", "r2", "m3", "m4"]);
+    }
+
+    #[test]
+    fn gives_up_open_replies_at_the_end() {
+        let mut timeline = Timeline::default();
+        start(&mut timeline, "r1");
+        message(&mut timeline, "m1");
+        message(&mut timeline, "m1");
+        assert_eq!(ids(&timeline.into_rest()), ["r1", "m1", "m1"]);
+    }
+}

@@ -1,0 +1,63 @@
+//! The first line of a message.
+
+use anstyle::{AnsiColor, Style};
+use recount_message::{FinishedReason, Msg, Role};
+
+use super::bubble::Bubble;
+use super::{BAD, CAREFUL, DIMMED, GOOD};
+use crate::visible::visible_line;
+
+/// Begins the bubble of a message: who says it, when, how long it took and how it ended.
+pub(super) fn begin<'o>(out: &'o mut String, message: &Msg) -> Bubble<'o> {
+    let style = role_style(message.role());
+    let mut parts = vec![(who(message), style.bold())];
+    parts.extend(time(message).map(|time| (time, DIMMED)));
+    parts.extend(duration(message).map(|duration| (duration, DIMMED)));
+    if message.parent().is_some() {
+        parts.push(("sub-agent".to_owned(), DIMMED));
+    }
+    parts.extend(ending(message).map(|(word, style)| (word.to_owned(), style)));
+    Bubble::begin(out, style, &parts)
+}
+
+fn role_style(role: Role) -> Style {
+    match role {
+        Role::User => AnsiColor::Blue.on_default(),
+        Role::Assistant => AnsiColor::Cyan.on_default(),
+        _ => AnsiColor::Magenta.on_default(),
+    }
+}
+
+fn who(message: &Msg) -> String {
+    match message.name() {
+        "" => message.role().to_string(),
+        name => format!("{} {}", message.role(), visible_line(name)),
+    }
+}
+
+/// When the message began, to the second; as it is written where it is no time.
+fn time(message: &Msg) -> Option<String> {
+    let Some(created) = message.created() else {
+        let text = message.created_at();
+        return (!text.is_empty()).then(|| visible_line(text).into_owned());
+    };
+    let text = created.to_string();
+    let seconds = text.split(['.', 'Z']).next().unwrap_or(&text);
+    Some(format!("{} UTC", seconds.replace('T', " ")))
+}
+
+fn duration(message: &Msg) -> Option<String> {
+    let seconds = message.finished()?.duration_since(message.created()?).as_secs_f64();
+    (seconds > 0.0).then(|| format!("{seconds:.1} s"))
+}
+
+/// How the message ended, or that it has not.
+fn ending(message: &Msg) -> Option<(&'static str, Style)> {
+    match message.finished_reason() {
+        Some(FinishedReason::Completed) => Some((FinishedReason::Completed.as_str(), GOOD)),
+        Some(FinishedReason::Error) => Some((FinishedReason::Error.as_str(), BAD)),
+        Some(other) => Some((other.as_str(), CAREFUL)),
+        // Only a reply can be open: all other messages come whole.
+        None => (message.role() == Role::Assistant && message.finished_at().is_none()).then_some(("open", CAREFUL)),
+    }
+}
