@@ -62,6 +62,9 @@ fn tables(records: &[Record]) -> String {
             let default = if *required { "" } else { " (may be missing)" };
             writeln!(out, "| `{name}` | {}{default} | {doc} |", describe(shape)).unwrap();
         }
+        if let Some(example) = record.example {
+            writeln!(out, "\n```json\n{example}\n```").unwrap();
+        }
         out.push('\n');
     }
     out.trim_end().to_owned() + "\n"

@@ -63,7 +63,7 @@ owned_already!(
 ///         other: Type = default expression,
 ///         /// A field that may be missing, and is not written then.
 ///         third: Option<Type> = None => omitted,
-///     }
+///     } example "the fields of one in JSON"
 /// }
 /// ```
 macro_rules! events {
@@ -71,10 +71,20 @@ macro_rules! events {
         $(#[doc = $doc:literal])+
         $name:ident($struct:ident) = $type_name:literal {
             $( $(#[doc = $field_doc:literal])+ $field:ident: $type:ty $(= $default:expr $(=> $omitted:ident)?)?, )*
-        }
+        } example $example:literal
     )+) => {
         $(
             $(#[doc = $doc])+
+            ///
+            /// ```
+            /// use recount_message::{Event, EventKind};
+            ///
+            #[doc = concat!("let text = r##\"", example!($type_name, $example), "\"##;")]
+            /// let event = Event::from_json(text)?;
+            #[doc = concat!("assert!(matches!(event.kind, EventKind::", stringify!($name), "(_)));")]
+            /// assert_eq!(event.to_json(), text);
+            /// # Ok::<(), recount_message::DecodeError>(())
+            /// ```
             #[derive(Debug, Clone, PartialEq, Eq)]
             pub struct $struct<'a> {
                 $( $(#[doc = $field_doc])+ pub $field: $type, )*
@@ -194,6 +204,7 @@ macro_rules! events {
                     name: stringify!($struct),
                     tag: Some($type_name),
                     doc: concat!($($doc),+).trim_ascii(),
+                    example: Some(example!($type_name, $example)),
                     fields: vec![$(
                         Field {
                             name: stringify!($field),
@@ -205,6 +216,19 @@ macro_rules! events {
                 },
             )+]
         }
+    };
+}
+
+/// A whole event, from its type and its own fields.
+macro_rules! example {
+    ($type_name:literal, $fields:literal) => {
+        concat!(
+            "{\"id\":\"e1\",\"created_at\":\"2026-01-01T00:00:00.000000+00:00\",\"metadata\":{},\"type\":\"",
+            $type_name,
+            "\",",
+            $fields,
+            "}"
+        )
     };
 }
 
@@ -250,4 +274,4 @@ macro_rules! write_field {
     };
 }
 
-pub(super) use {events, next_field, read_field, write_field};
+pub(super) use {events, example, next_field, read_field, write_field};

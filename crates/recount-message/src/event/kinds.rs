@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::declare::{IntoOwned, events, next_field, read_field, write_field};
+use super::declare::{IntoOwned, events, example, next_field, read_field, write_field};
 use crate::block::{Payload, PermissionRule, ToolCallBlock, ToolResultBlock, ToolResultState};
 use crate::json::fields::Fields;
 use crate::json::record::{has_default, record};
@@ -22,7 +22,7 @@ events! {
         name: Cow<'a, str>,
         /// The agent's role. The message is an assistant's, whatever this says.
         role: Cow<'a, str> = Cow::Borrowed("assistant"),
-    }
+    } example r#""session_id":"s1","reply_id":"r1","name":"Friday","role":"assistant""#
 
     /// The reply is over. What is still open ends with it.
     ReplyEnd(ReplyEndEvent) = "REPLY_END" {
@@ -34,7 +34,7 @@ events! {
         finished_reason: FinishedReason = FinishedReason::Completed,
         /// What went wrong, where something did.
         error: Option<ErrorInfo> = None,
-    }
+    } example r#""session_id":"s1","reply_id":"r1","finished_reason":"completed","error":null"#
 
     /// A model is called.
     ModelCallStart(ModelCallStartEvent) = "MODEL_CALL_START" {
@@ -42,7 +42,7 @@ events! {
         reply_id: Cow<'a, str>,
         /// The model.
         model_name: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","model_name":"some-model""#
 
     /// The model has answered. Its tokens are added to the message's.
     ModelCallEnd(ModelCallEndEvent) = "MODEL_CALL_END" {
@@ -58,7 +58,7 @@ events! {
         cache_creation_input_tokens: u64 = 0,
         /// Why the call ended.
         finished_reason: ModelFinishedReason = ModelFinishedReason::Completed,
-    }
+    } example r#""reply_id":"r1","input_tokens":120,"output_tokens":18,"cache_input_tokens":0,"cache_creation_input_tokens":0,"finished_reason":"completed""#
 
     /// A text block begins.
     TextBlockStart(TextBlockStartEvent) = "TEXT_BLOCK_START" {
@@ -66,7 +66,7 @@ events! {
         reply_id: Cow<'a, str>,
         /// Id of the block.
         block_id: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","block_id":"b1""#
 
     /// More text.
     TextBlockDelta(TextBlockDeltaEvent) = "TEXT_BLOCK_DELTA" {
@@ -76,7 +76,7 @@ events! {
         block_id: Cow<'a, str>,
         /// What is appended.
         delta: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","block_id":"b1","delta":"Hello""#
 
     /// The text block is complete.
     TextBlockEnd(TextBlockEndEvent) = "TEXT_BLOCK_END" {
@@ -86,7 +86,7 @@ events! {
         block_id: Cow<'a, str>,
         /// The whole text, where it is not what the deltas make.
         text: Option<Cow<'a, str>> = None,
-    }
+    } example r#""reply_id":"r1","block_id":"b1","text":null"#
 
     /// A thinking block begins.
     ThinkingBlockStart(ThinkingBlockStartEvent) = "THINKING_BLOCK_START" {
@@ -94,7 +94,7 @@ events! {
         reply_id: Cow<'a, str>,
         /// Id of the block.
         block_id: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","block_id":"b1""#
 
     /// More thinking.
     ThinkingBlockDelta(ThinkingBlockDeltaEvent) = "THINKING_BLOCK_DELTA" {
@@ -104,7 +104,7 @@ events! {
         block_id: Cow<'a, str>,
         /// What is appended.
         delta: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","block_id":"b1","delta":"First, ""#
 
     /// The thinking block is complete.
     ThinkingBlockEnd(ThinkingBlockEndEvent) = "THINKING_BLOCK_END" {
@@ -112,7 +112,7 @@ events! {
         reply_id: Cow<'a, str>,
         /// Id of the block.
         block_id: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","block_id":"b1""#
 
     /// A data block begins.
     DataBlockStart(DataBlockStartEvent) = "DATA_BLOCK_START" {
@@ -124,7 +124,7 @@ events! {
         media_type: Cow<'a, str>,
         /// What the data is called.
         name: Option<Cow<'a, str>> = None,
-    }
+    } example r#""reply_id":"r1","block_id":"b1","media_type":"image/png","name":"chart.png""#
 
     /// More data, or where it is. Exactly one of `data` and `url` is there.
     DataBlockDelta(DataBlockDeltaEvent) = "DATA_BLOCK_DELTA" {
@@ -138,7 +138,7 @@ events! {
         data: Option<Cow<'a, str>> = None,
         /// Where the data is; it replaces what came before.
         url: Option<Cow<'a, str>> = None,
-    }
+    } example r#""reply_id":"r1","block_id":"b1","media_type":"image/png","data":"iVBORw0K","url":null"#
 
     /// The data block is complete.
     DataBlockEnd(DataBlockEndEvent) = "DATA_BLOCK_END" {
@@ -146,7 +146,7 @@ events! {
         reply_id: Cow<'a, str>,
         /// Id of the block.
         block_id: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","block_id":"b1""#
 
     /// Something is said to the model from outside, all at once.
     HintBlock(HintBlockEvent) = "HINT_BLOCK" {
@@ -158,7 +158,7 @@ events! {
         source: Option<Cow<'a, str>> = None,
         /// What is said.
         hint: Payload,
-    }
+    } example r#""reply_id":"r1","block_id":"b1","source":"calendar","hint":"The meeting begins in ten minutes.""#
 
     /// The model begins a tool call.
     ToolCallStart(ToolCallStartEvent) = "TOOL_CALL_START" {
@@ -168,7 +168,7 @@ events! {
         tool_call_id: Cow<'a, str>,
         /// The tool.
         tool_call_name: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","tool_call_id":"c1","tool_call_name":"get_weather""#
 
     /// More of the arguments.
     ToolCallDelta(ToolCallDeltaEvent) = "TOOL_CALL_DELTA" {
@@ -178,7 +178,7 @@ events! {
         tool_call_id: Cow<'a, str>,
         /// A piece of JSON text, cut anywhere.
         delta: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","tool_call_id":"c1","delta":"{\"city\":""#
 
     /// The arguments are complete.
     ToolCallEnd(ToolCallEndEvent) = "TOOL_CALL_END" {
@@ -186,7 +186,7 @@ events! {
         reply_id: Cow<'a, str>,
         /// Id of the call.
         tool_call_id: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","tool_call_id":"c1""#
 
     /// A tool begins to run.
     ToolResultStart(ToolResultStartEvent) = "TOOL_RESULT_START" {
@@ -196,7 +196,7 @@ events! {
         tool_call_id: Cow<'a, str>,
         /// The tool.
         tool_call_name: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","tool_call_id":"c1","tool_call_name":"get_weather""#
 
     /// The tool says more.
     ToolResultTextDelta(ToolResultTextDeltaEvent) = "TOOL_RESULT_TEXT_DELTA" {
@@ -206,7 +206,7 @@ events! {
         tool_call_id: Cow<'a, str>,
         /// What is appended.
         delta: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","tool_call_id":"c1","delta":"Sunny, 25°C""#
 
     /// The tool gives data. Exactly one of `data` and `url` is there.
     ToolResultDataDelta(ToolResultDataDeltaEvent) = "TOOL_RESULT_DATA_DELTA" {
@@ -222,7 +222,7 @@ events! {
         data: Option<Cow<'a, str>> = None,
         /// Where the data is.
         url: Option<Cow<'a, str>> = None,
-    }
+    } example r#""reply_id":"r1","tool_call_id":"c1","block_id":"d1","media_type":"image/png","data":null,"url":"https://example.com/map.png""#
 
     /// The tool is done. The event's metadata is what the tool says beside its answer.
     ToolResultEnd(ToolResultEndEvent) = "TOOL_RESULT_END" {
@@ -232,7 +232,7 @@ events! {
         tool_call_id: Cow<'a, str>,
         /// How it went.
         state: ToolResultState,
-    }
+    } example r#""reply_id":"r1","tool_call_id":"c1","state":"success""#
 
     /// The agent took more rounds than it may. `REPLY_END` says so too.
     ExceedMaxIters(ExceedMaxItersEvent) = "EXCEED_MAX_ITERS" {
@@ -240,7 +240,7 @@ events! {
         reply_id: Cow<'a, str>,
         /// The agent's name.
         name: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1","name":"Friday""#
 
     /// The agent waits for the user's permission.
     RequireUserConfirm(RequireUserConfirmEvent) = "REQUIRE_USER_CONFIRM" {
@@ -248,7 +248,7 @@ events! {
         reply_id: Cow<'a, str>,
         /// The calls that need it, with the rules that the user may accept.
         tool_calls: Vec<ToolCallBlock>,
-    }
+    } example r#""reply_id":"r1","tool_calls":[{"type":"tool_call","id":"c1","name":"shell","input":"{}","state":"asking","suggested_rules":[],"created_at":"2026-01-01T00:00:00.000000+00:00","finished_at":null}]"#
 
     /// The agent waits for tools that run elsewhere.
     RequireExternalExecution(RequireExternalExecutionEvent) = "REQUIRE_EXTERNAL_EXECUTION" {
@@ -256,7 +256,7 @@ events! {
         reply_id: Cow<'a, str>,
         /// The calls to run.
         tool_calls: Vec<ToolCallBlock>,
-    }
+    } example r#""reply_id":"r1","tool_calls":[{"type":"tool_call","id":"c1","name":"open_door","input":"{}","state":"submitted","suggested_rules":[],"created_at":"2026-01-01T00:00:00.000000+00:00","finished_at":null}]"#
 
     /// The user allows or refuses calls. Goes to the agent.
     UserConfirmResult(UserConfirmResultEvent) = "USER_CONFIRM_RESULT" {
@@ -264,13 +264,13 @@ events! {
         reply_id: Cow<'a, str>,
         /// One answer for each call.
         confirm_results: Vec<ConfirmResult>,
-    }
+    } example r#""reply_id":"r1","confirm_results":[{"confirmed":true,"tool_call":{"type":"tool_call","id":"c1","name":"shell","input":"{}","state":"asking","suggested_rules":[],"created_at":"2026-01-01T00:00:00.000000+00:00","finished_at":null},"rules":null}]"#
 
     /// The user stops a reply that waits. Goes to the agent.
     UserInterrupt(UserInterruptEvent) = "USER_INTERRUPT" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
-    }
+    } example r#""reply_id":"r1""#
 
     /// Tools that ran elsewhere have answered. Goes to the agent.
     ExternalExecutionResult(ExternalExecutionResultEvent) = "EXTERNAL_EXECUTION_RESULT" {
@@ -278,7 +278,7 @@ events! {
         reply_id: Cow<'a, str>,
         /// The answers.
         execution_results: Vec<ToolResultBlock>,
-    }
+    } example r#""reply_id":"r1","execution_results":[{"type":"tool_result","id":"c1","name":"open_door","output":"opened","state":"success","metadata":{},"created_at":"2026-01-01T00:00:00.000000+00:00","finished_at":null}]"#
 
     /// A signal that is no other event. It belongs to the session, not to a message, unless its name is one of
     /// Recount's own that say otherwise.
@@ -289,7 +289,7 @@ events! {
         name: Cow<'a, str>,
         /// What it says.
         value: Object = Object::new(),
-    }
+    } example r#""name":"progress","value":{"done":3,"of":7}"#
 }
 
 words! {

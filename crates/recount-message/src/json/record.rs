@@ -43,6 +43,7 @@ macro_rules! record {
                     name: stringify!($name),
                     tag: [$($tag)?].first().copied(),
                     doc: concat!($($doc),+).trim_ascii(),
+                    example: None,
                     fields: vec![$(
                         $crate::json::Field {
                             name: $crate::json::record::key_of!($field $(, $key)?),

@@ -46,6 +46,8 @@ pub struct Record {
     pub tag: Option<&'static str>,
     /// What the record is.
     pub doc: &'static str,
+    /// One in JSON, where the declaration gives one.
+    pub example: Option<&'static str>,
     /// The fields in the order in which they are written, `type` aside.
     pub fields: Vec<Field>,
 }
