@@ -122,7 +122,7 @@ fn a_url_without_a_media_type_is_guessed_from_its_path() {
         ("https://example.com/audio.mp3", "audio/mpeg"),
         ("https://example.com/video.mp4?quality=high", "video/mp4"),
         ("file:///path/to/image.png", "image/png"),
-        ("https://example.com/", "application/octet-stream"),
+        ("https://example.com/photo", "application/octet-stream"),
     ] {
         assert_eq!(DataBlock::from_url(url).unwrap().media_type(), media_type, "{url}");
     }
@@ -196,7 +196,8 @@ fn a_reminder_stands_between_tags_that_it_cannot_break() {
 
 #[test]
 fn block_ids_are_made_when_none_is_given() {
-    let ids = [TextBlock::new("a").id, ThinkingBlock::new("a").id, DataBlock::from_bytes(b"a").id, HintBlock::new("a").id];
+    let ids =
+        [TextBlock::new("a").id, ThinkingBlock::new("a").id, DataBlock::from_bytes(b"a").id, HintBlock::new("a").id];
     for (index, id) in ids.iter().enumerate() {
         assert_eq!(id.len(), 32);
         assert!(!ids[..index].contains(id));

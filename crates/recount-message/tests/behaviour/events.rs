@@ -2,8 +2,8 @@
 
 use pretty_assertions::assert_eq;
 use recount_message::{
-    CustomEvent, DataBlock, DecodeErrorKind, Event, EventKind, EventType, Fold, Outcome, Payload, Reason, ReplyEnd,
-    ReplyWriter, Role, Stamps, TextBlockDeltaEvent, ToolResultState, Usage,
+    AgentEvent, CustomEvent, DataBlock, DecodeErrorKind, Event, EventKind, EventType, Fold, Outcome, Payload, Reason,
+    ReplyEnd, ReplyWriter, Role, Stamps, TextBlockDeltaEvent, ToolResultState, Usage,
 };
 
 use crate::support::{at, event, fold, fold_to_last};
@@ -112,10 +112,11 @@ fn a_missing_field_is_named() {
 #[test]
 fn a_reply_is_told_in_the_documented_order() {
     let mut types = Vec::new();
-    let sink = |event: Event<'static>| types.push(event.event_type().unwrap());
+    let sink = |event: AgentEvent| types.push(event.type_name().to_owned());
     let mut reply = ReplyWriter::start(sink, Stamps::repeatable(), "s", "Friday");
     reply.model_call("model");
     reply.text("Hello");
+    reply.end_prose();
     reply.data_block(DataBlock::from_bytes(b"\x89PNG\r\n\x1a\n"));
     let call = reply.tool_call("c", "shell");
     reply.tool_input(&call, "{}");
@@ -126,27 +127,26 @@ fn a_reply_is_told_in_the_documented_order() {
     reply.end_result(result, ToolResultState::Success);
     reply.end(ReplyEnd::completed());
 
-    use EventType::*;
     assert_eq!(
         types,
         [
-            ReplyStart,
-            ModelCallStart,
-            TextBlockStart,
-            TextBlockDelta,
-            DataBlockStart,
-            DataBlockDelta,
-            DataBlockEnd,
-            TextBlockEnd,
-            ToolCallStart,
-            ToolCallDelta,
-            ToolCallEnd,
-            ModelCallEnd,
-            ToolResultStart,
-            ToolResultTextDelta,
-            ToolResultDataDelta,
-            ToolResultEnd,
-            ReplyEnd,
+            "REPLY_START",
+            "MODEL_CALL_START",
+            "TEXT_BLOCK_START",
+            "TEXT_BLOCK_DELTA",
+            "TEXT_BLOCK_END",
+            "DATA_BLOCK_START",
+            "DATA_BLOCK_DELTA",
+            "DATA_BLOCK_END",
+            "TOOL_CALL_START",
+            "TOOL_CALL_DELTA",
+            "TOOL_CALL_END",
+            "MODEL_CALL_END",
+            "TOOL_RESULT_START",
+            "TOOL_RESULT_TEXT_DELTA",
+            "TOOL_RESULT_DATA_DELTA",
+            "TOOL_RESULT_END",
+            "REPLY_END",
         ]
     );
 }

@@ -52,11 +52,9 @@ fn a_built_message_is_a_users_unless_told_otherwise() {
 
 #[test]
 fn roles_are_lower_case_in_json() {
-    for (message, role) in [
-        (Msg::user("n", "t"), "user"),
-        (Msg::assistant("n", "t"), "assistant"),
-        (Msg::system("n", "t"), "system"),
-    ] {
+    for (message, role) in
+        [(Msg::user("n", "t"), "user"), (Msg::assistant("n", "t"), "assistant"), (Msg::system("n", "t"), "system")]
+    {
         assert_eq!(json(&message)["role"], role);
         assert_eq!(Msg::from_json(&message.to_json()).unwrap().role().as_str(), role);
     }

@@ -1,5 +1,7 @@
 //! What messages and events are for, and what they promise.
 
+use std::cell::RefCell;
+
 use pretty_assertions::assert_eq;
 use recount_message::{
     AgentEvent, Checkpoint, DataBlock, Event, Fold, Msg, Outcome, ReplyEnd, ReplyWriter, Role, Stamps, TextBlock,
@@ -102,19 +104,27 @@ fn an_event_stands_by_itself() {
 
 #[test]
 fn the_writer_has_what_a_reader_has_after_every_event() {
-    let mut events = Vec::new();
-    let mut fold = Fold::new();
-    let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s", "Friday");
+    let reader = RefCell::new(Fold::new());
+    let sink = |event: AgentEvent| assert_eq!(reader.borrow_mut().apply(&event), Outcome::Applied);
+    let mut reply = ReplyWriter::start(sink, Stamps::repeatable(), "s", "Friday");
+    let id = reply.reply_id().to_owned();
+    let check = |written: &Msg| assert_eq!(reader.borrow().message(&id), Some(written));
+    check(reply.message());
     reply.model_call("model");
+    check(reply.message());
     reply.text("Let me look.");
+    check(reply.message());
     let call = reply.tool_call("call_1", "get_weather");
+    check(reply.message());
     reply.tool_input(&call, "{}");
-    let written = reply.message().clone();
-    drop(reply);
-
-    let so_far = events.iter().position(|event| event.type_name() == "TOOL_CALL_DELTA").unwrap();
-    fold.extend(&events[..=so_far]);
-    assert_eq!(fold.messages().next(), Some(&written));
+    check(reply.message());
+    reply.end_model_call(Some(Usage::new(100, 20)));
+    check(reply.message());
+    let result = reply.tool_result(call);
+    check(reply.message());
+    reply.end_result(result, ToolResultState::Error);
+    check(reply.message());
+    check(&reply.end(ReplyEnd::completed()));
 }
 
 #[test]
@@ -123,13 +133,7 @@ fn a_message_carries_text_data_tools_and_metadata_at_once() {
     let result = call.success("Sunny");
     let message = Msg::assistant(
         "Friday",
-        (
-            ThinkingBlock::new("Hm."),
-            TextBlock::new("Look:"),
-            DataBlock::from_bytes(b"\x89PNG\r\n\x1a\n"),
-            call,
-            result,
-        ),
+        (ThinkingBlock::new("Hm."), TextBlock::new("Look:"), DataBlock::from_bytes(b"\x89PNG\r\n\x1a\n"), call, result),
     )
     .with_metadata([("priority", 3)]);
     assert_eq!(Msg::from_json(&message.to_json()).unwrap(), message);

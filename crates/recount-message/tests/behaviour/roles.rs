@@ -73,14 +73,17 @@ fn a_builder_names_the_block_that_may_not_be_there() {
 #[test]
 fn an_assistant_may_hold_images_and_tool_results() {
     let image = DataBlock::from_url("https://example.com/image.jpg").unwrap();
-    let message =
-        Msg::assistant("Friday", ("Here:", image, ToolCallBlock::new("c", "t", "{}"), ToolResultBlock::success("c", "t", "ok")));
+    let message = Msg::assistant(
+        "Friday",
+        ("Here:", image, ToolCallBlock::new("c", "t", "{}"), ToolResultBlock::success("c", "t", "ok")),
+    );
     assert_eq!((message.images().count(), message.blocks::<ToolResultBlock>().count()), (1, 1));
 }
 
 #[test]
 fn a_tool_message_is_made_of_tool_results() {
-    let results = [ToolResultBlock::success("c1", "get_weather", "Sunny"), ToolResultBlock::error("c2", "search", "no")];
+    let results =
+        [ToolResultBlock::success("c1", "get_weather", "Sunny"), ToolResultBlock::error("c2", "search", "no")];
     let message = Msg::tool("system", results);
     assert_eq!((message.role(), message.blocks::<ToolResultBlock>().count()), (Role::Tool, 2));
 }
@@ -111,7 +114,8 @@ fn a_tool_message_with_other_blocks_is_read_and_reported() {
 
 #[test]
 fn legacy_media_are_data_blocks_with_a_mark() {
-    let photo = DataBlock::from_url("https://example.com/photo.jpg").unwrap().with_id("d").into_legacy(LegacyMedia::Image);
+    let photo =
+        DataBlock::from_url("https://example.com/photo.jpg").unwrap().with_id("d").into_legacy(LegacyMedia::Image);
     let message = Msg::user("Alice", ("What is this image?", photo));
     let mut written = content(&message);
     let written = written[1].as_object_mut().unwrap();

@@ -94,8 +94,11 @@ fn an_error_names_the_field() {
         (r#"{"role":"user","content":[]}"#, DecodeErrorKind::Missing, "name"),
         (r#"{"name":"n","role":"owner","content":[]}"#, DecodeErrorKind::UnknownValue, "role"),
         (r#"{"name":"n","role":"user","content":[{"type":"text"}]}"#, DecodeErrorKind::Missing, "content[0].text"),
-        (r#"{"name":"n","role":"user","content":[{"type":"data","source":{"type":"ftp"}}]}"#,
-            DecodeErrorKind::UnknownValue, "content[0].source.type"),
+        (
+            r#"{"name":"n","role":"user","content":[{"type":"data","source":{"type":"ftp"}}]}"#,
+            DecodeErrorKind::UnknownValue,
+            "content[0].source.type",
+        ),
     ] {
         let error = Msg::from_json(text).unwrap_err();
         assert_eq!((error.kind(), error.path()), (kind, expected), "{text}");

@@ -4,28 +4,27 @@ use recount_message::{AgentEvent, Block, ContentBlock, Event, Fold, Msg, Object,
 use serde_json::Value;
 
 /// The time of the event at a place in a stream; a reply's start is at 0.
-pub fn at(place: usize) -> String {
+pub(crate) fn at(place: usize) -> String {
     format!("2026-01-01T00:00:{place:02}.000000+00:00")
 }
 
 /// An event of the reply `r`, in short: the type, a space, and its other fields as JSON.
-pub fn event(place: usize, line: &str) -> AgentEvent {
+pub(crate) fn event(place: usize, line: &str) -> AgentEvent {
     let (kind, fields) = line.split_once(' ').unwrap_or((line, ""));
     let comma = if fields.is_empty() { "" } else { "," };
     let time = at(place);
-    let text =
-        format!(r#"{{"id":"e{place}","created_at":"{time}","type":"{kind}","reply_id":"r"{comma}{fields}}}"#);
+    let text = format!(r#"{{"id":"e{place}","created_at":"{time}","type":"{kind}","reply_id":"r"{comma}{fields}}}"#);
     Event::from_json(&text).unwrap_or_else(|error| panic!("{text}: {error}")).into_owned()
 }
 
 /// The reply `r` of the agent Friday: its start, and events in short.
-pub fn reply(lines: &[&str]) -> Vec<AgentEvent> {
+pub(crate) fn reply(lines: &[&str]) -> Vec<AgentEvent> {
     let start = r#"REPLY_START "session_id":"s","name":"Friday""#;
     std::iter::once(&start).chain(lines).enumerate().map(|(place, line)| event(place, line)).collect()
 }
 
 /// The message of a reply, and what the last event did. Every event before it must do what it says.
-pub fn fold_to_last(lines: &[&str]) -> (Msg, Outcome) {
+pub(crate) fn fold_to_last(lines: &[&str]) -> (Msg, Outcome) {
     let mut fold = Fold::new();
     let events = reply(lines);
     let (last, before) = events.split_last().unwrap();
@@ -38,37 +37,37 @@ pub fn fold_to_last(lines: &[&str]) -> (Msg, Outcome) {
 
 /// The message of a reply in which every event does what it says.
 #[track_caller]
-pub fn fold(lines: &[&str]) -> Msg {
+pub(crate) fn fold(lines: &[&str]) -> Msg {
     let (message, outcome) = fold_to_last(lines);
     assert_eq!(outcome, Outcome::Applied);
     message
 }
 
 /// A message as JSON.
-pub fn json(message: &Msg) -> Value {
+pub(crate) fn json(message: &Msg) -> Value {
     serde_json::to_value(message).unwrap()
 }
 
 /// The content of a message as JSON.
-pub fn content(message: &Msg) -> Value {
+pub(crate) fn content(message: &Msg) -> Value {
     json(message)["content"].take()
 }
 
 /// The first block of a type, which must be there.
 #[track_caller]
-pub fn first<B: Block>(message: &Msg) -> &B {
+pub(crate) fn first<B: Block>(message: &Msg) -> &B {
     message.first().unwrap_or_else(|| panic!("no {} block in {}", B::TYPE, message.to_json()))
 }
 
 /// Reads a block as the only one of an assistant's message.
-pub fn block(text: &str) -> ContentBlock {
+pub(crate) fn block(text: &str) -> ContentBlock {
     let message =
         format!(r#"{{"name":"Friday","role":"assistant","id":"m","created_at":"{}","content":[{text}]}}"#, at(0));
     Msg::from_json(&message).unwrap_or_else(|error| panic!("{text}: {error}")).content()[0].clone()
 }
 
 /// A block as it is written in a message.
-pub fn block_json(block: impl Into<ContentBlock>) -> String {
+pub(crate) fn block_json(block: impl Into<ContentBlock>) -> String {
     let message = Object::parse(&Msg::assistant("Friday", block.into()).to_json()).unwrap();
     message.get("content").unwrap().to_list().unwrap()[0].as_str().to_owned()
 }

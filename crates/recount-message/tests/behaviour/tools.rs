@@ -108,7 +108,8 @@ fn a_result_without_a_state_is_running() {
 
 #[test]
 fn arguments_may_be_given_and_read_as_a_map() {
-    let call = ToolCallBlock::with_arguments("call_1", "get_weather", &Object::from([("location", "Beijing")])).unwrap();
+    let call =
+        ToolCallBlock::with_arguments("call_1", "get_weather", &Object::from([("location", "Beijing")])).unwrap();
     assert_eq!(call.input, r#"{"location":"Beijing"}"#);
     assert_eq!(call.arguments::<Object>().unwrap(), Object::from([("location", "Beijing")]));
 }

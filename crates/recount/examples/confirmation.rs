@@ -1,0 +1,77 @@
+//! A human in the loop: a reply asks before it runs a tool, the user allows it with other arguments, and it goes on.
+//!
+//! ```text
+//! cargo run -p recount --example confirmation
+//! ```
+
+use std::error::Error;
+use std::io::{self, Write};
+
+use recount::{
+    ConfirmResult, Event, Fold, Msg, Object, PermissionBehavior, PermissionRule, ReplyEnd, ReplyWriter, Stamps,
+    ToolCallState, ToolResultState, UserConfirmResultEvent,
+};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    run(&mut io::stdout().lock())
+}
+
+/// Says how the calls of a reply stand.
+fn show(out: &mut impl Write, message: &Msg) -> io::Result<()> {
+    for (call, result) in message.tool_pairs() {
+        write!(out, "{} {} is {}", call.name, call.input, call.state)?;
+        match result {
+            Some(result) => writeln!(out, ": {} ({})", result.output.text().unwrap_or_default(), result.state)?,
+            None => writeln!(out)?,
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    // What the agent and the user write goes into one stream.
+    let mut stream = Vec::new();
+
+    // The agent begins a reply and asks. It suggests a rule that would save it from asking again.
+    let mut reply = ReplyWriter::start(|event| stream.push(event), Stamps::repeatable(), "session-1", "Friday");
+    reply.text("I will clean up.");
+    let call = reply.tool_call("call_1", "shell");
+    reply.tool_input(&call, r#"{"command": "rm -r build target"}"#);
+    let rule = PermissionRule {
+        tool_name: "shell".to_owned(),
+        rule_content: Some("rm -r build*".to_owned()),
+        behavior: PermissionBehavior::Allow,
+        source: "suggested".to_owned(),
+        extra: Object::new(),
+    };
+    reply.ask(&call, vec![rule]);
+    show(out, reply.message())?;
+
+    // The user sees the call, shortens the command and allows it, once.
+    let asked = reply.message().call("call_1").ok_or("the call is there")?;
+    assert_eq!(asked.state, ToolCallState::Asking);
+    let mut edited = asked.clone();
+    edited.input = r#"{"command": "rm -r build"}"#.to_owned();
+    let answer = Event::new(UserConfirmResultEvent {
+        reply_id: reply.reply_id().to_owned().into(),
+        confirm_results: vec![ConfirmResult::allow(edited)],
+    });
+
+    // The agent hears of the answer, and runs what was allowed.
+    assert_eq!(reply.receive(&answer).reason(), None);
+    show(out, reply.message())?;
+    let result = reply.tool_result(call);
+    reply.result_text(&result, "removed 12 files");
+    reply.end_result(result, ToolResultState::Success);
+    reply.text("Done.");
+    let message = reply.end(ReplyEnd::completed());
+    show(out, &message)?;
+
+    // A reader of the stream has the same message, as long as the answer stands where it came.
+    let asked_at = stream.iter().position(|event| event.type_name() == "REQUIRE_USER_CONFIRM").ok_or("it asks")?;
+    stream.insert(asked_at + 1, answer);
+    let mut fold = Fold::new();
+    fold.extend(&stream);
+    assert_eq!(fold.messages().next(), Some(&message));
+    Ok(())
+}
