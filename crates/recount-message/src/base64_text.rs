@@ -89,6 +89,11 @@ fn rewrite_last_group(text: &mut String) -> Result<(), String> {
     Ok(())
 }
 
+/// Says what keeps a text from being whole base64, if anything does.
+pub(crate) fn check_whole(text: &str) -> Result<(), String> {
+    decode(text).map(|_| ())
+}
+
 fn is_digit(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '+' | '/')
 }

@@ -168,6 +168,9 @@ impl Checker {
             EventKind::ExternalExecutionResult(kind) => {
                 kind.execution_results.iter().for_each(|result| self.check_result(result));
             }
+            EventKind::Unknown(kind) => {
+                self.warn("unknown_type", format!("the event type {:?} is not known", kind.type_name));
+            }
             EventKind::Custom(kind) => match kind.folded() {
                 Ok(Some(Folded::Message(message))) => self.check_message(&message),
                 Ok(Some(Folded::Block { block, .. })) => self.check_block(&block),
@@ -239,9 +242,8 @@ impl Checker {
 
     fn check_outcome(&mut self, outcome: &Outcome) {
         match outcome {
-            Outcome::Ignored(Reason::UnknownType(name)) => {
-                self.warn("unknown_type", format!("the event type {name:?} is not known"));
-            }
+            // It was looked at with the values.
+            Outcome::Ignored(Reason::UnknownType(_)) => {}
             Outcome::Ignored(reason) => self.error(reason.code(), reason.to_string()),
             Outcome::Partly(skipped) => {
                 for part in skipped {

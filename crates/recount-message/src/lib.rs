@@ -47,6 +47,8 @@ pub use block::{
 pub use event::*;
 pub use fold::{Checkpoint, CheckpointReply, Fold, Outcome, Reason, ReplyFold, Skipped};
 pub use ids::{CountingIds, IdSource, RandomIds};
+#[doc(no_inline)]
+pub use jiff;
 pub use json::scan::MAX_DEPTH;
 pub use json::{DecodeError, DecodeErrorKind, Field, Json, Object, Record, Shape};
 pub use msg::{

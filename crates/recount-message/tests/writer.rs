@@ -105,7 +105,7 @@ impl<S: FnMut(AgentEvent)> Author<S> {
             Step::Result(at) if at < calls.len() => results.push(writer.tool_result(calls.remove(at))),
             Step::ResultText(at, text) => with(results, at, |result| writer.result_text(result, text)),
             Step::ResultData(at, bytes) => with(results, at, |result| {
-                writer.result_data(result, DataBlock::from_bytes(bytes).with_id(format!("d{}", *given % 3)));
+                writer.result_data(result, DataBlock::from_bytes(bytes).with_id(format!("d{}", *given % 3))).unwrap();
             }),
             Step::EndResult(at) if at < results.len() => {
                 writer.end_result_with(results.remove(at), ToolResultState::Success, [("took", 7)]);
@@ -115,7 +115,7 @@ impl<S: FnMut(AgentEvent)> Author<S> {
             Step::EndData(at) if at < data.len() => writer.end_data(data.remove(at)),
             Step::DataBlock => {
                 let block = DataBlock::from_url("https://example.com/a.png").unwrap().with_id(format!("url{given}"));
-                writer.data_block(block);
+                writer.data_block(block).unwrap();
             }
             Step::Hint(text) => writer.hint(HintBlock::reminder(text).with_id(format!("hint{given}"))),
             Step::Block => {
@@ -297,4 +297,57 @@ fn unknown_usage_is_not_counted_as_none() {
     let message = recount_message::Msg::from_json(&folded(&events)[0]).unwrap();
     assert_eq!(message.usage(), None);
     assert_eq!(message.metadata(), &Object::new());
+}
+
+#[test]
+fn data_that_is_not_base64_is_refused() {
+    let events = write(|mut reply| {
+        let block = DataBlock::new(recount_message::Base64Source::from_base64("...", "image/png"));
+        assert!(reply.data_block(block).is_err());
+    });
+    assert_eq!(types(&events), ["REPLY_START", "REPLY_END"]);
+}
+
+#[test]
+fn nothing_follows_an_end_that_somebody_else_wrote() {
+    let events = write(|mut reply| {
+        reply.text("a");
+        let end = recount_message::ReplyEndEvent {
+            session_id: "s".into(),
+            reply_id: reply.reply_id().to_owned().into(),
+            finished_reason: FinishedReason::Interrupted,
+            error: None,
+        };
+        assert_eq!(reply.record(Event::new(end)).reason(), None);
+        reply.text("b");
+    });
+    assert_eq!(types(&events), ["REPLY_START", "TEXT_BLOCK_START", "TEXT_BLOCK_DELTA", "REPLY_END"]);
+}
+
+#[test]
+fn a_call_that_somebody_else_answered_gets_no_second_result() {
+    let events = write(|mut reply| {
+        let call = reply.tool_call("c1", "open_door");
+        reply.submit(&[&call]);
+        let answer = recount_message::ToolResultBlock::success("c1", "open_door", "opened");
+        let event = recount_message::ExternalExecutionResultEvent::new(reply.reply_id(), [answer]);
+        assert_eq!(reply.record(Event::new(event)).reason(), None);
+        let result = reply.tool_result(call);
+        reply.result_text(&result, "again");
+        reply.end_result(result, ToolResultState::Error);
+    });
+    let message = recount_message::Msg::from_json(&folded(&events)[0]).unwrap();
+    assert_eq!(message.result_of("c1").unwrap().output.text().as_deref(), Some("opened"));
+}
+
+#[test]
+fn what_a_data_block_says_beside_its_fields_is_carried() {
+    let events = write(|mut reply| {
+        let image =
+            DataBlock::from_url("https://example.com/a").unwrap().into_legacy(recount_message::LegacyMedia::Image);
+        reply.data_block(image.clone()).unwrap();
+        reply.data_block(image).unwrap();
+    });
+    let message = recount_message::Msg::from_json(&folded(&events)[0]).unwrap();
+    assert_eq!(message.images().count(), 2);
 }

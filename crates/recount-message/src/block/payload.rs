@@ -38,6 +38,12 @@ impl From<&str> for MediaBlock {
     }
 }
 
+impl From<String> for MediaBlock {
+    fn from(text: String) -> Self {
+        Self::Text(text.into())
+    }
+}
+
 impl Wire<'_> for MediaBlock {
     fn shape() -> Shape {
         Shape::OneOf(vec![Shape::Record("TextBlock"), Shape::Record("DataBlock")])

@@ -97,6 +97,7 @@ impl UrlSource {
     ///
     /// let source = UrlSource::new("https://example.com/image.jpg").unwrap();
     /// assert_eq!((source.url(), source.media_type.as_str()), ("https://example.com/image.jpg", "image/jpeg"));
+    /// assert_eq!(UrlSource::new("https://example.com/").unwrap().media_type, "application/octet-stream");
     /// assert!(UrlSource::new("not a url").is_err());
     /// ```
     ///
@@ -145,7 +146,7 @@ pub(crate) fn check_url(url: &str) -> Result<(), String> {
 }
 
 fn media_type_of_url(url: &str) -> String {
-    let path = url.split(['?', '#']).next().unwrap_or(url);
+    let path = fluent_uri::Uri::parse(url).map_or(url, |uri| uri.path().as_str());
     mime_guess::from_path(path).first_raw().unwrap_or(UNKNOWN_MEDIA).to_owned()
 }
 

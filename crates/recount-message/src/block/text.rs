@@ -84,7 +84,8 @@ impl ThinkingBlock {
         self
     }
 
-    /// The same block with something that the provider added, such as Anthropic's `signature`.
+    /// The same block with something that the provider added, such as Anthropic's `signature`. A declared field cannot be
+    /// set that way.
     ///
     /// ```
     /// use recount_message::ThinkingBlock;
@@ -93,7 +94,10 @@ impl ThinkingBlock {
     /// assert_eq!(block.extra.get("signature").unwrap().to_text().unwrap(), "EqoB…");
     /// ```
     pub fn with_extra(mut self, key: impl Into<String>, value: impl Into<Json>) -> Self {
-        self.extra.insert(key, value);
+        let key = key.into();
+        if !Self::declares(&key) {
+            self.extra.insert(key, value);
+        }
         self
     }
 }

@@ -69,6 +69,32 @@ record! {
     }
 }
 
+impl PermissionRule {
+    /// A rule for a tool. Nothing for the content matches every call.
+    ///
+    /// ```
+    /// use recount_message::{PermissionBehavior, PermissionRule};
+    ///
+    /// let rule = PermissionRule::new("shell", Some("git status:*"), PermissionBehavior::Allow);
+    /// assert_eq!(rule.rule_content.as_deref(), Some("git status:*"));
+    /// ```
+    pub fn new(tool_name: impl Into<String>, rule_content: Option<&str>, behavior: PermissionBehavior) -> Self {
+        Self {
+            tool_name: tool_name.into(),
+            rule_content: rule_content.map(str::to_owned),
+            behavior,
+            source: "user".to_owned(),
+            extra: Object::new(),
+        }
+    }
+
+    /// The same rule from another source, such as `suggested`.
+    pub fn with_source(mut self, source: impl Into<String>) -> Self {
+        self.source = source.into();
+        self
+    }
+}
+
 record! {
     /// A tool that the model wants to be called.
     pub struct ToolCallBlock tagged "tool_call" {

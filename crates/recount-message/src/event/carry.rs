@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | REPLY_START | `metadata`, `parent` | the message's metadata |
 //! | REPLY_END | `structured_output`, `metadata` | the message's structured output and metadata |
-//! | TEXT_BLOCK_END, THINKING_BLOCK_END, TOOL_CALL_END, TOOL_RESULT_START, HINT_BLOCK | `extra` | the block's unknown fields |
-//! | TOOL_RESULT_DATA_DELTA | `name` | the data's name |
+//! | TEXT_BLOCK_END, THINKING_BLOCK_END, DATA_BLOCK_END, TOOL_CALL_END, TOOL_RESULT_START, HINT_BLOCK | `extra` | the block's unknown fields |
+//! | TOOL_RESULT_DATA_DELTA | `name`, `extra` | the data's name and unknown fields, when it begins |
 //! | MODEL_CALL_END | `usage`: `"unknown"` | the zeros are not added |
 //!
 //! TOOL_RESULT_END carries nothing: its metadata is the tool's own.

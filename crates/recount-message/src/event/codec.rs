@@ -121,7 +121,9 @@ impl<'a> Event<'a> {
         out.push_str(",\"type\":");
         write::string(out, self.type_name());
         self.kind.write(out);
-        self.extra.write_entries(out);
+        self.extra.write_extra(out, |key| {
+            matches!(key, "id" | "created_at" | "metadata" | "type") || self.kind.declares(key)
+        });
         out.push('}');
     }
 }

@@ -169,6 +169,14 @@ macro_rules! events {
                 }
             }
 
+            /// Whether a key is one of the type's own fields.
+            pub(super) fn declares(&self, key: &str) -> bool {
+                match self {
+                    $( Self::$name(_) => [$(stringify!($field)),*].contains(&key), )+
+                    Self::Unknown(_) => false,
+                }
+            }
+
             /// The same, independent of the text that it was read from.
             pub fn into_owned(self) -> EventKind<'static> {
                 match self {

@@ -339,6 +339,35 @@ impl ConfirmResult {
     }
 }
 
+impl UserConfirmResultEvent<'static> {
+    /// The user's answers to calls of a reply.
+    ///
+    /// ```
+    /// use recount_message::{ConfirmResult, Event, ToolCallBlock, UserConfirmResultEvent};
+    ///
+    /// let call = ToolCallBlock::new("c1", "shell", "{}");
+    /// let event = Event::new(UserConfirmResultEvent::new("r1", [ConfirmResult::allow(call)]));
+    /// assert_eq!(event.reply_id(), Some("r1"));
+    /// ```
+    pub fn new(reply_id: impl Into<String>, answers: impl IntoIterator<Item = ConfirmResult>) -> Self {
+        Self { reply_id: Cow::Owned(reply_id.into()), confirm_results: answers.into_iter().collect() }
+    }
+}
+
+impl ExternalExecutionResultEvent<'static> {
+    /// The results of calls of a reply that ran elsewhere.
+    pub fn new(reply_id: impl Into<String>, results: impl IntoIterator<Item = ToolResultBlock>) -> Self {
+        Self { reply_id: Cow::Owned(reply_id.into()), execution_results: results.into_iter().collect() }
+    }
+}
+
+impl UserInterruptEvent<'static> {
+    /// The user stops a reply.
+    pub fn new(reply_id: impl Into<String>) -> Self {
+        Self { reply_id: Cow::Owned(reply_id.into()) }
+    }
+}
+
 impl EventKind<'_> {
     /// Id of the reply that the event is for; nothing where it is for the session.
     pub fn reply_id(&self) -> Option<&str> {

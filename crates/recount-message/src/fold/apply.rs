@@ -73,12 +73,15 @@ impl<L: Lookup> Target<'_, L> {
             EventKind::TextBlockEnd(kind) => self.text_end(kind, event).into(),
             EventKind::ThinkingBlockEnd(kind) => self
                 .end::<ThinkingBlock>(&kind.block_id, event)
-                .map(|block| add_extra(&mut block.extra, event, ThinkingBlock::record))
+                .map(|block| add_extra(&mut block.extra, event, ThinkingBlock::declares))
                 .into(),
-            EventKind::DataBlockEnd(kind) => self.end::<DataBlock>(&kind.block_id, event).map(|_| ()).into(),
+            EventKind::DataBlockEnd(kind) => self
+                .end::<DataBlock>(&kind.block_id, event)
+                .map(|block| add_extra(&mut block.extra, event, DataBlock::declares))
+                .into(),
             EventKind::ToolCallEnd(kind) => self
                 .end::<ToolCallBlock>(&kind.tool_call_id, event)
-                .map(|block| add_extra(&mut block.extra, event, ToolCallBlock::record))
+                .map(|block| add_extra(&mut block.extra, event, ToolCallBlock::declares))
                 .into(),
             EventKind::ToolResultEnd(kind) => self.result_end(&kind.tool_call_id, kind.state, event).into(),
             EventKind::HintBlock(kind) => {
@@ -117,7 +120,7 @@ impl<L: Lookup> Target<'_, L> {
             // They say what other events have done or will do.
             EventKind::ReplyStart(_) | EventKind::ExceedMaxIters(_) | EventKind::UserInterrupt(_) => Outcome::Applied,
             EventKind::Custom(_) => Outcome::NotForMessage,
-            EventKind::Unknown(kind) => Outcome::Ignored(Reason::UnknownType(kind.type_name.to_string())),
+            EventKind::Unknown(_) => unknown(event),
         }
     }
 
@@ -127,12 +130,8 @@ impl<L: Lookup> Target<'_, L> {
             return Outcome::Ignored(Reason::ReplyEnded(self.message.id.clone()));
         }
         match folded {
+            Folded::Block { block: ContentBlock::ToolResult(result), .. } => self.push_result(result).into(),
             Folded::Block { block, .. } => {
-                if let ContentBlock::ToolResult(result) = &block
-                    && let Err(reason) = self.call(&result.id)
-                {
-                    return Outcome::Ignored(reason);
-                }
                 self.push(block);
                 Outcome::Applied
             }
@@ -200,7 +199,7 @@ impl<L: Lookup> Target<'_, L> {
         if let Some(text) = &kind.text {
             block.text = text.to_string();
         }
-        add_extra(&mut block.extra, event, TextBlock::record);
+        add_extra(&mut block.extra, event, TextBlock::declares);
         Ok(())
     }
 
@@ -234,7 +233,7 @@ impl<L: Lookup> Target<'_, L> {
             finished_at: Some(time),
             extra: Object::new(),
         };
-        add_extra(&mut block.extra, event, HintBlock::record);
+        add_extra(&mut block.extra, event, HintBlock::declares);
         self.push(block);
     }
 
@@ -256,13 +255,31 @@ impl<L: Lookup> Target<'_, L> {
         index.and_then(|index| self.at(index)).ok_or_else(|| Reason::UnknownCall(id.to_owned()))
     }
 
+    /// Where the result of the newest call with an id is.
+    fn answer(&mut self, call_id: &str) -> Result<Option<usize>, Reason> {
+        let call = self.find(Kind::ToolCall, call_id).ok_or_else(|| Reason::UnknownCall(call_id.to_owned()))?;
+        Ok(self.find(Kind::ToolResult, call_id).filter(|&result| result > call))
+    }
+
+    /// Appends a result that came whole, which finishes its call.
+    fn push_result(&mut self, result: ToolResultBlock) -> Result<(), Reason> {
+        if self.answer(&result.id)?.is_some() {
+            return Err(Reason::ResultExists(result.id));
+        }
+        self.call(&result.id)?.state = ToolCallState::Finished;
+        self.push(result);
+        Ok(())
+    }
+
     fn result_start(&mut self, kind: &ToolResultStartEvent<'_>, event: &Event<'_>) -> Result<(), Reason> {
-        self.call(&kind.tool_call_id)?;
+        if self.answer(&kind.tool_call_id)?.is_some_and(|answer| answer < self.message.call_floor.0) {
+            return Err(Reason::ResultExists(kind.tool_call_id.to_string()));
+        }
         self.start(&kind.tool_call_id, |id| {
             let (name, time) = (kind.tool_call_name.to_string(), event.created_at.to_string());
             let output = Payload::Blocks(Vec::new());
             let mut block = ToolResultBlock::started(id, name, time, output, ToolResultState::Running);
-            add_extra(&mut block.extra, event, ToolResultBlock::record);
+            add_extra(&mut block.extra, event, ToolResultBlock::declares);
             block
         })
     }
@@ -321,6 +338,7 @@ impl<L: Lookup> Target<'_, L> {
         };
         let mut block = DataBlock::started(id, event.created_at.to_string(), source);
         block.name = event.carried_text("name");
+        add_extra(&mut block.extra, event, DataBlock::declares);
         if let Some(data) = &kind.data {
             append_data(&mut block, data)?;
         }
@@ -351,15 +369,9 @@ impl<L: Lookup> Target<'_, L> {
     }
 
     fn external_result(&mut self, result: &ToolResultBlock, event: &Event<'_>) -> Result<(), Reason> {
-        let call = self.find(Kind::ToolCall, &result.id).ok_or_else(|| Reason::UnknownCall(result.id.clone()))?;
-        if self.find(Kind::ToolResult, &result.id).is_some_and(|answer| answer > call) {
-            return Err(Reason::ResultExists(result.id.clone()));
-        }
         let mut result = result.clone();
         result.finished_at.get_or_insert_with(|| event.created_at.to_string());
-        self.call(&result.id)?.state = ToolCallState::Finished;
-        self.push(result);
-        Ok(())
+        self.push_result(result)
     }
 
     /// Ends the reply and whatever is open in it. It happens once in a reply, so it may look at every block.
@@ -380,6 +392,15 @@ impl<L: Lookup> Target<'_, L> {
     }
 }
 
+/// What becomes of an event whose type is not known.
+pub(super) fn unknown(event: &Event<'_>) -> Outcome {
+    if event.extra.contains_key("reply_id") {
+        Outcome::Ignored(Reason::UnknownType(event.type_name().to_owned()))
+    } else {
+        Outcome::NotForMessage
+    }
+}
+
 /// Appends base64 to data that is held in the block.
 fn append_data(block: &mut DataBlock, data: &str) -> Result<(), Reason> {
     let Source::Base64(source) = &mut block.source else {
@@ -391,12 +412,9 @@ fn append_data(block: &mut DataBlock, data: &str) -> Result<(), Reason> {
 
 /// Adds what an event carries for a block. A declared field cannot be smuggled in that way.
 #[inline]
-fn add_extra(extra: &mut Object, event: &Event<'_>, record: fn() -> crate::Record) {
+fn add_extra(extra: &mut Object, event: &Event<'_>, is_declared: fn(&str) -> bool) {
     let Some(carried) = event.carried_object("extra") else { return };
-    let declared = record();
-    for (key, value) in carried.iter() {
-        if key != "type" && !declared.fields.iter().any(|field| field.name == key) {
-            extra.insert(key, value.clone());
-        }
+    for (key, value) in carried.iter().filter(|(key, _)| !is_declared(key)) {
+        extra.insert(key, value.clone());
     }
 }

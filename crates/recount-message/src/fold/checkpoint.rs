@@ -1,7 +1,11 @@
 //! A fold, written down.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
 use crate::json::fields::Fields;
 use crate::json::scan::{Kind, Raw};
+use crate::json::value::serialize_text;
 use crate::json::wire::{Place, Wire};
 use crate::json::write;
 use crate::msg::Msg;
@@ -71,6 +75,19 @@ impl Checkpoint {
         let replies = fields.require("replies", place)?;
         let taken = fields.read("taken", place)?.unwrap_or_default();
         Ok(Self { cursor, replies, taken })
+    }
+}
+
+impl Serialize for Checkpoint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_text(self.to_json(), serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Checkpoint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        Self::from_json(text.get()).map_err(serde::de::Error::custom)
     }
 }
 

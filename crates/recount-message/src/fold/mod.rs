@@ -23,7 +23,7 @@ pub use reply::ReplyFold;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::event::{Event, EventKind, Folded, ReplyStartEvent};
-use crate::msg::Msg;
+use crate::msg::{Msg, Role};
 
 /// The fold of a stream: any number of replies, interleaved in any way, and the messages between them.
 ///
@@ -93,7 +93,8 @@ impl Fold {
         for CheckpointReply { message, call_floor } in checkpoint.replies {
             let mut reply = ReplyFold::from_message(message);
             reply.set_call_floor(call_floor.unwrap_or_default());
-            fold.push(Entry { reply, is_reply: call_floor.is_some() });
+            let is_reply = call_floor.is_some() && reply.message().role() == Role::Assistant;
+            fold.push(Entry { reply, is_reply });
         }
         fold
     }
@@ -165,7 +166,7 @@ impl Fold {
                     Ok(entry) => entry.reply.apply_unchecked(event),
                     Err(reason) => Outcome::Ignored(reason),
                 },
-                None => Outcome::Ignored(Reason::UnknownType(kind.type_name().to_owned())),
+                None => apply::unknown(event),
             },
         }
     }
@@ -206,7 +207,7 @@ impl Fold {
         }
         match self.entries.get_mut(self.recent) {
             Some(entry) if entry.is_reply => Ok(entry),
-            Some(_) => Err(Reason::MessageExists(reply_id.to_owned())),
+            Some(_) => Err(Reason::NotAReply(reply_id.to_owned())),
             None => Err(Reason::UnknownReply(reply_id.to_owned())),
         }
     }
@@ -260,6 +261,15 @@ impl Fold {
     /// All messages that have not been taken.
     pub fn into_messages(self) -> impl Iterator<Item = Msg> {
         self.entries.into_iter().map(|entry| entry.reply.into_message())
+    }
+}
+
+impl<'e, 'a: 'e> FromIterator<&'e Event<'a>> for Fold {
+    /// Folds events and does not say what happened to them.
+    fn from_iter<I: IntoIterator<Item = &'e Event<'a>>>(events: I) -> Self {
+        let mut fold = Self::new();
+        fold.extend(events);
+        fold
     }
 }
 

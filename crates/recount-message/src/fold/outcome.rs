@@ -80,6 +80,8 @@ pub enum Reason {
     ReplyEnded(String),
     /// There is a message with that id already.
     MessageExists(String),
+    /// The message with that id is no reply, so no event can be for it.
+    NotAReply(String),
     /// No block with that id has begun.
     UnknownBlock(String),
     /// The block with that id is still open.
@@ -115,6 +117,7 @@ impl Reason {
             Self::OtherReply(_) => "other_reply",
             Self::ReplyEnded(_) => "reply_ended",
             Self::MessageExists(_) => "message_exists",
+            Self::NotAReply(_) => "not_a_reply",
             Self::UnknownBlock(_) => "unknown_block",
             Self::BlockOpen(_) => "block_open",
             Self::BlockEnded(_) => "block_ended",
@@ -136,6 +139,7 @@ impl fmt::Display for Reason {
             Self::OtherReply(id) => write!(f, "the event is for the reply {id:?}"),
             Self::ReplyEnded(id) => write!(f, "the reply {id:?} has ended"),
             Self::MessageExists(id) => write!(f, "there is a message {id:?} already"),
+            Self::NotAReply(id) => write!(f, "the message {id:?} is no reply, so no event can be for it"),
             Self::UnknownBlock(id) => write!(f, "no block {id:?} has begun"),
             Self::BlockOpen(id) => write!(f, "the block {id:?} is still open"),
             Self::BlockEnded(id) => write!(f, "the block {id:?} has ended"),

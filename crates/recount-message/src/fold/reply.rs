@@ -4,7 +4,7 @@ use super::apply::{Target, begin};
 use super::index::{Index, Scan};
 use super::outcome::{Outcome, Reason};
 use crate::event::{Event, EventKind, Folded};
-use crate::msg::Msg;
+use crate::msg::{Msg, Role};
 
 /// The fold of one reply: its message so far, and an index that keeps the cost of an event constant.
 ///
@@ -110,6 +110,9 @@ impl Msg {
 /// Applies an event after looking whether it is for this reply.
 #[inline]
 fn apply_own<L: super::index::Lookup>(target: &mut Target<'_, L>, event: &Event<'_>) -> Outcome {
+    if target.message.role != Role::Assistant {
+        return Outcome::Ignored(Reason::NotAReply(target.message.id.clone()));
+    }
     if let EventKind::Custom(custom) = &event.kind {
         return match custom.folded() {
             Err(error) => Outcome::Ignored(Reason::BadValue(error.to_string())),

@@ -135,8 +135,13 @@ impl Object {
     }
 
     /// Writes the entries after whatever the object that is being written holds already.
-    pub(crate) fn write_entries(&self, out: &mut String) {
-        for (key, value) in &self.entries {
+    fn write_entries(&self, out: &mut String) {
+        self.write_extra(out, |_| false);
+    }
+
+    /// Writes the entries that are not declared anyway, after those that are.
+    pub(crate) fn write_extra(&self, out: &mut String, is_declared: impl Fn(&str) -> bool) {
+        for (key, value) in self.entries.iter().filter(|(key, _)| !is_declared(key)) {
             write::key(out, key);
             out.push_str(value.as_str());
         }
@@ -158,6 +163,12 @@ impl<K: Into<String>, V: Into<Json>, const N: usize> From<[(K, V); N]> for Objec
 impl<K: Into<String>, V: Into<Json>> FromIterator<(K, V)> for Object {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         Self { entries: entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect() }
+    }
+}
+
+impl std::fmt::Display for Object {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.to_json())
     }
 }
 

@@ -55,6 +55,12 @@ macro_rules! record {
                 }
             }
 
+            /// Whether a key is one of the declared ones, which no extra can replace.
+            pub(crate) fn declares(key: &str) -> bool {
+                $( if key == "type" && !$tag.is_empty() { return true; } )?
+                matches!(key, $( $crate::json::record::key_of!($field $(, $key)?) )|+)
+            }
+
             /// Reads the record from its fields; `type` has been looked at before.
             #[allow(unused_variables, reason = "not every record derives something from its place")]
             pub(crate) fn from_fields(
@@ -92,7 +98,7 @@ macro_rules! record {
                     $crate::json::write::key(out, $crate::json::record::key_of!($field $(, $key)?));
                     $crate::json::wire::Wire::encode(&self.$field, out);
                 )+
-                self.extra.write_entries(out);
+                self.extra.write_extra(out, Self::declares);
                 out.push('}');
             }
         }

@@ -20,7 +20,7 @@ use crate::block::{ContentBlock, MediaBlock, TextBlock, ToolResultBlock};
 use crate::ids::random_id;
 use crate::json::record::record;
 use crate::time::now_text;
-use crate::{Json, Object};
+use crate::{Json, Object, marks};
 
 record! {
     /// One turn of a conversation: what a user said, a system prompt, or a whole reply of an agent with all its rounds of
@@ -180,23 +180,29 @@ impl Msg {
     /// ```
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
-        crate::marks::unmark_absent(&mut self.metadata, "name");
+        marks::unmark_absent(&mut self.metadata, "name");
         self
     }
 
-    /// The same message with other metadata. The marks that Recount keeps under `recount` stay.
+    /// The same message with other metadata. What says why the agent stopped, and what Recount keeps under `recount`,
+    /// stays unless the new metadata has its own.
     pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
-        let marks = self.metadata.remove(crate::marks::KEY);
-        self.metadata = metadata.into();
-        if let Some(marks) = marks {
-            self.metadata.insert(crate::marks::KEY, marks);
+        let before = std::mem::replace(&mut self.metadata, metadata.into());
+        for key in [marks::KEY, reason::GENERATE_REASON] {
+            if let Some(kept) = before.get(key)
+                && !self.metadata.contains_key(key)
+            {
+                self.metadata.insert(key, kept.clone());
+            }
         }
+        self.mark_role();
         self
     }
 
     /// The same message with one more piece of metadata.
     pub fn with_metadata_entry(mut self, key: impl Into<String>, value: impl Into<Json>) -> Self {
         self.metadata.insert(key, value);
+        self.mark_role();
         self
     }
 

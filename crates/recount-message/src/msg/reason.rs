@@ -89,7 +89,7 @@ words! {
 }
 
 /// Where AgentScope Java keeps the reason, and therefore Recount too.
-const GENERATE_REASON: &str = "agentscope_generate_reason";
+pub(super) const GENERATE_REASON: &str = "agentscope_generate_reason";
 
 impl Msg {
     /// Why the agent stopped, in AgentScope Java's words: what the metadata says, or what follows from

@@ -47,12 +47,11 @@ impl Role {
     /// Whether a message of this role may hold a block. What a later version may have invented is let through.
     pub fn allows(self, block: &ContentBlock) -> bool {
         match block {
-            ContentBlock::Text(_) | ContentBlock::Unknown(_) => true,
-            ContentBlock::Data(_) => self != Self::System,
-            ContentBlock::Thinking(_)
-            | ContentBlock::Hint(_)
-            | ContentBlock::ToolCall(_)
-            | ContentBlock::ToolResult(_) => matches!(self, Self::Assistant | Self::Tool),
+            ContentBlock::Unknown(_) => true,
+            ContentBlock::Text(_) => self != Self::Tool,
+            ContentBlock::Data(_) => matches!(self, Self::User | Self::Assistant),
+            ContentBlock::ToolResult(_) => matches!(self, Self::Assistant | Self::Tool),
+            ContentBlock::Thinking(_) | ContentBlock::Hint(_) | ContentBlock::ToolCall(_) => self == Self::Assistant,
         }
     }
 

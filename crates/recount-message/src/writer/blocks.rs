@@ -6,13 +6,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::{OpenProse, Prose, ReplyWriter, carrying_extra};
-use crate::Json;
-use crate::block::{ContentBlock, DataBlock, HintBlock, Source};
+use crate::block::{ContentBlock, DataBlock, HintBlock, Source, SourceError};
 use crate::event::{
     AgentEvent, CustomEvent, DataBlockDeltaEvent, DataBlockEndEvent, DataBlockStartEvent, HintBlockEvent,
     TextBlockDeltaEvent, TextBlockEndEvent, TextBlockStartEvent, ThinkingBlockDeltaEvent, ThinkingBlockEndEvent,
     ThinkingBlockStartEvent,
 };
+use crate::{Json, Object, base64_text};
 
 /// A data block that has begun. Giving it back ends it.
 #[derive(Debug)]
@@ -115,25 +115,29 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         let OpenData { id, .. } = data;
         if self.open_data.contains(&id) {
             self.open_data.retain(|open| *open != id);
-            self.write_data_end(id);
+            self.write_data_end(id, Object::new());
         }
     }
 
-    pub(super) fn write_data_end(&mut self, id: String) {
+    pub(super) fn write_data_end(&mut self, id: String, extra: Object) {
         let reply_id = self.id();
-        self.emit(DataBlockEndEvent { reply_id, block_id: Cow::Owned(id) });
+        self.emit_carrying(DataBlockEndEvent { reply_id, block_id: Cow::Owned(id) }, &carrying_extra(extra));
     }
 
-    /// Gives a whole data block, which keeps its id.
-    pub fn data_block(&mut self, block: DataBlock) {
-        let DataBlock { id, source, name, .. } = block;
-        let (media_type, base64, url) = match source {
-            Source::Base64(source) => (source.media_type, Some(source.data), None),
-            Source::Url(source) => (source.media_type, None, Some(source.url)),
-        };
+    /// Gives a whole data block. It keeps its id, unless other data of this reply has it.
+    ///
+    /// # Errors
+    ///
+    /// When the data is not base64. Nothing is written then.
+    pub fn data_block(&mut self, block: DataBlock) -> Result<(), SourceError> {
+        let DataBlock { id, source, name, extra, .. } = block;
+        let id = self.unused_id::<DataBlock>(&id);
+        let (media_type, base64, url) = source_parts(source)?;
         let data = self.begin_data(id, media_type, name);
         self.data_delta(&data, base64, url);
-        self.end_data(data);
+        self.open_data.retain(|open| *open != data.id);
+        self.write_data_end(data.id, extra);
+        Ok(())
     }
 
     /// Something is said to the model from outside.
@@ -148,5 +152,16 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     pub fn block(&mut self, block: &ContentBlock) {
         let reply_id = self.reply_id().to_owned();
         self.emit(CustomEvent::block(reply_id, block));
+    }
+}
+
+/// The media type of a source, and its base64 or its URL.
+pub(super) fn source_parts(source: Source) -> Result<(String, Option<String>, Option<String>), SourceError> {
+    match source {
+        Source::Base64(source) => {
+            base64_text::check_whole(&source.data).map_err(SourceError::Base64)?;
+            Ok((source.media_type, Some(source.data), None))
+        }
+        Source::Url(source) => Ok((source.media_type, None, Some(source.url))),
     }
 }

@@ -11,7 +11,7 @@ pub use tools::{OpenResult, ToolCall};
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::block::{Block, ContentBlock, ToolCallBlock, ToolResultState};
+use crate::block::{Block, ContentBlock, ToolResultState};
 use crate::event::{
     AgentEvent, CustomEvent, Event, EventKind, ExceedMaxItersEvent, ModelCallEndEvent, ModelCallStartEvent,
     ModelFinishedReason, ReplyEndEvent, ReplyStartEvent,
@@ -61,7 +61,6 @@ pub struct ReplyWriter<S: FnMut(AgentEvent)> {
     open_data: Vec<String>,
     open_results: Vec<String>,
     model_call_open: bool,
-    has_ended: bool,
 }
 
 #[derive(Debug)]
@@ -151,7 +150,6 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
 
     /// Goes on with a reply that was begun elsewhere or earlier, such as one that has waited for its user.
     pub fn resume(sink: S, stamps: Stamps, session_id: impl Into<String>, fold: ReplyFold) -> Self {
-        let has_ended = fold.message().finished_at().is_some();
         let mut writer = Self {
             sink,
             stamps,
@@ -162,7 +160,6 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
             open_data: Vec::new(),
             open_results: Vec::new(),
             model_call_open: false,
-            has_ended,
         };
         writer.find_open_blocks();
         writer
@@ -192,9 +189,24 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.fold.message()
     }
 
+    /// Whether the reply is over. Nothing is written any more then.
+    pub fn has_ended(&self) -> bool {
+        self.message().finished_at().is_some()
+    }
+
     /// Takes note of an event that somebody else wrote to the same reply: an answer, an interrupt, a hint.
     pub fn receive(&mut self, event: &Event<'_>) -> Outcome {
         self.fold.apply(event)
+    }
+
+    /// Writes an event of somebody else, such as the user's answer, into the same stream. One that changes nothing is not
+    /// written.
+    pub fn record(&mut self, event: AgentEvent) -> Outcome {
+        let outcome = self.fold.apply(&event);
+        if !matches!(outcome, Outcome::Ignored(_)) {
+            (self.sink)(event);
+        }
+        outcome
     }
 
     /// Writes an event of this reply, which must fit what was written before.
@@ -203,7 +215,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     fn emit_carrying(&mut self, kind: impl Into<EventKind<'static>>, carried: &Object) {
-        if self.has_ended {
+        if self.has_ended() {
             return;
         }
         let mut event = Event::stamped(self.stamps.id(), self.stamps.time(), kind);
@@ -247,7 +259,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
             self.write_call_end(id, extra);
         }
         for id in std::mem::take(&mut self.open_data) {
-            self.write_data_end(id);
+            self.write_data_end(id, Object::new());
         }
         if !std::mem::take(&mut self.model_call_open) {
             return;
@@ -286,7 +298,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     fn finish(&mut self, end: ReplyEnd) {
-        if self.has_ended {
+        if self.has_ended() {
             return;
         }
         let call_reason = match end.reason {
@@ -307,7 +319,6 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         let (reply_id, session_id) = (self.id(), Cow::Owned(self.session_id.clone()));
         let event = ReplyEndEvent { session_id, reply_id, finished_reason: end.reason, error: end.error };
         self.emit_carrying(event, &carried);
-        self.has_ended = true;
     }
 
     /// Ends the results that are open, and answers the calls that have none.
@@ -327,10 +338,10 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         }
     }
 
-    /// An id that no tool call of this reply has.
-    fn unused_call_id(&self, wanted: &str) -> String {
+    /// An id that no block of a type has in this reply.
+    fn unused_id<B: Block>(&self, wanted: &str) -> String {
         let taken = |id: &str| {
-            self.message().content().iter().filter_map(ToolCallBlock::from_content).any(|call| call.id == id)
+            self.message().content().iter().any(|block| B::from_content(block).is_some() && block.id() == id)
         };
         if !taken(wanted) {
             return wanted.to_owned();

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::blocks::source_parts;
 use super::{ReplyWriter, carrying_extra};
 use crate::block::{
-    DataBlock, MediaBlock, Payload, PermissionRule, Source, ToolCallBlock, ToolCallState, ToolResultState,
+    DataBlock, MediaBlock, Payload, PermissionRule, SourceError, ToolCallBlock, ToolCallState, ToolResultState,
 };
 use crate::event::{
     AgentEvent, CustomEvent, RequireExternalExecutionEvent, RequireUserConfirmEvent, ToolCallDeltaEvent,
@@ -46,7 +47,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// An id that a call of this reply has already becomes another one (`id_2`); what the provider said is then kept in
     /// the block as `provider_id`.
     pub fn tool_call(&mut self, id: &str, name: impl Into<String>) -> ToolCall {
-        let call = ToolCall { id: self.unused_call_id(id), name: name.into() };
+        let call = ToolCall { id: self.unused_id::<ToolCallBlock>(id), name: name.into() };
         let mut extra = Object::new();
         if call.id != id {
             extra.insert("provider_id", id);
@@ -129,13 +130,19 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.emit(RequireExternalExecutionEvent { reply_id, tool_calls });
     }
 
-    /// A tool begins to run.
+    /// A tool begins to run. For a call that somebody else has answered meanwhile, nothing is written.
     pub fn tool_result(&mut self, call: ToolCall) -> OpenResult {
         self.end_tool_call(&call);
         let ToolCall { id, name } = call;
-        self.write_result_start(&id, &name);
-        self.open_results.push(id.clone());
+        if self.unanswered_call(&id).is_some() {
+            self.write_result_start(&id, &name);
+            self.open_results.push(id.clone());
+        }
         OpenResult { call_id: id }
+    }
+
+    fn is_open(&self, result: &OpenResult) -> bool {
+        self.open_results.contains(&result.call_id)
     }
 
     pub(super) fn write_result_start(&mut self, id: &str, name: &str) {
@@ -154,16 +161,19 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
             tool_call_id: Cow::Owned(result.call_id.clone()),
             delta: Cow::Owned(delta.into()),
         };
-        self.emit(delta);
+        if self.is_open(result) {
+            self.emit(delta);
+        }
     }
 
     /// The tool gives data. The same id again goes on with it.
-    pub fn result_data(&mut self, result: &OpenResult, block: DataBlock) {
-        let DataBlock { id, source, name, .. } = block;
-        let (media_type, data, url) = match source {
-            Source::Base64(source) => (source.media_type, Some(source.data), None),
-            Source::Url(source) => (source.media_type, None, Some(source.url)),
-        };
+    ///
+    /// # Errors
+    ///
+    /// When the data is not base64. Nothing is written then.
+    pub fn result_data(&mut self, result: &OpenResult, block: DataBlock) -> Result<(), SourceError> {
+        let DataBlock { id, source, name, extra, .. } = block;
+        let (media_type, data, url) = source_parts(source)?;
         let delta = ToolResultDataDeltaEvent {
             reply_id: self.id(),
             tool_call_id: Cow::Owned(result.call_id.clone()),
@@ -172,24 +182,35 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
             data: data.map(Cow::Owned),
             url: url.map(Cow::Owned),
         };
-        let carried = name.map(|name| Object::from([("name", name)])).unwrap_or_default();
-        self.emit_carrying(delta, &carried);
+        let mut carried = carrying_extra(extra);
+        if let Some(name) = name {
+            carried.insert("name", name);
+        }
+        if self.is_open(result) {
+            self.emit_carrying(delta, &carried);
+        }
+        Ok(())
     }
 
     /// Everything that a tool has to say, at once.
-    pub fn result_payload(&mut self, result: &OpenResult, payload: impl Into<Payload>) {
+    ///
+    /// # Errors
+    ///
+    /// When data in it is not base64.
+    pub fn result_payload(&mut self, result: &OpenResult, payload: impl Into<Payload>) -> Result<(), SourceError> {
         match payload.into() {
             Payload::Text(text) => self.result_text(result, text),
             Payload::Blocks(blocks) => {
                 for block in blocks {
                     match block {
                         MediaBlock::Text(block) => self.result_text(result, block.text),
-                        MediaBlock::Data(block) => self.result_data(result, block),
+                        MediaBlock::Data(block) => self.result_data(result, block)?,
                         MediaBlock::Unknown(block) => self.result_text(result, block.fields.to_json()),
                     }
                 }
             }
         }
+        Ok(())
     }
 
     /// The tool is done.
@@ -199,13 +220,16 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
 
     /// The tool is done, and says something beside its answer.
     pub fn end_result_with(&mut self, result: OpenResult, state: ToolResultState, metadata: impl Into<Object>) {
+        if !self.is_open(&result) {
+            return;
+        }
         let OpenResult { call_id } = result;
         self.open_results.retain(|open| *open != call_id);
         self.write_result_end(call_id, state, metadata.into());
     }
 
     pub(super) fn write_result_end(&mut self, id: String, state: ToolResultState, metadata: Object) {
-        if self.has_ended {
+        if self.has_ended() {
             return;
         }
         let end = ToolResultEndEvent { reply_id: self.id(), tool_call_id: Cow::Owned(id), state };

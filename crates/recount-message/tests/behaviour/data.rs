@@ -138,3 +138,9 @@ fn the_data_of_a_result_may_have_a_name() {
     let [MediaBlock::Data(data)] = first::<ToolResultBlock>(&message).output.blocks() else { panic!("{message:?}") };
     assert_eq!(data.name.as_deref(), Some("chart.png"));
 }
+
+#[test]
+fn the_host_of_a_url_is_no_file_ending() {
+    let block = DataBlock::from_url("https://example.com/").unwrap();
+    assert_eq!(block.media_type(), "application/octet-stream");
+}

@@ -242,3 +242,28 @@ fn every_field_can_be_read() {
     assert_eq!(message.structured_output(), Some(&Object::from([("goal", "tea")])));
     assert_eq!(message.error().map(|error| error.message.as_str()), Some("the kettle is broken"));
 }
+
+#[test]
+fn the_reason_survives_metadata_that_is_set_later() {
+    let message = Msg::builder()
+        .role(recount_message::Role::Assistant)
+        .generate_reason(recount_message::GenerateReason::ToolSuspended)
+        .metadata([("a", 1)])
+        .build()
+        .unwrap();
+    assert_eq!(message.generate_reason(), recount_message::GenerateReason::ToolSuspended);
+}
+
+#[test]
+fn an_extra_cannot_replace_a_declared_field() {
+    let mut block = recount_message::ThinkingBlock::new("a").with_extra("thinking", "b");
+    let message = Msg::assistant("Friday", block.clone());
+    assert_eq!(Msg::from_json(&message.to_json()).unwrap(), message);
+
+    block.extra.insert("thinking", "b");
+    let message = Msg::assistant("Friday", block);
+    assert_eq!(
+        Msg::from_json(&message.to_json()).unwrap().first::<recount_message::ThinkingBlock>().unwrap().thinking,
+        "a"
+    );
+}

@@ -142,3 +142,27 @@ fn a_block_of_an_unknown_type_is_kept() {
     assert_eq!((unknown.type_name().as_ref(), unknown.id().as_ref()), ("hologram", "h"));
     assert_eq!(block_json(unknown), text);
 }
+
+#[test]
+fn a_user_message_takes_no_events() {
+    let mut message = Msg::user("Alice", "Hello").with_id("m");
+    let text = r#"{"type":"TOOL_CALL_START","reply_id":"m","tool_call_id":"c","tool_call_name":"t"}"#;
+    let before = message.clone();
+    let outcome = message.append_event(&recount_message::Event::from_json(text).unwrap());
+    assert_eq!(outcome.reason().unwrap().code(), "not_a_reply");
+    assert_eq!(message, before);
+}
+
+#[test]
+fn a_tool_message_is_built_from_results_only() {
+    let error = Msg::builder().role(Role::Tool).text_content("Hello").build().unwrap_err();
+    assert_eq!(error.to_string(), "`content[0]`: a tool message may not hold a text block");
+}
+
+#[test]
+fn the_tool_role_survives_any_metadata() {
+    let message = Msg::tool("s", ToolResultBlock::success("c", "t", "x"))
+        .with_metadata_entry("recount", recount_message::Object::new())
+        .with_metadata([("a", 1)]);
+    assert_eq!(Msg::from_json(&message.to_json()).unwrap().role(), Role::Tool);
+}

@@ -136,3 +136,30 @@ fn tool_input_keeps_its_text() {
         assert_eq!(read.input, input);
     }
 }
+
+#[test]
+fn a_call_has_one_result_whoever_brings_it() {
+    let call = [
+        r#"MODEL_CALL_START "model_name":"m""#,
+        r#"TOOL_CALL_START "tool_call_id":"c","tool_call_name":"t""#,
+        r#"TOOL_RESULT_START "tool_call_id":"c","tool_call_name":"t""#,
+        r#"TOOL_RESULT_END "tool_call_id":"c","state":"success""#,
+        r#"MODEL_CALL_START "model_name":"m""#,
+    ];
+    let again = r#"TOOL_RESULT_START "tool_call_id":"c","tool_call_name":"t""#;
+    let (_, outcome) = crate::support::fold_to_last(&[&call[..], &[again]].concat());
+    assert_eq!(outcome.reason().unwrap().code(), "result_exists");
+
+    let whole = r#"CUSTOM "name":"recount.block","value":{"reply_id":"r","block":{"type":"tool_result","id":"c","name":"t","output":"x"}}"#;
+    let (_, outcome) = crate::support::fold_to_last(&[&call[..], &[whole]].concat());
+    assert_eq!(outcome.reason().unwrap().code(), "result_exists");
+}
+
+#[test]
+fn a_result_that_comes_as_a_whole_block_finishes_its_call() {
+    let message = crate::support::fold(&[
+        r#"TOOL_CALL_START "tool_call_id":"c","tool_call_name":"t""#,
+        r#"CUSTOM "name":"recount.block","value":{"reply_id":"r","block":{"type":"tool_result","id":"c","name":"t","output":"x"}}"#,
+    ]);
+    assert_eq!(message.call("c").unwrap().state, recount_message::ToolCallState::Finished);
+}
