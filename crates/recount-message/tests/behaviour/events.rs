@@ -259,5 +259,5 @@ fn unknown_fields_of_an_event_survive() {
 #[test]
 fn an_unknown_event_without_a_reply_is_for_the_session() {
     let event = Event::from_json(r#"{"type":"NEW_THING","weight":1.50}"#).unwrap();
-    assert_eq!(recount_message::Fold::new().apply(&event), recount_message::Outcome::NotForMessage);
+    assert_eq!(Fold::new().apply(&event), Outcome::NotForMessage);
 }

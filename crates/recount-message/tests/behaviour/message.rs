@@ -246,12 +246,12 @@ fn every_field_can_be_read() {
 #[test]
 fn the_reason_survives_metadata_that_is_set_later() {
     let message = Msg::builder()
-        .role(recount_message::Role::Assistant)
-        .generate_reason(recount_message::GenerateReason::ToolSuspended)
+        .role(Role::Assistant)
+        .generate_reason(GenerateReason::ToolSuspended)
         .metadata([("a", 1)])
         .build()
         .unwrap();
-    assert_eq!(message.generate_reason(), recount_message::GenerateReason::ToolSuspended);
+    assert_eq!(message.generate_reason(), GenerateReason::ToolSuspended);
 }
 
 #[test]

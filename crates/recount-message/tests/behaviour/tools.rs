@@ -161,5 +161,5 @@ fn a_result_that_comes_as_a_whole_block_finishes_its_call() {
         r#"TOOL_CALL_START "tool_call_id":"c","tool_call_name":"t""#,
         r#"CUSTOM "name":"recount.block","value":{"reply_id":"r","block":{"type":"tool_result","id":"c","name":"t","output":"x"}}"#,
     ]);
-    assert_eq!(message.call("c").unwrap().state, recount_message::ToolCallState::Finished);
+    assert_eq!(message.call("c").unwrap().state, ToolCallState::Finished);
 }
