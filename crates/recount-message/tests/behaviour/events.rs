@@ -117,13 +117,13 @@ fn a_reply_is_told_in_the_documented_order() {
     reply.model_call("model");
     reply.text("Hello");
     reply.end_prose();
-    reply.data_block(DataBlock::from_bytes(b"\x89PNG\r\n\x1a\n"));
+    reply.data_block(DataBlock::from_bytes(b"\x89PNG\r\n\x1a\n")).unwrap();
     let call = reply.tool_call("c", "shell");
     reply.tool_input(&call, "{}");
     reply.end_model_call(Some(Usage::new(1, 1)));
     let result = reply.tool_result(call);
     reply.result_text(&result, "ok");
-    reply.result_data(&result, DataBlock::from_bytes(b"\x89PNG\r\n\x1a\n"));
+    reply.result_data(&result, DataBlock::from_bytes(b"\x89PNG\r\n\x1a\n")).unwrap();
     reply.end_result(result, ToolResultState::Success);
     reply.end(ReplyEnd::completed());
 

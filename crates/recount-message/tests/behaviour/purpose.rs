@@ -23,7 +23,9 @@ fn two_rounds() -> (Vec<AgentEvent>, Msg) {
     let result = reply.tool_result(call);
     reply.result_text(&result, "Sunny, ");
     reply.result_text(&result, "25°C");
-    reply.result_data(&result, DataBlock::from_bytes(b"\x89PNG\r\n\x1a\n").with_id("chart").with_name("chart.png"));
+    reply
+        .result_data(&result, DataBlock::from_bytes(b"\x89PNG\r\n\x1a\n").with_id("chart").with_name("chart.png"))
+        .unwrap();
     reply.end_result(result, ToolResultState::Success);
     reply.model_call("model");
     reply.text("It is sunny.");
