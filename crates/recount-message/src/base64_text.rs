@@ -7,6 +7,9 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 const LENIENT: GeneralPurpose =
     GeneralPurpose::new(&base64::alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
+/// What a message that somebody made by hand may hold.
+const NOT_BASE64: &str = "what is there already is not base64";
+
 /// Appends a piece to a text.
 ///
 /// A text that ends in whole padding is complete, so the piece is another base64 text and both are joined as bytes. Any other
@@ -29,7 +32,7 @@ pub(crate) fn append(text: &mut String, piece: &str) -> Result<(), String> {
 /// Joins a piece that is complete by itself to a text that ends in padding.
 fn append_bytes(text: &mut String, piece: &str) -> Result<(), String> {
     let group = text.len().saturating_sub(4);
-    let mut bytes = decode(text.get(group..).unwrap_or_default())?;
+    let mut bytes = decode(text.get(group..).ok_or(NOT_BASE64)?)?;
     bytes.extend(decode(piece)?);
     text.truncate(group);
     STANDARD.encode_string(bytes, text);
@@ -41,8 +44,7 @@ fn append_padding(text: &mut String, piece: &str) -> Result<(), String> {
     if piece != "=" {
         return Err("the padding before it is not complete".to_owned());
     }
-    text.push('=');
-    rewrite_last_group(text)
+    append_last_group(text, piece)
 }
 
 /// Carries a text on that was cut anywhere.
@@ -57,34 +59,26 @@ fn append_text(text: &mut String, piece: &str) -> Result<(), String> {
         let bad = digits.chars().find(|&character| !is_digit(character)).unwrap_or('=');
         return Err(format!("{bad:?} is not a base64 character"));
     }
-    if padding == 0 {
-        text.push_str(piece);
-        return Ok(());
-    }
-    let beyond_group = (text.len() + piece.len()) % 4;
-    match (padding, beyond_group) {
-        (1 | 2, 0) => {}
-        // The second padding character is still to come.
-        (1, 3) => {
+    match (padding, (text.len() + piece.len()) % 4) {
+        (1 | 2, 0) => append_last_group(text, piece),
+        // Without padding the text goes on; after one character of two the second is still to come.
+        (0, _) | (1, 3) => {
             text.push_str(piece);
-            return Ok(());
+            Ok(())
         }
-        _ => return Err("the padding does not end a group of four characters".to_owned()),
+        _ => Err("the padding does not end a group of four characters".to_owned()),
     }
-    let before = text.len();
-    text.push_str(piece);
-    let rewritten = rewrite_last_group(text);
-    if rewritten.is_err() {
-        text.truncate(before);
-    }
-    rewritten
 }
 
-/// Writes the last group anew, because the character before the padding may have bits that say nothing.
-fn rewrite_last_group(text: &mut String) -> Result<(), String> {
-    let group = text.len().saturating_sub(4);
-    let bytes = decode(text.get(group..).unwrap_or_default())?;
-    text.truncate(group);
+/// Appends a piece that completes a group with padding. The group is written anew, because the character before the
+/// padding may have bits that say nothing.
+fn append_last_group(text: &mut String, piece: &str) -> Result<(), String> {
+    let joined = [text.get(text.len().saturating_sub(3)..).unwrap_or_default(), piece].concat();
+    let group = joined.len().checked_sub(4).and_then(|start| joined.get(start..)).ok_or(NOT_BASE64)?;
+    let bytes = decode(group)?;
+    let start = (text.len() + piece.len()).saturating_sub(group.len());
+    text.push_str(piece);
+    text.truncate(start);
     STANDARD.encode_string(bytes, text);
     Ok(())
 }
@@ -148,6 +142,10 @@ mod tests {
             ("AA=", "A"),
             ("AA=", "=A"),
             ("AAE", "A="),
+            ("A==", "="),
+            ("aaaéaa=", "QUJD"),
+            ("aaaé", "a=="),
+            ("é=", "QUJD"),
             ("QQ==", "QU"),
             ("QQ==", "="),
             ("AAEC", "é"),

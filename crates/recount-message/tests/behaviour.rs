@@ -18,6 +18,8 @@ mod data;
 mod events;
 #[path = "behaviour/message.rs"]
 mod message;
+#[path = "behaviour/odd_states.rs"]
+mod odd_states;
 #[path = "behaviour/purpose.rs"]
 mod purpose;
 #[path = "behaviour/reconstruction.rs"]

@@ -311,17 +311,17 @@ impl<L: Lookup> Target<'_, L> {
 
     fn result_data(&mut self, kind: &ToolResultDataDeltaEvent<'_>, event: &Event<'_>) -> Result<(), Reason> {
         let call_id = &*kind.tool_call_id;
-        let count = self.result_items(call_id)?.len();
-        let id = match &kind.block_id {
-            Some(id) => id.to_string(),
-            None => format!("{call_id}.{count}"),
-        };
+        self.open::<ToolResultBlock>(call_id)?;
         let Some(result) = self.find(Kind::ToolResult, call_id) else {
             return Err(Reason::UnknownBlock(call_id.to_owned()));
         };
-        let known = self.lookup.find_item(&self.message.content, result, &id);
-        let items = self.result_items(call_id)?;
-        if let Some(MediaBlock::Data(block)) = known.and_then(|item| items.get_mut(item)) {
+        let id = match &kind.block_id {
+            Some(id) => id.to_string(),
+            None => format!("{call_id}.{}", self.item_count(result)),
+        };
+        if let Some(item) = self.lookup.find_item(&self.message.content, result, &id)
+            && let Some(block) = self.data_item(result, item)
+        {
             match (&kind.data, &kind.url, &block.source) {
                 (Some(data), _, Source::Base64(_)) => return append_data(block, data),
                 (None, Some(url), _) => {
@@ -342,16 +342,39 @@ impl<L: Lookup> Target<'_, L> {
         if let Some(data) = &kind.data {
             append_data(&mut block, data)?;
         }
-        items.push(block.into());
+        self.result_items(call_id)?.push(block.into());
         self.lookup.item_added(&self.message.content, result);
         Ok(())
+    }
+
+    /// How many items the result at an index has. A string counts as one, because it becomes one.
+    fn item_count(&mut self, result: usize) -> usize {
+        match self.at::<ToolResultBlock>(result).map(|result| &result.output) {
+            Some(Payload::Blocks(items)) => items.len(),
+            Some(Payload::Text(_)) => 1,
+            None => 0,
+        }
+    }
+
+    fn data_item(&mut self, result: usize, item: usize) -> Option<&mut DataBlock> {
+        match &mut self.at::<ToolResultBlock>(result)?.output {
+            Payload::Blocks(items) => match items.get_mut(item)? {
+                MediaBlock::Data(block) => Some(block),
+                MediaBlock::Text(_) | MediaBlock::Unknown(_) => None,
+            },
+            Payload::Text(_) => None,
+        }
     }
 
     fn result_end(&mut self, call_id: &str, state: ToolResultState, event: &Event<'_>) -> Result<(), Reason> {
         let result = self.end::<ToolResultBlock>(call_id, event)?;
         result.state = state;
         result.metadata = event.metadata.clone();
-        self.call(call_id).map(|call| call.state = ToolCallState::Finished)
+        // A message that somebody made by hand may hold a result without its call.
+        if let Ok(call) = self.call(call_id) {
+            call.state = ToolCallState::Finished;
+        }
+        Ok(())
     }
 
     fn confirmed(&mut self, answer: &ConfirmResult) -> Result<(), Reason> {

@@ -103,7 +103,8 @@ impl Wire<'_> for CheckpointReply {
         let floor = fields.take("call_floor").filter(|raw| raw.kind != Kind::Null);
         let floor = floor.map(|raw| u64::decode(raw, place).map_err(|error| error.within("call_floor"))).transpose()?;
         // A floor above the last block means the same as one right there.
-        let call_floor = floor.map(|floor| usize::try_from(floor).unwrap_or(usize::MAX));
+        let blocks = message.content().len();
+        let call_floor = floor.map(|floor| usize::try_from(floor).map_or(blocks, |floor| floor.min(blocks)));
         Ok(Self { message, call_floor })
     }
 

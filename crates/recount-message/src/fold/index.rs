@@ -117,11 +117,7 @@ impl Index {
     pub(super) fn of(content: &[ContentBlock]) -> Self {
         let mut index = Self::default();
         for end in 1..=content.len() {
-            let known = &content[..end];
-            index.block_added(known);
-            for item in 0..items(known, end - 1).len() {
-                index.note_item(known, end - 1, item);
-            }
+            index.block_added(&content[..end]);
         }
         index
     }
@@ -173,6 +169,9 @@ impl Lookup for Index {
             }
         }
         self.recent = block;
+        for item in 0..items(content, block).len() {
+            self.note_item(content, block, item);
+        }
     }
 
     fn item_added(&mut self, content: &[ContentBlock], result: usize) {

@@ -7,8 +7,9 @@ use super::error::{DecodeError, DecodeErrorKind};
 /// How deep a free JSON value (metadata, extras, structured output) may nest, the value itself counting as one.
 pub const MAX_DEPTH: usize = 128;
 
-/// How deep a whole document may nest: a free value plus what an event wraps around a message that holds it.
-pub(crate) const MAX_DOCUMENT_DEPTH: usize = MAX_DEPTH + 8;
+/// How deep a whole document may nest: a free value plus what an event or a checkpoint wraps around a message that
+/// holds it.
+pub(crate) const MAX_DOCUMENT_DEPTH: usize = MAX_DEPTH + 16;
 
 /// A value that the scanner has found: its source text and what it is.
 #[derive(Debug, Clone, Copy)]

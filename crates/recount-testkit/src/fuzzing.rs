@@ -1,0 +1,109 @@
+//! The bodies of the fuzz targets. Each takes any bytes and says which law they break.
+//!
+//! They are here and not with the targets so that plain tests, too, can run them over the corpora.
+
+use recount_message::{AgentEvent, Checkpoint, Event, Msg, ReplyStartEvent};
+
+use crate::laws::{self, Verdict};
+use crate::steps;
+
+/// A fuzz target: its name, which is also that of its corpus, and its body.
+pub type Target = (&'static str, fn(&[u8]) -> Verdict);
+
+/// All fuzz targets.
+pub const TARGETS: [Target; 4] = [
+    ("event_decode", event_decode),
+    ("message_decode", message_decode),
+    ("fold", fold),
+    ("json_scanner", json_scanner),
+];
+
+/// How many events are folded at most. Longer streams only take longer.
+const MOST_EVENTS: usize = 40;
+
+/// Any bytes as an event: it survives its own JSON, and the fold says what it does with it.
+///
+/// # Errors
+///
+/// When a law is broken.
+pub fn event_decode(bytes: &[u8]) -> Verdict {
+    let Ok(event) = Event::from_slice(bytes) else { return Ok(()) };
+    let event = event.into_owned();
+    laws::event_round_trip(&event)?;
+    laws::event_accessors(&event)?;
+    let start = |reply_id: &str| {
+        let kind = ReplyStartEvent {
+            session_id: "s".into(),
+            reply_id: reply_id.to_owned().into(),
+            name: "Friday".into(),
+            role: "assistant".into(),
+        };
+        Event::stamped("e1", "", kind)
+    };
+    let reply_id = event.reply_id().unwrap_or("r0").to_owned();
+    let stream = [start(&reply_id), event.clone(), event];
+    laws::reported(&stream)?;
+    laws::ways_agree(&stream)?;
+    laws::checkpointed(&stream)
+}
+
+/// Any bytes as a message or a checkpoint: it survives its own JSON, and every other way that it can go.
+///
+/// # Errors
+///
+/// When a law is broken.
+pub fn message_decode(bytes: &[u8]) -> Verdict {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(()) };
+    if let Ok(message) = Msg::from_json(text) {
+        laws::message_round_trip(&message)?;
+        laws::survives_as_custom_event(&message)?;
+        laws::message_accessors(&message)?;
+    }
+    if let Ok(checkpoint) = Checkpoint::from_json(text) {
+        laws::checkpoint_round_trip(&checkpoint)?;
+        laws::resumes(checkpoint)?;
+    }
+    Ok(())
+}
+
+/// Any bytes as a stream: JSON lines where they begin with a brace, steps where they do not. The laws of the fold hold.
+///
+/// # Errors
+///
+/// When a law is broken.
+pub fn fold(bytes: &[u8]) -> Verdict {
+    let mut events = match (bytes.first(), std::str::from_utf8(bytes)) {
+        (Some(b'{'), Ok(text)) => json_lines(text),
+        _ => steps::stream(bytes),
+    };
+    events.truncate(MOST_EVENTS);
+    // A number that the fuzzer changes with any byte: where to cut, and which law to try beside those that find most.
+    let chance = bytes.iter().fold(7_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add((*byte).into()));
+    let cut = (chance % (events.len() as u64 + 1)) as usize;
+    laws::checkpointed_at(&events, cut)?;
+    laws::reported(&events)?;
+    laws::ways_agree(&events)?;
+    match chance % 5 {
+        0 => laws::checkpointed_after_every_event(&events),
+        1 => laws::taken_in_between(&events, cut),
+        2 => laws::idempotent(&events, chance),
+        3 => laws::compactable(&events, chance),
+        _ => laws::determined(&events),
+    }
+}
+
+fn json_lines(text: &str) -> Vec<AgentEvent> {
+    text.lines().filter_map(|line| Event::from_json(line).ok()).map(Event::into_owned).collect()
+}
+
+/// Any bytes as JSON: the scanner and `serde_json` agree on them.
+///
+/// # Errors
+///
+/// When they do not.
+pub fn json_scanner(bytes: &[u8]) -> Verdict {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => laws::scanner_agrees(text),
+        Err(_) => Ok(()),
+    }
+}

@@ -1,0 +1,254 @@
+//! Streams that break the rules: legal ones to which something has happened.
+
+use recount_message::{
+    AgentEvent, ContentBlock, CustomEvent, Event, EventKind, Json, ModelCallStartEvent, Object, UnknownEvent,
+};
+
+use crate::random::Random;
+use crate::{Reach, blocks, free, legal, messages, words};
+
+/// A stream that follows from a seed and in which one to six things have gone wrong.
+pub fn illegal(seed: u64) -> Vec<AgentEvent> {
+    let mut random = Random::new(seed);
+    let mut events = legal(random.number());
+    for _ in 0..random.between(1, 6) {
+        spoil(&mut random, &mut events);
+    }
+    events
+}
+
+type Mishap = fn(&mut Random, &mut Vec<AgentEvent>);
+
+const MISHAPS: &[Mishap] = &[
+    drop_one,
+    drop_some,
+    double,
+    swap,
+    move_one,
+    exchange_field,
+    exchange_field,
+    exchange_field,
+    repeat_late,
+    spoil_data,
+    unknown_type,
+    unknown_block,
+    odd_block,
+    odd_custom,
+    message_with_taken_id,
+    list_more,
+    repeat_block,
+    repeat_block_in_new_call,
+    drop_field,
+];
+
+fn spoil(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    if !events.is_empty() {
+        let mishap = random.pick(MISHAPS);
+        mishap(random, events);
+    }
+}
+
+fn place(random: &mut Random, events: &[AgentEvent]) -> usize {
+    random.below(events.len())
+}
+
+/// Puts an event anywhere.
+fn insert(random: &mut Random, events: &mut Vec<AgentEvent>, event: AgentEvent) {
+    let at = random.below(events.len() + 1);
+    events.insert(at, event);
+}
+
+/// Puts a new event anywhere.
+fn add(random: &mut Random, events: &mut Vec<AgentEvent>, kind: impl Into<EventKind<'static>>) {
+    let event = Event::stamped("new", words::time(random), kind);
+    insert(random, events, event);
+}
+
+fn drop_one(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let at = place(random, events);
+    events.remove(at);
+}
+
+fn drop_some(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let at = place(random, events);
+    let end = (at + random.between(1, 6)).min(events.len());
+    events.drain(at..end);
+}
+
+fn double(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let at = place(random, events);
+    events.insert(at, events[at].clone());
+}
+
+fn swap(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let (one, other) = (place(random, events), place(random, events));
+    events.swap(one, other);
+}
+
+fn move_one(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let at = place(random, events);
+    let event = events.remove(at);
+    insert(random, events, event);
+}
+
+/// Deltas after the end of their block, events after the end of their reply.
+fn repeat_late(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let event = random.pick_ref(events).clone();
+    events.push(event);
+}
+
+/// An event for another reply, another block, another call, or of another type altogether.
+fn exchange_field(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let at = place(random, events);
+    let name = random.pick(&["reply_id", "block_id", "tool_call_id", "type", "state", "metadata", "created_at"]);
+    let other = Object::parse(&random.pick_ref(events).to_json()).unwrap_or_default();
+    if let Some(value) = other.get(name).cloned() {
+        change_field(&mut events[at], name, |_| Some(value));
+    }
+}
+
+fn drop_field(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let at = place(random, events);
+    let name = random.pick(&["id", "created_at", "metadata", "text", "name", "value", "finished_reason", "block_id"]);
+    change_field(&mut events[at], name, |_| None);
+}
+
+/// Changes a field in the event's JSON, unless nobody could read the event then.
+fn change_field(event: &mut AgentEvent, name: &str, change: impl FnOnce(Option<&Json>) -> Option<Json>) {
+    let Ok(mut fields) = Object::parse(&event.to_json()) else { return };
+    match change(fields.get(name)) {
+        Some(value) => fields.insert(name, value),
+        None => {
+            fields.remove(name);
+        }
+    }
+    if let Ok(changed) = Event::from_json(&fields.to_json()) {
+        *event = changed.into_owned();
+    }
+}
+
+fn spoil_data(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let bad = random.pick(&["*", "A===", "=", "Q", "é", "QQ==QQ==", "AA\nAA", "-_-_", "QQ=", "QR=="]);
+    for event in events.iter_mut() {
+        match &mut event.kind {
+            EventKind::DataBlockDelta(kind) if kind.data.is_some() && random.chance(40) => {
+                kind.data = Some(bad.into());
+            }
+            EventKind::ToolResultDataDelta(kind) if kind.data.is_some() && random.chance(40) => {
+                kind.data = Some(bad.into());
+            }
+            _ => {}
+        }
+    }
+}
+
+fn unknown_type(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let type_name = random.pick(&["LATER", "text_block_delta", ""]);
+    let mut event = random.pick_ref(events).clone();
+    let reply_id = event.reply_id().map(str::to_owned);
+    event.kind = EventKind::Unknown(UnknownEvent { type_name: type_name.into() });
+    event.extra = free::unknown_fields(random);
+    // A later version's event may well be for a reply.
+    if let Some(reply_id) = reply_id {
+        event.extra.insert("reply_id", reply_id);
+    }
+    insert(random, events, event);
+}
+
+/// A reply and a block of it that the stream knows.
+fn known_ids(random: &mut Random, events: &[AgentEvent]) -> (String, String) {
+    let fields = Object::parse(&random.pick_ref(events).to_json()).unwrap_or_default();
+    let text = |name: &str| fields.get(name).and_then(Json::to_text);
+    let reply_id = text("reply_id").unwrap_or_else(|| "r0".to_owned());
+    let block_id = text("tool_call_id").or_else(|| text("block_id")).unwrap_or_else(|| "call1".to_owned());
+    (reply_id, block_id)
+}
+
+fn unknown_block(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let (reply_id, block_id) = known_ids(random, events);
+    let block = ContentBlock::Unknown(blocks::unknown(random, &block_id));
+    add(random, events, CustomEvent::block(reply_id, &block));
+}
+
+/// A whole block with an id that is taken, of any kind and in any state.
+fn odd_block(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let (reply_id, block_id) = known_ids(random, events);
+    let block = blocks::any(random, Reach::Recount, &block_id);
+    add(random, events, CustomEvent::block(reply_id, &block));
+}
+
+fn odd_custom(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let name = random.pick(&["recount.message", "recount.block", "recount.call"]);
+    let (reply_id, call_id) = known_ids(random, events);
+    let mut value = free::object(random);
+    for (key, text) in [("reply_id", &*reply_id), ("tool_call_id", &*call_id), ("state", "allowed")] {
+        if random.chance(60) {
+            value.insert(key, text);
+        }
+    }
+    add(random, events, CustomEvent::signal(name, value));
+}
+
+fn message_with_taken_id(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let id = random.pick(&["r0", "r1", "m0", "m1"]);
+    let message = messages::message(random, Reach::Recount, id);
+    add(random, events, CustomEvent::message(&message));
+}
+
+/// Lists that name calls which are not there, or the same call twice.
+fn list_more(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let (_, known) = known_ids(random, events);
+    let id = if random.chance(50) { known } else { "nowhere".to_owned() };
+    for event in events.iter_mut() {
+        match &mut event.kind {
+            EventKind::RequireUserConfirm(kind) => kind.tool_calls.insert(0, blocks::call(random, &id)),
+            EventKind::RequireExternalExecution(kind) => kind.tool_calls.push(blocks::call(random, &id)),
+            EventKind::UserConfirmResult(kind) => {
+                let again = kind.confirm_results.clone();
+                kind.confirm_results.extend(again);
+            }
+            EventKind::ExternalExecutionResult(kind) => {
+                kind.execution_results.insert(0, blocks::result(random, Reach::Recount, &id));
+                let again = kind.execution_results.clone();
+                kind.execution_results.extend(again);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// All events of a block once more, later in the stream.
+fn repeat_block(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let at = place(random, events);
+    let Some(id) = block_id(&events[at]).map(str::to_owned) else { return };
+    let again: Vec<AgentEvent> = events.iter().filter(|event| block_id(event) == Some(&id)).cloned().collect();
+    let at = random.between(at, events.len());
+    events.splice(at..at, again);
+}
+
+/// The same, but a model has been called in between.
+fn repeat_block_in_new_call(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let Some(reply_id) = random.pick_ref(events).reply_id().map(str::to_owned) else { return };
+    let start = ModelCallStartEvent { reply_id: reply_id.into(), model_name: words::model(random).into() };
+    add(random, events, start);
+    repeat_block(random, events);
+}
+
+fn block_id(event: &AgentEvent) -> Option<&str> {
+    Some(match &event.kind {
+        EventKind::TextBlockStart(kind) => &kind.block_id,
+        EventKind::TextBlockDelta(kind) => &kind.block_id,
+        EventKind::TextBlockEnd(kind) => &kind.block_id,
+        EventKind::DataBlockStart(kind) => &kind.block_id,
+        EventKind::DataBlockDelta(kind) => &kind.block_id,
+        EventKind::DataBlockEnd(kind) => &kind.block_id,
+        EventKind::ToolCallStart(kind) => &kind.tool_call_id,
+        EventKind::ToolCallDelta(kind) => &kind.tool_call_id,
+        EventKind::ToolCallEnd(kind) => &kind.tool_call_id,
+        EventKind::ToolResultStart(kind) => &kind.tool_call_id,
+        EventKind::ToolResultTextDelta(kind) => &kind.tool_call_id,
+        EventKind::ToolResultDataDelta(kind) => &kind.tool_call_id,
+        EventKind::ToolResultEnd(kind) => &kind.tool_call_id,
+        _ => return None,
+    })
+}

@@ -1,0 +1,181 @@
+//! JSON texts, and texts that almost are.
+
+use crate::random::Random;
+use crate::words;
+
+const TOKENS: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "\"",
+    "\\",
+    "null",
+    "true",
+    "false",
+    "nul",
+    "0",
+    "-",
+    "1",
+    ".",
+    "e",
+    "E+",
+    "00",
+    "1e400",
+    " ",
+    "\n",
+    "\t",
+    "\u{c}",
+    "\u{0}",
+    "\u{feff}",
+    "\u{a0}",
+    "a",
+    "é",
+    "🌍",
+    "\\u0041",
+    "\\ud83c\\udf0d",
+    "\\ud83c",
+    "\\udf0d",
+    "\\uD83C\\u0041",
+    "\\u00",
+    "\\x",
+    "\\/",
+    "\"a\":",
+    "\u{7f}",
+    "\u{1f}",
+    "'",
+    "NaN",
+    "Infinity",
+    "/**/",
+];
+
+/// A JSON text with all the white space and escapes that one may have.
+pub fn json_text(random: &mut Random) -> String {
+    let mut out = String::new();
+    write_value(random, 4, &mut out);
+    space(random, &mut out);
+    out
+}
+
+/// A text to which a few things have happened, so that it most likely is no JSON any more.
+pub fn mutated(random: &mut Random, text: &str) -> String {
+    let mut characters: Vec<char> = text.chars().collect();
+    for _ in 0..random.between(1, 4) {
+        let at = random.below(characters.len() + 1);
+        match random.below(5) {
+            0 if at < characters.len() => {
+                characters.remove(at);
+            }
+            1 => characters.truncate(at),
+            2 => {
+                let end = (at + random.below(8)).min(characters.len());
+                let again: Vec<char> = characters[at..end].to_vec();
+                characters.splice(at..at, again);
+            }
+            _ => {
+                let token = random.pick(TOKENS);
+                characters.splice(at..at, token.chars());
+            }
+        }
+    }
+    characters.into_iter().collect()
+}
+
+/// Brackets that nest so deep.
+pub fn nested(random: &mut Random, depth: usize) -> String {
+    let mut out = String::new();
+    let mut ends = Vec::new();
+    for _ in 0..depth {
+        if random.chance(50) {
+            out.push('[');
+            ends.push("]");
+        } else {
+            out.push_str("{\"a\":");
+            ends.push("}");
+        }
+    }
+    out.push('0');
+    out.extend(ends.into_iter().rev());
+    out
+}
+
+fn space(random: &mut Random, out: &mut String) {
+    if random.chance(15) {
+        out.push_str(random.pick(&[" ", "\n", "\r\n", "\t ", "  "]));
+    }
+}
+
+fn write_value(random: &mut Random, depth: usize, out: &mut String) {
+    space(random, out);
+    match random.below(if depth == 0 { 4 } else { 6 }) {
+        0 => out.push_str(random.pick(&["null", "true", "false"])),
+        1 => write_number(random, out),
+        2 | 3 => write_string(random, out),
+        4 => write_list(random, out, ['[', ']'], |random, out| write_value(random, depth - 1, out)),
+        _ => write_list(random, out, ['{', '}'], |random, out| {
+            space(random, out);
+            write_string(random, out);
+            space(random, out);
+            out.push(':');
+            write_value(random, depth - 1, out);
+        }),
+    }
+    space(random, out);
+}
+
+fn write_list(
+    random: &mut Random,
+    out: &mut String,
+    [open, close]: [char; 2],
+    mut item: impl FnMut(&mut Random, &mut String),
+) {
+    out.push(open);
+    // Enough now and then to leave the small paths of a decoder.
+    let count = if random.chance(3) { 40 } else { random.below(4) };
+    for index in 0..count {
+        if index > 0 {
+            out.push(',');
+        }
+        item(random, out);
+    }
+    space(random, out);
+    out.push(close);
+}
+
+fn write_number(random: &mut Random, out: &mut String) {
+    if random.chance(30) {
+        out.push('-');
+    }
+    out.push_str(random.pick(&["0", "1", "25", "9007199254740993", "123456789012345678901234567890"]));
+    if random.chance(30) {
+        out.push_str(random.pick(&[".0", ".5", ".000", ".1234567890123456789"]));
+    }
+    if random.chance(30) {
+        out.push_str(random.pick(&["e0", "E-4", "e+2", "e400", "E00"]));
+    }
+}
+
+fn write_string(random: &mut Random, out: &mut String) {
+    out.push('"');
+    for character in words::text(random).chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' if random.chance(50) => out.push_str("\\n"),
+            '/' if random.chance(50) => out.push_str("\\/"),
+            control if control < ' ' => write_escape(random, control, out),
+            other if random.chance(10) => write_escape(random, other, out),
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+}
+
+fn write_escape(random: &mut Random, character: char, out: &mut String) {
+    let upper = random.chance(50);
+    for unit in character.encode_utf16(&mut [0; 2]) {
+        out.push_str(&if upper { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") });
+    }
+}

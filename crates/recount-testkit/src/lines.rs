@@ -1,0 +1,88 @@
+//! Lines for the checkers of other languages: what Recount has written, for them to read and to fold.
+
+use recount_message::{AgentEvent, EventKind, Fold, Json, MediaBlock, Object, Payload};
+
+use crate::{Reach, illegal, legal, legal_within, messages_within};
+
+/// What the lines are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Streams that keep the rules, each with its messages, and events of all types.
+    Legal,
+    /// The events of streams that break the rules.
+    Illegal,
+    /// Messages of every role.
+    Messages,
+}
+
+impl Kind {
+    /// The kind by its name.
+    pub fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "legal" => Some(Self::Legal),
+            "illegal" => Some(Self::Illegal),
+            "messages" => Some(Self::Messages),
+            _ => None,
+        }
+    }
+}
+
+/// The lines that follow from a seed.
+pub fn lines(kind: Kind, seed: u64) -> Vec<String> {
+    match kind {
+        Kind::Legal => {
+            let mut lines = folds(&legal_within(Reach::Python, seed));
+            lines.extend(legal(seed).iter().filter(|event| python_reads(event)).map(event_line));
+            lines
+        }
+        Kind::Illegal => illegal(seed).iter().filter(|event| python_reads(event)).map(event_line).collect(),
+        Kind::Messages => {
+            let messages = messages_within(Reach::Python, seed);
+            messages.iter().map(|message| text_line("message", message.to_json())).collect()
+        }
+    }
+}
+
+/// One line for each reply of a stream. Its events are all of the stream's, because to skip the others is the reader's
+/// part.
+fn folds(events: &[AgentEvent]) -> Vec<String> {
+    let mut fold = Fold::new();
+    fold.extend(events);
+    let texts: Json = events.iter().map(|event| Json::from(event.to_json())).collect::<Vec<_>>().into();
+    fold.messages()
+        .map(|message| {
+            let mut line = Object::from([("kind", "fold")]);
+            line.insert("events", texts.clone());
+            line.insert("message", message.to_json());
+            line.to_json()
+        })
+        .collect()
+}
+
+fn event_line(event: &AgentEvent) -> String {
+    text_line("event", event.to_json())
+}
+
+fn text_line(kind: &str, json: String) -> String {
+    let mut line = Object::from([("kind", kind)]);
+    line.insert("json", json);
+    line.to_json()
+}
+
+/// Whether AgentScope Python takes the event and writes the same one: it knows fewer types of events and of blocks, and
+/// makes up the id of data that has none.
+fn python_reads(event: &AgentEvent) -> bool {
+    match &event.kind {
+        EventKind::Unknown(_) => false,
+        EventKind::ToolResultDataDelta(kind) => kind.block_id.is_some(),
+        EventKind::HintBlock(kind) => is_known(&kind.hint),
+        EventKind::ExternalExecutionResult(kind) => {
+            kind.execution_results.iter().all(|result| is_known(&result.output))
+        }
+        _ => true,
+    }
+}
+
+fn is_known(payload: &Payload) -> bool {
+    payload.blocks().iter().all(|block| !matches!(block, MediaBlock::Unknown(_)))
+}

@@ -1,0 +1,88 @@
+//! Writes generated streams and messages for those who cannot call this crate.
+//!
+//! `testkit emit` prints JSON lines for the checkers of other languages, `testkit corpus` writes what the fuzz targets
+//! begin with.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use recount_testkit::corpus;
+use recount_testkit::lines::{Kind, lines};
+
+const USAGE: &str = "\
+usage: testkit emit --kind legal|illegal|messages [--seed N] [--count M]
+       testkit corpus --into DIRECTORY";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some(command) = Command::from_arguments(&arguments) else {
+        let _ = writeln!(io::stderr(), "{USAGE}");
+        return ExitCode::from(2);
+    };
+    let done = match &command {
+        Command::Emit { kind, seed, count } => emit(*kind, *seed, *count),
+        Command::Corpus { into } => write_corpus(into),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the lines may have had enough of them.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "testkit: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+enum Command {
+    Emit { kind: Kind, seed: u64, count: u64 },
+    Corpus { into: PathBuf },
+}
+
+impl Command {
+    fn from_arguments(arguments: &[String]) -> Option<Self> {
+        let (command, options) = arguments.split_first()?;
+        let (options, []) = options.as_chunks::<2>() else { return None };
+        match (command.as_str(), options) {
+            ("corpus", [[name, into]]) if name == "--into" => Some(Self::Corpus { into: into.into() }),
+            ("emit", options) => Self::emit(options),
+            _ => None,
+        }
+    }
+
+    fn emit(options: &[[String; 2]]) -> Option<Self> {
+        let (mut kind, mut seed, mut count) = (None, 0, 1);
+        for [name, value] in options {
+            match name.as_str() {
+                "--kind" => kind = Some(Kind::from_word(value)?),
+                "--seed" => seed = value.parse().ok()?,
+                "--count" => count = value.parse().ok()?,
+                _ => return None,
+            }
+        }
+        Some(Self::Emit { kind: kind?, seed, count })
+    }
+}
+
+fn emit(kind: Kind, seed: u64, count: u64) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    for seed in seed..seed.saturating_add(count) {
+        for line in lines(kind, seed) {
+            writeln!(out, "{line}")?;
+        }
+    }
+    out.flush()
+}
+
+fn write_corpus(into: &Path) -> io::Result<()> {
+    for target in corpus::targets() {
+        let directory = into.join(target);
+        fs::create_dir_all(&directory)?;
+        for (name, bytes) in corpus::seeds(target) {
+            fs::write(directory.join(name), bytes)?;
+        }
+    }
+    Ok(())
+}
