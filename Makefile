@@ -5,6 +5,7 @@ VENV := .venv
 SAMPLE := crates/recount-cli/samples/weather.jsonl
 # How long each fuzz target runs, in seconds.
 FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := event_decode message_decode fold json_scanner
 # How many generated lines the published Python package judges.
 CONFORMANCE_STREAMS ?= 400
 
@@ -38,7 +39,6 @@ $(VENV)/installed: conformance/python/requirements.txt
 
 conformance: $(VENV)/installed ## Ask AgentScope Python again, and let it judge what Recount writes
 	$(VENV)/bin/python conformance/python/record.py --check
-	cargo build --quiet --package recount-testkit
 	for kind in legal messages; do \
 		cargo run --quiet --package recount-testkit -- emit --kind $$kind --seed 1 --count $(CONFORMANCE_STREAMS) \
 		| $(VENV)/bin/python conformance/python/verify.py || exit 1; \
@@ -51,10 +51,11 @@ bench: $(VENV)/installed ## Measure, side by side with AgentScope Python
 	cargo bench --package recount-bench
 	cargo run --release --quiet --package recount-bench -- --python $(VENV)/bin/python
 
-fuzz: ## Fuzz every target for a minute
-	command -v cargo-fuzz >/dev/null || cargo install --quiet --locked cargo-fuzz
-	for target in $$(cargo +nightly fuzz list); do \
-		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
+fuzz: ## Fuzz every target for a minute, with libFuzzer
+	cd fuzz && for target in $(FUZZ_TARGETS); do \
+		mkdir -p target/corpus/$$target && \
+		cargo run --quiet --release --bin $$target -- \
+			-max_total_time=$(FUZZ_SECONDS) target/corpus/$$target corpus/$$target || exit 1; \
 	done
 
 soak: ## The laws over many more streams than `make test` has time for
