@@ -101,19 +101,21 @@ proptest! {
         laws::ways_agree(&stream)?;
     }
 
-    /// Events survive their own JSON, with all that is unknown in them.
+    /// Events survive their own JSON, with all that is unknown in them, however it is spelled.
     #[test]
-    fn events_survive_their_json(stream in streams()) {
+    fn events_survive_their_json(stream in streams(), seed: u64) {
         for event in stream.iter() {
             laws::event_round_trip(event)?;
+            laws::event_in_any_spelling(event, seed)?;
         }
     }
 
-    /// Messages survive their own JSON, a CUSTOM event and a checkpoint.
+    /// Messages survive their own JSON however it is spelled, a CUSTOM event and a checkpoint.
     #[test]
-    fn messages_survive_their_json(messages in any_messages()) {
+    fn messages_survive_their_json(messages in any_messages(), seed: u64) {
         for message in &messages {
             laws::message_round_trip(message)?;
+            laws::message_in_any_spelling(message, seed)?;
             laws::survives_as_custom_event(message)?;
             laws::message_accessors(message)?;
         }

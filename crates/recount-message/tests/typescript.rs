@@ -12,18 +12,27 @@ use recount_message::schema::{self, first_sentence};
 use recount_message::{Event, Field, Msg, Record, Shape};
 use serde_json::{Map, Value, json};
 
-#[test]
-fn the_typescript_types_are_the_declared_ones() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../clients/typescript/src/generated.ts");
-    let expected = Page::default().generated();
+/// Compares a file of the package with what it should be, or writes it where that is asked for.
+fn check_generated(name: &str, expected: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../clients/typescript/src").join(name);
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &expected).unwrap();
+        std::fs::write(&path, expected).unwrap();
     }
     let found = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     assert_eq!(found, expected, "{} is out of date: run with UPDATE_DOCS=1", path.display());
 }
 
-/// What every block and event has around its own fields.
+#[test]
+fn the_types_of_the_typescript_package_are_the_declared_ones() {
+    check_generated("generated.ts", &Page::default().types());
+}
+
+#[test]
+fn the_parsers_of_the_typescript_package_read_what_is_declared() {
+    check_generated("parse/generated.ts", &Page::default().readers());
+}
+
+/// The time of the message that a record is put into, to see what it does with it.
 const TIME: &str = "the time of what holds it";
 
 /// The generated file, as far as it is written.
@@ -37,27 +46,37 @@ macro_rules! line {
 }
 
 impl Page {
-    fn generated(mut self) -> String {
-        let records: Vec<Record> = schema::blocks().into_iter().chain(schema::messages()).collect();
-        line!(self, "// Made from the Rust declarations. To make it anew:");
-        line!(self, "// UPDATE_DOCS=1 cargo test -p recount-message --test typescript");
-        line!(self, "");
-        line!(self, "import {{");
-        line!(
-            self,
-            "  block, boolean, count, empty, leftOut, list, maybe, messageOrObject, none, nullable, object, oneOf,"
-        );
-        line!(self, "  or, orTime, ownId, ownTime, record, text, textOr, words,");
-        line!(self, "}} from \"./shapes.js\";");
-
+    /// Types, and what a block is before anything is known about it.
+    fn types(mut self) -> String {
+        let records = records();
+        self.head();
         for record in &records {
             self.record_type(record);
         }
         self.event_types(&schema::events());
         self.unions();
         self.missing(&records);
+        self.blanks(&records);
+        self.text
+    }
+
+    /// How every record and event is read.
+    fn readers(mut self) -> String {
+        let records = records();
+        self.head();
+        line!(self, "");
+        line!(self, "import {{");
+        line!(self, "  block, boolean, count, empty, leftOut, list, maybe, messageOrObject, none, nullable, object,");
+        line!(self, "  oneOf, or, orTime, ownId, ownTime, record, text, textOr, words,");
+        line!(self, "}} from \"./shapes.js\";");
+        line!(self, "");
         self.tables(&records);
         self.text
+    }
+
+    fn head(&mut self) {
+        line!(self, "// Made from the Rust declarations. To make it anew:");
+        line!(self, "// UPDATE_DOCS=1 cargo test -p recount-message --test typescript");
     }
 
     fn comment(&mut self, indent: &str, doc: &str) {
@@ -133,16 +152,63 @@ impl Page {
         line!(self, "}}");
     }
 
+    /// The types of events, and every block and message with nothing in it but its defaults.
+    fn blanks(&mut self, records: &[Record]) {
+        line!(self, "");
+        line!(self, "/** The types of events, in the order of their declaration. */");
+        line!(self, "export const eventTypes = [");
+        for event in schema::events() {
+            line!(self, "  {:?},", event.tag.unwrap());
+        }
+        line!(self, "] as const;");
+        line!(self, "");
+        line!(self, "/** The blocks with nothing in them, by their type. */");
+        line!(self, "export const blankBlocks = {{");
+        for block in content_blocks() {
+            let tag = block.tag.unwrap();
+            line!(self, "  {tag}: (id: string, created_at: string): {} => ({{", block.name);
+            line!(self, "    type: {tag:?},");
+            self.blank_fields(&block, "    ");
+            line!(self, "  }}),");
+        }
+        line!(self, "}};");
+        line!(self, "");
+        line!(self, "/** An agent's message with nothing in it. */");
+        line!(self, "export const blankMsg = (id: string, created_at: string): MsgFields => ({{");
+        self.blank_fields(records.iter().find(|record| record.name == "Msg").unwrap(), "  ");
+        line!(self, "}});");
+    }
+
+    fn blank_fields(&mut self, record: &Record, indent: &str) {
+        let defaults = record_defaults(record);
+        for Field { name, shape, required, .. } in &record.fields {
+            let value = match (*name, shape) {
+                ("id" | "created_at", _) => {
+                    line!(self, "{indent}{name},");
+                    continue;
+                }
+                ("role", _) => "\"assistant\"".to_owned(),
+                (_, shape) if *required => blank(shape),
+                _ => match &defaults[*name] {
+                    Value::String(text) if text == TIME => "created_at".to_owned(),
+                    default => default.to_string(),
+                },
+            };
+            line!(self, "{indent}{name}: {value},");
+        }
+    }
+
     /// How the records are read.
     fn tables(&mut self, records: &[Record]) {
-        line!(self, "");
-        line!(self, "// How each of these is read.");
-        line!(self, "");
         for name in reading_order(records) {
             let record = records.iter().find(|record| record.name == name).unwrap();
             let defaults = record_defaults(record);
+            if name == "Msg" {
+                let blocks: Vec<String> = content_blocks().iter().map(|block| constant(block.name)).collect();
+                line!(self, "export const contentBlock = block({});", blocks.join(", "));
+            }
             line!(self, "export const {} = record({{", constant(name));
-            self.readers(record, &defaults, "  ");
+            self.field_readers(record, &defaults, "  ");
             match record.tag {
                 Some(tag) => line!(self, "}}, {tag:?});"),
                 None => line!(self, "}});"),
@@ -154,17 +220,21 @@ impl Page {
         for event in schema::events() {
             let defaults = event_defaults(&event);
             line!(self, "  {}: {{", event.tag.unwrap());
-            self.readers(&event, &defaults, "    ");
+            self.field_readers(&event, &defaults, "    ");
             line!(self, "  }},");
         }
         line!(self, "}};");
     }
 
-    fn readers(&mut self, record: &Record, defaults: &Map<String, Value>, indent: &str) {
+    fn field_readers(&mut self, record: &Record, defaults: &Map<String, Value>, indent: &str) {
         for field in &record.fields {
             line!(self, "{indent}{}: {},", field.name, reader(record, field, defaults));
         }
     }
+}
+
+fn records() -> Vec<Record> {
+    schema::blocks().into_iter().chain(schema::messages()).collect()
 }
 
 fn content_blocks() -> Vec<Record> {
@@ -263,6 +333,9 @@ fn shape_reader(shape: &Shape) -> String {
             [Shape::Text, other] => format!("textOr({})", shape_reader(other)),
             records => {
                 let all = content_blocks();
+                if records.len() == all.len() {
+                    return "contentBlock".to_owned();
+                }
                 let are_blocks =
                     records.iter().all(|shape| all.iter().any(|block| *shape == Shape::Record(block.name)));
                 let names: Vec<String> = records.iter().map(shape_reader).collect();
@@ -275,6 +348,21 @@ fn shape_reader(shape: &Shape) -> String {
     }
 }
 
+/// The expression of a required field that has nothing in it.
+fn blank(shape: &Shape) -> String {
+    match shape {
+        Shape::Record(name) => {
+            let record = records().into_iter().find(|record| record.name == *name).unwrap();
+            let fields = record.fields.iter().map(|field| format!("{}: {}", field.name, blank(&field.shape)));
+            format!("{{ type: {:?}, {} }}", record.tag.unwrap(), fields.collect::<Vec<_>>().join(", "))
+        }
+        // Text or a list of blocks: what has no text yet is a list that grows.
+        Shape::OneOf(shapes) if shapes[0] == Shape::Text => "[]".to_owned(),
+        Shape::OneOf(shapes) => blank(&shapes[0]),
+        shape => minimal(shape).to_string(),
+    }
+}
+
 /// A value that has nothing but what must be there.
 fn minimal(shape: &Shape) -> Value {
     match shape {
@@ -284,8 +372,8 @@ fn minimal(shape: &Shape) -> Value {
         Shape::Object => json!({}),
         Shape::Words(words) => json!(words[0]),
         Shape::Record(name) => {
-            let mut all = schema::blocks().into_iter().chain(schema::messages());
-            Value::Object(minimal_record(&all.find(|record| record.name == *name).unwrap()))
+            let record = records().into_iter().find(|record| record.name == *name).unwrap();
+            Value::Object(minimal_record(&record))
         }
         Shape::OneOf(shapes) => minimal(&shapes[0]),
         Shape::List(_) => json!([]),

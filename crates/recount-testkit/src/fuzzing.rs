@@ -30,6 +30,7 @@ pub fn event_decode(bytes: &[u8]) -> Verdict {
     let Ok(event) = Event::from_slice(bytes) else { return Ok(()) };
     let event = event.into_owned();
     laws::event_round_trip(&event)?;
+    laws::event_in_any_spelling(&event, chance(bytes))?;
     laws::event_accessors(&event)?;
     let start = |reply_id: &str| {
         let kind = ReplyStartEvent {
@@ -56,6 +57,7 @@ pub fn message_decode(bytes: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(()) };
     if let Ok(message) = Msg::from_json(text) {
         laws::message_round_trip(&message)?;
+        laws::message_in_any_spelling(&message, chance(bytes))?;
         laws::survives_as_custom_event(&message)?;
         laws::message_accessors(&message)?;
     }
@@ -77,8 +79,8 @@ pub fn fold(bytes: &[u8]) -> Verdict {
         _ => steps::stream(bytes),
     };
     events.truncate(MOST_EVENTS);
-    // A number that the fuzzer changes with any byte: where to cut, and which law to try beside those that find most.
-    let chance = bytes.iter().fold(7_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add((*byte).into()));
+    // Where to cut, and which law to try beside those that find most.
+    let chance = chance(bytes);
     let cut = (chance % (events.len() as u64 + 1)) as usize;
     laws::checkpointed_at(&events, cut)?;
     laws::reported(&events)?;
@@ -90,6 +92,11 @@ pub fn fold(bytes: &[u8]) -> Verdict {
         3 => laws::compactable(&events, chance),
         _ => laws::determined(&events),
     }
+}
+
+/// A number that the fuzzer changes with any byte.
+fn chance(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(7, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add((*byte).into()))
 }
 
 fn json_lines(text: &str) -> Vec<AgentEvent> {

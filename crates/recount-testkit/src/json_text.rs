@@ -83,6 +83,27 @@ pub fn mutated(random: &mut Random, text: &str) -> String {
     characters.into_iter().collect()
 }
 
+/// A JSON text with white space wherever it may have some.
+pub fn spaced(random: &mut Random, text: &str) -> String {
+    let mut out = String::new();
+    let mut characters = text.chars();
+    let mut in_string = false;
+    while let Some(character) = characters.next() {
+        let is_structure = !in_string && matches!(character, '{' | '}' | '[' | ']' | ':' | ',');
+        if is_structure {
+            space(random, &mut out);
+        }
+        out.push(character);
+        match character {
+            '"' => in_string = !in_string,
+            '\\' => out.extend(characters.next()),
+            _ if is_structure => space(random, &mut out),
+            _ => {}
+        }
+    }
+    out
+}
+
 /// Brackets that nest so deep.
 pub fn nested(random: &mut Random, depth: usize) -> String {
     let mut out = String::new();

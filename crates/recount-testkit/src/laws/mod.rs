@@ -13,6 +13,7 @@ mod json;
 mod pieces;
 mod reasons;
 mod reported;
+mod spelling;
 mod ways;
 
 pub use accessors::{event_accessors, message_accessors};
@@ -24,6 +25,7 @@ pub use determined::{determined, legal_events_apply, paired};
 pub use idempotent::idempotent;
 pub use json::{scanner_agrees, value_survives};
 pub use reported::{message_reported, reported};
+pub use spelling::{event_in_any_spelling, message_in_any_spelling};
 pub use ways::ways_agree;
 
 use recount_message::{Event, Fold, Msg, Outcome};

@@ -1,8 +1,7 @@
 //! An event that cannot apply changes nothing and is reported as such, for the reason that is the case.
 
 use recount_message::{
-    Checkpoint, ConfirmResult, Event, EventKind, Fold, Msg, Outcome, Reason, ReplyFold, Skipped, ToolCallBlock,
-    ToolResultBlock,
+    ConfirmResult, Event, EventKind, Fold, Msg, Outcome, Reason, ReplyFold, Skipped, ToolCallBlock, ToolResultBlock,
 };
 
 use super::reasons::is_the_case;
@@ -31,7 +30,7 @@ pub fn reported(events: &[Event<'_>]) -> Verdict {
         if let Some(single) = singles(event) {
             let (whole, done) = one_by_one(before, &single);
             ensure_same!(outcome, whole, "event {index} as a whole and item by item: {}", event.to_json());
-            ensure_same!(new.replies, replies(&done.checkpoint()), "event {index}, item by item: {}", event.to_json());
+            ensure_same!(new.replies, done.checkpoint().replies, "event {index}, item by item: {}", event.to_json());
         }
     }
     Ok(())
@@ -153,8 +152,4 @@ fn one_by_one(mut fold: Fold, singles: &[Event<'_>]) -> (Outcome, Fold) {
         Some(_) => Outcome::Partly(skipped),
     };
     (outcome, fold)
-}
-
-fn replies(checkpoint: &Checkpoint) -> Vec<recount_message::CheckpointReply> {
-    checkpoint.replies.clone()
 }

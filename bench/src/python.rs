@@ -1,0 +1,111 @@
+//! The other side: AgentScope for Python, on the same bytes.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use recount_message::Fold;
+use serde::{Deserialize, Serialize};
+
+use crate::streams::Stream;
+
+/// An interpreter that has AgentScope.
+#[derive(Debug)]
+pub struct Python {
+    interpreter: PathBuf,
+    directory: tempfile::TempDir,
+}
+
+/// What the script prints.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Answer {
+    /// What has answered.
+    pub versions: Versions,
+    /// The CPU time of each step.
+    pub seconds: Seconds,
+    events: usize,
+    messages: usize,
+    blocks: usize,
+}
+
+/// The versions that the figures are for.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub struct Versions {
+    /// The interpreter.
+    pub python: String,
+    /// The package.
+    pub agentscope: String,
+    /// The package that it decodes with.
+    pub pydantic: String,
+}
+
+/// CPU seconds for a whole stream.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct Seconds {
+    /// From lines to events.
+    pub decode: f64,
+    /// From events to messages.
+    pub fold: f64,
+    /// From events to lines.
+    pub encode: f64,
+    /// From messages to JSON.
+    pub encode_messages: f64,
+}
+
+impl Seconds {
+    fn least(self, other: Self) -> Self {
+        Self {
+            decode: self.decode.min(other.decode),
+            fold: self.fold.min(other.fold),
+            encode: self.encode.min(other.encode),
+            encode_messages: self.encode_messages.min(other.encode_messages),
+        }
+    }
+}
+
+impl Python {
+    /// Takes an interpreter and a place for the streams that it is to read.
+    ///
+    /// # Errors
+    ///
+    /// When there can be no such place.
+    pub fn new(interpreter: PathBuf) -> anyhow::Result<Self> {
+        let directory = tempfile::tempdir().context("no directory for the streams")?;
+        Ok(Self { interpreter, directory })
+    }
+
+    /// Asks `processes` new interpreters for a stream and takes the least time of each step. They must come to as many
+    /// messages and blocks as the fold did.
+    ///
+    /// # Errors
+    ///
+    /// When the interpreter cannot be run, does not have the package, or comes to something else.
+    pub fn ask(&self, stream: &Stream, fold: &Fold, processes: usize) -> anyhow::Result<Answer> {
+        let path = self.directory.path().join("stream.jsonl");
+        std::fs::write(&path, &stream.text).with_context(|| format!("cannot write {}", path.display()))?;
+        let mut answer = self.run(&path)?;
+        for _ in 1..processes {
+            answer.seconds = answer.seconds.least(self.run(&path)?.seconds);
+        }
+        let theirs = (answer.events, answer.messages, answer.blocks);
+        let blocks = fold.messages().map(|message| message.content().len()).sum();
+        let ours = (stream.events, fold.messages().count(), blocks);
+        if theirs != ours {
+            bail!("`{}`: events, messages and blocks are {theirs:?} to Python and {ours:?} to Recount", stream.name);
+        }
+        Ok(answer)
+    }
+
+    fn run(&self, stream: &Path) -> anyhow::Result<Answer> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/fold.py");
+        let output = Command::new(&self.interpreter)
+            .arg(&script)
+            .arg(stream)
+            .output()
+            .with_context(|| format!("cannot run {}", self.interpreter.display()))?;
+        if !output.status.success() {
+            bail!("{} failed:\n{}", script.display(), String::from_utf8_lossy(&output.stderr).trim_end());
+        }
+        serde_json::from_slice(&output.stdout).context("the script did not print what it should")
+    }
+}
