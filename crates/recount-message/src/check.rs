@@ -12,6 +12,13 @@ use crate::fold::{Fold, Outcome, Reason};
 use crate::msg::{Msg, Role};
 
 /// How bad a [`Finding`] is.
+///
+/// ```
+/// use recount_message::check::Severity;
+///
+/// assert!(Severity::Warning < Severity::Error);
+/// assert_eq!(format!("{:>8}", Severity::Error), "   error");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {
@@ -31,6 +38,15 @@ impl fmt::Display for Severity {
 }
 
 /// Something that is wrong with a stream.
+///
+/// ```
+/// use recount_message::check::{Checker, Finding, Severity};
+/// use recount_message::{Event, UserInterruptEvent};
+///
+/// let findings = Checker::new().event(&Event::new(UserInterruptEvent::new("r1")));
+/// let Finding { severity, code, message } = &findings[0];
+/// assert_eq!((*severity, *code, message.as_str()), (Severity::Error, "unknown_reply", "no reply \"r1\" has begun"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// How bad it is.
@@ -91,11 +107,27 @@ enum Step {
 
 impl Checker {
     /// A checker that has seen nothing.
+    ///
+    /// ```
+    /// use recount_message::check::Checker;
+    ///
+    /// assert_eq!(Checker::new().finish(), []);
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Checks the next event and says what is wrong with it.
+    ///
+    /// ```
+    /// use recount_message::check::Checker;
+    /// use recount_message::{CustomEvent, Event, Msg};
+    ///
+    /// let event = Event::new(CustomEvent::message(&Msg::user("Alice", "Hello")));
+    /// let mut checker = Checker::new();
+    /// assert_eq!(checker.event(&event), []);
+    /// assert_eq!(checker.event(&event)[0].code, "repeated_event");
+    /// ```
     pub fn event(&mut self, event: &Event<'_>) -> Vec<Finding> {
         self.check_head(event);
         self.check_values(event);
@@ -109,12 +141,32 @@ impl Checker {
     }
 
     /// Checks a whole message, one that stands by itself.
+    ///
+    /// ```
+    /// use recount_message::check::Checker;
+    /// use recount_message::{Msg, ToolResultBlock};
+    ///
+    /// let message = Msg::assistant("Friday", ToolResultBlock::success("c1", "search", "3 hits"));
+    /// let findings = Checker::new().message(&message);
+    /// assert_eq!(findings[0].message, "the result \"c1\" has no tool call");
+    /// ```
     pub fn message(&mut self, message: &Msg) -> Vec<Finding> {
         self.check_message(message);
         std::mem::take(&mut self.findings)
     }
 
     /// Says what is wrong with a stream that ends here.
+    ///
+    /// ```
+    /// use recount_message::Event;
+    /// use recount_message::check::Checker;
+    ///
+    /// let mut checker = Checker::new();
+    /// checker.event(&Event::from_json(r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#)?);
+    /// let findings = checker.finish();
+    /// assert_eq!(findings[0].code, "open_reply");
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn finish(mut self) -> Vec<Finding> {
         let open: Vec<String> = self
             .fold

@@ -1,12 +1,40 @@
 //! Ids: where new ones come from.
 
 /// Makes ids. Everything that needs a new one takes a source, so that tests and simulations are repeatable.
+///
+/// ```
+/// use recount_message::{IdSource, RandomIds, Stamps, SystemClock};
+///
+/// struct Prefixed;
+///
+/// impl IdSource for Prefixed {
+///     fn next_id(&mut self) -> String {
+///         format!("msg_{}", RandomIds.next_id())
+///     }
+/// }
+///
+/// assert!(Stamps::new(Prefixed, SystemClock).id().starts_with("msg_"));
+/// ```
 pub trait IdSource {
     /// An id that was not given out before.
+    ///
+    /// ```
+    /// use recount_message::{IdSource, RandomIds};
+    ///
+    /// let mut ids = RandomIds;
+    /// assert_ne!(ids.next_id(), ids.next_id());
+    /// ```
     fn next_id(&mut self) -> String;
 }
 
 /// Random ids: 32 hexadecimal digits, as AgentScope Python makes them.
+///
+/// ```
+/// use recount_message::{IdSource, RandomIds};
+///
+/// let id = RandomIds.next_id();
+/// assert!(id.len() == 32 && id.chars().all(|digit| digit.is_ascii_hexdigit()));
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RandomIds;
 
@@ -32,6 +60,12 @@ pub struct CountingIds {
 
 impl CountingIds {
     /// Ids that begin with `prefix`.
+    ///
+    /// ```
+    /// use recount_message::{CountingIds, IdSource};
+    ///
+    /// assert_eq!(CountingIds::new("test-").next_id(), "test-1");
+    /// ```
     pub fn new(prefix: impl Into<String>) -> Self {
         Self { prefix: prefix.into(), given: 0 }
     }

@@ -8,6 +8,11 @@ use crate::json::{Field, Record, Shape};
 use crate::msg::{ErrorInfo, Msg, Usage};
 
 /// The fields that every event has before its own: id, time, metadata. `type` follows them.
+///
+/// ```
+/// let names: Vec<&str> = recount_message::schema::event_head().iter().map(|field| field.name).collect();
+/// assert_eq!(names, ["id", "created_at", "metadata"]);
+/// ```
 pub fn event_head() -> Vec<Field> {
     let field = |name, shape, doc| Field { name, shape, required: false, doc };
     vec![
@@ -18,21 +23,43 @@ pub fn event_head() -> Vec<Field> {
 }
 
 /// All events, in the order of their declaration.
+///
+/// ```
+/// let events = recount_message::schema::events();
+/// let start = events.iter().find(|event| event.tag == Some("REPLY_START")).unwrap();
+/// assert_eq!(start.name, "ReplyStartEvent");
+/// ```
 pub fn events() -> Vec<Record> {
     event::kinds::records()
 }
 
 /// The blocks, and what they are made of.
+///
+/// ```
+/// let blocks = recount_message::schema::blocks();
+/// let text = blocks.iter().find(|block| block.name == "TextBlock").unwrap();
+/// assert_eq!((text.tag, text.fields[0].name), (Some("text"), "text"));
+/// ```
 pub fn blocks() -> Vec<Record> {
     block::records()
 }
 
 /// The message, and what else stands in messages and events.
+///
+/// ```
+/// let names: Vec<&str> = recount_message::schema::messages().iter().map(|record| record.name).collect();
+/// assert_eq!(names, ["Msg", "Usage", "ErrorInfo", "ConfirmResult"]);
+/// ```
 pub fn messages() -> Vec<Record> {
     vec![Msg::record(), Usage::record(), ErrorInfo::record(), ConfirmResult::record()]
 }
 
 /// The names of Recount's own CUSTOM events.
+///
+/// ```
+/// let names = recount_message::schema::custom_names();
+/// assert!(names.iter().all(|name| name.as_str().starts_with("recount.")));
+/// ```
 pub fn custom_names() -> &'static [CustomName] {
     CustomName::ALL
 }
@@ -104,6 +131,12 @@ fn shape_schema(shape: &Shape) -> Value {
 }
 
 /// What a record is, without the example that its documentation may go on with.
+///
+/// ```
+/// use recount_message::schema::first_sentence;
+///
+/// assert_eq!(first_sentence("What a tool answered. Its id is that of the call."), "What a tool answered.");
+/// ```
 pub fn first_sentence(doc: &str) -> &str {
     match doc.find(". ") {
         Some(end) => doc.get(..=end).unwrap_or(doc),

@@ -7,12 +7,42 @@ use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
 /// Says what time it is. Everything that stamps a time takes one, so that tests and simulations are repeatable.
+///
+/// ```
+/// use recount_message::jiff::Timestamp;
+/// use recount_message::{Clock, CountingIds, Stamps};
+///
+/// struct Stopped;
+///
+/// impl Clock for Stopped {
+///     fn now(&mut self) -> Timestamp {
+///         Timestamp::UNIX_EPOCH
+///     }
+/// }
+///
+/// let mut stamps = Stamps::new(CountingIds::new("e"), Stopped);
+/// assert_eq!(stamps.time(), "1970-01-01T00:00:00.000000+00:00");
+/// ```
 pub trait Clock {
     /// The present moment.
+    ///
+    /// ```
+    /// use recount_message::{Clock, SteppingClock};
+    ///
+    /// let mut clock = SteppingClock::default();
+    /// assert!(clock.now() < clock.now());
+    /// ```
     fn now(&mut self) -> Timestamp;
 }
 
 /// The clock of the machine.
+///
+/// ```
+/// use recount_message::jiff::Timestamp;
+/// use recount_message::{Clock, SystemClock};
+///
+/// assert!(SystemClock.now() <= Timestamp::now());
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -39,6 +69,15 @@ pub struct SteppingClock {
 
 impl SteppingClock {
     /// A clock that shows `start` first and moves on by `step`.
+    ///
+    /// ```
+    /// use recount_message::jiff::{SignedDuration, Timestamp};
+    /// use recount_message::{Clock, SteppingClock};
+    ///
+    /// let mut clock = SteppingClock::new(Timestamp::UNIX_EPOCH, SignedDuration::from_secs(60));
+    /// clock.now();
+    /// assert_eq!(clock.now().to_string(), "1970-01-01T00:01:00Z");
+    /// ```
     pub fn new(start: Timestamp, step: SignedDuration) -> Self {
         Self { next: start, step }
     }
@@ -107,6 +146,14 @@ pub fn parse_time(text: &str) -> Option<Timestamp> {
 }
 
 /// Reads a time, taking the zone from `zone` where the text has none.
+///
+/// ```
+/// use recount_message::jiff::tz::offset;
+/// use recount_message::{parse_time, parse_time_in};
+///
+/// let beijing = parse_time_in("2026-11-15 19:38:53", offset(8));
+/// assert_eq!(beijing, parse_time("2026-11-15T11:38:53Z"));
+/// ```
 pub fn parse_time_in(text: &str, zone: Offset) -> Option<Timestamp> {
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Some(moment);

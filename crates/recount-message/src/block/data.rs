@@ -12,6 +12,14 @@ use crate::time::now_text;
 
 record! {
     /// Binary data, held in the block or found at a URL.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, Msg};
+    ///
+    /// let report = DataBlock::from_bytes(b"%PDF-1.7").with_name("report.pdf");
+    /// assert_eq!(report.media_type(), "application/pdf");
+    /// assert!(Msg::user("Alice", ("Please read this.", report)).has::<DataBlock>());
+    /// ```
     pub struct DataBlock tagged "data" {
         /// Id of the block.
         pub id: String = |here| here.owner.to_owned(),
@@ -28,6 +36,14 @@ record! {
 
 words! {
     /// The three media blocks that AgentScope Java had before the data block.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, LegacyMedia, Msg};
+    ///
+    /// let photo = DataBlock::from_url("https://example.com/photo.png")?.into_legacy(LegacyMedia::Image);
+    /// assert!(Msg::user("Alice", photo).has_named(&["image"]));
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
     pub enum LegacyMedia as "legacy block" {
         /// An image block.
         Image = "image",
@@ -40,6 +56,13 @@ words! {
 
 impl DataBlock {
     /// Data from a source, with a new id.
+    ///
+    /// ```
+    /// use recount_message::{Base64Source, DataBlock};
+    ///
+    /// let block = DataBlock::new(Base64Source::new("a,b\n1,2\n", "text/csv"));
+    /// assert_eq!(block.media_type(), "text/csv");
+    /// ```
     pub fn new(source: impl Into<Source>) -> Self {
         Self::started(random_id(), now_text(), source.into())
     }
@@ -63,6 +86,14 @@ impl DataBlock {
     }
 
     /// Data at a URL. The media type is found by the path's ending.
+    ///
+    /// ```
+    /// use recount_message::DataBlock;
+    ///
+    /// assert!(DataBlock::from_url("https://example.com/voice.mp3")?.is_audio());
+    /// assert!(DataBlock::from_url("voice.mp3").is_err());
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -94,18 +125,39 @@ impl DataBlock {
     }
 
     /// The same block with another id.
+    ///
+    /// ```
+    /// use recount_message::DataBlock;
+    ///
+    /// assert_eq!(DataBlock::from_bytes(b"GIF89a").with_id("d1").id, "d1");
+    /// ```
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
         self
     }
 
     /// The same block with a name.
+    ///
+    /// ```
+    /// use recount_message::DataBlock;
+    ///
+    /// let chart = DataBlock::from_bytes(b"GIF89a").with_name("chart.gif");
+    /// assert_eq!(chart.name.as_deref(), Some("chart.gif"));
+    /// ```
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// The same block with another media type.
+    ///
+    /// ```
+    /// use recount_message::DataBlock;
+    ///
+    /// let notes = DataBlock::from_bytes("# Notes");
+    /// assert_eq!(notes.media_type(), "application/octet-stream");
+    /// assert_eq!(notes.with_media_type("text/markdown").media_type(), "text/markdown");
+    /// ```
     pub fn with_media_type(mut self, media_type: impl Into<String>) -> Self {
         match &mut self.source {
             Source::Base64(source) => source.media_type = media_type.into(),
@@ -117,33 +169,76 @@ impl DataBlock {
     /// The same block, marked as one of AgentScope Java's legacy media blocks.
     ///
     /// Natively it stays a data block, which every other side can read; the mark lets the Java side have its own back.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, LegacyMedia};
+    ///
+    /// let sound = DataBlock::from_bytes("…").into_legacy(LegacyMedia::Audio);
+    /// assert_eq!(sound.extra.to_json(), r#"{"recount":{"legacy":"audio"}}"#);
+    /// ```
     pub fn into_legacy(mut self, kind: LegacyMedia) -> Self {
         self.extra.insert("recount", Object::from([("legacy", kind.as_str())]));
         self
     }
 
     /// Which legacy media block this stands for, if it stands for one.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, LegacyMedia};
+    ///
+    /// let block = DataBlock::from_bytes(b"GIF89a");
+    /// assert_eq!(block.legacy(), None);
+    /// assert_eq!(block.into_legacy(LegacyMedia::Image).legacy(), Some(LegacyMedia::Image));
+    /// ```
     pub fn legacy(&self) -> Option<LegacyMedia> {
         let mark = self.extra.get("recount")?.to_object()?;
         LegacyMedia::from_word(&mark.get("legacy")?.to_text()?)
     }
 
     /// The media type, such as `image/png`.
+    ///
+    /// ```
+    /// use recount_message::DataBlock;
+    ///
+    /// assert_eq!(DataBlock::from_url("https://example.com/film.mp4")?.media_type(), "video/mp4");
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
     pub fn media_type(&self) -> &str {
         self.source.media_type()
     }
 
     /// Whether this is an image, by its media type or as a legacy block.
+    ///
+    /// ```
+    /// use recount_message::DataBlock;
+    ///
+    /// assert!(DataBlock::from_bytes(b"\x89PNG\r\n\x1a\n").is_image());
+    /// assert!(!DataBlock::from_bytes(b"%PDF-1.7").is_image());
+    /// ```
     pub fn is_image(&self) -> bool {
         self.is_media("image/", LegacyMedia::Image)
     }
 
     /// Whether this is a sound.
+    ///
+    /// ```
+    /// use recount_message::DataBlock;
+    ///
+    /// assert!(DataBlock::from_bytes("…").with_media_type("audio/wav").is_audio());
+    /// ```
     pub fn is_audio(&self) -> bool {
         self.is_media("audio/", LegacyMedia::Audio)
     }
 
     /// Whether this is a film.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, LegacyMedia};
+    ///
+    /// // What kind of legacy block it is counts for more than the media type.
+    /// let clip = DataBlock::from_bytes(b"GIF89a").into_legacy(LegacyMedia::Video);
+    /// assert!(clip.is_video() && !clip.is_image());
+    /// ```
     pub fn is_video(&self) -> bool {
         self.is_media("video/", LegacyMedia::Video)
     }

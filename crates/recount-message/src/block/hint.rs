@@ -9,6 +9,14 @@ use crate::{Json, Object};
 record! {
     /// Something said to the model in the middle of its reply: a schedule that fired, another agent's message, the
     /// outcome of a background tool. A provider sees it as a user's message.
+    ///
+    /// ```
+    /// use recount_message::{HintBlock, Msg};
+    ///
+    /// let message = Msg::assistant("Friday", ("I wait.", HintBlock::new("The build is green.").with_source("ci")));
+    /// let hint = message.first::<HintBlock>().unwrap();
+    /// assert_eq!((hint.source.as_deref(), hint.hint.text().as_deref()), (Some("ci"), Some("The build is green.")));
+    /// ```
     pub struct HintBlock tagged "hint" {
         /// What is said: a string, or blocks of text and data.
         pub hint: Payload,
@@ -24,6 +32,14 @@ record! {
 }
 
 /// Who a hint comes from, in the words of its `source`.
+///
+/// ```
+/// use recount_message::{HintBlock, HintLabel};
+///
+/// let label = HintLabel { label: "Calendar".to_owned(), sublabel: Some("Stand-up".to_owned()) };
+/// let hint = HintBlock::new("It begins in ten minutes.").with_label(&label);
+/// assert_eq!(hint.label(), Some(label));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HintLabel {
     /// The sender.
@@ -37,6 +53,13 @@ const CLOSE: &str = "</system-reminder>";
 
 impl HintBlock {
     /// A hint with a new id.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, HintBlock};
+    ///
+    /// let hint = HintBlock::new(("The camera shows:", DataBlock::from_bytes(b"GIF89a")));
+    /// assert_eq!(hint.hint.blocks().len(), 2);
+    /// ```
     pub fn new(hint: impl Into<Payload>) -> Self {
         let now = now_text();
         Self {
@@ -79,18 +102,38 @@ impl HintBlock {
     }
 
     /// The same hint with another id.
+    ///
+    /// ```
+    /// use recount_message::HintBlock;
+    ///
+    /// assert_eq!(HintBlock::new("It is noon.").with_id("h1").id, "h1");
+    /// ```
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
         self
     }
 
     /// The same hint with a source.
+    ///
+    /// ```
+    /// use recount_message::HintBlock;
+    ///
+    /// let hint = HintBlock::new("I am done with my part.").with_source("Searcher");
+    /// assert_eq!(hint.source.as_deref(), Some("Searcher"));
+    /// ```
     pub fn with_source(mut self, source: impl Into<String>) -> Self {
         self.source = Some(source.into());
         self
     }
 
     /// The same hint with a source that front ends can show as a label.
+    ///
+    /// ```
+    /// use recount_message::{HintBlock, HintLabel};
+    ///
+    /// let label = HintLabel { label: "Calendar".to_owned(), sublabel: None };
+    /// assert_eq!(HintBlock::new("…").with_label(&label).source.as_deref(), Some(r#"{"label":"Calendar"}"#));
+    /// ```
     pub fn with_label(self, label: &HintLabel) -> Self {
         let mut source = Object::from([("label", label.label.as_str())]);
         if let Some(sublabel) = &label.sublabel {

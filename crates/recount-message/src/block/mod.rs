@@ -50,6 +50,16 @@ pub enum ContentBlock {
 }
 
 /// A block whose `type` this version does not know, kept as it came.
+///
+/// ```
+/// use recount_message::{ContentBlock, Msg};
+///
+/// let text = r#"{"name":"Friday","role":"assistant","content":[{"type":"poll","options":["tea","coffee"]}]}"#;
+/// let message = Msg::from_json(text)?;
+/// let ContentBlock::Unknown(poll) = &message.content()[0] else { unreachable!() };
+/// assert_eq!(poll.fields.to_json(), r#"{"type":"poll","options":["tea","coffee"]}"#);
+/// # Ok::<(), recount_message::DecodeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownBlock {
     /// All its fields, `type` included.
@@ -58,11 +68,24 @@ pub struct UnknownBlock {
 
 impl UnknownBlock {
     /// What `type` says.
+    ///
+    /// ```
+    /// use recount_message::{Object, UnknownBlock};
+    ///
+    /// assert_eq!(UnknownBlock { fields: Object::from([("type", "poll")]) }.type_name(), "poll");
+    /// ```
     pub fn type_name(&self) -> String {
         self.text_field("type").unwrap_or_default()
     }
 
     /// The block's id, where it has one.
+    ///
+    /// ```
+    /// use recount_message::{Object, UnknownBlock};
+    ///
+    /// let poll = UnknownBlock { fields: Object::from([("type", "poll"), ("id", "p1")]) };
+    /// assert_eq!(poll.id().as_deref(), Some("p1"));
+    /// ```
     pub fn id(&self) -> Option<String> {
         self.text_field("id")
     }
@@ -77,11 +100,38 @@ impl UnknownBlock {
 }
 
 /// A type of block that can be asked for by its Rust type: [`Msg::blocks`](crate::Msg::blocks) and its kin.
+///
+/// ```
+/// use recount_message::{Block, Msg, TextBlock, ToolCallBlock};
+///
+/// fn count<B: Block>(messages: &[Msg]) -> String {
+///     let blocks: usize = messages.iter().map(|message| message.blocks::<B>().count()).sum();
+///     format!("{blocks} of type {}", B::TYPE)
+/// }
+///
+/// let messages = [Msg::user("Alice", "Hello"), Msg::assistant("Friday", ("Hello", "Alice"))];
+/// assert_eq!(count::<TextBlock>(&messages), "3 of type text");
+/// assert_eq!(count::<ToolCallBlock>(&messages), "0 of type tool_call");
+/// ```
 pub trait Block: Sized + 'static {
     /// What `type` says in JSON.
+    ///
+    /// ```
+    /// use recount_message::{Block, TextBlock, ToolCallBlock};
+    ///
+    /// assert_eq!((TextBlock::TYPE, ToolCallBlock::TYPE), ("text", "tool_call"));
+    /// ```
     const TYPE: &'static str;
 
     /// The block as this type, if that is what it is.
+    ///
+    /// ```
+    /// use recount_message::{Block, ContentBlock, TextBlock, ThinkingBlock};
+    ///
+    /// let block = ContentBlock::from("Hello");
+    /// assert_eq!(TextBlock::from_content(&block).unwrap().text, "Hello");
+    /// assert!(ThinkingBlock::from_content(&block).is_none());
+    /// ```
     fn from_content(block: &ContentBlock) -> Option<&Self>;
 }
 
@@ -108,6 +158,13 @@ macro_rules! content_blocks {
 
         impl ContentBlock {
             /// What `type` says in JSON.
+            ///
+            /// ```
+            /// use recount_message::{ContentBlock, ToolCallBlock};
+            ///
+            /// assert_eq!(ContentBlock::from("Hello").type_name(), "text");
+            /// assert_eq!(ContentBlock::from(ToolCallBlock::new("c1", "search", "{}")).type_name(), "tool_call");
+            /// ```
             pub fn type_name(&self) -> std::borrow::Cow<'static, str> {
                 match self {
                     $( Self::$variant(_) => $tag.into(), )+
@@ -116,6 +173,13 @@ macro_rules! content_blocks {
             }
 
             /// When the block was complete. An open block has no such time.
+            ///
+            /// ```
+            /// use recount_message::{ContentBlock, HintBlock, TextBlock};
+            ///
+            /// assert_eq!(ContentBlock::from(TextBlock::new("Hel")).finished_at(), None);
+            /// assert!(ContentBlock::from(HintBlock::new("It is noon.")).finished_at().is_some());
+            /// ```
             pub fn finished_at(&self) -> Option<&str> {
                 match self {
                     $( Self::$variant(block) => block.finished_at.as_deref(), )+
@@ -132,6 +196,13 @@ macro_rules! content_blocks {
             }
 
             /// The block's id; empty for an unknown block without one.
+            ///
+            /// ```
+            /// use recount_message::{ContentBlock, ToolResultBlock};
+            ///
+            /// // A result has the id of its call.
+            /// assert_eq!(ContentBlock::from(ToolResultBlock::success("c1", "search", "3 hits")).id(), "c1");
+            /// ```
             pub fn id(&self) -> std::borrow::Cow<'_, str> {
                 match self {
                     $( Self::$variant(block) => block.id.as_str().into(), )+

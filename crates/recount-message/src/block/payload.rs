@@ -9,6 +9,13 @@ use crate::json::write;
 use crate::{DecodeError, Shape};
 
 /// A block that may stand in a user's message, a hint or a tool result: text or data.
+///
+/// ```
+/// use recount_message::{DataBlock, MediaBlock, Msg};
+///
+/// let parts: Vec<MediaBlock> = vec!["Look:".into(), DataBlock::from_bytes(b"GIF89a").into()];
+/// assert_eq!(Msg::user("Alice", parts).content().len(), 2);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MediaBlock {
@@ -92,6 +99,13 @@ pub enum Payload {
 
 impl Payload {
     /// All its text, the blocks' joined by line breaks; nothing when there is no text.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, Payload};
+    ///
+    /// assert_eq!(Payload::from(["one", "two"]).text().as_deref(), Some("one\ntwo"));
+    /// assert_eq!(Payload::from(DataBlock::from_bytes(b"GIF89a")).text(), None);
+    /// ```
     pub fn text(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.clone()),
@@ -109,6 +123,13 @@ impl Payload {
     }
 
     /// The blocks; a plain string has none.
+    ///
+    /// ```
+    /// use recount_message::{MediaBlock, Payload};
+    ///
+    /// assert!(Payload::from("done").blocks().is_empty());
+    /// assert!(matches!(Payload::from(["done"]).blocks(), [MediaBlock::Text(block)] if block.text == "done"));
+    /// ```
     pub fn blocks(&self) -> &[MediaBlock] {
         match self {
             Self::Text(_) => &[],

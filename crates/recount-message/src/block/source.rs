@@ -14,6 +14,19 @@ use crate::{DecodeError, DecodeErrorKind, Object, Shape};
 const UNKNOWN_MEDIA: &str = "application/octet-stream";
 
 /// Where the bytes of a [`DataBlock`](crate::DataBlock) are.
+///
+/// ```
+/// use recount_message::{DataBlock, Source};
+///
+/// let place = |block: &DataBlock| match &block.source {
+///     Source::Base64(source) => format!("{} characters of base64", source.data.len()),
+///     Source::Url(source) => source.url().to_owned(),
+///     _ => "elsewhere".to_owned(),
+/// };
+/// assert_eq!(place(&DataBlock::from_bytes(b"GIF89a")), "8 characters of base64");
+/// assert_eq!(place(&DataBlock::from_url("https://example.com/a.gif")?), "https://example.com/a.gif");
+/// # Ok::<(), recount_message::SourceError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
@@ -25,6 +38,13 @@ pub enum Source {
 
 record! {
     /// Bytes in base64.
+    ///
+    /// ```
+    /// use recount_message::Base64Source;
+    ///
+    /// let source = Base64Source::new(b"Hello", "text/plain");
+    /// assert_eq!(source.data, "SGVsbG8=");
+    /// ```
     pub struct Base64Source tagged "base64" {
         /// The bytes in base64, with padding.
         pub data: String,
@@ -35,6 +55,14 @@ record! {
 
 record! {
     /// Bytes at a URL: http, https, file, or whatever the one who sends it understands.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, UrlSource};
+    ///
+    /// let source = UrlSource::new("https://example.com/voice.ogg")?;
+    /// assert!(DataBlock::new(source).is_audio());
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
     pub struct UrlSource tagged "url" {
         /// The URL exactly as it was given.
         pub(crate) url: String,
@@ -44,6 +72,14 @@ record! {
 }
 
 /// Why a source could not be made.
+///
+/// ```
+/// use recount_message::{DataBlock, SourceError};
+///
+/// let error = DataBlock::from_url("photo.png").unwrap_err();
+/// assert!(matches!(&error, SourceError::Url { url, .. } if url == "photo.png"));
+/// assert!(error.to_string().starts_with("`url`: \"photo.png\" is not a URL"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
@@ -70,16 +106,37 @@ pub enum SourceError {
 
 impl Base64Source {
     /// Bytes, with their media type.
+    ///
+    /// ```
+    /// use recount_message::Base64Source;
+    ///
+    /// let source = Base64Source::new([0xff, 0xd8, 0xff], "image/jpeg");
+    /// assert_eq!((source.data.as_str(), source.media_type.as_str()), ("/9j/", "image/jpeg"));
+    /// ```
     pub fn new(bytes: impl AsRef<[u8]>, media_type: impl Into<String>) -> Self {
         Self::from_base64(STANDARD.encode(bytes), media_type)
     }
 
     /// Text that is base64 already.
+    ///
+    /// ```
+    /// use recount_message::Base64Source;
+    ///
+    /// assert_eq!(Base64Source::from_base64("SGVsbG8=", "text/plain"), Base64Source::new("Hello", "text/plain"));
+    /// ```
     pub fn from_base64(data: impl Into<String>, media_type: impl Into<String>) -> Self {
         Self { data: data.into(), media_type: media_type.into(), extra: Object::new() }
     }
 
     /// The bytes.
+    ///
+    /// ```
+    /// use recount_message::Base64Source;
+    ///
+    /// assert_eq!(Base64Source::from_base64("SGVsbG8=", "text/plain").bytes()?, b"Hello");
+    /// assert!(Base64Source::from_base64("SGVsb", "text/plain").bytes().is_err());
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -112,6 +169,14 @@ impl UrlSource {
 
     /// The URL of a local file. Nothing is read: that is left to who sends the message.
     ///
+    /// ```
+    /// use recount_message::UrlSource;
+    ///
+    /// let source = UrlSource::from_path("/data/report 1.pdf")?;
+    /// assert_eq!((source.url(), source.media_type.as_str()), ("file:///data/report%201.pdf", "application/pdf"));
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When the path cannot be made absolute or is not UTF-8.
@@ -124,16 +189,39 @@ impl UrlSource {
     }
 
     /// A URL that nobody has checked, such as one that another implementation sent.
+    ///
+    /// ```
+    /// use recount_message::UrlSource;
+    ///
+    /// let source = UrlSource::unchecked("C:\\photos\\cat.png", "image/png");
+    /// assert_eq!(source.url(), "C:\\photos\\cat.png");
+    /// ```
     pub fn unchecked(url: impl Into<String>, media_type: impl Into<String>) -> Self {
         Self { url: url.into(), media_type: media_type.into(), extra: Object::new() }
     }
 
     /// The URL exactly as it was given.
+    ///
+    /// ```
+    /// use recount_message::UrlSource;
+    ///
+    /// // Nothing is normalised.
+    /// assert_eq!(UrlSource::new("HTTPS://Example.com/a/../b")?.url(), "HTTPS://Example.com/a/../b");
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
     pub fn url(&self) -> &str {
         &self.url
     }
 
     /// The same source with another media type.
+    ///
+    /// ```
+    /// use recount_message::UrlSource;
+    ///
+    /// let source = UrlSource::new("https://example.com/image?id=7")?.with_media_type("image/webp");
+    /// assert_eq!(source.media_type, "image/webp");
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
     pub fn with_media_type(mut self, media_type: impl Into<String>) -> Self {
         self.media_type = media_type.into();
         self
@@ -168,6 +256,14 @@ fn percent_encoded_path(path: &str) -> String {
 
 impl Source {
     /// The media type, such as `image/png`.
+    ///
+    /// ```
+    /// use recount_message::{Source, UrlSource};
+    ///
+    /// let source = Source::from(UrlSource::new("https://example.com/table.csv")?);
+    /// assert_eq!(source.media_type(), "text/csv");
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
     pub fn media_type(&self) -> &str {
         match self {
             Self::Base64(source) => &source.media_type,

@@ -7,6 +7,14 @@ use crate::{Json, Object};
 
 record! {
     /// Plain text.
+    ///
+    /// ```
+    /// use recount_message::{Msg, TextBlock};
+    ///
+    /// let message = Msg::assistant("Friday", [TextBlock::new("Hello").into(), TextBlock::new("world").into()]);
+    /// let longest = message.blocks::<TextBlock>().map(|block| block.text.len()).max();
+    /// assert_eq!(longest, Some(5));
+    /// ```
     pub struct TextBlock tagged "text" {
         /// The text.
         pub text: String,
@@ -36,6 +44,12 @@ impl TextBlock {
     }
 
     /// The same block with another id.
+    ///
+    /// ```
+    /// use recount_message::TextBlock;
+    ///
+    /// assert_eq!(TextBlock::new("Hello").with_id("t1").id, "t1");
+    /// ```
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
         self
@@ -56,6 +70,14 @@ impl From<String> for TextBlock {
 
 record! {
     /// The model's reasoning. What a provider adds to it, such as a signature, is in `extra`.
+    ///
+    /// ```
+    /// use recount_message::{Msg, ThinkingBlock};
+    ///
+    /// let message = Msg::assistant("Friday", (ThinkingBlock::new("The user greets me."), "Hello"));
+    /// assert_eq!(message.first::<ThinkingBlock>().unwrap().thinking, "The user greets me.");
+    /// assert_eq!(message.text().as_deref(), Some("Hello"));
+    /// ```
     pub struct ThinkingBlock tagged "thinking" {
         /// The reasoning.
         pub thinking: String,
@@ -70,6 +92,14 @@ record! {
 
 impl ThinkingBlock {
     /// A thinking block with a new id.
+    ///
+    /// ```
+    /// use recount_message::ThinkingBlock;
+    ///
+    /// let block = ThinkingBlock::new("First, …");
+    /// assert_eq!(block.thinking, "First, …");
+    /// assert_eq!(block.finished_at, None);
+    /// ```
     pub fn new(thinking: impl Into<String>) -> Self {
         Self::started(random_id(), now_text(), thinking.into())
     }
@@ -79,6 +109,13 @@ impl ThinkingBlock {
     }
 
     /// The same block with another id.
+    ///
+    /// ```
+    /// use recount_message::{ContentBlock, ThinkingBlock};
+    ///
+    /// let block = ContentBlock::from(ThinkingBlock::new("Hm.").with_id("h1"));
+    /// assert_eq!(block.id(), "h1");
+    /// ```
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
         self

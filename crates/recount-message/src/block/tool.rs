@@ -11,6 +11,14 @@ use crate::{Object, StructuredError, marks};
 
 words! {
     /// Where a tool call stands.
+    ///
+    /// ```
+    /// use recount_message::{ToolCallBlock, ToolCallState};
+    ///
+    /// let call = ToolCallBlock::new("c1", "shell", "{}").with_state(ToolCallState::Asking);
+    /// let waits = matches!(call.state, ToolCallState::Asking | ToolCallState::Submitted);
+    /// assert!(waits);
+    /// ```
     pub enum ToolCallState as "tool call state" {
         /// Not yet checked.
         Pending = "pending",
@@ -27,6 +35,13 @@ words! {
 
 words! {
     /// How a tool's execution went.
+    ///
+    /// ```
+    /// use recount_message::{ToolResultBlock, ToolResultState};
+    ///
+    /// let result = ToolResultBlock::new("c1", "shell", "refused by the user", ToolResultState::Denied);
+    /// assert_ne!(result.state, ToolResultState::Success);
+    /// ```
     pub enum ToolResultState as "tool result state" {
         /// It worked.
         Success = "success",
@@ -43,6 +58,13 @@ words! {
 
 words! {
     /// What a permission rule does.
+    ///
+    /// ```
+    /// use recount_message::{PermissionBehavior, PermissionRule};
+    ///
+    /// let rule = PermissionRule::new("delete_file", None, PermissionBehavior::Deny);
+    /// assert_eq!(rule.behavior.to_string(), "deny");
+    /// ```
     pub enum PermissionBehavior as "behavior" {
         /// The tool runs.
         Allow = "allow",
@@ -57,6 +79,17 @@ words! {
 
 record! {
     /// A rule that lets a tool run, forbids it, or has the user asked.
+    ///
+    /// ```
+    /// use recount_message::{PermissionBehavior, PermissionRule};
+    ///
+    /// let rules = [
+    ///     PermissionRule::new("shell", Some("git status:*"), PermissionBehavior::Allow),
+    ///     PermissionRule::new("shell", None, PermissionBehavior::Ask),
+    /// ];
+    /// let all_calls: Vec<_> = rules.iter().filter(|rule| rule.rule_content.is_none()).collect();
+    /// assert_eq!(all_calls[0].behavior, PermissionBehavior::Ask);
+    /// ```
     pub struct PermissionRule {
         /// The tool that the rule is for.
         pub tool_name: String,
@@ -89,6 +122,14 @@ impl PermissionRule {
     }
 
     /// The same rule from another source, such as `suggested`.
+    ///
+    /// ```
+    /// use recount_message::{PermissionBehavior, PermissionRule};
+    ///
+    /// let rule = PermissionRule::new("shell", None, PermissionBehavior::Allow);
+    /// assert_eq!(rule.source, "user");
+    /// assert_eq!(rule.with_source("suggested").source, "suggested");
+    /// ```
     pub fn with_source(mut self, source: impl Into<String>) -> Self {
         self.source = source.into();
         self
@@ -97,6 +138,15 @@ impl PermissionRule {
 
 record! {
     /// A tool that the model wants to be called.
+    ///
+    /// ```
+    /// use recount_message::{Msg, ToolCallBlock};
+    ///
+    /// let message = Msg::assistant("Friday", ToolCallBlock::new("c1", "get_weather", r#"{"city":"Beijing"}"#));
+    /// for call in message.blocks::<ToolCallBlock>() {
+    ///     assert_eq!((call.name.as_str(), call.input.as_str()), ("get_weather", r#"{"city":"Beijing"}"#));
+    /// }
+    /// ```
     pub struct ToolCallBlock tagged "tool_call" {
         /// Id of the call.
         pub id: String,
@@ -143,6 +193,14 @@ impl ToolCallBlock {
 
     /// A call whose arguments are a Rust value.
     ///
+    /// ```
+    /// use recount_message::ToolCallBlock;
+    ///
+    /// let call = ToolCallBlock::with_arguments("c1", "add", &[1, 2])?;
+    /// assert_eq!(call.input, "[1,2]");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When the value cannot be written as JSON.
@@ -155,12 +213,26 @@ impl ToolCallBlock {
     }
 
     /// The same call in another state.
+    ///
+    /// ```
+    /// use recount_message::{ToolCallBlock, ToolCallState};
+    ///
+    /// let call = ToolCallBlock::new("c1", "search", "{}").with_state(ToolCallState::Finished);
+    /// assert_eq!(call.state, ToolCallState::Finished);
+    /// ```
     pub fn with_state(mut self, state: ToolCallState) -> Self {
         self.state = state;
         self
     }
 
     /// The same call without a name, as AgentScope Java has them. Natively the name is empty then, with a mark.
+    ///
+    /// ```
+    /// use recount_message::ToolCallBlock;
+    ///
+    /// let call = ToolCallBlock::new("c1", "search", "{}").without_name();
+    /// assert_eq!(call.name, "");
+    /// ```
     pub fn without_name(mut self) -> Self {
         self.name.clear();
         marks::mark_absent(&mut self.extra, "name");
@@ -168,6 +240,14 @@ impl ToolCallBlock {
     }
 
     /// Whether the tool is named.
+    ///
+    /// ```
+    /// use recount_message::ToolCallBlock;
+    ///
+    /// let call = ToolCallBlock::new("c1", "search", "{}");
+    /// assert!(call.has_name());
+    /// assert!(!call.without_name().has_name());
+    /// ```
     pub fn has_name(&self) -> bool {
         !marks::is_absent(&self.extra, "name")
     }
@@ -195,11 +275,27 @@ impl ToolCallBlock {
     }
 
     /// What the tool answered, as the result of this call.
+    ///
+    /// ```
+    /// use recount_message::ToolCallBlock;
+    ///
+    /// let call = ToolCallBlock::new("c1", "get_weather", "{}");
+    /// let result = call.success("Sunny, 25°C");
+    /// assert_eq!((result.id, result.name), (call.id, call.name));
+    /// ```
     pub fn success(&self, output: impl Into<Payload>) -> ToolResultBlock {
         ToolResultBlock::success(&self.id, &self.name, output)
     }
 
     /// What went wrong, as the result of this call.
+    ///
+    /// ```
+    /// use recount_message::{ToolCallBlock, ToolResultState};
+    ///
+    /// let result = ToolCallBlock::new("c1", "get_weather", "{}").error("no such city");
+    /// assert_eq!(result.state, ToolResultState::Error);
+    /// assert_eq!(result.output.text().as_deref(), Some("no such city"));
+    /// ```
     pub fn error(&self, message: impl Into<String>) -> ToolResultBlock {
         ToolResultBlock::error(&self.id, &self.name, message)
     }
@@ -207,6 +303,17 @@ impl ToolCallBlock {
 
 record! {
     /// What a tool answered. Its id is that of the call.
+    ///
+    /// ```
+    /// use recount_message::{Msg, ToolResultBlock, ToolResultState};
+    ///
+    /// let results = Msg::tool("system", [
+    ///     ToolResultBlock::success("c1", "search", "3 hits"),
+    ///     ToolResultBlock::error("c2", "fetch", "404"),
+    /// ]);
+    /// let failed = results.blocks::<ToolResultBlock>().filter(|result| result.state == ToolResultState::Error);
+    /// assert_eq!(failed.count(), 1);
+    /// ```
     pub struct ToolResultBlock tagged "tool_result" {
         /// Id of the call that this answers.
         pub id: String,
@@ -227,6 +334,15 @@ record! {
 
 impl ToolResultBlock {
     /// A result in any state.
+    ///
+    /// ```
+    /// use recount_message::{ToolResultBlock, ToolResultState};
+    ///
+    /// let running = ToolResultBlock::new("c1", "build", "compiling …", ToolResultState::Running);
+    /// assert_eq!(running.finished_at, None);
+    /// let stopped = ToolResultBlock::new("c1", "build", "compiling …", ToolResultState::Interrupted);
+    /// assert!(stopped.finished_at.is_some());
+    /// ```
     pub fn new(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -264,6 +380,13 @@ impl ToolResultBlock {
     }
 
     /// A tool that failed.
+    ///
+    /// ```
+    /// use recount_message::{ToolResultBlock, ToolResultState};
+    ///
+    /// let result = ToolResultBlock::error("c1", "fetch", "404");
+    /// assert_eq!((result.state, result.output), (ToolResultState::Error, "404".into()));
+    /// ```
     pub fn error(id: impl Into<String>, name: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(id, name, message.into(), ToolResultState::Error)
     }
@@ -283,11 +406,24 @@ impl ToolResultBlock {
     }
 
     /// Whether the tool is named.
+    ///
+    /// ```
+    /// use recount_message::ToolResultBlock;
+    ///
+    /// assert!(ToolResultBlock::success("c1", "search", "3 hits").has_name());
+    /// ```
     pub fn has_name(&self) -> bool {
         !marks::is_absent(&self.extra, "name")
     }
 
     /// The same result with something that the tool says beside its answer.
+    ///
+    /// ```
+    /// use recount_message::ToolResultBlock;
+    ///
+    /// let result = ToolResultBlock::success("c1", "search", "3 hits").with_metadata([("seconds", 0.2)]);
+    /// assert_eq!(result.metadata.to_json(), r#"{"seconds":0.2}"#);
+    /// ```
     pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
         self.metadata = metadata.into();
         self

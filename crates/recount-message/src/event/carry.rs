@@ -16,6 +16,17 @@ use crate::{Json, Object};
 
 impl Event<'_> {
     /// Something that the native fields cannot say.
+    ///
+    /// ```
+    /// use recount_message::Event;
+    ///
+    /// let text = r#"{"type":"THINKING_BLOCK_END","reply_id":"r1","block_id":"b1",
+    ///     "metadata":{"recount":{"extra":{"signature":"EqoB…"}}}}"#;
+    /// let event = Event::from_json(text)?;
+    /// assert_eq!(event.carried("extra").unwrap().as_str(), r#"{"signature":"EqoB…"}"#);
+    /// assert_eq!(event.carried("name"), None);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn carried(&self, key: &str) -> Option<Json> {
         if self.metadata.is_empty() || matches!(self.kind, EventKind::ToolResultEnd(_)) {
             return None;

@@ -94,6 +94,15 @@ impl<'a> Event<'a> {
 
     /// Reads an event from bytes that should be UTF-8.
     ///
+    /// ```
+    /// use recount_message::{DecodeErrorKind, Event};
+    ///
+    /// let event = Event::from_slice(br#"{"type":"USER_INTERRUPT","reply_id":"r1"}"#)?;
+    /// assert_eq!(event.reply_id(), Some("r1"));
+    /// assert_eq!(Event::from_slice(b"\xff").unwrap_err().kind(), DecodeErrorKind::Encoding);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`from_json`](Self::from_json), and when the bytes are not UTF-8.
@@ -104,6 +113,16 @@ impl<'a> Event<'a> {
     }
 
     /// Writes the event in native JSON, on one line.
+    ///
+    /// ```
+    /// use recount_message::{Event, UserInterruptEvent};
+    ///
+    /// let event = Event::stamped("e1", "2026-01-01T00:00:00Z", UserInterruptEvent::new("r1"));
+    /// assert_eq!(
+    ///     event.to_json(),
+    ///     r#"{"id":"e1","created_at":"2026-01-01T00:00:00Z","metadata":{},"type":"USER_INTERRUPT","reply_id":"r1"}"#,
+    /// );
+    /// ```
     pub fn to_json(&self) -> String {
         let mut out = String::with_capacity(256);
         self.write_json(&mut out);
@@ -111,6 +130,16 @@ impl<'a> Event<'a> {
     }
 
     /// Appends the event in native JSON to a text.
+    ///
+    /// ```
+    /// use recount_message::{Event, UserInterruptEvent};
+    ///
+    /// // One server-sent event.
+    /// let mut frame = String::from("data: ");
+    /// Event::new(UserInterruptEvent::new("r1")).write_json(&mut frame);
+    /// frame.push_str("\n\n");
+    /// assert!(frame.starts_with("data: {\"id\":"));
+    /// ```
     pub fn write_json(&self, out: &mut String) {
         out.push_str("{\"id\":");
         write::string(out, &self.id);

@@ -9,6 +9,14 @@ use crate::{DecodeError, Json, Msg, Object, ToolCallState};
 
 words! {
     /// The names of Recount's own CUSTOM events. Three of them say something about a message, the others are only told.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, CustomName};
+    ///
+    /// let event = CustomEvent::signal(CustomName::Retry.as_str(), [("attempt", 2)]);
+    /// assert_eq!(event.name, "recount.retry");
+    /// assert_eq!(event.own_name(), Some(CustomName::Retry));
+    /// ```
     pub enum CustomName as "signal" {
         /// A message that nobody streamed: a user's, a system's, an imported one. The value is the message.
         Message = "recount.message",
@@ -68,6 +76,15 @@ impl CustomEvent<'static> {
     }
 
     /// A whole block of a reply.
+    ///
+    /// ```
+    /// use recount_message::{ContentBlock, CustomEvent, Event, Msg, Object, UnknownBlock};
+    ///
+    /// let poll = ContentBlock::Unknown(UnknownBlock { fields: Object::from([("type", "poll"), ("id", "p1")]) });
+    /// let mut reply = Msg::assistant("Friday", []).with_id("r1");
+    /// let _ = reply.append_event(&Event::new(CustomEvent::block("r1", &poll)));
+    /// assert_eq!(reply.content(), [poll]);
+    /// ```
     pub fn block(reply_id: impl Into<String>, block: &ContentBlock) -> Self {
         let mut text = String::new();
         block.encode(&mut text);
@@ -77,6 +94,14 @@ impl CustomEvent<'static> {
     }
 
     /// A step of a tool call.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, Event, Msg, ToolCallBlock, ToolCallState};
+    ///
+    /// let mut reply = Msg::assistant("Friday", ToolCallBlock::new("c1", "shell", "{}")).with_id("r1");
+    /// let _ = reply.append_event(&Event::new(CustomEvent::call("r1", "c1", ToolCallState::Allowed)));
+    /// assert_eq!(reply.call("c1").unwrap().state, ToolCallState::Allowed);
+    /// ```
     pub fn call(reply_id: impl Into<String>, tool_call_id: impl Into<String>, state: ToolCallState) -> Self {
         let value = Object::from([
             ("reply_id", reply_id.into()),
@@ -87,6 +112,13 @@ impl CustomEvent<'static> {
     }
 
     /// A signal that is told and not folded.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, Event, Fold, Outcome};
+    ///
+    /// let progress = Event::new(CustomEvent::signal("progress", [("done", 3), ("of", 7)]));
+    /// assert_eq!(Fold::new().apply(&progress), Outcome::NotForMessage);
+    /// ```
     pub fn signal(name: impl Into<Cow<'static, str>>, value: impl Into<Object>) -> Self {
         Self { reply_id: None, name: name.into(), value: value.into() }
     }
@@ -94,6 +126,13 @@ impl CustomEvent<'static> {
 
 impl CustomEvent<'_> {
     /// Which of Recount's own events this is.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, CustomName, Msg};
+    ///
+    /// assert_eq!(CustomEvent::message(&Msg::user("Alice", "Hello")).own_name(), Some(CustomName::Message));
+    /// assert_eq!(CustomEvent::signal("progress", [("done", 3)]).own_name(), None);
+    /// ```
     pub fn own_name(&self) -> Option<CustomName> {
         CustomName::from_word(&self.name)
     }
@@ -142,6 +181,14 @@ impl CustomEvent<'_> {
 
 impl EventKind<'_> {
     /// Which of Recount's own CUSTOM events this is.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, CustomName, Event, Object, UserInterruptEvent};
+    ///
+    /// let takeover = Event::new(CustomEvent::signal("recount.taken_over", Object::new()));
+    /// assert_eq!(takeover.kind.own_name(), Some(CustomName::TakenOver));
+    /// assert_eq!(Event::new(UserInterruptEvent::new("r1")).kind.own_name(), None);
+    /// ```
     pub fn own_name(&self) -> Option<CustomName> {
         match self {
             Self::Custom(custom) => custom.own_name(),

@@ -121,6 +121,19 @@ macro_rules! events {
         )+
 
         /// What an event says, by its type.
+        ///
+        /// ```
+        /// use recount_message::{Event, EventKind};
+        ///
+        /// let line = r#"{"type":"THINKING_BLOCK_DELTA","reply_id":"r1","block_id":"b1","delta":"Hm."}"#;
+        /// let shown = match Event::from_json(line)?.kind {
+        ///     EventKind::TextBlockDelta(text) => text.delta.into_owned(),
+        ///     EventKind::ThinkingBlockDelta(thinking) => format!("({})", thinking.delta),
+        ///     _ => String::new(),
+        /// };
+        /// assert_eq!(shown, "(Hm.)");
+        /// # Ok::<(), recount_message::DecodeError>(())
+        /// ```
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum EventKind<'a> {
@@ -131,6 +144,13 @@ macro_rules! events {
 
         words! {
             /// The type of an event.
+            ///
+            /// ```
+            /// use recount_message::EventType;
+            ///
+            /// let deltas = EventType::ALL.iter().filter(|event_type| event_type.as_str().ends_with("_DELTA"));
+            /// assert_eq!(deltas.count(), 6);
+            /// ```
             pub enum EventType as "event type" {
                 $( $(#[doc = $doc])+ $name = $type_name, )+
             }
@@ -178,6 +198,16 @@ macro_rules! events {
             }
 
             /// The same, independent of the text that it was read from.
+            ///
+            /// ```
+            /// use recount_message::{Event, EventKind};
+            ///
+            /// let line = String::from(r#"{"type":"USER_INTERRUPT","reply_id":"r1"}"#);
+            /// let kind: EventKind<'static> = Event::from_json(&line)?.kind.into_owned();
+            /// drop(line);
+            /// assert_eq!(kind.reply_id(), Some("r1"));
+            /// # Ok::<(), recount_message::DecodeError>(())
+            /// ```
             pub fn into_owned(self) -> EventKind<'static> {
                 match self {
                     $( Self::$name(kind) => EventKind::$name(kind.into_owned()), )+
@@ -188,6 +218,13 @@ macro_rules! events {
             }
 
             /// The event's type; nothing where this version does not know it.
+            ///
+            /// ```
+            /// use recount_message::{EventKind, EventType, UserInterruptEvent};
+            ///
+            /// let kind = EventKind::from(UserInterruptEvent::new("r1"));
+            /// assert_eq!(kind.event_type(), Some(EventType::UserInterrupt));
+            /// ```
             pub fn event_type(&self) -> Option<EventType> {
                 match self {
                     $( Self::$name(_) => Some(EventType::$name), )+
@@ -196,6 +233,13 @@ macro_rules! events {
             }
 
             /// What `type` says in JSON.
+            ///
+            /// ```
+            /// use recount_message::{EventKind, ExternalExecutionResultEvent};
+            ///
+            /// let kind = EventKind::from(ExternalExecutionResultEvent::new("r1", []));
+            /// assert_eq!(kind.type_name(), "EXTERNAL_EXECUTION_RESULT");
+            /// ```
             pub fn type_name(&self) -> &str {
                 match self {
                     $( Self::$name(_) => $type_name, )+

@@ -294,6 +294,15 @@ events! {
 
 words! {
     /// Why a model call ended.
+    ///
+    /// ```
+    /// use recount_message::{Event, EventKind, ModelFinishedReason};
+    ///
+    /// let line = r#"{"type":"MODEL_CALL_END","reply_id":"r1","input_tokens":120,"output_tokens":18}"#;
+    /// let EventKind::ModelCallEnd(end) = Event::from_json(line)?.kind else { unreachable!() };
+    /// assert_eq!(end.finished_reason, ModelFinishedReason::Completed);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub enum ModelFinishedReason as "finished reason" {
         /// The model was done.
         Completed = "completed",
@@ -303,6 +312,16 @@ words! {
 }
 
 /// An event whose `type` this version does not know.
+///
+/// ```
+/// use recount_message::{Event, EventKind};
+///
+/// // Nothing of an event from the future is lost.
+/// let event = Event::from_json(r#"{"type":"FROM_THE_FUTURE","colour":"blue"}"#)?;
+/// assert!(matches!(&event.kind, EventKind::Unknown(kind) if kind.type_name == "FROM_THE_FUTURE"));
+/// assert_eq!(event.extra.to_json(), r#"{"colour":"blue"}"#);
+/// # Ok::<(), recount_message::DecodeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownEvent<'a> {
     /// What `type` says.
@@ -311,6 +330,15 @@ pub struct UnknownEvent<'a> {
 
 record! {
     /// A user's answer to one call.
+    ///
+    /// ```
+    /// use recount_message::{ConfirmResult, ToolCallBlock};
+    ///
+    /// // The user may edit the arguments before the call runs.
+    /// let mut answer = ConfirmResult::allow(ToolCallBlock::new("c1", "shell", r#"{"command":"rm *"}"#));
+    /// answer.tool_call.input = r#"{"command":"ls"}"#.to_owned();
+    /// assert!(answer.confirmed);
+    /// ```
     pub struct ConfirmResult {
         /// Whether the call may run.
         pub confirmed: bool,
@@ -323,16 +351,39 @@ record! {
 
 impl ConfirmResult {
     /// The call may run.
+    ///
+    /// ```
+    /// use recount_message::{ConfirmResult, ToolCallBlock};
+    ///
+    /// assert!(ConfirmResult::allow(ToolCallBlock::new("c1", "shell", "{}")).confirmed);
+    /// ```
     pub fn allow(tool_call: ToolCallBlock) -> Self {
         Self { confirmed: true, tool_call, rules: None, extra: Object::new() }
     }
 
     /// The call may not run.
+    ///
+    /// ```
+    /// use recount_message::{ConfirmResult, Event, Msg, ToolCallBlock, ToolCallState, UserConfirmResultEvent};
+    ///
+    /// let call = ToolCallBlock::new("c1", "shell", "{}").with_state(ToolCallState::Asking);
+    /// let mut reply = Msg::assistant("Friday", call.clone()).with_id("r1");
+    /// let _ = reply.append_event(&Event::new(UserConfirmResultEvent::new("r1", [ConfirmResult::deny(call)])));
+    /// assert_eq!(reply.call("c1").unwrap().state, ToolCallState::Finished);
+    /// ```
     pub fn deny(tool_call: ToolCallBlock) -> Self {
         Self { confirmed: false, tool_call, rules: None, extra: Object::new() }
     }
 
     /// The same answer with rules for calls like it.
+    ///
+    /// ```
+    /// use recount_message::{ConfirmResult, PermissionBehavior, PermissionRule, ToolCallBlock};
+    ///
+    /// let call = ToolCallBlock::new("c1", "shell", r#"{"command":"git status"}"#);
+    /// let rule = PermissionRule::new("shell", Some("git status:*"), PermissionBehavior::Allow);
+    /// assert_eq!(ConfirmResult::allow(call).with_rules([rule]).rules.unwrap().len(), 1);
+    /// ```
     pub fn with_rules(mut self, rules: impl IntoIterator<Item = PermissionRule>) -> Self {
         self.rules = Some(rules.into_iter().collect());
         self
@@ -356,6 +407,16 @@ impl UserConfirmResultEvent<'static> {
 
 impl ExternalExecutionResultEvent<'static> {
     /// The results of calls of a reply that ran elsewhere.
+    ///
+    /// ```
+    /// use recount_message::{Event, ExternalExecutionResultEvent, Msg, ToolCallBlock};
+    ///
+    /// let call = ToolCallBlock::new("c1", "open_door", "{}");
+    /// let answer = ExternalExecutionResultEvent::new("r1", [call.success("opened")]);
+    /// let mut reply = Msg::assistant("Friday", call).with_id("r1");
+    /// let _ = reply.append_event(&Event::new(answer));
+    /// assert_eq!(reply.result_of("c1").unwrap().output.text().as_deref(), Some("opened"));
+    /// ```
     pub fn new(reply_id: impl Into<String>, results: impl IntoIterator<Item = ToolResultBlock>) -> Self {
         Self { reply_id: Cow::Owned(reply_id.into()), execution_results: results.into_iter().collect() }
     }
@@ -363,6 +424,12 @@ impl ExternalExecutionResultEvent<'static> {
 
 impl UserInterruptEvent<'static> {
     /// The user stops a reply.
+    ///
+    /// ```
+    /// use recount_message::UserInterruptEvent;
+    ///
+    /// assert_eq!(UserInterruptEvent::new("r1").reply_id, "r1");
+    /// ```
     pub fn new(reply_id: impl Into<String>) -> Self {
         Self { reply_id: Cow::Owned(reply_id.into()) }
     }
@@ -370,6 +437,13 @@ impl UserInterruptEvent<'static> {
 
 impl EventKind<'_> {
     /// Id of the reply that the event is for; nothing where it is for the session.
+    ///
+    /// ```
+    /// use recount_message::{EventKind, TextBlockStartEvent};
+    ///
+    /// let kind = EventKind::from(TextBlockStartEvent { reply_id: "r1".into(), block_id: "b1".into() });
+    /// assert_eq!(kind.reply_id(), Some("r1"));
+    /// ```
     pub fn reply_id(&self) -> Option<&str> {
         macro_rules! reply_id {
             ($($name:ident)+) => {

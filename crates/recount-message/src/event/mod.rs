@@ -45,6 +45,16 @@ pub struct Event<'a> {
 }
 
 /// An event that stands by itself.
+///
+/// ```
+/// use recount_message::{AgentEvent, Event};
+///
+/// fn kept() -> AgentEvent {
+///     let line = String::from(r#"{"type":"USER_INTERRUPT","reply_id":"r1"}"#);
+///     Event::from_json(&line).unwrap().into_owned()
+/// }
+/// assert_eq!(kept().reply_id(), Some("r1"));
+/// ```
 pub type AgentEvent = Event<'static>;
 
 impl<'a> Event<'a> {
@@ -61,6 +71,14 @@ impl<'a> Event<'a> {
     }
 
     /// An event with a given id and time.
+    ///
+    /// ```
+    /// use recount_message::{Event, TextBlockStartEvent};
+    ///
+    /// let start = TextBlockStartEvent { reply_id: "r1".into(), block_id: "b1".into() };
+    /// let event = Event::stamped("e2", "2026-01-01T00:00:00Z", start);
+    /// assert_eq!((&*event.id, &*event.created_at), ("e2", "2026-01-01T00:00:00Z"));
+    /// ```
     pub fn stamped(
         id: impl Into<Cow<'a, str>>,
         created_at: impl Into<Cow<'a, str>>,
@@ -76,32 +94,79 @@ impl<'a> Event<'a> {
     }
 
     /// The same event with other metadata.
+    ///
+    /// ```
+    /// use recount_message::{Event, UserInterruptEvent};
+    ///
+    /// let event = Event::new(UserInterruptEvent::new("r1")).with_metadata([("button", "stop")]);
+    /// assert_eq!(event.metadata.to_json(), r#"{"button":"stop"}"#);
+    /// ```
     pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
         self.metadata = metadata.into();
         self
     }
 
     /// The event's type; nothing where this version does not know it.
+    ///
+    /// ```
+    /// use recount_message::{Event, EventType, UserInterruptEvent};
+    ///
+    /// assert_eq!(Event::new(UserInterruptEvent::new("r1")).event_type(), Some(EventType::UserInterrupt));
+    /// assert_eq!(Event::from_json(r#"{"type":"FROM_THE_FUTURE"}"#)?.event_type(), None);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn event_type(&self) -> Option<EventType> {
         self.kind.event_type()
     }
 
     /// What `type` says in JSON.
+    ///
+    /// ```
+    /// use recount_message::Event;
+    ///
+    /// assert_eq!(Event::from_json(r#"{"type":"FROM_THE_FUTURE"}"#)?.type_name(), "FROM_THE_FUTURE");
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn type_name(&self) -> &str {
         self.kind.type_name()
     }
 
     /// Id of the reply that the event is for; nothing where it is for the session.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, Event, UserInterruptEvent};
+    ///
+    /// assert_eq!(Event::new(UserInterruptEvent::new("r1")).reply_id(), Some("r1"));
+    /// assert_eq!(Event::new(CustomEvent::signal("progress", [("done", 3)])).reply_id(), None);
+    /// ```
     pub fn reply_id(&self) -> Option<&str> {
         self.kind.reply_id()
     }
 
     /// When it happened; nothing where the text is no time. Without a zone it is taken as UTC.
+    ///
+    /// ```
+    /// use recount_message::{Event, UserInterruptEvent};
+    ///
+    /// let event = Event::stamped("e1", "2026-01-01T08:00:00+08:00", UserInterruptEvent::new("r1"));
+    /// assert_eq!(event.created().unwrap().to_string(), "2026-01-01T00:00:00Z");
+    /// ```
     pub fn created(&self) -> Option<jiff::Timestamp> {
         parse_time(&self.created_at)
     }
 
     /// The same event, independent of the text that it was read from.
+    ///
+    /// ```
+    /// use recount_message::Event;
+    ///
+    /// let mut kept = Vec::new();
+    /// for line in ["1", "2"].map(|id| format!(r#"{{"type":"USER_INTERRUPT","reply_id":"r{id}"}}"#)) {
+    ///     kept.push(Event::from_json(&line)?.into_owned());
+    /// }
+    /// assert_eq!(kept[1].reply_id(), Some("r2"));
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn into_owned(self) -> AgentEvent {
         Event {
             id: Cow::Owned(self.id.into_owned()),

@@ -17,6 +17,13 @@ const VERSION: u64 = 1;
 ///
 /// In JSON it is `{"version": 1, "cursor": "12", "replies": [{"message": …, "call_floor": 3}]}`. Everything else about
 /// a reply follows from its message.
+///
+/// ```
+/// use recount_message::{Checkpoint, Fold};
+///
+/// let checkpoint = Checkpoint { cursor: 12, replies: vec![], taken: vec!["m1".to_owned()] };
+/// assert_eq!(Fold::resume(checkpoint).cursor(), 12);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The cursor of the last event.
@@ -28,6 +35,16 @@ pub struct Checkpoint {
 }
 
 /// A message in a [`Checkpoint`].
+///
+/// ```
+/// use recount_message::{Event, Fold};
+///
+/// let start = Event::from_json(r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#)?;
+/// let fold: Fold = [start].iter().collect();
+/// let reply = &fold.checkpoint().replies[0];
+/// assert_eq!((reply.message.id(), reply.call_floor), ("r", Some(0)));
+/// # Ok::<(), recount_message::DecodeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckpointReply {
     /// The message as it stood.
@@ -38,6 +55,12 @@ pub struct CheckpointReply {
 
 impl Checkpoint {
     /// Writes the checkpoint as JSON, on one line.
+    ///
+    /// ```
+    /// use recount_message::Fold;
+    ///
+    /// assert_eq!(Fold::new().checkpoint().to_json(), r#"{"version":1,"cursor":"0","replies":[]}"#);
+    /// ```
     pub fn to_json(&self) -> String {
         let mut out = String::from("{");
         write::key(&mut out, "version");
@@ -55,6 +78,16 @@ impl Checkpoint {
     }
 
     /// Reads a checkpoint.
+    ///
+    /// ```
+    /// use recount_message::Checkpoint;
+    ///
+    /// let checkpoint = Checkpoint::from_json(r#"{"version":1,"cursor":"12","replies":[]}"#)?;
+    /// assert_eq!(checkpoint.cursor, 12);
+    /// let newer = Checkpoint::from_json(r#"{"version":2}"#).unwrap_err();
+    /// assert_eq!(newer.path(), "version");
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     ///
     /// # Errors
     ///

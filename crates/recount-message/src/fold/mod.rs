@@ -82,11 +82,29 @@ impl Entry {
 
 impl Fold {
     /// The fold of nothing.
+    ///
+    /// ```
+    /// use recount_message::Fold;
+    ///
+    /// let fold = Fold::new();
+    /// assert_eq!((fold.cursor(), fold.messages().count()), (0, 0));
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Goes on from a checkpoint.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, Event, Fold, Msg};
+    ///
+    /// let mut before = Fold::new();
+    /// let _ = before.apply(&Event::new(CustomEvent::message(&Msg::user("Alice", "Hello"))));
+    ///
+    /// let mut after = Fold::resume(before.checkpoint());
+    /// let _ = after.apply(&Event::new(CustomEvent::message(&Msg::user("Alice", "Are you there?"))));
+    /// assert_eq!((after.cursor(), after.messages().count()), (2, 2));
+    /// ```
     pub fn resume(checkpoint: Checkpoint) -> Self {
         let mut fold = Self { cursor: checkpoint.cursor, ..Self::default() };
         fold.taken_ids.extend(checkpoint.taken);
@@ -100,6 +118,16 @@ impl Fold {
     }
 
     /// All that is needed to go on from here.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, Event, Fold, Msg};
+    ///
+    /// let message = Msg::user("Alice", "Hello");
+    /// let mut fold = Fold::new();
+    /// let _ = fold.apply_at(12, &Event::new(CustomEvent::message(&message)));
+    /// let checkpoint = fold.checkpoint();
+    /// assert_eq!((checkpoint.cursor, &checkpoint.replies[0].message), (12, &message));
+    /// ```
     pub fn checkpoint(&self) -> Checkpoint {
         let mut taken: Vec<String> = self.taken_ids.iter().cloned().collect();
         taken.sort_unstable();
@@ -118,6 +146,16 @@ impl Fold {
     }
 
     /// How many events have been applied, or the cursor of the last one.
+    ///
+    /// ```
+    /// use recount_message::{Event, Fold, UserInterruptEvent};
+    ///
+    /// let event = Event::new(UserInterruptEvent::new("r1"));
+    /// let mut fold = Fold::new();
+    /// let _ = fold.apply_at(7, &event);
+    /// let _ = fold.apply(&event);
+    /// assert_eq!(fold.cursor(), 8);
+    /// ```
     pub fn cursor(&self) -> u64 {
         self.cursor
     }
@@ -142,6 +180,18 @@ impl Fold {
     }
 
     /// Applies the next event.
+    ///
+    /// ```
+    /// use recount_message::{Event, Fold, Outcome, Reason};
+    ///
+    /// let mut fold = Fold::new();
+    /// let start = r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#;
+    /// assert_eq!(fold.apply(&Event::from_json(start)?), Outcome::Applied);
+    ///
+    /// let late = r#"{"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"t","delta":"lo"}"#;
+    /// assert_eq!(fold.apply(&Event::from_json(late)?), Outcome::Ignored(Reason::UnknownBlock("t".to_owned())));
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     #[inline]
     pub fn apply(&mut self, event: &Event<'_>) -> Outcome {
         self.cursor += 1;
@@ -221,21 +271,66 @@ impl Fold {
     }
 
     /// The messages in the order in which they began, open ones as they stand.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, Event, Fold, Msg};
+    ///
+    /// let events = ["Alice", "Bob"].map(|name| Event::new(CustomEvent::message(&Msg::user(name, "Hello"))));
+    /// let fold: Fold = events.iter().collect();
+    /// let names: Vec<&str> = fold.messages().map(Msg::name).collect();
+    /// assert_eq!(names, ["Alice", "Bob"]);
+    /// ```
     pub fn messages(&self) -> impl Iterator<Item = &Msg> {
         self.entries.iter().map(|entry| entry.reply.message())
     }
 
     /// The message with an id.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, Event, Fold, Msg};
+    ///
+    /// let hello = Msg::user("Alice", "Hello").with_id("m1");
+    /// let fold: Fold = [Event::new(CustomEvent::message(&hello))].iter().collect();
+    /// assert_eq!(fold.message("m1"), Some(&hello));
+    /// assert_eq!(fold.message("m2"), None);
+    /// ```
     pub fn message(&self, id: &str) -> Option<&Msg> {
         self.reply(id).map(ReplyFold::message)
     }
 
     /// The reply with an id, and all that its fold knows about it.
+    ///
+    /// ```
+    /// use recount_message::{Fold, ReplyWriter, Stamps};
+    ///
+    /// // A reply whose first process has died is gone on with from its fold.
+    /// let mut events = Vec::new();
+    /// let mut first = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s1", "Friday");
+    /// first.text("Hel");
+    /// std::mem::forget(first);
+    ///
+    /// let fold: Fold = events.iter().collect();
+    /// let reply = fold.reply("id-1").unwrap().clone();
+    /// let mut second = ReplyWriter::resume(|_event| {}, Stamps::default(), "s1", reply);
+    /// second.text("lo");
+    /// assert_eq!(second.message().text().as_deref(), Some("Hello"));
+    /// ```
     pub fn reply(&self, id: &str) -> Option<&ReplyFold> {
         self.place(id).ok().and_then(|place| self.entries.get(place)).map(|entry| &entry.reply)
     }
 
     /// The replies that have not ended.
+    ///
+    /// ```
+    /// use recount_message::{Event, Fold};
+    ///
+    /// let start = Event::from_json(r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#)?;
+    /// let mut fold = Fold::new();
+    /// let _ = fold.apply(&start);
+    /// let open: Vec<&str> = fold.open_replies().map(|reply| reply.message().id()).collect();
+    /// assert_eq!(open, ["r"]);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn open_replies(&self) -> impl Iterator<Item = &ReplyFold> {
         self.entries.iter().filter(|entry| !entry.has_ended()).map(|entry| &entry.reply)
     }
@@ -244,6 +339,17 @@ impl Fold {
     ///
     /// A long stream can so be folded in little memory. Only the ids of what was taken are kept, because a late event
     /// for it must still be known as late.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, Event, Fold, Msg, Outcome, Reason};
+    ///
+    /// let event = Event::new(CustomEvent::message(&Msg::user("Alice", "Hello").with_id("m1")));
+    /// let mut fold = Fold::new();
+    /// let _ = fold.apply(&event);
+    /// assert_eq!(fold.take_ended().len(), 1);
+    /// assert_eq!(fold.messages().count(), 0);
+    /// assert_eq!(fold.apply(&event), Outcome::Ignored(Reason::MessageExists("m1".to_owned())));
+    /// ```
     pub fn take_ended(&mut self) -> Vec<Msg> {
         let mut ended = Vec::new();
         while self.entries.front().is_some_and(Entry::has_ended) {
@@ -259,6 +365,14 @@ impl Fold {
     }
 
     /// All messages that have not been taken.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, Event, Fold, Msg};
+    ///
+    /// let fold: Fold = [Event::new(CustomEvent::message(&Msg::user("Alice", "Hello")))].iter().collect();
+    /// let history: Vec<Msg> = fold.into_messages().collect();
+    /// assert_eq!(history[0].name(), "Alice");
+    /// ```
     pub fn into_messages(self) -> impl Iterator<Item = Msg> {
         self.entries.into_iter().map(|entry| entry.reply.into_message())
     }

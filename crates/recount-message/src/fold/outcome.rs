@@ -3,6 +3,26 @@
 use std::fmt;
 
 /// What applying an event did.
+///
+/// ```
+/// use recount_message::{Event, Fold, Outcome};
+///
+/// let stream = [
+///     r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#,
+///     r#"{"type":"CUSTOM","name":"progress","value":{"done":3}}"#,
+///     r#"{"type":"TEXT_BLOCK_END","reply_id":"r","block_id":"t"}"#,
+/// ];
+/// let (mut fold, mut log) = (Fold::new(), Vec::new());
+/// for line in stream {
+///     match fold.apply(&Event::from_json(line)?) {
+///         Outcome::Applied => log.push("applied".to_owned()),
+///         Outcome::Ignored(reason) => log.push(reason.to_string()),
+///         _ => {}
+///     }
+/// }
+/// assert_eq!(log, ["applied", "no block \"t\" has begun"]);
+/// # Ok::<(), recount_message::DecodeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
@@ -21,6 +41,13 @@ pub enum Outcome {
 
 impl Outcome {
     /// Why the event changed nothing, or the first reason why a part of it did.
+    ///
+    /// ```
+    /// use recount_message::{Event, Fold, Reason, UserInterruptEvent};
+    ///
+    /// let outcome = Fold::new().apply(&Event::new(UserInterruptEvent::new("r1")));
+    /// assert_eq!(outcome.reason(), Some(&Reason::UnknownReply("r1".to_owned())));
+    /// ```
     pub fn reason(&self) -> Option<&Reason> {
         match self {
             Self::Ignored(reason) => Some(reason),
@@ -60,6 +87,16 @@ impl From<Result<(), Reason>> for Outcome {
 }
 
 /// A part of an event that changed nothing.
+///
+/// ```
+/// use recount_message::{Event, ExternalExecutionResultEvent, Msg, Outcome, Reason, ToolCallBlock, ToolResultBlock};
+///
+/// let mut reply = Msg::assistant("Friday", ToolCallBlock::new("c1", "search", "{}")).with_id("r1");
+/// let results = ["c1", "c2"].map(|id| ToolResultBlock::success(id, "search", "3 hits"));
+/// let outcome = reply.append_event(&Event::new(ExternalExecutionResultEvent::new("r1", results)));
+/// let Outcome::Partly(skipped) = outcome else { unreachable!() };
+/// assert_eq!((skipped[0].index, &skipped[0].reason), (1, &Reason::UnknownCall("c2".to_owned())));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     /// Which item of the event's list it is.
@@ -69,6 +106,14 @@ pub struct Skipped {
 }
 
 /// Why an event changed nothing.
+///
+/// ```
+/// use recount_message::{Event, Fold, Outcome, Reason, UserInterruptEvent};
+///
+/// // Events for a reply from before this reader joined are no error for it.
+/// let outcome = Fold::new().apply(&Event::new(UserInterruptEvent::new("r1")));
+/// assert!(matches!(outcome, Outcome::Ignored(Reason::UnknownReply(id)) if id == "r1"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -111,6 +156,14 @@ pub enum Reason {
 
 impl Reason {
     /// A short name for programs, such as `unknown_block`.
+    ///
+    /// ```
+    /// use recount_message::Reason;
+    ///
+    /// let reason = Reason::UnknownBlock("b1".to_owned());
+    /// assert_eq!(reason.code(), "unknown_block");
+    /// assert_eq!(reason.to_string(), "no block \"b1\" has begun");
+    /// ```
     pub fn code(&self) -> &'static str {
         match self {
             Self::UnknownReply(_) => "unknown_reply",

@@ -31,28 +31,70 @@ pub struct ReplyFold {
 
 impl ReplyFold {
     /// Begins a reply. Nothing, if the event is not a REPLY_START.
+    ///
+    /// ```
+    /// use recount_message::{Event, ReplyFold, UserInterruptEvent};
+    ///
+    /// let start = Event::from_json(r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#)?;
+    /// assert_eq!(ReplyFold::start(&start).unwrap().message().name(), "Friday");
+    /// assert!(ReplyFold::start(&Event::new(UserInterruptEvent::new("r"))).is_none());
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn start(event: &Event<'_>) -> Option<Self> {
         let EventKind::ReplyStart(start) = &event.kind else { return None };
         Some(Self::from_message(begin(event, &start.reply_id, &start.name)))
     }
 
     /// Goes on with a message, from wherever it stands.
+    ///
+    /// ```
+    /// use recount_message::{Event, Msg, ReplyFold, TextBlock, TextBlockDeltaEvent};
+    ///
+    /// let draft = Msg::assistant("Friday", TextBlock::new("Hel").with_id("t")).with_id("r");
+    /// let mut reply = ReplyFold::from_message(draft);
+    /// let delta = TextBlockDeltaEvent { reply_id: "r".into(), block_id: "t".into(), delta: "lo".into() };
+    /// let _ = reply.apply(&Event::new(delta));
+    /// assert_eq!(reply.message().text().as_deref(), Some("Hello"));
+    /// ```
     pub fn from_message(message: Msg) -> Self {
         let index = Index::of(&message.content);
         Self { message, index }
     }
 
     /// The message so far.
+    ///
+    /// ```
+    /// use recount_message::{Msg, ReplyFold};
+    ///
+    /// let message = Msg::assistant("Friday", "Hello");
+    /// assert_eq!(ReplyFold::from_message(message.clone()).message(), &message);
+    /// ```
     pub fn message(&self) -> &Msg {
         &self.message
     }
 
     /// The message so far, without the index.
+    ///
+    /// ```
+    /// use recount_message::{Msg, ReplyFold};
+    ///
+    /// let reply = ReplyFold::from_message(Msg::assistant("Friday", "Hello"));
+    /// let message: Msg = reply.into_message();
+    /// assert_eq!(message.name(), "Friday");
+    /// ```
     pub fn into_message(self) -> Msg {
         self.message
     }
 
     /// How many blocks the message had when a model was last called.
+    ///
+    /// ```
+    /// use recount_message::{Event, ModelCallStartEvent, Msg, ReplyFold};
+    ///
+    /// let mut reply = ReplyFold::from_message(Msg::assistant("Friday", ("Hello", "world")).with_id("r"));
+    /// let _ = reply.apply(&Event::new(ModelCallStartEvent { reply_id: "r".into(), model_name: "some-model".into() }));
+    /// assert_eq!(reply.call_floor(), 2);
+    /// ```
     pub fn call_floor(&self) -> usize {
         self.message.call_floor.0
     }
@@ -62,6 +104,15 @@ impl ReplyFold {
     }
 
     /// Applies the next event.
+    ///
+    /// ```
+    /// use recount_message::{Event, Msg, Outcome, Reason, ReplyFold, UserInterruptEvent};
+    ///
+    /// let mut reply = ReplyFold::from_message(Msg::assistant("Friday", []).with_id("r1"));
+    /// assert_eq!(reply.apply(&Event::new(UserInterruptEvent::new("r1"))), Outcome::Applied);
+    /// let other = reply.apply(&Event::new(UserInterruptEvent::new("r2")));
+    /// assert_eq!(other, Outcome::Ignored(Reason::OtherReply("r2".to_owned())));
+    /// ```
     #[inline]
     pub fn apply(&mut self, event: &Event<'_>) -> Outcome {
         apply_own(&mut Target { message: &mut self.message, lookup: &mut self.index }, event)

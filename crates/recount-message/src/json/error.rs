@@ -3,6 +3,14 @@
 use std::fmt;
 
 /// What kind of thing was wrong with a text.
+///
+/// ```
+/// use recount_message::{DecodeErrorKind, Event};
+///
+/// // A line that a producer was cut off in is no JSON; anything else is the producer's mistake.
+/// let line = r#"{"type":"TEXT_BLOCK_DELTA","reply_id":"r","#;
+/// assert_eq!(Event::from_json(line).unwrap_err().kind(), DecodeErrorKind::Syntax);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
@@ -73,16 +81,37 @@ impl DecodeError {
     }
 
     /// What kind of thing is wrong.
+    ///
+    /// ```
+    /// use recount_message::{DecodeErrorKind, Event};
+    ///
+    /// let error = Event::from_json(r#"{"type":"USER_INTERRUPT"}"#).unwrap_err();
+    /// assert_eq!(error.kind(), DecodeErrorKind::Missing);
+    /// ```
     pub fn kind(&self) -> DecodeErrorKind {
         self.0.kind
     }
 
     /// The field that is wrong, such as `content[2].state`; empty when the whole text is.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let text = r#"{"name":"Alice","role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":7}]}"#;
+    /// assert_eq!(Msg::from_json(text).unwrap_err().path(), "content[1].text");
+    /// ```
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
     /// What is wrong with it, without the path.
+    ///
+    /// ```
+    /// use recount_message::Event;
+    ///
+    /// let error = Event::from_json(r#"{"type":"USER_INTERRUPT"}"#).unwrap_err();
+    /// assert_eq!((error.path(), error.message()), ("reply_id", "this field is required"));
+    /// ```
     pub fn message(&self) -> &str {
         &self.0.what
     }

@@ -28,11 +28,26 @@ pub struct Object {
 
 impl Object {
     /// An object without keys.
+    ///
+    /// ```
+    /// use recount_message::Object;
+    ///
+    /// assert_eq!(Object::new().to_json(), "{}");
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Reads a JSON text that must be an object.
+    ///
+    /// ```
+    /// use recount_message::Object;
+    ///
+    /// let settings = Object::parse(r#" { "model": "some-model", "temperature": 0.70 } "#)?;
+    /// assert_eq!(settings.get("temperature").unwrap().as_str(), "0.70");
+    /// assert_eq!(Object::parse("[]").unwrap_err().to_string(), "expected an object, found an array");
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -63,26 +78,66 @@ impl Object {
     }
 
     /// How many entries there are.
+    ///
+    /// ```
+    /// use recount_message::Object;
+    ///
+    /// // A key that came twice counts twice.
+    /// assert_eq!(Object::parse(r#"{"a":1,"a":2}"#)?.len(), 2);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Whether there are no entries.
+    ///
+    /// ```
+    /// use recount_message::Object;
+    ///
+    /// assert!(Object::new().is_empty());
+    /// assert!(!Object::from([("a", 1)]).is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// The value under a key.
+    ///
+    /// ```
+    /// use recount_message::Object;
+    ///
+    /// let object = Object::parse(r#"{"a":1,"a":2}"#)?;
+    /// assert_eq!(object.get("a").unwrap().as_str(), "2");
+    /// assert_eq!(object.get("b"), None);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn get(&self, key: &str) -> Option<&Json> {
         self.entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
     /// Whether there is such a key.
+    ///
+    /// ```
+    /// use recount_message::{Json, Object};
+    ///
+    /// // `null` is a value too.
+    /// assert!(Object::from([("a", Json::null())]).contains_key("a"));
+    /// ```
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
     /// Sets the value under a key: in place where the key is there, at the end where it is not.
+    ///
+    /// ```
+    /// use recount_message::Object;
+    ///
+    /// let mut object = Object::from([("a", 1), ("b", 2)]);
+    /// object.insert("a", "one");
+    /// object.insert("c", true);
+    /// assert_eq!(object.to_json(), r#"{"a":"one","b":2,"c":true}"#);
+    /// ```
     pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Json>) {
         let (key, value) = (key.into(), value.into());
         match self.entries.iter_mut().rev().find(|(name, _)| *name == key) {
@@ -92,6 +147,14 @@ impl Object {
     }
 
     /// Removes a key and gives its last value back.
+    ///
+    /// ```
+    /// use recount_message::Object;
+    ///
+    /// let mut object = Object::from([("a", 1), ("b", 2)]);
+    /// assert_eq!(object.remove("a").unwrap().as_str(), "1");
+    /// assert_eq!(object.to_json(), r#"{"b":2}"#);
+    /// ```
     pub fn remove(&mut self, key: &str) -> Option<Json> {
         let mut removed = None;
         self.entries.retain_mut(|(name, value)| {
@@ -105,6 +168,14 @@ impl Object {
     }
 
     /// The entries in their order.
+    ///
+    /// ```
+    /// use recount_message::Object;
+    ///
+    /// let object = Object::from([("b", 2), ("a", 1)]);
+    /// let pairs: Vec<String> = object.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    /// assert_eq!(pairs, ["b=2", "a=1"]);
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
         self.entries.iter().map(|(key, value)| (key.as_str(), value))
     }
@@ -122,6 +193,14 @@ impl Object {
     }
 
     /// The canonical text.
+    ///
+    /// ```
+    /// use recount_message::Object;
+    ///
+    /// let object = Object::parse("{ \"a\" : [ 1, 2 ] }")?;
+    /// assert_eq!(object.to_json(), r#"{"a":[1,2]}"#);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn to_json(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);

@@ -5,6 +5,14 @@ use std::borrow::Cow;
 use super::error::{DecodeError, DecodeErrorKind};
 
 /// How deep a free JSON value (metadata, extras, structured output) may nest, the value itself counting as one.
+///
+/// ```
+/// use recount_message::{DecodeErrorKind, Json, MAX_DEPTH};
+///
+/// let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
+/// assert!(Json::parse(&nested(MAX_DEPTH)).is_ok());
+/// assert_eq!(Json::parse(&nested(MAX_DEPTH + 1)).unwrap_err().kind(), DecodeErrorKind::TooDeep);
+/// ```
 pub const MAX_DEPTH: usize = 128;
 
 /// How deep a whole document may nest: a free value plus what an event or a checkpoint wraps around a message that

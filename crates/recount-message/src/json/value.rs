@@ -32,11 +32,26 @@ pub struct Json(Box<str>);
 
 impl Json {
     /// The value `null`.
+    ///
+    /// ```
+    /// use recount_message::Json;
+    ///
+    /// assert_eq!(Json::null().as_str(), "null");
+    /// assert_eq!(Json::from(None::<u8>), Json::null());
+    /// ```
     pub fn null() -> Self {
         Self("null".into())
     }
 
     /// Reads any JSON text.
+    ///
+    /// ```
+    /// use recount_message::Json;
+    ///
+    /// assert_eq!(Json::parse(" 1.0E-4 ")?.as_str(), "1.0E-4");
+    /// assert!(Json::parse("{a: 1}").is_err());
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -71,6 +86,12 @@ impl Json {
     }
 
     /// The canonical text.
+    ///
+    /// ```
+    /// use recount_message::Json;
+    ///
+    /// assert_eq!(Json::from("say \"hi\"").as_str(), r#""say \"hi\"""#);
+    /// ```
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -89,27 +110,68 @@ impl Json {
     }
 
     /// Whether this is `null`.
+    ///
+    /// ```
+    /// use recount_message::Json;
+    ///
+    /// assert!(Json::from(f64::NAN).is_null());
+    /// assert!(!Json::from(0).is_null());
+    /// ```
     pub fn is_null(&self) -> bool {
         &*self.0 == "null"
     }
 
     /// The string that this is, without quotes and escapes.
+    ///
+    /// ```
+    /// use recount_message::Json;
+    ///
+    /// assert_eq!(Json::parse(r#""caf\u00e9""#)?.to_text().as_deref(), Some("café"));
+    /// assert_eq!(Json::from(7).to_text(), None);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn to_text(&self) -> Option<String> {
         self.raw().to_text().ok().map(String::from)
     }
 
     /// The object that this is.
+    ///
+    /// ```
+    /// use recount_message::Json;
+    ///
+    /// let reading = Json::parse(r#"{"celsius":25.0}"#)?;
+    /// assert!(reading.to_object().unwrap().contains_key("celsius"));
+    /// assert_eq!(Json::from([1, 2]).to_object(), None);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn to_object(&self) -> Option<Object> {
         Object::from_raw(self.raw(), usize::MAX).ok()
     }
 
     /// The elements of the array that this is.
+    ///
+    /// ```
+    /// use recount_message::Json;
+    ///
+    /// let tags = Json::from(["important", "urgent"]).to_list().unwrap();
+    /// assert_eq!(tags[1].to_text().as_deref(), Some("urgent"));
+    /// ```
     pub fn to_list(&self) -> Option<Vec<Self>> {
         let elements = self.raw().elements().ok()?;
         Some(elements.map(|element| Self(element.text.into())).collect())
     }
 
     /// This value as a Rust type.
+    ///
+    /// ```
+    /// use recount_message::Json;
+    ///
+    /// let scores = Json::parse("[1, 2, -3]")?;
+    /// assert_eq!(scores.to::<Vec<i8>>().unwrap(), [1, 2, -3]);
+    /// let error = scores.to::<Vec<u8>>().unwrap_err();
+    /// assert!(error.to_string().starts_with("`[2]`: invalid value"));
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     ///
     /// # Errors
     ///

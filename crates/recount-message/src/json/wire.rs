@@ -198,9 +198,25 @@ macro_rules! words {
 
         impl $name {
             /// Every value, in the order of the declaration.
+            ///
+            /// ```
+            #[doc = concat!("use recount_message::", stringify!($name), ";")]
+            ///
+            #[doc = concat!("for value in ", stringify!($name), "::ALL {")]
+            #[doc = concat!("    assert_eq!(", stringify!($name), "::from_word(value.as_str()), Some(*value));")]
+            /// }
+            /// ```
             pub const ALL: &'static [Self] = &[$(Self::$value),+];
 
             /// The word that stands for it in JSON.
+            ///
+            /// ```
+            #[doc = concat!("use recount_message::", stringify!($name), ";")]
+            ///
+            $(#[doc = concat!(
+                "assert_eq!(", stringify!($name), "::", stringify!($value), ".as_str(), \"", $word, "\");"
+            )])+
+            /// ```
             pub fn as_str(self) -> &'static str {
                 match self {
                     $( Self::$value => $word, )+
@@ -208,6 +224,14 @@ macro_rules! words {
             }
 
             /// The value that a word stands for.
+            ///
+            /// ```
+            #[doc = concat!("use recount_message::", stringify!($name), ";")]
+            ///
+            #[doc = concat!("let first = ", stringify!($name), "::ALL[0];")]
+            #[doc = concat!("assert_eq!(", stringify!($name), "::from_word(first.as_str()), Some(first));")]
+            #[doc = concat!("assert_eq!(", stringify!($name), "::from_word(\"no such word\"), None);")]
+            /// ```
             pub fn from_word(word: &str) -> Option<Self> {
                 match word {
                     $( $word => Some(Self::$value), )+

@@ -32,6 +32,14 @@ pub struct MsgBuilder {
 
 impl Msg {
     /// A message to be built: a user's, without a name and without content, until it is told otherwise.
+    ///
+    /// ```
+    /// use recount_message::{Msg, Role};
+    ///
+    /// let message = Msg::builder().build()?;
+    /// assert_eq!((message.role(), message.name(), message.content().len()), (Role::User, "", 0));
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn builder() -> MsgBuilder {
         let mut message = Self::bare(Role::User, String::new(), Vec::new());
         marks::mark_absent(&mut message.metadata, "name");
@@ -39,6 +47,16 @@ impl Msg {
     }
 
     /// A copy of this message, to be changed. It keeps its id.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let draft = Msg::assistant("Friday", "Hello");
+    /// let longer = draft.to_builder().block("world").build()?;
+    /// assert_eq!(longer.id(), draft.id());
+    /// assert_eq!(longer.text().as_deref(), Some("Hello\nworld"));
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn to_builder(&self) -> MsgBuilder {
         MsgBuilder {
             message: self.clone(),
@@ -50,95 +68,225 @@ impl Msg {
 
 impl MsgBuilder {
     /// Sets the id. Without it a random one is made.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// assert_eq!(Msg::builder().id("m1").build()?.id(), "m1");
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.message.id = id.into();
         self
     }
 
     /// Sets the sender.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let message = Msg::builder().name("Alice").build()?;
+    /// assert!(message.has_name());
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.message = self.message.with_name(name);
         self
     }
 
     /// Sets the role.
+    ///
+    /// ```
+    /// use recount_message::{Msg, Role};
+    ///
+    /// let role = Role::from_word("system").unwrap();
+    /// assert_eq!(Msg::builder().role(role).text_content("Be brief.").build()?.role(), Role::System);
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn role(mut self, role: Role) -> Self {
         self.message.role = role;
         self
     }
 
     /// Replaces the content.
+    ///
+    /// ```
+    /// use recount_message::{ContentBlock, Msg};
+    ///
+    /// let lines = ["Hello", "world"];
+    /// let message = Msg::builder().content(lines.map(ContentBlock::from)).build()?;
+    /// assert_eq!(message.content().len(), 2);
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn content(mut self, blocks: impl IntoIterator<Item = ContentBlock>) -> Self {
         self.message.content = blocks.into_iter().collect();
         self
     }
 
     /// Replaces the content with one text block.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let message = Msg::builder().block("Hullo").text_content("Hello").build()?;
+    /// assert_eq!(message.text().as_deref(), Some("Hello"));
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn text_content(self, text: impl Into<String>) -> Self {
         self.content([TextBlock::new(text).into()])
     }
 
     /// Adds a block.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, Msg};
+    ///
+    /// let message = Msg::builder().block("A picture:").block(DataBlock::from_bytes(b"GIF89a")).build()?;
+    /// assert_eq!(message.images().count(), 1);
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn block(mut self, block: impl Into<ContentBlock>) -> Self {
         self.message.content.push(block.into());
         self
     }
 
     /// Replaces the metadata.
+    ///
+    /// ```
+    /// use recount_message::{Msg, Object};
+    ///
+    /// let message = Msg::builder().name("Alice").metadata(Object::from([("channel", "mail")])).build()?;
+    /// assert_eq!(message.metadata().to_json(), r#"{"channel":"mail"}"#);
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn metadata(mut self, metadata: impl Into<Object>) -> Self {
         self.message = self.message.with_metadata(metadata);
         self
     }
 
     /// Adds a piece of metadata.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let message = Msg::builder().name("Alice").metadata_entry("task", 7).metadata_entry("tags", ["new"]).build()?;
+    /// assert_eq!(message.metadata().to_json(), r#"{"task":7,"tags":["new"]}"#);
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn metadata_entry(mut self, key: impl Into<String>, value: impl Into<Json>) -> Self {
         self.message = self.message.with_metadata_entry(key, value);
         self
     }
 
     /// Sets when the message began. Without it the machine's clock says.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let message = Msg::builder().created_at("2026-01-01T00:00:00Z").build()?;
+    /// assert_eq!(message.finished_at(), Some("2026-01-01T00:00:00Z"));
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn created_at(mut self, time: impl Into<String>) -> Self {
         self.created_at = Some(time.into());
         self
     }
 
     /// Sets when the message was complete. Without it an assistant's message is open and any other complete at once.
+    ///
+    /// ```
+    /// use recount_message::{Msg, Role};
+    ///
+    /// let open = Msg::builder().role(Role::Assistant).text_content("Hello");
+    /// assert_eq!(open.clone().build()?.finished_at(), None);
+    /// assert_eq!(open.finished_at("2026-01-01T00:00:01Z").build()?.finished_at(), Some("2026-01-01T00:00:01Z"));
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn finished_at(mut self, time: impl Into<String>) -> Self {
         self.finished_at = Some(time.into());
         self
     }
 
     /// Sets how many tokens it took.
+    ///
+    /// ```
+    /// use recount_message::{Msg, Role, Usage};
+    ///
+    /// let message = Msg::builder().role(Role::Assistant).usage(Usage::new(100, 20)).build()?;
+    /// assert_eq!(message.usage().unwrap().output_tokens, 20);
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn usage(mut self, usage: Usage) -> Self {
         self.message.usage = Some(usage);
         self
     }
 
     /// Sets why the reply ended.
+    ///
+    /// ```
+    /// use recount_message::{FinishedReason, GenerateReason, Msg, Role};
+    ///
+    /// let message = Msg::builder().role(Role::Assistant).finished_reason(FinishedReason::Interrupted).build()?;
+    /// assert_eq!(message.generate_reason(), GenerateReason::Interrupted);
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn finished_reason(mut self, reason: FinishedReason) -> Self {
         self.message.finished_reason = Some(reason);
         self
     }
 
     /// Sets why the agent stopped, in AgentScope Java's words.
+    ///
+    /// ```
+    /// use recount_message::{GenerateReason, Msg, Role};
+    ///
+    /// let message = Msg::builder().role(Role::Assistant).generate_reason(GenerateReason::ToolSuspended).build()?;
+    /// assert_eq!(message.generate_reason(), GenerateReason::ToolSuspended);
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn generate_reason(mut self, reason: GenerateReason) -> Self {
         self.message = self.message.with_generate_reason(reason);
         self
     }
 
     /// Sets the structured output.
+    ///
+    /// ```
+    /// use recount_message::{Msg, Role};
+    ///
+    /// let message = Msg::builder().role(Role::Assistant).structured_output([("approved", true)]).build()?;
+    /// assert!(message.has_structured());
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn structured_output(mut self, output: impl Into<Object>) -> Self {
         self.message.structured_output = Some(output.into());
         self
     }
 
     /// Sets what went wrong.
+    ///
+    /// ```
+    /// use recount_message::{ErrorInfo, ErrorType, Msg, Role};
+    ///
+    /// let error = ErrorInfo::new(ErrorType::RateLimit, "try again in a minute");
+    /// let message = Msg::builder().role(Role::Assistant).error(error.clone()).build()?;
+    /// assert_eq!(message.error(), Some(&error));
+    /// # Ok::<(), recount_message::RoleError>(())
+    /// ```
     pub fn error(mut self, error: ErrorInfo) -> Self {
         self.message.error = Some(error);
         self
     }
 
     /// The message.
+    ///
+    /// ```
+    /// use recount_message::{Msg, Role, ThinkingBlock};
+    ///
+    /// let thought = Msg::builder().block(ThinkingBlock::new("Hm."));
+    /// assert!(thought.clone().role(Role::Assistant).build().is_ok());
+    /// assert_eq!(thought.role(Role::User).build().unwrap_err().index, 0);
+    /// ```
     ///
     /// # Errors
     ///

@@ -37,6 +37,16 @@ impl Msg {
     }
 
     /// Writes the message in native JSON, on one line.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let message = Msg::user("Alice", "Two\nlines");
+    /// let line = message.to_json();
+    /// assert!(!line.contains('\n'));
+    /// assert_eq!(Msg::from_json(&line)?, message);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn to_json(&self) -> String {
         let mut out = String::new();
         self.write_json(&mut out);
@@ -44,6 +54,17 @@ impl Msg {
     }
 
     /// Appends the message in native JSON to a text.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let mut lines = String::new();
+    /// for message in [Msg::user("Alice", "Hello"), Msg::assistant("Friday", "Hello, Alice")] {
+    ///     message.write_json(&mut lines);
+    ///     lines.push('\n');
+    /// }
+    /// assert_eq!(lines.lines().count(), 2);
+    /// ```
     pub fn write_json(&self, out: &mut String) {
         self.encode(out);
     }

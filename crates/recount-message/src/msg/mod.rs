@@ -93,11 +93,26 @@ impl Eq for CallFloor {}
 
 impl Msg {
     /// A user's message: a string, or blocks of text and data.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, Msg};
+    ///
+    /// let question = Msg::user("Alice", ("What is this?", DataBlock::from_url("https://example.com/leaf.png")?));
+    /// assert_eq!(question.content().len(), 2);
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
     pub fn user(name: impl Into<String>, content: impl Into<Content<MediaBlock>>) -> Self {
         Self::complete(Role::User, name.into(), content.into())
     }
 
     /// A system prompt: a string, or text blocks.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let prompt = Msg::system("system", ["Be brief.".into(), "Answer in French.".into()]);
+    /// assert_eq!(prompt.text().as_deref(), Some("Be brief.\nAnswer in French."));
+    /// ```
     pub fn system(name: impl Into<String>, content: impl Into<Content<TextBlock>>) -> Self {
         Self::complete(Role::System, name.into(), content.into())
     }
@@ -164,6 +179,13 @@ impl Msg {
     }
 
     /// The same message under another id.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let message = Msg::assistant("Friday", []).with_id("reply-7");
+    /// assert!(message.to_json().contains(r#""id":"reply-7""#));
+    /// ```
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
         self
@@ -186,6 +208,15 @@ impl Msg {
 
     /// The same message with other metadata. What says why the agent stopped, and what Recount keeps under `recount`,
     /// stays unless the new metadata has its own.
+    ///
+    /// ```
+    /// use recount_message::{GenerateReason, Msg};
+    ///
+    /// let stopped = Msg::assistant("Friday", "").with_generate_reason(GenerateReason::AllToolsDenied);
+    /// let tagged = stopped.with_metadata([("channel", "mail")]);
+    /// assert!(tagged.metadata().contains_key("channel"));
+    /// assert_eq!(tagged.generate_reason(), GenerateReason::AllToolsDenied);
+    /// ```
     pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
         let before = std::mem::replace(&mut self.metadata, metadata.into());
         for key in [marks::KEY, reason::GENERATE_REASON] {
@@ -200,6 +231,13 @@ impl Msg {
     }
 
     /// The same message with one more piece of metadata.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let message = Msg::user("Alice", "Hello").with_metadata_entry("task", 7).with_metadata_entry("urgent", false);
+    /// assert_eq!(message.metadata().to_json(), r#"{"task":7,"urgent":false}"#);
+    /// ```
     pub fn with_metadata_entry(mut self, key: impl Into<String>, value: impl Into<Json>) -> Self {
         self.metadata.insert(key, value);
         self.mark_role();
@@ -207,24 +245,55 @@ impl Msg {
     }
 
     /// The same message with another time of creation.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let message = Msg::user("Alice", "Hello").with_created_at("2026-01-01T00:00:00Z");
+    /// assert_eq!(message.created_at(), "2026-01-01T00:00:00Z");
+    /// ```
     pub fn with_created_at(mut self, time: impl Into<String>) -> Self {
         self.created_at = time.into();
         self
     }
 
     /// The same message, complete at a time.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let open = Msg::assistant("Friday", "Hello");
+    /// let complete = open.clone().with_finished_at("2026-01-01T00:00:01Z");
+    /// assert_eq!((open.finished_at(), complete.finished_at()), (None, Some("2026-01-01T00:00:01Z")));
+    /// ```
     pub fn with_finished_at(mut self, time: impl Into<String>) -> Self {
         self.finished_at = Some(time.into());
         self
     }
 
     /// The same message with a structured output.
+    ///
+    /// ```
+    /// use recount_message::{Msg, Object};
+    ///
+    /// let output = Object::parse(r#"{"score": 0.9}"#)?;
+    /// let message = Msg::assistant("Judge", "Good.").with_structured_output(output);
+    /// assert_eq!(message.structured_output().unwrap().get("score").unwrap().as_str(), "0.9");
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn with_structured_output(mut self, output: impl Into<Object>) -> Self {
         self.structured_output = Some(output.into());
         self
     }
 
     /// The same message with a number of tokens used.
+    ///
+    /// ```
+    /// use recount_message::{Msg, Usage};
+    ///
+    /// let message = Msg::assistant("Friday", "Hello").with_usage(Usage::new(100, 20));
+    /// assert_eq!(message.usage().unwrap().input_tokens, 100);
+    /// ```
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self

@@ -7,6 +7,14 @@ use crate::json::wire::words;
 
 words! {
     /// Why a reply ended.
+    ///
+    /// ```
+    /// use recount_message::{FinishedReason, ReplyEnd, ReplyWriter, Stamps};
+    ///
+    /// let reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let message = reply.end(ReplyEnd::new(FinishedReason::Interrupted));
+    /// assert_eq!(message.finished_reason(), Some(FinishedReason::Interrupted));
+    /// ```
     pub enum FinishedReason as "finished reason" {
         /// The agent was done.
         Completed = "completed",
@@ -21,6 +29,15 @@ words! {
 
 words! {
     /// What kind of error ended a reply.
+    ///
+    /// ```
+    /// use recount_message::ErrorType;
+    ///
+    /// // Whether it makes sense to try again is up to the program.
+    /// let is_passing = |kind| matches!(kind, ErrorType::RateLimit | ErrorType::Upstream | ErrorType::Connection);
+    /// assert!(is_passing(ErrorType::RateLimit));
+    /// assert!(!is_passing(ErrorType::Authentication));
+    /// ```
     pub enum ErrorType as "error type" {
         /// A credential is missing or wrong.
         Authentication = "authentication",
@@ -45,6 +62,14 @@ words! {
 
 record! {
     /// What went wrong.
+    ///
+    /// ```
+    /// use recount_message::{ErrorInfo, ErrorType, ReplyEnd, ReplyWriter, Stamps};
+    ///
+    /// let reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let message = reply.end(ReplyEnd::failed(ErrorInfo::new(ErrorType::Upstream, "503 from the provider")));
+    /// assert_eq!(message.error().unwrap().message, "503 from the provider");
+    /// ```
     pub struct ErrorInfo {
         /// What kind of error it was.
         pub kind as "type": ErrorType = |_here| ErrorType::Unknown,
@@ -55,6 +80,13 @@ record! {
 
 impl ErrorInfo {
     /// An error of a kind.
+    ///
+    /// ```
+    /// use recount_message::{ErrorInfo, ErrorType};
+    ///
+    /// let error = ErrorInfo::new(ErrorType::Setup, "no model is configured");
+    /// assert_eq!((error.kind.as_str(), error.message.as_str()), ("setup", "no model is configured"));
+    /// ```
     pub fn new(kind: ErrorType, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), extra: crate::Object::new() }
     }
@@ -62,6 +94,14 @@ impl ErrorInfo {
 
 words! {
     /// Why an agent stopped, in AgentScope Java's words.
+    ///
+    /// ```
+    /// use recount_message::{GenerateReason, Msg};
+    ///
+    /// let message = Msg::assistant("Friday", "").with_generate_reason(GenerateReason::PermissionAsking);
+    /// let says = message.metadata().get("agentscope_generate_reason").unwrap();
+    /// assert_eq!(says.to_text().unwrap(), GenerateReason::PermissionAsking.as_str());
+    /// ```
     pub enum GenerateReason as "generate reason" {
         /// The model was done.
         ModelStop = "MODEL_STOP",
@@ -117,6 +157,16 @@ impl Msg {
     }
 
     /// The same message with a reason in AgentScope Java's words. The native reason follows where there is one.
+    ///
+    /// ```
+    /// use recount_message::{FinishedReason, GenerateReason, Msg};
+    ///
+    /// let message = Msg::assistant("Friday", "Hello");
+    /// let stopped = message.clone().with_generate_reason(GenerateReason::Interrupted);
+    /// assert_eq!(stopped.finished_reason(), Some(FinishedReason::Interrupted));
+    /// let waiting = message.with_generate_reason(GenerateReason::ToolSuspended);
+    /// assert_eq!(waiting.finished_reason(), None);
+    /// ```
     pub fn with_generate_reason(mut self, reason: GenerateReason) -> Self {
         let native = match reason {
             GenerateReason::ModelStop | GenerateReason::StructuredOutput => Some(FinishedReason::Completed),

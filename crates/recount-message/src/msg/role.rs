@@ -9,6 +9,14 @@ use crate::json::write;
 use crate::{DecodeError, DecodeErrorKind, Shape};
 
 /// The part that a message's sender plays.
+///
+/// ```
+/// use recount_message::{Msg, Role};
+///
+/// let history = [Msg::system("system", "Be brief."), Msg::user("Alice", "Hello"), Msg::assistant("Friday", "Hi")];
+/// let without_prompt: Vec<&Msg> = history.iter().filter(|message| message.role() != Role::System).collect();
+/// assert_eq!(without_prompt.len(), 2);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
@@ -24,6 +32,13 @@ pub enum Role {
 
 impl Role {
     /// The role's name.
+    ///
+    /// ```
+    /// use recount_message::Role;
+    ///
+    /// assert_eq!(Role::Assistant.as_str(), "assistant");
+    /// assert_eq!(Role::Assistant.to_string(), "assistant");
+    /// ```
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -34,6 +49,13 @@ impl Role {
     }
 
     /// The role by its name.
+    ///
+    /// ```
+    /// use recount_message::Role;
+    ///
+    /// assert_eq!(Role::from_word("tool"), Some(Role::Tool));
+    /// assert_eq!(Role::from_word("TOOL"), None);
+    /// ```
     pub fn from_word(word: &str) -> Option<Self> {
         match word {
             "user" => Some(Self::User),
@@ -45,6 +67,14 @@ impl Role {
     }
 
     /// Whether a message of this role may hold a block. What a later version may have invented is let through.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, Role};
+    ///
+    /// let image = DataBlock::from_bytes(b"GIF89a").into();
+    /// assert!(Role::User.allows(&image));
+    /// assert!(!Role::System.allows(&image));
+    /// ```
     pub fn allows(self, block: &ContentBlock) -> bool {
         match block {
             ContentBlock::Unknown(_) => true,
@@ -93,6 +123,13 @@ impl Wire<'_> for Role {
 }
 
 /// A block that a message of some role may not hold.
+///
+/// ```
+/// use recount_message::{HintBlock, Msg, Role};
+///
+/// let error = Msg::builder().role(Role::User).block("Hello").block(HintBlock::new("…")).build().unwrap_err();
+/// assert_eq!((error.role, error.index, error.block.as_str()), (Role::User, 1, "hint"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`content[{index}]`: a {role} message may not hold a {block} block")]
 pub struct RoleError {

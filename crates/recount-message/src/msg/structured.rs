@@ -7,6 +7,15 @@ use crate::marks;
 use crate::{Json, Object};
 
 /// Why structured data does not fit a Rust type.
+///
+/// ```
+/// use recount_message::{Msg, StructuredError};
+///
+/// let message = Msg::assistant("Judge", "Hm.").with_id("m1");
+/// let error = message.structured::<u8>().unwrap_err();
+/// assert!(matches!(&error, StructuredError::Missing { id } if id == "m1"));
+/// assert_eq!(error.to_string(), "the message \"m1\" has no structured data");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StructuredError {
@@ -74,6 +83,14 @@ impl Msg {
     }
 
     /// Whether there is anything for [`structured`](Self::structured) to read.
+    ///
+    /// ```
+    /// use recount_message::Msg;
+    ///
+    /// let message = Msg::assistant("Judge", "Yes.");
+    /// assert!(!message.has_structured());
+    /// assert!(message.with_metadata([("approved", true)]).has_structured());
+    /// ```
     pub fn has_structured(&self) -> bool {
         self.structured_data().is_some()
     }

@@ -29,6 +29,13 @@ record! {
 
 impl Usage {
     /// Tokens read and written, without a cache.
+    ///
+    /// ```
+    /// use recount_message::Usage;
+    ///
+    /// let usage = Usage { cache_input_tokens: 80, ..Usage::new(100, 20) };
+    /// assert_eq!((usage.input_tokens, usage.cache_input_tokens), (100, 80));
+    /// ```
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self {
             input_tokens,
@@ -40,6 +47,13 @@ impl Usage {
     }
 
     /// Tokens read and written together.
+    ///
+    /// ```
+    /// use recount_message::Usage;
+    ///
+    /// assert_eq!(Usage::new(100, 20).total(), 120);
+    /// assert_eq!(Usage::new(u64::MAX, 1).total(), u64::MAX);
+    /// ```
     pub fn total(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }

@@ -15,6 +15,17 @@ use crate::event::{
 use crate::{Json, Object, base64_text};
 
 /// A data block that has begun. Giving it back ends it.
+///
+/// ```
+/// use recount_message::{DataBlock, OpenData, ReplyWriter, Stamps};
+///
+/// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Painter");
+/// let picture: OpenData = reply.data("image/gif", None);
+/// reply.data_bytes(&picture, b"GIF");
+/// reply.data_bytes(&picture, b"89a");
+/// reply.end_data(picture);
+/// assert_eq!(reply.message().first::<DataBlock>().unwrap().source, DataBlock::from_bytes(b"GIF89a").source);
+/// ```
 #[derive(Debug)]
 #[must_use]
 pub struct OpenData {
@@ -24,12 +35,34 @@ pub struct OpenData {
 
 impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// Says more in the text block that is open, or begins one.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// for piece in ["Hel", "lo, ", "world"] {
+    ///     reply.text(piece);
+    /// }
+    /// assert_eq!(reply.message().text().as_deref(), Some("Hello, world"));
+    /// ```
     pub fn text(&mut self, delta: impl Into<String>) {
         let (reply_id, block_id) = (self.id(), self.open_prose(Prose::Text));
         self.emit(TextBlockDeltaEvent { reply_id, block_id, delta: delta.into().into() });
     }
 
     /// Thinks on in the thinking block that is open, or begins one.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps, ThinkingBlock};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.thinking("The user ");
+    /// reply.thinking("greets me.");
+    /// reply.text("Hello");
+    /// let thought = reply.message().first::<ThinkingBlock>().unwrap();
+    /// assert_eq!(thought.thinking, "The user greets me.");
+    /// assert!(thought.finished_at.is_some());
+    /// ```
     pub fn thinking(&mut self, delta: impl Into<String>) {
         let (reply_id, block_id) = (self.id(), self.open_prose(Prose::Thinking));
         self.emit(ThinkingBlockDeltaEvent { reply_id, block_id, delta: delta.into().into() });
@@ -37,6 +70,16 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
 
     /// Adds something that the provider says about the thinking, such as a signature. Begins a thinking block where none
     /// is open.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps, ThinkingBlock};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.thinking("Hm.");
+    /// reply.thinking_extra("signature", "EqoB…");
+    /// reply.end_prose();
+    /// assert!(reply.message().first::<ThinkingBlock>().unwrap().extra.contains_key("signature"));
+    /// ```
     pub fn thinking_extra(&mut self, key: impl Into<String>, value: impl Into<Json>) {
         self.open_prose(Prose::Thinking);
         if let Some(prose) = &mut self.prose {
@@ -45,6 +88,16 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// Ends the text or thinking block that is open. What is said next begins a new one.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.text("Hello");
+    /// reply.end_prose();
+    /// reply.text("world");
+    /// assert_eq!(reply.message().content().len(), 2);
+    /// ```
     pub fn end_prose(&mut self) {
         let Some(OpenProse { kind, id, extra }) = self.prose.take() else { return };
         let (reply_id, block_id) = (self.id(), Cow::Owned(id));
@@ -75,6 +128,16 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// Begins data that comes piece by piece. Text may go on beside it.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Painter");
+    /// let picture = reply.data("image/png", Some("cat.png".to_owned()));
+    /// reply.text("I am painting.");
+    /// reply.end_data(picture);
+    /// assert_eq!(reply.message().first::<DataBlock>().unwrap().name.as_deref(), Some("cat.png"));
+    /// ```
     pub fn data(&mut self, media_type: impl Into<String>, name: Option<String>) -> OpenData {
         let id = self.stamps.id();
         self.begin_data(id, media_type.into(), name)
@@ -93,6 +156,18 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// Appends bytes to data.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, ReplyWriter, Source, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Painter");
+    /// let notes = reply.data("text/plain", None);
+    /// reply.data_bytes(&notes, b"Hel");
+    /// reply.data_bytes(&notes, b"lo");
+    /// let Source::Base64(source) = &reply.message().first::<DataBlock>().unwrap().source else { unreachable!() };
+    /// assert_eq!(source.bytes()?, b"Hello");
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
     pub fn data_bytes(&mut self, data: &OpenData, bytes: &[u8]) {
         self.data_delta(data, Some(STANDARD.encode(bytes)), None);
     }
@@ -111,6 +186,16 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// Ends data.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Painter");
+    /// let picture = reply.data("image/png", None);
+    /// assert_eq!(reply.message().first::<DataBlock>().unwrap().finished_at, None);
+    /// reply.end_data(picture);
+    /// assert!(reply.message().first::<DataBlock>().unwrap().finished_at.is_some());
+    /// ```
     pub fn end_data(&mut self, data: OpenData) {
         let OpenData { id, .. } = data;
         if self.open_data.contains(&id) {
@@ -125,6 +210,15 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// Gives a whole data block. It keeps its id, unless other data of this reply has it.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Painter");
+    /// reply.data_block(DataBlock::from_url("https://example.com/cat.png")?.with_id("d1"))?;
+    /// assert_eq!(reply.message().images().next().unwrap().id, "d1");
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -141,6 +235,14 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// Something is said to the model from outside.
+    ///
+    /// ```
+    /// use recount_message::{HintBlock, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.hint(HintBlock::reminder("The build is green.").with_source("ci"));
+    /// assert_eq!(reply.message().first::<HintBlock>().unwrap().source.as_deref(), Some("ci"));
+    /// ```
     pub fn hint(&mut self, hint: HintBlock) {
         let HintBlock { hint, id, source, extra, .. } = hint;
         let event =
@@ -149,6 +251,15 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// Gives a whole block that no start, delta and end can carry, such as one of an unknown type.
+    ///
+    /// ```
+    /// use recount_message::{ContentBlock, Object, ReplyWriter, Stamps, UnknownBlock};
+    ///
+    /// let poll = ContentBlock::Unknown(UnknownBlock { fields: Object::from([("type", "poll"), ("id", "p1")]) });
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.block(&poll);
+    /// assert_eq!(reply.message().content(), [poll]);
+    /// ```
     pub fn block(&mut self, block: &ContentBlock) {
         let reply_id = self.reply_id().to_owned();
         self.emit(CustomEvent::block(reply_id, block));

@@ -77,6 +77,15 @@ enum Prose {
 }
 
 /// How a reply ends.
+///
+/// ```
+/// use recount_message::{FinishedReason, ReplyEnd, ReplyWriter, Stamps};
+///
+/// let reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Judge");
+/// let message = reply.end(ReplyEnd::completed().with_structured_output([("approved", true)]));
+/// assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
+/// assert!(message.has_structured());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct ReplyEnd {
@@ -88,27 +97,66 @@ pub struct ReplyEnd {
 
 impl ReplyEnd {
     /// Ends for a reason.
+    ///
+    /// ```
+    /// use recount_message::{FinishedReason, ReplyEnd};
+    ///
+    /// assert_eq!(ReplyEnd::new(FinishedReason::Completed), ReplyEnd::completed());
+    /// ```
     pub fn new(reason: FinishedReason) -> Self {
         Self { reason, error: None, structured_output: None, metadata: Object::new() }
     }
 
     /// The agent is done.
+    ///
+    /// ```
+    /// use recount_message::{FinishedReason, ReplyEnd, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.text("Done.");
+    /// assert_eq!(reply.end(ReplyEnd::completed()).finished_reason(), Some(FinishedReason::Completed));
+    /// ```
     pub fn completed() -> Self {
         Self::new(FinishedReason::Completed)
     }
 
     /// Something went wrong.
+    ///
+    /// ```
+    /// use recount_message::{ErrorInfo, ErrorType, FinishedReason, ReplyEnd, ReplyWriter, Stamps};
+    ///
+    /// let reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let message = reply.end(ReplyEnd::failed(ErrorInfo::new(ErrorType::Connection, "timed out")));
+    /// assert_eq!(message.finished_reason(), Some(FinishedReason::Error));
+    /// assert_eq!(message.error().unwrap().message, "timed out");
+    /// ```
     pub fn failed(error: ErrorInfo) -> Self {
         Self { error: Some(error), ..Self::new(FinishedReason::Error) }
     }
 
     /// The same, with a structured output.
+    ///
+    /// ```
+    /// use recount_message::{ReplyEnd, ReplyWriter, Stamps};
+    ///
+    /// let reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Judge");
+    /// let message = reply.end(ReplyEnd::completed().with_structured_output([("score", 7)]));
+    /// assert_eq!(message.structured_output().unwrap().to_json(), r#"{"score":7}"#);
+    /// ```
     pub fn with_structured_output(mut self, output: impl Into<Object>) -> Self {
         self.structured_output = Some(output.into());
         self
     }
 
     /// The same, with more metadata for the message.
+    ///
+    /// ```
+    /// use recount_message::{ReplyEnd, ReplyWriter, Stamps};
+    ///
+    /// let reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let message = reply.end(ReplyEnd::completed().with_metadata([("rounds", 3)]));
+    /// assert_eq!(message.metadata().get("rounds").unwrap().as_str(), "3");
+    /// ```
     pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
         self.metadata = metadata.into();
         self
@@ -117,6 +165,17 @@ impl ReplyEnd {
 
 impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// Begins a reply under a new id.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let sink = move |event| {
+    ///     let _ = sender.send(event);
+    /// };
+    /// let _reply = ReplyWriter::start(sink, Stamps::default(), "s1", "Friday");
+    /// assert_eq!(receiver.recv().unwrap().type_name(), "REPLY_START");
+    /// ```
     pub fn start(sink: S, mut stamps: Stamps, session_id: impl Into<String>, name: impl Into<String>) -> Self {
         let reply_id = stamps.id();
         Self::start_with(sink, stamps, session_id, name, reply_id, Object::new())
@@ -124,6 +183,16 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
 
     /// Begins a reply under a given id, with what its start carries: `metadata` of the message, and `parent`, the reply
     /// that it is a part of.
+    ///
+    /// ```
+    /// use recount_message::{Object, ReplyWriter, Stamps};
+    ///
+    /// let mut carried = Object::from([("parent", "r1")]);
+    /// carried.insert("metadata", Object::from([("task", "search")]));
+    /// let reply = ReplyWriter::start_with(|_event| {}, Stamps::repeatable(), "s1", "Searcher", "r2", carried);
+    /// assert_eq!((reply.reply_id(), reply.message().parent().as_deref()), ("r2", Some("r1")));
+    /// assert!(reply.message().metadata().contains_key("task"));
+    /// ```
     pub fn start_with(
         mut sink: S,
         mut stamps: Stamps,
@@ -149,6 +218,19 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// Goes on with a reply that was begun elsewhere or earlier, such as one that has waited for its user.
+    ///
+    /// ```
+    /// use recount_message::{Msg, ReplyFold, ReplyWriter, Stamps, ToolCallBlock, ToolCallState, ToolResultState};
+    ///
+    /// let asked = ToolCallBlock::new("c1", "shell", "{}").with_state(ToolCallState::Allowed);
+    /// let fold = ReplyFold::from_message(Msg::assistant("Friday", asked).with_id("r1"));
+    /// let mut reply = ReplyWriter::resume(|_event| {}, Stamps::default(), "s1", fold);
+    ///
+    /// let call = reply.unanswered_call("c1").unwrap();
+    /// let result = reply.tool_result(call);
+    /// reply.end_result(result, ToolResultState::Success);
+    /// assert!(reply.message().result_of("c1").is_some());
+    /// ```
     pub fn resume(sink: S, stamps: Stamps, session_id: impl Into<String>, fold: ReplyFold) -> Self {
         let mut writer = Self {
             sink,
@@ -180,27 +262,84 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// Id of the reply, and of the message that it becomes.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// assert_eq!(reply.reply_id(), "id-1");
+    /// ```
     pub fn reply_id(&self) -> &str {
         self.message().id()
     }
 
     /// The message so far, exactly as a reader has it.
+    ///
+    /// ```
+    /// use std::cell::RefCell;
+    ///
+    /// use recount_message::{Fold, ReplyWriter, Stamps};
+    ///
+    /// let reader = RefCell::new(Fold::new());
+    /// let sink = |event| {
+    ///     let _ = reader.borrow_mut().apply(&event);
+    /// };
+    /// let mut reply = ReplyWriter::start(sink, Stamps::repeatable(), "s1", "Friday");
+    /// reply.text("Hel");
+    /// assert_eq!(reader.borrow().messages().next(), Some(reply.message()));
+    /// ```
     pub fn message(&self) -> &Msg {
         self.fold.message()
     }
 
     /// Whether the reply is over. Nothing is written any more then.
+    ///
+    /// ```
+    /// use recount_message::{Event, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// assert!(!reply.has_ended());
+    ///
+    /// // Somebody else may end it.
+    /// let end = r#"{"created_at":"2026-01-01T00:00:01Z","type":"REPLY_END","session_id":"s1","reply_id":"id-1"}"#;
+    /// let _ = reply.receive(&Event::from_json(end)?);
+    /// assert!(reply.has_ended());
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     pub fn has_ended(&self) -> bool {
         self.message().finished_at().is_some()
     }
 
     /// Takes note of an event that somebody else wrote to the same reply: an answer, an interrupt, a hint.
+    ///
+    /// ```
+    /// use recount_message::{Event, HintBlock, HintBlockEvent, Outcome, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let (reply_id, block_id) = ("id-1".into(), "h1".into());
+    /// let hint = Event::new(HintBlockEvent { reply_id, block_id, source: None, hint: "It is noon.".into() });
+    /// assert_eq!(reply.receive(&hint), Outcome::Applied);
+    /// assert!(reply.message().has::<HintBlock>());
+    /// ```
     pub fn receive(&mut self, event: &Event<'_>) -> Outcome {
         self.fold.apply(event)
     }
 
     /// Writes an event of somebody else, such as the user's answer, into the same stream. One that changes nothing is not
     /// written.
+    ///
+    /// ```
+    /// use recount_message::{ConfirmResult, Event, ReplyWriter, Stamps, ToolCallState, UserConfirmResultEvent};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "shell");
+    /// reply.ask(&call, vec![]);
+    ///
+    /// let asked = reply.message().call("c1").unwrap().clone();
+    /// let answer = UserConfirmResultEvent::new(reply.reply_id(), [ConfirmResult::allow(asked)]);
+    /// assert_eq!(reply.record(Event::new(answer)).reason(), None);
+    /// assert_eq!(reply.message().call("c1").unwrap().state, ToolCallState::Allowed);
+    /// ```
     pub fn record(&mut self, event: AgentEvent) -> Outcome {
         let outcome = self.fold.apply(&event);
         if !matches!(outcome, Outcome::Ignored(_)) {
@@ -236,6 +375,17 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// A model is called.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut events = Vec::new();
+    /// let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s1", "Friday");
+    /// reply.model_call("some-model");
+    /// drop(reply);
+    /// let types: Vec<&str> = events.iter().map(|event| event.type_name()).collect();
+    /// assert_eq!(types, ["REPLY_START", "MODEL_CALL_START", "MODEL_CALL_END", "REPLY_END"]);
+    /// ```
     pub fn model_call(&mut self, model_name: impl Into<String>) {
         self.close_model_call(None, ModelFinishedReason::Completed);
         let reply_id = self.id();
@@ -244,11 +394,33 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// The model has answered. Nothing for the tokens means that the provider did not say.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps, Usage};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// for usage in [Some(Usage::new(100, 20)), None, Some(Usage::new(150, 30))] {
+    ///     reply.model_call("some-model");
+    ///     reply.end_model_call(usage);
+    /// }
+    /// assert_eq!(reply.message().usage(), Some(&Usage::new(250, 50)));
+    /// ```
     pub fn end_model_call(&mut self, usage: Option<Usage>) {
         self.close_model_call(usage, ModelFinishedReason::Completed);
     }
 
     /// The model call was broken off.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps, TextBlock};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.model_call("some-model");
+    /// reply.text("Once upon a");
+    /// reply.interrupt_model_call(None);
+    /// assert!(reply.message().first::<TextBlock>().unwrap().finished_at.is_some());
+    /// assert_eq!(reply.message().usage(), None);
+    /// ```
     pub fn interrupt_model_call(&mut self, usage: Option<Usage>) {
         self.close_model_call(usage, ModelFinishedReason::Interrupted);
     }
@@ -281,17 +453,46 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// The agent has taken more rounds than it may. The reply still has to be ended.
+    ///
+    /// ```
+    /// use recount_message::{FinishedReason, GenerateReason, ReplyEnd, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.exceed_max_iters();
+    /// let message = reply.end(ReplyEnd::new(FinishedReason::ExceedMaxIters));
+    /// assert_eq!(message.generate_reason(), GenerateReason::MaxIterations);
+    /// ```
     pub fn exceed_max_iters(&mut self) {
         let (reply_id, name) = (self.id(), self.message().name().to_owned());
         self.emit(ExceedMaxItersEvent { reply_id, name: name.into() });
     }
 
     /// A signal for the session, which changes no message.
+    ///
+    /// ```
+    /// use recount_message::{EventKind, ReplyWriter, Stamps};
+    ///
+    /// let mut events = Vec::new();
+    /// let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s1", "Friday");
+    /// reply.signal("progress", [("done", 3), ("of", 7)]);
+    /// drop(reply);
+    /// assert!(matches!(&events[1].kind, EventKind::Custom(signal) if signal.name == "progress"));
+    /// ```
     pub fn signal(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Object>) {
         self.emit(CustomEvent::signal(name, value));
     }
 
     /// Ends the reply and gives its message. What is open ends before it, and calls without a result are interrupted.
+    ///
+    /// ```
+    /// use recount_message::{ReplyEnd, ReplyWriter, Stamps, ToolResultState};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let _call = reply.tool_call("c1", "search");
+    /// let message = reply.end(ReplyEnd::completed());
+    /// assert!(message.finished_at().is_some());
+    /// assert_eq!(message.result_of("c1").unwrap().state, ToolResultState::Interrupted);
+    /// ```
     pub fn end(mut self, end: ReplyEnd) -> Msg {
         self.finish(end);
         self.fold.message().clone()

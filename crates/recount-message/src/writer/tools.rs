@@ -15,6 +15,18 @@ use crate::event::{
 use crate::{Json, Object};
 
 /// A tool call that has no result yet. Its result takes it away, so there can only be one.
+///
+/// ```
+/// use recount_message::{ReplyWriter, Stamps, ToolCall, ToolResultState};
+///
+/// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+/// let calls: Vec<ToolCall> = ["c1", "c2"].into_iter().map(|id| reply.tool_call(id, "search")).collect();
+/// for call in calls {
+///     let result = reply.tool_result(call);
+///     reply.end_result(result, ToolResultState::Success);
+/// }
+/// assert!(reply.message().tool_pairs().all(|(_, result)| result.is_some()));
+/// ```
 #[derive(Debug)]
 #[must_use]
 pub struct ToolCall {
@@ -24,17 +36,45 @@ pub struct ToolCall {
 
 impl ToolCall {
     /// Id of the call in this reply.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// assert_eq!(reply.tool_call("c1", "search").id(), "c1");
+    /// // Some providers use an id twice.
+    /// assert_eq!(reply.tool_call("c1", "search").id(), "c1_2");
+    /// ```
     pub fn id(&self) -> &str {
         &self.id
     }
 
     /// The tool.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// assert_eq!(reply.tool_call("c1", "search").name(), "search");
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
 /// A result that has begun. Ending it takes it away, so nothing can follow.
+///
+/// ```
+/// use recount_message::{OpenResult, ReplyWriter, Stamps, ToolResultState};
+///
+/// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+/// let call = reply.tool_call("c1", "build");
+/// let output: OpenResult = reply.tool_result(call);
+/// reply.result_text(&output, "compiling …\n");
+/// reply.result_text(&output, "done\n");
+/// reply.end_result(output, ToolResultState::Success);
+/// assert_eq!(reply.message().result_of("c1").unwrap().output.text().as_deref(), Some("compiling …\ndone\n"));
+/// ```
 #[derive(Debug)]
 #[must_use]
 pub struct OpenResult {
@@ -46,6 +86,19 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     ///
     /// An id that a call of this reply has already becomes another one (`id_2`); what the provider said is then kept in
     /// the block as `provider_id`.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps, ToolCallBlock};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let weather = reply.tool_call("c1", "get_weather");
+    /// let time = reply.tool_call("c2", "get_time");
+    /// reply.tool_input(&weather, r#"{"city":"#);
+    /// reply.tool_input(&time, "{}");
+    /// reply.tool_input(&weather, r#""Beijing"}"#);
+    /// let inputs: Vec<&str> = reply.message().blocks::<ToolCallBlock>().map(|call| call.input.as_str()).collect();
+    /// assert_eq!(inputs, [r#"{"city":"Beijing"}"#, "{}"]);
+    /// ```
     pub fn tool_call(&mut self, id: &str, name: impl Into<String>) -> ToolCall {
         let call = ToolCall { id: self.unused_id::<ToolCallBlock>(id), name: name.into() };
         let mut extra = Object::new();
@@ -64,12 +117,36 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// The call of this reply with an id, if it has no result yet. For a reply that was resumed.
+    ///
+    /// ```
+    /// use recount_message::{Msg, ReplyFold, ReplyWriter, Stamps, ToolCallBlock, ToolResultBlock};
+    ///
+    /// let blocks = (
+    ///     ToolCallBlock::new("c1", "search", "{}"),
+    ///     ToolResultBlock::success("c1", "search", "3 hits"),
+    ///     ToolCallBlock::new("c2", "fetch", "{}"),
+    /// );
+    /// let fold = ReplyFold::from_message(Msg::assistant("Friday", blocks));
+    /// let reply = ReplyWriter::resume(|_event| {}, Stamps::default(), "s1", fold);
+    /// assert!(reply.unanswered_call("c1").is_none());
+    /// assert_eq!(reply.unanswered_call("c2").unwrap().name(), "fetch");
+    /// ```
     pub fn unanswered_call(&self, id: &str) -> Option<ToolCall> {
         let (call, result) = self.message().tool_pairs().filter(|(call, _)| call.id == id).last()?;
         result.is_none().then(|| ToolCall { id: call.id.clone(), name: call.name.clone() })
     }
 
     /// More of the arguments. Nothing happens where they are complete.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "search");
+    /// reply.tool_input(&call, r#"{"query":"#);
+    /// reply.tool_input(&call, r#""tea"}"#);
+    /// assert_eq!(reply.message().call("c1").unwrap().input, r#"{"query":"tea"}"#);
+    /// ```
     pub fn tool_input(&mut self, call: &ToolCall, delta: impl Into<String>) {
         if !self.open_calls.iter().any(|(id, _)| *id == call.id) {
             return;
@@ -83,6 +160,16 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// Adds something that the provider says about the call, as long as its arguments are not complete.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "search");
+    /// reply.tool_call_extra(&call, "thought_signature", "CpoB…");
+    /// reply.end_tool_call(&call);
+    /// assert!(reply.message().call("c1").unwrap().extra.contains_key("thought_signature"));
+    /// ```
     pub fn tool_call_extra(&mut self, call: &ToolCall, key: impl Into<String>, value: impl Into<Json>) {
         if let Some((_, extra)) = self.open_calls.iter_mut().find(|(id, _)| *id == call.id) {
             extra.insert(key, value);
@@ -90,6 +177,17 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// The arguments are complete.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "search");
+    /// reply.tool_input(&call, "{}");
+    /// reply.end_tool_call(&call);
+    /// reply.tool_input(&call, "too late");
+    /// assert_eq!(reply.message().call("c1").unwrap().input, "{}");
+    /// ```
     pub fn end_tool_call(&mut self, call: &ToolCall) {
         if let Some(at) = self.open_calls.iter().position(|(id, _)| *id == call.id) {
             let (id, extra) = self.open_calls.remove(at);
@@ -103,12 +201,32 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// A rule allows the call. What the user allows is said by the answer.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps, ToolCallState};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "search");
+    /// reply.allow(&call);
+    /// assert_eq!(reply.message().call("c1").unwrap().state, ToolCallState::Allowed);
+    /// ```
     pub fn allow(&mut self, call: &ToolCall) {
         let reply_id = self.reply_id().to_owned();
         self.emit(CustomEvent::call(reply_id, &call.id, ToolCallState::Allowed));
     }
 
     /// The reply waits for the user to allow a call, maybe along with some rules.
+    ///
+    /// ```
+    /// use recount_message::{PermissionBehavior, PermissionRule, ReplyWriter, Stamps, ToolCallState};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "shell");
+    /// let rule = PermissionRule::new("shell", Some("git log:*"), PermissionBehavior::Allow).with_source("suggested");
+    /// reply.ask(&call, vec![rule]);
+    /// let asked = reply.message().call("c1").unwrap();
+    /// assert_eq!((asked.state, asked.suggested_rules.len()), (ToolCallState::Asking, 1));
+    /// ```
     pub fn ask(&mut self, call: &ToolCall, suggested_rules: Vec<PermissionRule>) {
         self.end_tool_call(call);
         let Some(mut block) = self.message().call(&call.id).cloned() else { return };
@@ -119,6 +237,20 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// The reply waits for calls that run elsewhere.
+    ///
+    /// ```
+    /// use recount_message::{Event, ExternalExecutionResultEvent, ReplyWriter, Stamps, ToolCallState};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "open_door");
+    /// reply.submit(&[&call]);
+    /// let waiting = reply.message().call("c1").unwrap().clone();
+    /// assert_eq!(waiting.state, ToolCallState::Submitted);
+    ///
+    /// let answer = ExternalExecutionResultEvent::new(reply.reply_id(), [waiting.success("opened")]);
+    /// let _ = reply.record(Event::new(answer));
+    /// assert!(reply.unanswered_call("c1").is_none());
+    /// ```
     pub fn submit(&mut self, calls: &[&ToolCall]) {
         calls.iter().for_each(|call| self.end_tool_call(call));
         let tool_calls: Vec<ToolCallBlock> = calls
@@ -131,6 +263,15 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// A tool begins to run. For a call that somebody else has answered meanwhile, nothing is written.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps, ToolResultState};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "search");
+    /// let _result = reply.tool_result(call);
+    /// assert_eq!(reply.message().result_of("c1").unwrap().state, ToolResultState::Running);
+    /// ```
     pub fn tool_result(&mut self, call: ToolCall) -> OpenResult {
         self.end_tool_call(&call);
         let ToolCall { id, name } = call;
@@ -155,6 +296,17 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// The tool says more.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "search");
+    /// let result = reply.tool_result(call);
+    /// reply.result_text(&result, "3 ");
+    /// reply.result_text(&result, "hits");
+    /// assert_eq!(reply.message().result_of("c1").unwrap().output.text().as_deref(), Some("3 hits"));
+    /// ```
     pub fn result_text(&mut self, result: &OpenResult, delta: impl Into<String>) {
         let delta = ToolResultTextDeltaEvent {
             reply_id: self.id(),
@@ -167,6 +319,18 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// The tool gives data. The same id again goes on with it.
+    ///
+    /// ```
+    /// use recount_message::{DataBlock, MediaBlock, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "screenshot");
+    /// let result = reply.tool_result(call);
+    /// reply.result_data(&result, DataBlock::from_bytes(b"GIF89a").with_name("screen.gif"))?;
+    /// let output = &reply.message().result_of("c1").unwrap().output;
+    /// assert!(matches!(output.blocks(), [MediaBlock::Data(data)] if data.name.as_deref() == Some("screen.gif")));
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -194,6 +358,17 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
 
     /// Everything that a tool has to say, at once.
     ///
+    /// ```
+    /// use recount_message::{DataBlock, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "plot");
+    /// let result = reply.tool_result(call);
+    /// reply.result_payload(&result, ("A chart:", DataBlock::from_bytes(b"GIF89a")))?;
+    /// assert_eq!(reply.message().result_of("c1").unwrap().output.blocks().len(), 2);
+    /// # Ok::<(), recount_message::SourceError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When data in it is not base64.
@@ -214,11 +389,32 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     /// The tool is done.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps, ToolCallState, ToolResultState};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "search");
+    /// let result = reply.tool_result(call);
+    /// reply.end_result(result, ToolResultState::Error);
+    /// assert_eq!(reply.message().result_of("c1").unwrap().state, ToolResultState::Error);
+    /// assert_eq!(reply.message().call("c1").unwrap().state, ToolCallState::Finished);
+    /// ```
     pub fn end_result(&mut self, result: OpenResult, state: ToolResultState) {
         self.end_result_with(result, state, Object::new());
     }
 
     /// The tool is done, and says something beside its answer.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps, ToolResultState};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "search");
+    /// let result = reply.tool_result(call);
+    /// reply.end_result_with(result, ToolResultState::Success, [("seconds", 0.2)]);
+    /// assert_eq!(reply.message().result_of("c1").unwrap().metadata.to_json(), r#"{"seconds":0.2}"#);
+    /// ```
     pub fn end_result_with(&mut self, result: OpenResult, state: ToolResultState, metadata: impl Into<Object>) {
         if !self.is_open(&result) {
             return;
