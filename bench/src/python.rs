@@ -102,9 +102,14 @@ impl Python {
             .arg(&script)
             .arg(stream)
             .output()
-            .with_context(|| format!("cannot run {}", self.interpreter.display()))?;
+            .with_context(|| format!("cannot run {} (`--no-python` does without)", self.interpreter.display()))?;
         if !output.status.success() {
-            bail!("{} failed:\n{}", script.display(), String::from_utf8_lossy(&output.stderr).trim_end());
+            bail!(
+                "{} failed:\n{}\nhint: the interpreter needs the packages of conformance/python/requirements.txt; \
+                 `--no-python` does without",
+                script.display(),
+                String::from_utf8_lossy(&output.stderr).trim_end(),
+            );
         }
         serde_json::from_slice(&output.stdout).context("the script did not print what it should")
     }

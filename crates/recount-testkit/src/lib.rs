@@ -1,7 +1,7 @@
 //! Generated streams and messages, and the laws that they are held to.
 //!
-//! Everything follows from a seed. [`legal()`] streams keep every rule of the protocol, [`illegal()`] ones break some, and
-//! [`steps`] makes streams of a few ids in every order from bytes. [`laws`] says what has to be true of them.
+//! Everything follows from a seed. [`legal()`] streams keep every rule of the protocol, [`illegal()`] ones break some,
+//! and [`steps`] makes streams of a few ids in every order from bytes. [`laws`] says what has to be true of them.
 
 pub mod blocks;
 #[cfg(doctest)]

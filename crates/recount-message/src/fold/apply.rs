@@ -392,6 +392,12 @@ impl<L: Lookup> Target<'_, L> {
     }
 
     fn external_result(&mut self, result: &ToolResultBlock, event: &Event<'_>) -> Result<(), Reason> {
+        if let Some(answer) = self.answer(&result.id)?
+            && self.message.content.get(answer).is_some_and(|answer| answer.finished_at().is_none())
+        {
+            // Its result has begun, so what comes here is an input: the producer tells of it in the deltas that follow.
+            return Ok(());
+        }
         let mut result = result.clone();
         result.finished_at.get_or_insert_with(|| event.created_at.to_string());
         self.push_result(result)

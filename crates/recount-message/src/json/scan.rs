@@ -289,7 +289,7 @@ impl<'a> Scanner<'a> {
             self.at += word.len();
             Ok(kind)
         } else {
-            Err(self.syntax(word))
+            Err(self.syntax("a value"))
         }
     }
 

@@ -163,3 +163,15 @@ fn a_result_that_comes_as_a_whole_block_finishes_its_call() {
     ]);
     assert_eq!(message.call("c").unwrap().state, ToolCallState::Finished);
 }
+
+#[test]
+fn an_external_result_whose_deltas_follow_is_an_input() {
+    let waiting = [
+        r#"TOOL_CALL_START "tool_call_id":"c","tool_call_name":"t""#,
+        r#"TOOL_RESULT_START "tool_call_id":"c","tool_call_name":"t""#,
+        r#"EXTERNAL_EXECUTION_RESULT "execution_results":[{"type":"tool_result","id":"c","name":"t","output":"x"}]"#,
+    ];
+    let (message, outcome) = crate::support::fold_to_last(&waiting);
+    assert_eq!(outcome, recount_message::Outcome::Applied);
+    assert_eq!(message.result_of("c").unwrap().output.blocks().len(), 0);
+}

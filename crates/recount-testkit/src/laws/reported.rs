@@ -98,7 +98,6 @@ fn must_change(kind: &EventKind<'_>) -> bool {
         EventKind::ToolResultTextDelta(kind) => !kind.delta.is_empty(),
         EventKind::DataBlockDelta(kind) => kind.data.as_deref().is_some_and(|data| !data.is_empty()),
         EventKind::ToolResultDataDelta(kind) => kind.data.as_deref().is_some_and(|data| !data.is_empty()),
-        EventKind::ExternalExecutionResult(kind) => !kind.execution_results.is_empty(),
         _ => false,
     }
 }
