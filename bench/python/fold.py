@@ -44,14 +44,12 @@ def decode(lines: list[bytes]) -> list[Any]:
 
 def fold(events: list[Any]) -> list[Msg]:
     """The messages that the events make, each begun by its REPLY_START."""
-    messages = []
-    append = None
+    messages: list[Msg] = []
     for event in events:
         if event.type == EventType.REPLY_START:
             message = AssistantMsg(event.name, [], id=event.reply_id)
             messages.append(message)
-            append = message.append_event
-        append(event)
+        message.append_event(event)
     return messages
 
 

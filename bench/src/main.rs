@@ -32,21 +32,32 @@ struct Options {
     processes: usize,
 }
 
-fn main() -> anyhow::Result<ExitCode> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            // Where even this cannot be written, the exit status still says it.
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Measures everything, prints it, and tells whether no target was missed.
+fn run(options: &Options) -> anyhow::Result<bool> {
     let python = if options.no_python { None } else { Some(Python::new(options.python.clone())?) };
     let mut report = Report::default();
     for (stream, folded_by_python) in all_streams(options.full) {
         let python = python.as_ref().filter(|_| folded_by_python);
-        measure(&stream, python, &options, &mut report)?;
+        measure(&stream, python, options, &mut report)?;
     }
     report.growth = growth(options.rounds)?;
     report.targets = targets(&report);
     let mut out = std::io::stdout().lock();
     report.write(&mut out)?;
     out.flush()?;
-    let missed = report.targets.iter().any(Target::is_missed);
-    Ok(if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(!report.targets.iter().any(Target::is_missed))
 }
 
 /// The streams, and whether Python is asked about them too. Its time grows with the square of the blocks and of the
