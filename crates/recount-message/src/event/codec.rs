@@ -44,38 +44,36 @@ impl<'a> Event<'a> {
     fn from_canonical(text: &'a str) -> Option<Self> {
         let scanner = &mut Scanner::new(text);
         scanner.skip_space();
-        if !scanner.skip_byte(b'{') || !scanner.skip_key(false, "\"id\"") {
+        if !scanner.skip_key("{\"id\":") {
             return None;
         }
         let id = scanner.text().ok()?;
-        if !scanner.skip_key(true, "\"created_at\"") {
+        if !scanner.skip_key(",\"created_at\":") {
             return None;
         }
         let created_at = scanner.text().ok()?;
-        if !scanner.skip_key(true, "\"metadata\"") {
+        if !scanner.skip_key(",\"metadata\":") {
             return None;
         }
         let metadata = Object::next(scanner, Place::default()).ok()?;
-        if !scanner.skip_key(true, "\"type\"") {
+        if !scanner.skip_key(",\"type\":") {
             return None;
         }
         let type_name = scanner.text().ok()?;
-        if type_name == "HINT_BLOCK" {
-            return None;
+        let head = Head { id, created_at, metadata };
+        match &*type_name {
+            // What it holds takes its ids from a field that has not been read yet.
+            "HINT_BLOCK" => None,
+            "DATA_BLOCK_DELTA" | "TOOL_RESULT_DATA_DELTA" => EventKind::from_canonical(&type_name, head, scanner)
+                .filter(|event| check_one_source(&event.kind).is_ok()),
+            _ => EventKind::from_canonical(&type_name, head, scanner),
         }
-        let place = Place { time: &created_at, holds_message: type_name == "CUSTOM", ..Place::default() };
-        let kind = EventKind::from_canonical(&type_name, scanner, place)?;
-        if !scanner.skip_byte(b'}') {
-            return None;
-        }
-        scanner.finish().ok()?;
-        check_one_source(&kind).ok()?;
-        Some(Self { id, created_at, metadata, kind, extra: Object::new() })
     }
 
     /// Reads an event whose fields may stand in any order, with any others between them.
     fn from_any_order(text: &'a str) -> Result<Self, DecodeError> {
-        let mut fields = Fields::document(text)?;
+        let mut fields = Fields::default();
+        fields.scan_document(text)?;
         let nowhere = Place::default();
         let id = fields.read("id", nowhere)?.unwrap_or_default();
         let created_at: Cow<'a, str> = fields.read("created_at", nowhere)?.unwrap_or_default();
@@ -154,6 +152,20 @@ impl<'a> Event<'a> {
             matches!(key, "id" | "created_at" | "metadata" | "type") || self.kind.declares(key)
         });
         out.push('}');
+    }
+}
+
+/// What every event begins with.
+pub(super) struct Head<'a> {
+    pub(super) id: Cow<'a, str>,
+    pub(super) created_at: Cow<'a, str>,
+    pub(super) metadata: Object,
+}
+
+impl Head<'_> {
+    #[inline]
+    pub(super) fn place(&self, type_name: &str) -> Place<'_> {
+        Place { time: &self.created_at, holds_message: type_name == "CUSTOM", ..Place::default() }
     }
 }
 

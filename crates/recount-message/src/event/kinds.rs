@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::Event;
+use super::codec::Head;
 use super::declare::{IntoOwned, events, example, next_field, read_field, write_field};
 use crate::block::{Payload, PermissionRule, ToolCallBlock, ToolResultBlock, ToolResultState};
 use crate::json::fields::Fields;

@@ -18,37 +18,47 @@ type Slots<'a> = SmallVec<[Option<(Raw<'a>, Raw<'a>)>; 12]>;
 const FEW: usize = 32;
 
 /// The fields of one object. A record takes those that it knows by name; the rest becomes its `extra`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Fields<'a> {
     fields: Slots<'a>,
     /// Where the next field is looked for first: canonical texts have their fields in the order they are asked for.
     next: usize,
+    /// How many have been taken.
+    taken: usize,
 }
 
 impl<'a> Fields<'a> {
     /// Scans a text that must be one object.
-    #[inline]
     pub(crate) fn document(text: &'a str) -> Result<Self, DecodeError> {
+        let mut fields = Self::default();
+        fields.scan_document(text)?;
+        Ok(fields)
+    }
+
+    /// Scans a text that must be one object. Fields are large, so who reads many of them scans in place.
+    #[inline]
+    pub(crate) fn scan_document(&mut self, text: &'a str) -> Result<(), DecodeError> {
         let mut scanner = Scanner::new(text);
         scanner.skip_space();
         if scanner.peek() != Some(b'{') {
             return Err(Raw::document(text)?.expected("an object"));
         }
-        let fields = Self::scan(&mut scanner)?;
-        scanner.finish()?;
-        Ok(fields)
+        self.scan(&mut scanner)?;
+        scanner.finish()
     }
 
     pub(crate) fn of(raw: Raw<'a>) -> Result<Self, DecodeError> {
         if raw.kind != Kind::Object {
             return Err(raw.expected("an object"));
         }
-        Self::scan(&mut Scanner::new(raw.text))
+        let mut fields = Self::default();
+        fields.scan(&mut Scanner::new(raw.text))?;
+        Ok(fields)
     }
 
     #[inline]
-    fn scan(scanner: &mut Scanner<'a>) -> Result<Self, DecodeError> {
-        let mut fields: Slots<'a> = SmallVec::new();
+    fn scan(&mut self, scanner: &mut Scanner<'a>) -> Result<(), DecodeError> {
+        let fields = &mut self.fields;
         let mut seen = 0_u64;
         scanner.object(MAX_DOCUMENT_DEPTH - 1, |key, value| {
             let (own, clashes) = fingerprint(key);
@@ -63,9 +73,9 @@ impl<'a> Fields<'a> {
             seen |= own;
         })?;
         if fields.len() > FEW {
-            fields = without_repeats(&fields);
+            *fields = without_repeats(fields);
         }
-        Ok(Self { fields, next: 0 })
+        Ok(())
     }
 
     /// The value under a name, left where it is.
@@ -80,6 +90,7 @@ impl<'a> Fields<'a> {
             && slot.is_some_and(|(key, _)| is_key(key, name))
         {
             self.next += 1;
+            self.taken += 1;
             return slot.take().map(|(_, value)| value);
         }
         self.take_anywhere(name)
@@ -88,6 +99,7 @@ impl<'a> Fields<'a> {
     fn take_anywhere(&mut self, name: &str) -> Option<Raw<'a>> {
         let index = self.fields.iter().position(|slot| slot.is_some_and(|(key, _)| is_key(key, name)))?;
         self.next = index + 1;
+        self.taken += 1;
         self.fields.get_mut(index)?.take().map(|(_, value)| value)
     }
 
@@ -112,9 +124,12 @@ impl<'a> Fields<'a> {
 
     /// What no one has taken, in its order.
     #[inline]
-    pub(crate) fn rest(self) -> Result<Object, DecodeError> {
+    pub(crate) fn rest(&self) -> Result<Object, DecodeError> {
         let mut extra = Object::new();
-        for (key, value) in self.fields.into_iter().flatten() {
+        if self.taken == self.fields.len() {
+            return Ok(extra);
+        }
+        for &(key, value) in self.fields.iter().flatten() {
             let key = key.to_text()?.into_owned();
             let value = Json::from_raw(value, MAX_DEPTH).map_err(|error| error.within(&key))?;
             extra.push(key, value);

@@ -171,32 +171,44 @@ impl<'a> Scanner<'a> {
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    /// Steps over `"name":` if that is what comes next, with a comma before it where `comma` says so, and nothing else.
+    /// Steps over a key if it comes next. It is given with the bracket or comma before it and the colon after it, and
+    /// there may be white space between those and it.
     #[inline]
-    pub(crate) fn skip_key(&mut self, comma: bool, quoted_name: &str) -> bool {
+    pub(crate) fn skip_key(&mut self, key: &str) -> bool {
+        let found = self.skip(key) || self.skip_spaced_key(key);
+        self.skip_space();
+        found
+    }
+
+    #[inline(never)]
+    fn skip_spaced_key(&mut self, key: &str) -> bool {
+        let Some((before, quoted_name)) = key.trim_end_matches(':').split_at_checked(1) else { return false };
         let mut at = self.clone();
-        if comma && !at.skip_byte(b',') {
-            return false;
+        for part in [before, quoted_name, ":"] {
+            at.skip_space();
+            if !at.skip(part) {
+                return false;
+            }
         }
-        at.skip_space();
-        if !at.bytes.get(at.at..).is_some_and(|rest| rest.starts_with(quoted_name.as_bytes())) {
-            return false;
-        }
-        at.at += quoted_name.len();
-        at.skip_space();
-        if !at.skip_byte(b':') {
-            return false;
-        }
-        at.skip_space();
         *self = at;
         true
     }
 
+    /// Steps over a word if it comes next.
     #[inline]
-    pub(crate) fn skip_byte(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
+    pub(crate) fn skip(&mut self, word: &str) -> bool {
+        let found = self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes()));
+        if found {
+            self.at += word.len();
+        }
         found
+    }
+
+    /// Steps over the end of the object that the whole text is.
+    #[inline]
+    pub(crate) fn skip_end(&mut self) -> bool {
+        self.skip_space();
+        self.skip("}") && self.finish().is_ok()
     }
 
     /// Calls `each` with every key and value of the object that begins here.
@@ -366,6 +378,11 @@ impl<'a> Scanner<'a> {
                 return Ok(Cow::Borrowed(text));
             }
         }
+        self.escaped_text()
+    }
+
+    #[inline(never)]
+    fn escaped_text(&mut self) -> Result<Cow<'a, str>, DecodeError> {
         self.string()?.to_text()
     }
 
@@ -399,31 +416,73 @@ pub(crate) fn too_deep() -> DecodeError {
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 
-/// The position of the first quote, backslash or control character at or after `at`, eight bytes at a time.
+/// The position of the first quote, backslash or control character at or after `at`.
+///
+/// Most strings are short, so it looks at eight bytes at a time first, and leaves the rest to a function that is made
+/// for long ones.
 #[inline]
 pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
+    for _ in 0..8 {
+        let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else { break };
+        let hits = specials(u64::from_le_bytes(*chunk));
+        if hits != 0 {
+            return at + (hits.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    next_special_far(bytes, at)
+}
+
+#[inline(never)]
+fn next_special_far(bytes: &[u8], mut at: usize) -> usize {
+    // There is no branch inside a chunk, so that the compiler looks at many bytes at once.
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<64>()) {
+        if chunk.iter().fold(false, |found, &byte| found | is_special(byte)) {
+            break;
+        }
+        at += 64;
+    }
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = word ^ (ONES * u64::from(b'"'));
-        let backslash = word ^ (ONES * u64::from(b'\\'));
-        // A byte's high bit is set where the byte is zero (or, in the first term, below a space). Borrows can set
-        // bits above the first hit only, and only the first one is used.
-        let hits = ((word.wrapping_sub(ONES * 0x20) & !word)
-            | (quote.wrapping_sub(ONES) & !quote)
-            | (backslash.wrapping_sub(ONES) & !backslash))
-            & HIGH;
+        let hits = specials(u64::from_le_bytes(*chunk));
         if hits != 0 {
             return at + (hits.trailing_zeros() / 8) as usize;
         }
         at += 8;
     }
     while let Some(&byte) = bytes.get(at) {
-        if byte == b'"' || byte == b'\\' || byte < 0x20 {
+        if is_special(byte) {
             break;
         }
         at += 1;
     }
     at
+}
+
+/// Whether a text can stand in a string as it is.
+#[inline]
+pub(crate) fn is_plain(bytes: &[u8]) -> bool {
+    if bytes.len() > 64 {
+        return next_special(bytes, 0) == bytes.len();
+    }
+    let Some(last) = bytes.last_chunk::<8>() else { return !bytes.iter().any(|&byte| is_special(byte)) };
+    let (words, _) = bytes.as_chunks::<8>();
+    words.iter().chain([last]).fold(0, |hits, word| hits | specials(u64::from_le_bytes(*word))) == 0
+}
+
+/// Whether a byte may not stand in a string as it is.
+#[inline]
+fn is_special(byte: u8) -> bool {
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+}
+
+/// The same for eight bytes at once: the high bit of each special byte. Borrows can set the bits of bytes after the
+/// first special one too, so only the first counts, and whether there is one.
+#[inline]
+fn specials(word: u64) -> u64 {
+    // With this bit flipped the quote comes right after the control characters, and both are less than 0x21.
+    let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
+    let backslash = (word ^ (ONES * u64::from(b'\\'))).wrapping_sub(ONES);
+    (quote_or_control | backslash) & !word & HIGH
 }
 
 /// Resolves the escapes of a string whose text has been scanned before.

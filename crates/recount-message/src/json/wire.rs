@@ -135,6 +135,14 @@ impl Wire<'_> for Object {
     fn encode(&self, out: &mut String) {
         self.write(out);
     }
+
+    #[inline]
+    fn next(scanner: &mut Scanner<'_>, place: Place<'_>) -> Result<Self, DecodeError> {
+        if scanner.skip("{}") {
+            return Ok(Self::new());
+        }
+        Self::decode(scanner.value(MAX_DOCUMENT_DEPTH - 1)?, place)
+    }
 }
 
 impl<'a, T: Wire<'a>> Wire<'a> for Option<T> {

@@ -1,14 +1,21 @@
 //! Writing strings in the canonical way.
 
-use super::scan::next_special;
+use super::scan::{is_plain, next_special};
 
 /// Writes a string with its quotes. Only what JSON requires is escaped, with the short forms where they exist.
+#[inline]
 pub(crate) fn string(out: &mut String, text: &str) {
+    out.reserve(text.len() + 2);
     out.push('"');
-    escaped(out, text);
+    if is_plain(text.as_bytes()) {
+        out.push_str(text);
+    } else {
+        escaped(out, text);
+    }
     out.push('"');
 }
 
+#[inline(never)]
 fn escaped(out: &mut String, mut text: &str) {
     loop {
         let special = next_special(text.as_bytes(), 0);
