@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 VENV := .venv
+CLIENT := clients/typescript
+PNPM := npx --yes pnpm@10 --dir $(CLIENT)
 SAMPLE := crates/recount-cli/samples/weather.jsonl
 # How long each fuzz target runs, in seconds.
 FUZZ_SECONDS ?= 60
@@ -10,7 +12,7 @@ FUZZ_TARGETS := event_decode message_decode fold json_scanner
 CONFORMANCE_STREAMS ?= 400
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint rust-test conformance conformance-record bench fuzz soak clean
+.PHONY: help run test lint rust-test client-test conformance conformance-record bench fuzz soak clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 22
@@ -22,7 +24,7 @@ run: ## Fold a sample stream into messages, and show them
 	@echo '# recount fold $(SAMPLE)'
 	@cargo run --quiet --package recount-cli -- fold $(SAMPLE)
 
-test: lint rust-test conformance ## Everything that must hold: lints, tests, and the live Python peer
+test: lint rust-test client-test conformance ## Everything that must hold: lints, tests, and the live Python peer
 
 lint: ## Formatting, lints, documentation
 	cargo fmt --all --check
@@ -31,6 +33,16 @@ lint: ## Formatting, lints, documentation
 
 rust-test: ## The Rust tests, the laws and the fuzz corpora among them
 	cargo test --quiet
+
+$(CLIENT)/node_modules/installed: $(CLIENT)/package.json $(CLIENT)/pnpm-lock.yaml
+	$(PNPM) install --frozen-lockfile
+	touch $@
+
+client-test: $(CLIENT)/node_modules/installed ## The TypeScript client: build, lint, and the same answers as Rust's
+	cargo build --quiet --package recount-cli --package recount-testkit
+	$(PNPM) build
+	$(PNPM) lint
+	$(PNPM) test
 
 $(VENV)/installed: conformance/python/requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -47,9 +59,10 @@ conformance: $(VENV)/installed ## Ask AgentScope Python again, and let it judge 
 conformance-record: $(VENV)/installed ## Write down anew what AgentScope Python answers
 	$(VENV)/bin/python conformance/python/record.py
 
-bench: $(VENV)/installed ## Measure, side by side with AgentScope Python
+bench: $(VENV)/installed $(CLIENT)/node_modules/installed ## Measure, side by side with AgentScope Python and JSON.parse
 	cargo bench --package recount-bench
 	cargo run --release --quiet --package recount-bench -- --python $(VENV)/bin/python
+	$(PNPM) bench
 
 fuzz: ## Fuzz every target for a minute, with libFuzzer
 	cd fuzz && for target in $(FUZZ_TARGETS); do \
@@ -58,10 +71,12 @@ fuzz: ## Fuzz every target for a minute, with libFuzzer
 			-max_total_time=$(FUZZ_SECONDS) target/corpus/$$target corpus/$$target || exit 1; \
 	done
 
-soak: ## The laws over many more streams than `make test` has time for
+soak: $(CLIENT)/node_modules/installed ## The laws over many more streams than `make test` has time for
 	PROPTEST_CASES=20000 cargo test --release --package recount-message --test laws
+	cargo build --release --quiet --package recount-cli
+	RECOUNT_BIN=$(CURDIR)/target/release/recount $(PNPM) soak
 	$(MAKE) conformance CONFORMANCE_STREAMS=20000
 
 clean: ## Remove what was built and installed
 	cargo clean
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(CLIENT)/node_modules $(CLIENT)/dist

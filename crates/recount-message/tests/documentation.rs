@@ -94,19 +94,21 @@ fn signals() -> String {
 fn every_test_that_the_compatibility_page_names_exists() {
     let page = read(&root().join("docs/compatibility.md"));
     let mut named = 0;
-    for reference in page.split('`').filter(|code| code.contains(".rs::")) {
+    for reference in page.split('`').filter(|code| code.contains(".rs::") || code.contains(".ts::")) {
         let (file, test) = reference.split_once("::").unwrap();
         let found = [
             "crates/recount-message/tests",
             "crates/recount/tests",
             "crates/recount-message/src",
             "crates/recount-cli/tests",
+            "clients/typescript/test",
         ]
         .iter()
         .map(|folder| root().join(folder).join(file))
         .find(|path| path.exists())
         .unwrap_or_else(|| panic!("{file} does not exist"));
-        assert!(read(&found).contains(&format!("fn {test}(")), "{file} has no test {test}");
+        let written = if file.ends_with(".ts") { format!("(\"{test}\"") } else { format!("fn {test}(") };
+        assert!(read(&found).contains(&written), "{file} has no test {test}");
         named += 1;
     }
     assert!(named > 50, "the page names only {named} tests");

@@ -1,0 +1,142 @@
+import type { Checkpoint } from "./checkpoint.js";
+import { completeMsg, text } from "./complete.js";
+import { dispatch } from "./dispatch.js";
+import { Draft } from "./draft.js";
+import { type AgentEvent, blankMsg, type MsgFields, type ReplyStartEvent } from "./generated.js";
+import { marksOf } from "./marks.js";
+import { adopt, floors, isReply, type Msg } from "./msg.js";
+import { APPLIED, no, type Outcome, SEEN } from "./outcome.js";
+import { isObject } from "./values.js";
+
+/**
+ * The fold of a stream: any number of replies, interleaved in any way, and the messages between them.
+ *
+ * The cost of an event does not grow with the messages. A look at them copies what has changed since the last look, and
+ * nothing else: messages and blocks that have stayed the same are the same objects.
+ */
+export class Fold {
+  #cursor = 0;
+  readonly #drafts: Draft<Msg>[] = [];
+  readonly #places = new Map<string, Draft<Msg>>();
+  #taken = new Set<string>();
+  /** The message that the last event was for. */
+  #recent: Draft<Msg> | undefined;
+  #messages: readonly Msg[] | undefined;
+
+  /** Goes on from a checkpoint. One from elsewhere should be read by `parseCheckpoint` first. */
+  static resume({ version, cursor, replies, taken }: Checkpoint): Fold {
+    if (version !== 1) throw new Error("unknown version");
+    const fold = new Fold();
+    fold.#cursor = +cursor;
+    fold.#taken = new Set(taken);
+    for (const { message, call_floor } of replies) {
+      fold.#push(completeMsg({ ...message }), isReply(message) ? call_floor : null);
+    }
+    return fold;
+  }
+
+  /** How many events have been applied, or the cursor of the last one. */
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  /** Applies the next event. */
+  apply(event: AgentEvent): Outcome {
+    return this.applyAt(this.#cursor + 1, event);
+  }
+
+  /**
+   * Applies the event at a cursor. One that is not after the last does nothing, so events may come twice. What is no event
+   * does not move the cursor.
+   */
+  applyAt(cursor: number, event: AgentEvent): Outcome {
+    if (cursor <= this.#cursor) return SEEN;
+    const outcome = dispatch(event, this.#find, this.#add);
+    if (outcome.reason?.code !== "bad_event") this.#cursor = cursor;
+    if (outcome === APPLIED || outcome.kind === "partly") this.#messages = undefined;
+    return outcome;
+  }
+
+  /** The messages in the order in which they began, open ones as they stand. */
+  get messages(): readonly Msg[] {
+    this.#messages ??= this.#drafts.map(look);
+    return this.#messages;
+  }
+
+  /** The message with an id. */
+  message(id: string): Msg | undefined {
+    const draft = this.#places.get(id);
+    return draft && look(draft);
+  }
+
+  /**
+   * Takes the messages from the front that have ended, up to the first that has not. Only their ids are kept, because a
+   * late event for one of them must still be known as late.
+   */
+  takeEnded(): Msg[] {
+    const ended: Msg[] = [];
+    for (const { message, floor } of this.#drafts) {
+      if (floor !== null && message.finished_at == null) break;
+      this.#places.delete(message.id);
+      this.#taken.add(message.id);
+      this.#recent = this.#messages = undefined;
+      ended.push(message);
+    }
+    this.#drafts.splice(0, ended.length);
+    return ended;
+  }
+
+  /** All that is needed to go on from here. */
+  checkpoint(): Checkpoint {
+    const taken = [...this.#taken].sort();
+    return {
+      version: 1,
+      cursor: `${this.#cursor}`,
+      replies: this.#drafts.map((draft) => ({ message: look(draft), call_floor: draft.floor })),
+      ...(taken.length && { taken }),
+    };
+  }
+
+  #push(message: MsgFields, floor: number | null): void {
+    this.#recent = new Draft(adopt(message), floor);
+    this.#places.set(message.id, this.#recent);
+    this.#drafts.push(this.#recent);
+  }
+
+  readonly #find = (reply: string | undefined, event: AgentEvent): Draft | Outcome | undefined => {
+    if (reply === undefined) return;
+    if (this.#recent?.message.id !== reply) this.#recent = this.#places.get(reply);
+    if (!this.#recent) {
+      if (this.#taken.has(reply)) return no("reply_ended", reply);
+      if (event.type !== "REPLY_START") return no("unknown_reply", reply);
+      this.#push(begun(event), 0);
+    }
+    const draft = this.#recent as Draft<Msg>;
+    return draft.floor === null ? no("not_a_reply", reply) : draft;
+  };
+
+  readonly #add = (message: MsgFields): Outcome => {
+    const { id } = message;
+    if (this.#places.has(id) || this.#taken.has(id)) return no("message_exists", id);
+    this.#push(message, null);
+    return APPLIED;
+  };
+}
+
+/** The message as it stands now, which later events leave as it is. */
+function look(draft: Draft<Msg>): Msg {
+  draft.share();
+  floors.set(draft.message, draft.floor);
+  return draft.message;
+}
+
+/** The message that a `REPLY_START` begins. */
+function begun({ reply_id, name, created_at, metadata }: ReplyStartEvent): MsgFields {
+  const { metadata: carried, parent } = marksOf(metadata);
+  const own = isObject(carried) ? carried : {};
+  return {
+    ...blankMsg(text(reply_id), text(created_at ?? "")),
+    name: text(name),
+    metadata: parent === undefined ? own : { ...own, recount: { ...marksOf(own), parent } },
+  };
+}

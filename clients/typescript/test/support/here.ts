@@ -1,0 +1,72 @@
+import { type AgentEvent, Fold, type Outcome, type Reason } from "../../src/index.js";
+import { type DecodeError, parseEvent } from "../../src/parse/index.js";
+
+/** What is to be said about a line whose event was not applied whole. */
+export type Remark = { readonly badField: string } | { readonly outcome: Outcome };
+
+export interface Folded {
+  /** The messages that have ended, and then those that have not. */
+  readonly messages: string[];
+  readonly remarks: Map<number, Remark>;
+  readonly fold: Fold;
+}
+
+/** Folds lines as the Rust command does: what cannot be read is passed over, what has ended is handed on. */
+export function foldHere(lines: readonly string[], fold = new Fold()): Folded {
+  const messages: string[] = [];
+  const remarks = new Map<number, Remark>();
+  for (const [index, line] of lines.entries()) {
+    let event: AgentEvent;
+    try {
+      event = parseEvent(line);
+    } catch (error) {
+      remarks.set(index + 1, { badField: (error as DecodeError).path });
+      continue;
+    }
+    const outcome = fold.apply(event);
+    if (outcome.reason) remarks.set(index + 1, { outcome });
+    for (const message of fold.takeEnded()) messages.push(JSON.stringify(message));
+  }
+  return { messages, remarks, fold };
+}
+
+/** What a remark would be in the words of the Rust command, without the problems that each side words in its own way. */
+export function inWords(remark: Remark): string[] {
+  if ("badField" in remark) return [remark.badField ? `\`${remark.badField}\`: …` : "…"];
+  const { kind, reason, skipped } = remark.outcome;
+  if (kind !== "partly") return [plain(`ignored: ${reasonInWords(reason as Reason)}`)];
+  return skipped.map((part) => plain(`ignored in part, item ${part.index}: ${reasonInWords(part.reason)}`));
+}
+
+function reasonInWords({ code, detail }: Reason): string {
+  const id = JSON.stringify(detail);
+  const words: Partial<Record<Reason["code"], string>> = {
+    unknown_reply: `no reply ${id} has begun`,
+    reply_ended: `the reply ${id} has ended`,
+    message_exists: `there is a message ${id} already`,
+    not_a_reply: `the message ${id} is no reply, so no event can be for it`,
+    unknown_block: `no block ${id} has begun`,
+    block_open: `the block ${id} is still open`,
+    block_ended: `the block ${id} has ended`,
+    unknown_call: `there is no tool call ${id}`,
+    not_asking: `the tool call ${id} does not wait for permission`,
+    result_exists: `the tool call ${id} has its result already`,
+    data_at_url: `the data ${id} is at a URL, so nothing can be appended to it`,
+    bad_data: `the data for ${id} is not base64: …`,
+    unknown_type: `the event type ${id} is not known`,
+    bad_value: detail.replace(/: .*/s, ": …"),
+  };
+  return words[code] ?? code;
+}
+
+/** The same for what the Rust command has said. */
+export function withoutProblem(remark: string): string {
+  const [, ignored] = /^[^`]*? (ignored(?:: | in part, ).*)/s.exec(remark) ?? [];
+  if (!ignored) return remark.startsWith("`") ? remark.replace(/`: .*/s, "`: …") : "…";
+  return plain(
+    ignored.replace(/is not base64: .*/s, "is not base64: …").replace(/(ignored.*?: `[^`]*`): .*/s, "$1: …"),
+  );
+}
+
+/** Leaves out the ids that each side escapes in its own way. */
+const plain = (remark: string) => remark.replace(/"(?:[^"\\]|\\.)*"/gs, (id) => (/^"[\w. -]*"$/.test(id) ? id : '"…"'));

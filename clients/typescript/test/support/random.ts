@@ -1,0 +1,36 @@
+/** Numbers that follow from a seed, the same ones in every run. */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** A number from 0 up to, and not including, 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number from `low` to `high`, both included. */
+  between(low: number, high: number): number {
+    return low + Math.floor(this.next() * (high - low + 1));
+  }
+
+  /** Whether something that happens once in so many times happens now. */
+  oneIn(times: number): boolean {
+    return this.between(1, times) === 1;
+  }
+
+  pick<T>(choices: readonly T[]): T {
+    return choices[this.between(0, choices.length - 1)] as T;
+  }
+
+  /** So many of something. */
+  many<T>(low: number, high: number, make: (index: number) => T): T[] {
+    return Array.from({ length: this.between(low, high) }, (_, index) => make(index));
+  }
+}

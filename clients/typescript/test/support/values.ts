@@ -1,0 +1,105 @@
+import type { Random } from "./random.js";
+
+export type JsonObject = Record<string, unknown>;
+
+const PIECES = [
+  "Hello",
+  " ",
+  "world",
+  "\n",
+  '"',
+  "\\",
+  "/",
+  "é",
+  "中文",
+  "🌍",
+  "\u0000",
+  "\u001f",
+  "\u007f",
+  "\u2028",
+  "\ufeff",
+  '{"city": "Bei',
+  'jing"}',
+  "\t",
+  "e\u0301",
+  "\u{10ffff}",
+  "</script>",
+  "0",
+];
+
+/** Text as it comes: pieces of any script, and what must be escaped. */
+export const someText = (random: Random): string => random.many(0, 4, () => random.pick(PIECES)).join("");
+
+const KEYS = [
+  "k",
+  "signature",
+  "recount",
+  "type",
+  "id",
+  "text",
+  "cut",
+  "ключ",
+  "🔑",
+  "",
+  "a b",
+  "__proto__",
+  "constructor",
+];
+
+/** An object with keys that no reader knows, and sometimes with some that it does. */
+export function someObject(random: Random, depth = 2): JsonObject {
+  // A key that is computed is a key, whatever its name.
+  return random
+    .many(0, 3, () => random.pick(KEYS))
+    .reduce<JsonObject>((object, key) => {
+      Object.defineProperty(object, key, {
+        value: someValue(random, depth - 1),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+      return object;
+    }, {});
+}
+
+/** Any JSON value that I-JSON can say. */
+export function someValue(random: Random, depth = 2): unknown {
+  switch (random.between(0, depth > 0 ? 7 : 5)) {
+    case 0:
+      return null;
+    case 1:
+      return random.oneIn(2);
+    case 2:
+      return random.between(-10, 1000);
+    case 3:
+      return random.pick([0.5, -1.25, 1e21, 1e-7, 2 ** 40, 12345678.9]);
+    case 4:
+    case 5:
+      return someText(random);
+    case 6:
+      return random.many(0, 3, () => someValue(random, depth - 1));
+    default:
+      return someObject(random, depth);
+  }
+}
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** Base64 that is whole, cut somewhere, or none at all. */
+export function someBase64(random: Random): string {
+  const whole = Buffer.from(random.many(0, 7, () => random.between(0, 255))).toString("base64");
+  switch (random.between(0, 9)) {
+    case 0:
+      return random.many(0, 6, () => random.pick([...DIGITS, "="])).join("");
+    case 1:
+      return random.pick(["=", "==", "===", "A", "QR==", "QUJ", "AA\n", " QQ==", "-_", "é", "AA==AA==", "A=", "AAE="]);
+    case 2:
+    case 3:
+    case 4:
+      return whole.slice(0, random.between(0, whole.length));
+    case 5:
+      return whole.slice(random.between(0, whole.length));
+    default:
+      return whole;
+  }
+}
