@@ -5,7 +5,7 @@ import { type AgentEvent, blankBlocks, type ContentBlock, type ToolCallBlock, ty
 import { marksOf } from "./marks.js";
 import { no, type Outcome, ofItems } from "./outcome.js";
 import type { BlockOf, BlockType } from "./types.js";
-import { isObject, isText, type JsonObject } from "./values.js";
+import { isObject, isText, type JsonObject, objectOf } from "./values.js";
 
 /** What a handler answers: nothing where it did what the event says. */
 export type Answer = Outcome | undefined;
@@ -110,7 +110,7 @@ export const handlers = new Map(
 
     USER_CONFIRM_RESULT: (draft, event: EventOf<"USER_CONFIRM_RESULT">) =>
       ofItems(
-        event.confirm_results.map(({ confirmed, tool_call: { id, input } }) => ({ confirmed, id, input })),
+        event.confirm_results.map(({ confirmed, tool_call }) => ({ ...tool_call, confirmed })),
         ({ confirmed, id, input }) =>
           changeCall(draft, id, (call) => {
             if (call.state !== "asking") return no("not_asking", id);
@@ -224,8 +224,7 @@ export function changeCall(
 
 /** What an event carries for a block of a type. A declared field cannot be smuggled in that way. */
 function extraOf(event: AgentEvent, type: BlockType): JsonObject {
-  const { extra } = marksOf(event.metadata);
-  const carried = isObject(extra) ? { ...extra } : {};
+  const carried = { ...objectOf(marksOf(event.metadata).extra) };
   for (const key in blankBlocks[type]("", "")) delete carried[key];
   return carried;
 }

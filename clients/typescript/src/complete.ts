@@ -44,12 +44,11 @@ export function completeMsg(given: JsonObject): MsgFields {
   const message = filled(blankMsg(id, time), given) as unknown as MsgFields;
   const { role } = message;
   message.content = completeBlocks(message.content, id, time);
-  message.content.forEach(({ type }, index) => {
-    if (!mayHold(role, type)) throw new Error(`\`content[${index}]\`: a ${role} message may not hold a ${type} block`);
-  });
+  const wrong = message.content.find(({ type }) => !mayHold(role, type));
+  if (wrong) throw new Error(`a ${role} message may not hold a ${wrong.type} block`);
   return message;
 }
 
-/** A user's message holds text and data, a system's message text, an assistant's message any block. */
+/** A user's message holds text and data, a system's message text, any other message any block. */
 export const mayHold = (role: string, type: string): boolean =>
-  role === "assistant" || !isBlockType(type) || type === "text" || (type === "data" && role === "user");
+  type === "text" || (role === "user" ? type === "data" : role !== "system") || !isBlockType(type);

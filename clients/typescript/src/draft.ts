@@ -1,5 +1,6 @@
 import { isBlockType, text } from "./complete.js";
-import { blankBlocks, type ContentBlock, type DataBlock, type MsgFields, type TextBlock } from "./generated.js";
+import { blankBlocks, type ContentBlock, type DataBlock, type TextBlock } from "./generated.js";
+import { adopt, type Msg } from "./msg.js";
 import { no, type Outcome } from "./outcome.js";
 import type { BlockOf } from "./types.js";
 import { isText } from "./values.js";
@@ -11,9 +12,9 @@ import { isText } from "./values.js";
  * comes, and a block that changes is replaced. So an event costs the same whatever the size of the message, and two looks
  * at a message share every block that has stayed the same.
  */
-export class Draft<M extends MsgFields = MsgFields> {
+export class Draft {
   /** The message as it stands. Who hands it on calls `share` before the next event. */
-  message: M;
+  message: Msg;
   /**
    * How many blocks there were at the last model call: an ended block from before it is never opened again. A message that
    * came whole has none, and takes no events.
@@ -28,11 +29,10 @@ export class Draft<M extends MsgFields = MsgFields> {
   #owned: boolean | undefined;
   /** How often somebody has seen the message. */
   #edition = 0;
-  /** In which edition the block at an index, and the list of its items, was copied last. */
-  readonly #blockEditions: number[] = [];
-  readonly #itemEditions: number[] = [];
+  /** In which edition each block was copied last, and after it the list of its items. */
+  readonly #editions: number[] = [];
 
-  constructor(message: M, floor: number | null) {
+  constructor(message: Msg, floor: number | null) {
     this.message = message;
     this.floor = floor;
     this.#content = message.content;
@@ -40,7 +40,7 @@ export class Draft<M extends MsgFields = MsgFields> {
   }
 
   /** Whether the places are still right: whoever holds a message can put other blocks into it. */
-  isOf(message: M): boolean {
+  isOf(message: Msg): boolean {
     return this.message === message && this.#content === message.content && this.#content.length === this.#length;
   }
 
@@ -51,11 +51,10 @@ export class Draft<M extends MsgFields = MsgFields> {
   }
 
   /** The message, to be changed. */
-  change(): M {
+  change(): Msg {
     if (!this.#owned) {
       this.#content = [...this.#content];
-      const { message } = this;
-      this.message = { __proto__: Object.getPrototypeOf(message), ...message, content: this.#content };
+      this.message = adopt({ ...this.message, content: this.#content });
       this.#owned = true;
     }
     return this.message;
@@ -67,16 +66,12 @@ export class Draft<M extends MsgFields = MsgFields> {
 
   /** The block at an index, to be changed: a copy, unless nobody has seen it since it was copied. */
   edit(index: number): ContentBlock {
-    const block = this.at(index);
-    if (this.#blockEditions[index] === this.#edition) return block;
-    this.#blockEditions[index] = this.#edition;
-    const copy = { ...block };
-    this.change().content[index] = copy;
-    return copy;
+    if (this.#isSeen(2 * index)) this.update(index);
+    return this.at(index);
   }
 
   /** Replaces the block at an index by one with some other fields. */
-  update(index: number, changes: object): undefined {
+  update(index: number, changes?: object): undefined {
     this.change().content[index] = { ...this.at(index), ...changes };
   }
 
@@ -110,16 +105,22 @@ export class Draft<M extends MsgFields = MsgFields> {
   /** Puts an item into the tool result at an index. */
   setItem(index: number, place: number, item: TextBlock | DataBlock): undefined {
     let items = this.items(index);
-    if (this.#itemEditions[index] !== this.#edition) items = [...items];
-    this.#itemEditions[index] = this.#edition;
+    if (this.#isSeen(2 * index + 1)) items = [...items];
     items[place] = item;
     this.#noteItem(index, item, place);
     return this.update(index, { output: items });
   }
 
+  /** Whether something may have been seen. It is asked before a copy is made, which nobody has seen. */
+  #isSeen(what: number): boolean {
+    const seen = this.#editions[what] !== this.#edition;
+    this.#editions[what] = this.#edition;
+    return seen;
+  }
+
   #note(block: ContentBlock): void {
     const index = this.#length++;
-    this.#blockEditions[index] = this.#itemEditions[index] = -1;
+    this.#editions.push(-1, -1);
     if (!isBlockType(block.type)) return;
     this.#place(block.type, block.id, index);
     this.#recent = index;

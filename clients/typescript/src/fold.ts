@@ -6,7 +6,7 @@ import { type AgentEvent, blankMsg, type MsgFields, type ReplyStartEvent } from 
 import { marksOf } from "./marks.js";
 import { adopt, floors, isReply, type Msg } from "./msg.js";
 import { APPLIED, no, type Outcome, SEEN } from "./outcome.js";
-import { isObject } from "./values.js";
+import { objectOf } from "./values.js";
 
 /**
  * The fold of a stream: any number of replies, interleaved in any way, and the messages between them.
@@ -16,11 +16,11 @@ import { isObject } from "./values.js";
  */
 export class Fold {
   #cursor = 0;
-  readonly #drafts: Draft<Msg>[] = [];
-  readonly #places = new Map<string, Draft<Msg>>();
+  readonly #drafts: Draft[] = [];
+  readonly #places = new Map<string, Draft>();
   #taken = new Set<string>();
   /** The message that the last event was for. */
-  #recent: Draft<Msg> | undefined;
+  #recent: Draft | undefined;
   #messages: readonly Msg[] | undefined;
 
   /** Goes on from a checkpoint. One from elsewhere should be read by `parseCheckpoint` first. */
@@ -29,9 +29,8 @@ export class Fold {
     const fold = new Fold();
     fold.#cursor = +cursor;
     fold.#taken = new Set(taken);
-    for (const { message, call_floor } of replies) {
+    for (const { message, call_floor } of replies)
       fold.#push(completeMsg({ ...message }), isReply(message) ? call_floor : null);
-    }
     return fold;
   }
 
@@ -111,7 +110,7 @@ export class Fold {
       if (event.type !== "REPLY_START") return no("unknown_reply", reply);
       this.#push(begun(event), 0);
     }
-    const draft = this.#recent as Draft<Msg>;
+    const draft = this.#recent as Draft;
     return draft.floor === null ? no("not_a_reply", reply) : draft;
   };
 
@@ -124,7 +123,7 @@ export class Fold {
 }
 
 /** The message as it stands now, which later events leave as it is. */
-function look(draft: Draft<Msg>): Msg {
+function look(draft: Draft): Msg {
   draft.share();
   floors.set(draft.message, draft.floor);
   return draft.message;
@@ -133,7 +132,7 @@ function look(draft: Draft<Msg>): Msg {
 /** The message that a `REPLY_START` begins. */
 function begun({ reply_id, name, created_at, metadata }: ReplyStartEvent): MsgFields {
   const { metadata: carried, parent } = marksOf(metadata);
-  const own = isObject(carried) ? carried : {};
+  const own = objectOf(carried);
   return {
     ...blankMsg(text(reply_id), text(created_at ?? "")),
     name: text(name),

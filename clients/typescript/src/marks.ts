@@ -1,9 +1,12 @@
-import { isObject, type JsonObject } from "./values.js";
+import { type JsonObject, objectOf } from "./values.js";
 
 /** What is kept under the key `recount`: of a message's metadata, of an event's, or of a block. */
-export function marksOf(marked: unknown): JsonObject {
-  const marks = isObject(marked) && marked.recount;
-  return isObject(marks) ? marks : {};
+export const marksOf = (marked: unknown): JsonObject => objectOf(objectOf(marked).recount);
+
+/** Whose message it is that is written as an assistant's, because its own role may not hold what it holds. */
+export function markedRole(metadata: unknown): "user" | "system" | "tool" | undefined {
+  const { role } = marksOf(metadata);
+  return (["user", "system", "tool"] as const).find((word) => word === role);
 }
 
 /** The same metadata with a mark more. */

@@ -1,19 +1,9 @@
-import { getContentBlocks, getFirstContentBlock, getTextContent, hasContentBlocks, toolPairs } from "./access.js";
+import { getContentBlocks, getTextContent, hasContentBlocks } from "./access.js";
 import { completeMsg } from "./complete.js";
 import { dispatch } from "./dispatch.js";
 import { Draft } from "./draft.js";
-import type {
-  AgentEvent,
-  ContentBlock,
-  DataBlock,
-  MayBeMissing,
-  MsgFields,
-  TextBlock,
-  ToolCallBlock,
-  ToolResultBlock,
-  Usage,
-} from "./generated.js";
-import { marksOf } from "./marks.js";
+import type { AgentEvent, ContentBlock, DataBlock, MayBeMissing, MsgFields, TextBlock, Usage } from "./generated.js";
+import { markedRole } from "./marks.js";
 import { NOT_FOR_MESSAGE, no, type Outcome } from "./outcome.js";
 import { now, randomId } from "./stamps.js";
 import type { BlockOf, BlockType } from "./types.js";
@@ -82,12 +72,7 @@ export class Msg {
 
   /** The first block of a type; `null` when there is none. */
   getFirstContentBlock<T extends BlockType>(types: T | readonly T[]): BlockOf<T> | null {
-    return getFirstContentBlock(this, types);
-  }
-
-  /** Every tool call with its result, in the order of the calls. */
-  toolPairs(): [call: ToolCallBlock, result: ToolResultBlock | null][] {
-    return toolPairs(this);
+    return getContentBlocks(this, types)[0] ?? null;
   }
 }
 
@@ -127,15 +112,17 @@ function constructorOf<M, B extends ContentBlock>(role: MsgFields["role"]): MsgC
 }
 
 /** Makes a message of fields that are known to be right. */
-export const adopt = (fields: MsgFields): Msg => ({ __proto__: Msg.prototype, ...fields }) as unknown as Msg;
+export function adopt(fields: MsgFields): Msg {
+  return { __proto__: Msg.prototype, ...fields } as unknown as Msg;
+}
 
 /** Where the blocks of a message are, as long as nobody has gone on from it. */
-const drafts = new WeakMap<Msg, Draft<Msg>>();
+const drafts = new WeakMap<Msg, Draft>();
 
 /** The floors of messages that somebody has gone on from. A floor is no part of what a message says. */
 export const floors = new WeakMap<Msg, number | null>();
 
-function draftOf(message: Msg): Draft<Msg> {
+function draftOf(message: Msg): Draft {
   const draft = drafts.get(message);
   if (draft?.isOf(message)) return draft;
   const fresh = new Draft(message, (draft?.message === message ? draft.floor : floors.get(message)) ?? 0);
@@ -143,11 +130,10 @@ function draftOf(message: Msg): Draft<Msg> {
   return fresh;
 }
 
-/** Only an agent's message can be a reply. That of a tool is no agent's, although its role says so. */
-export const isReply = ({ role, metadata }: MsgFields): boolean =>
-  role === "assistant" && marksOf(metadata).role !== "tool";
+/** Only an agent's message can be a reply, and a mark can say that it is none although its role says so. */
+export const isReply = ({ role, metadata }: MsgFields): boolean => role === "assistant" && !markedRole(metadata);
 
-function applyOwn(draft: Draft<Msg>, event: AgentEvent): Outcome {
+function applyOwn(draft: Draft, event: AgentEvent): Outcome {
   const { id } = draft.message;
   if (!isReply(draft.message)) return no("not_a_reply", id);
   return dispatch(

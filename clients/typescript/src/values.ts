@@ -4,3 +4,6 @@ export const isText = (value: unknown): value is string => typeof value === "str
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The object that a value is; one with nothing in it where it is none. */
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});

@@ -17,9 +17,9 @@ async function sizeOf(entry: string): Promise<number> {
 }
 
 test("messages, events and the fold are small", async () => {
-  expect(await sizeOf("index.ts")).toBeLessThan(5 * 1024);
+  expect(await sizeOf("index.ts")).toBeLessThan(5_000);
 });
 
 test("with all parsers it is still small", async () => {
-  expect(await sizeOf("everything.ts")).toBeLessThan(8 * 1024);
+  expect(await sizeOf("everything.ts")).toBeLessThan(8_000);
 });

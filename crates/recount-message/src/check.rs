@@ -369,12 +369,9 @@ impl Checker {
         }
         for (index, block) in message.content().iter().enumerate() {
             self.check_block(block);
-            if message.role() == Role::Tool && !matches!(block, ContentBlock::ToolResult(_)) {
-                let what = block.type_name();
-                self.error(
-                    "role",
-                    format!("`content[{index}]`: a tool message holds results only, not a {what} block"),
-                );
+            if !message.role().allows(block) {
+                let (role, what) = (message.role(), block.type_name());
+                self.error("role", format!("`content[{index}]`: a {role} message may not hold a {what} block"));
             }
         }
         if message.role() == Role::Assistant {

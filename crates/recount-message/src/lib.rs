@@ -37,6 +37,7 @@ mod marks;
 mod msg;
 pub mod schema;
 mod time;
+pub mod wire;
 mod writer;
 
 pub use block::{
@@ -52,8 +53,8 @@ pub use jiff;
 pub use json::scan::MAX_DEPTH;
 pub use json::{DecodeError, DecodeErrorKind, Field, Json, Object, Record, Shape};
 pub use msg::{
-    Content, ErrorInfo, ErrorType, FinishedReason, GenerateReason, Msg, MsgBuilder, Role, RoleError, StructuredError,
-    Usage,
+    Content, ErrorInfo, ErrorType, FinishedReason, GenerateReason, Msg, MsgBuilder, MsgParts, Role, RoleError,
+    StructuredError, Usage,
 };
 pub use time::{Clock, SteppingClock, SystemClock, format_time, parse_time, parse_time_in};
 pub use writer::{OpenData, OpenResult, ReplyEnd, ReplyWriter, Stamps, ToolCall};

@@ -1,6 +1,6 @@
 import { mayHold } from "../complete.js";
 import type { MsgFields } from "../generated.js";
-import { marksOf, withMark, withoutMark } from "../marks.js";
+import { markedRole, withMark, withoutMark } from "../marks.js";
 import { adopt, type Msg } from "../msg.js";
 import { isObject, isText, type JsonObject } from "../values.js";
 import { DecodeError } from "./errors.js";
@@ -24,13 +24,16 @@ export function readMsg(value: unknown): MsgFields {
   const id = given.id == null ? fnv1a(JSON.stringify(free(given, MAX_DOCUMENT_DEPTH))) : "";
   const isTool = given.role === "tool";
   const fields: MsgFields = msg(isTool ? { ...given, role: "assistant" } : given, id, timeOf(given));
-  if (isTool) fields.metadata = withMark(fields.metadata, "role", "tool");
-  else if (fields.role !== "assistant" && marksOf(fields.metadata).role === "tool") {
-    fields.metadata = withoutMark(fields.metadata, "role");
+  const mark = markedRole(fields.metadata);
+  const role = isTool ? "tool" : fields.role === "assistant" && mark ? mark : fields.role;
+  const wrong = fields.content.findIndex(({ type }) => !mayHold(role, type));
+  if (wrong >= 0 && role === fields.role) {
+    throw new DecodeError(`a ${role} message may not hold a ${fields.content[wrong]?.type} block`, `content[${wrong}]`);
   }
-  for (const [index, { type }] of fields.content.entries()) {
-    if (!mayHold(fields.role, type))
-      throw new DecodeError(`a ${fields.role} message may not hold a ${type} block`, `content[${index}]`);
+  if (role === "tool" || wrong >= 0) fields.metadata = withMark(fields.metadata, "role", role);
+  else {
+    fields.role = role;
+    if (mark) fields.metadata = withoutMark(fields.metadata, "role");
   }
   return fields;
 }

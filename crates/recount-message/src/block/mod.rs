@@ -254,6 +254,38 @@ content_blocks! {
 }
 
 impl ContentBlock {
+    /// Reads a block from its native JSON. What it lacks is derived from its place: `owner` is the id of what holds it,
+    /// and `time` that one's time.
+    ///
+    /// ```
+    /// use recount_message::ContentBlock;
+    ///
+    /// let block = ContentBlock::from_json(r#"{"type":"text","text":"Hello"}"#, "m1", "2026-01-01T00:00:00Z")?;
+    /// assert_eq!(block.id(), "m1.0");
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the text is no JSON, or no block.
+    pub fn from_json(text: &str, owner: &str, time: &str) -> Result<Self, DecodeError> {
+        Self::decode(Raw::document(text)?, Place { owner, time, ..Place::default() })
+    }
+
+    /// Writes the block as native JSON.
+    ///
+    /// ```
+    /// use recount_message::{ContentBlock, Object, UnknownBlock};
+    ///
+    /// let block = ContentBlock::Unknown(UnknownBlock { fields: Object::from([("type", "novel")]) });
+    /// assert_eq!(block.to_json(), r#"{"type":"novel"}"#);
+    /// ```
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        self.encode(&mut out);
+        out
+    }
+
     /// Whether a wire name means this block: its own, or the one that AgentScope Java has for it.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         match self {

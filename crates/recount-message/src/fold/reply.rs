@@ -161,7 +161,7 @@ impl Msg {
 /// Applies an event after looking whether it is for this reply.
 #[inline]
 fn apply_own<L: super::index::Lookup>(target: &mut Target<'_, L>, event: &Event<'_>) -> Outcome {
-    if target.message.role != Role::Assistant {
+    if target.message.role() != Role::Assistant {
         return Outcome::Ignored(Reason::NotAReply(target.message.id.clone()));
     }
     if let EventKind::Custom(custom) = &event.kind {

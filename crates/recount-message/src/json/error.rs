@@ -53,19 +53,41 @@ struct Inner {
 }
 
 impl DecodeError {
+    /// An error about a whole value.
+    ///
+    /// ```
+    /// use recount_message::{DecodeError, DecodeErrorKind};
+    ///
+    /// let error = DecodeError::new(DecodeErrorKind::UnknownValue, "unknown role").within("role").at_index(2);
+    /// assert_eq!(error.to_string(), "`[2].role`: unknown role");
+    /// ```
     #[cold]
-    pub(crate) fn new(kind: DecodeErrorKind, what: impl Into<String>) -> Self {
+    pub fn new(kind: DecodeErrorKind, what: impl Into<String>) -> Self {
         Self(Box::new(Inner { kind, path: String::new(), what: what.into() }))
     }
 
+    /// The error that a field is not there.
+    ///
+    /// ```
+    /// use recount_message::DecodeError;
+    ///
+    /// assert_eq!(DecodeError::missing("role").to_string(), "`role`: this field is required");
+    /// ```
     #[cold]
-    pub(crate) fn missing(field: &str) -> Self {
+    pub fn missing(field: &str) -> Self {
         Self::new(DecodeErrorKind::Missing, "this field is required").within(field)
     }
 
     /// Puts the name of the surrounding field before the path.
+    ///
+    /// ```
+    /// use recount_message::DecodeError;
+    ///
+    /// assert_eq!(DecodeError::missing("url").within("source").path(), "source.url");
+    /// ```
     #[cold]
-    pub(crate) fn within(mut self, field: &str) -> Self {
+    #[must_use]
+    pub fn within(mut self, field: &str) -> Self {
         let inner = &mut self.0;
         if !inner.path.is_empty() && !inner.path.starts_with('[') {
             inner.path.insert(0, '.');
@@ -75,8 +97,15 @@ impl DecodeError {
     }
 
     /// Puts an index of the surrounding list before the path.
+    ///
+    /// ```
+    /// use recount_message::DecodeError;
+    ///
+    /// assert_eq!(DecodeError::missing("text").at_index(1).within("content").path(), "content[1].text");
+    /// ```
     #[cold]
-    pub(crate) fn at_index(self, index: usize) -> Self {
+    #[must_use]
+    pub fn at_index(self, index: usize) -> Self {
         self.within(&format!("[{index}]"))
     }
 

@@ -17,20 +17,60 @@ type Slots<'a> = SmallVec<[Option<(Raw<'a>, Raw<'a>)>; 12]>;
 /// Up to this many fields a repeated key is looked for one by one, beyond it by a map.
 const FEW: usize = 32;
 
-/// The fields of one object. A record takes those that it knows by name; the rest becomes its `extra`.
+/// The fields of one object. Who reads it takes those that it knows by name, and keeps the rest.
+///
+/// ```
+/// use recount_message::wire::Fields;
+///
+/// let mut fields = Fields::document(r#"{"mimeType":"image/png","novel":1}"#)?;
+/// let media_type = fields.take("mimeType").map(|raw| raw.to_text()).transpose()?;
+/// assert_eq!((media_type.as_deref(), fields.rest()?.to_json()), (Some("image/png"), r#"{"novel":1}"#.into()));
+/// # Ok::<(), recount_message::DecodeError>(())
+/// ```
 #[derive(Debug, Default)]
-pub(crate) struct Fields<'a> {
+pub struct Fields<'a> {
     fields: Slots<'a>,
     /// Where the next field is looked for first: canonical texts have their fields in the order they are asked for.
     next: usize,
     /// How many have been taken.
     taken: usize,
+    /// Whether the first value of a repeated key counts.
+    first_counts: bool,
 }
 
 impl<'a> Fields<'a> {
-    /// Scans a text that must be one object.
-    pub(crate) fn document(text: &'a str) -> Result<Self, DecodeError> {
+    /// Scans a text that must be one object. The last value of a repeated key counts.
+    ///
+    /// ```
+    /// use recount_message::wire::Fields;
+    ///
+    /// assert!(Fields::document("[]").is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the text is no JSON object, or nests too deep.
+    pub fn document(text: &'a str) -> Result<Self, DecodeError> {
         let mut fields = Self::default();
+        fields.scan_document(text)?;
+        Ok(fields)
+    }
+
+    /// The same for who takes the first value of a repeated key, as Jackson does for what says the type.
+    ///
+    /// ```
+    /// use recount_message::wire::Fields;
+    ///
+    /// let mut fields = Fields::document_by_first(r#"{"type":"a","id":1,"type":"b"}"#)?;
+    /// assert_eq!(fields.take("type").unwrap().text, r#""a""#);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`document`](Self::document).
+    pub fn document_by_first(text: &'a str) -> Result<Self, DecodeError> {
+        let mut fields = Self { first_counts: true, ..Self::default() };
         fields.scan_document(text)?;
         Ok(fields)
     }
@@ -47,18 +87,55 @@ impl<'a> Fields<'a> {
         scanner.finish()
     }
 
-    pub(crate) fn of(raw: Raw<'a>) -> Result<Self, DecodeError> {
+    /// The fields of a value that must be an object.
+    ///
+    /// ```
+    /// use recount_message::wire::{Fields, Raw};
+    ///
+    /// let mut fields = Fields::of(Raw::document(r#"{"a":{"b":1}}"#)?)?;
+    /// let mut inner = Fields::of(fields.take("a").unwrap())?;
+    /// assert_eq!(inner.take("b").unwrap().text, "1");
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it is no object.
+    pub fn of(raw: Raw<'a>) -> Result<Self, DecodeError> {
+        let mut fields = Self::default();
+        fields.scan_value(raw)?;
+        Ok(fields)
+    }
+
+    /// The same for who takes the first value of a repeated key.
+    ///
+    /// ```
+    /// use recount_message::wire::{Fields, Raw};
+    ///
+    /// let mut fields = Fields::of_by_first(Raw::document(r#"{"role":"USER","role":"TOOL"}"#)?)?;
+    /// assert_eq!(fields.take("role").unwrap().text, r#""USER""#);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of).
+    pub fn of_by_first(raw: Raw<'a>) -> Result<Self, DecodeError> {
+        let mut fields = Self { first_counts: true, ..Self::default() };
+        fields.scan_value(raw)?;
+        Ok(fields)
+    }
+
+    fn scan_value(&mut self, raw: Raw<'a>) -> Result<(), DecodeError> {
         if raw.kind != Kind::Object {
             return Err(raw.expected("an object"));
         }
-        let mut fields = Self::default();
-        fields.scan(&mut Scanner::new(raw.text))?;
-        Ok(fields)
+        self.scan(&mut Scanner::new(raw.text))
     }
 
     #[inline]
     fn scan(&mut self, scanner: &mut Scanner<'a>) -> Result<(), DecodeError> {
-        let fields = &mut self.fields;
+        let Self { fields, first_counts, .. } = self;
         let mut seen = 0_u64;
         scanner.object(MAX_DOCUMENT_DEPTH - 1, |key, value| {
             let (own, clashes) = fingerprint(key);
@@ -66,26 +143,44 @@ impl<'a> Fields<'a> {
                 && fields.len() <= FEW
                 && let Some((_, earlier)) = fields.iter_mut().flatten().find(|(other, _)| same_key(*other, key))
             {
-                *earlier = value;
+                if !*first_counts {
+                    *earlier = value;
+                }
             } else {
                 fields.push(Some((key, value)));
             }
             seen |= own;
         })?;
         if fields.len() > FEW {
-            *fields = without_repeats(fields);
+            *fields = without_repeats(fields, *first_counts);
         }
         Ok(())
     }
 
     /// The value under a name, left where it is.
-    pub(crate) fn peek(&self, name: &str) -> Option<Raw<'a>> {
+    ///
+    /// ```
+    /// use recount_message::wire::Fields;
+    ///
+    /// let fields = Fields::document(r#"{"type":"text"}"#)?;
+    /// assert!(fields.peek("type").is_some() && fields.peek("type").is_some());
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    pub fn peek(&self, name: &str) -> Option<Raw<'a>> {
         self.fields.iter().flatten().find(|(key, _)| is_key(*key, name)).map(|(_, value)| *value)
     }
 
-    /// Takes the value under a name.
+    /// Takes the value under a name. It is found at once where fields are taken in their order.
+    ///
+    /// ```
+    /// use recount_message::wire::Fields;
+    ///
+    /// let mut fields = Fields::document(r#"{"a":1}"#)?;
+    /// assert!(fields.take("a").is_some() && fields.take("a").is_none());
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     #[inline]
-    pub(crate) fn take(&mut self, name: &str) -> Option<Raw<'a>> {
+    pub fn take(&mut self, name: &str) -> Option<Raw<'a>> {
         if let Some(slot) = self.fields.get_mut(self.next)
             && slot.is_some_and(|(key, _)| is_key(key, name))
         {
@@ -123,8 +218,21 @@ impl<'a> Fields<'a> {
     }
 
     /// What no one has taken, in its order.
+    ///
+    /// ```
+    /// use recount_message::wire::Fields;
+    ///
+    /// let mut fields = Fields::document(r#"{"a":1,"b":[ 2 ]}"#)?;
+    /// fields.take("a");
+    /// assert_eq!(fields.rest()?.to_json(), r#"{"b":[2]}"#);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When a value nests deeper than [`MAX_DEPTH`], or holds half a surrogate pair.
     #[inline]
-    pub(crate) fn rest(&self) -> Result<Object, DecodeError> {
+    pub fn rest(&self) -> Result<Object, DecodeError> {
         let mut extra = Object::new();
         if self.taken == self.fields.len() {
             return Ok(extra);
@@ -164,9 +272,9 @@ fn fingerprint(key: Raw<'_>) -> (u64, u64) {
     }
 }
 
-/// The same fields with the last value of each key in the place of its first.
+/// The same fields with one value of each key, in the place of its first.
 #[cold]
-fn without_repeats<'a>(fields: &Slots<'a>) -> Slots<'a> {
+fn without_repeats<'a>(fields: &Slots<'a>, first_counts: bool) -> Slots<'a> {
     let mut places = HashMap::new();
     let mut kept = Slots::new();
     for (key, value) in fields.iter().flatten() {
@@ -178,7 +286,9 @@ fn without_repeats<'a>(fields: &Slots<'a>) -> Slots<'a> {
                 kept.push(Some((*key, *value)));
             }
             Entry::Occupied(place) => {
-                if let Some(Some((_, earlier))) = kept.get_mut(*place.get()) {
+                if let Some(Some((_, earlier))) = kept.get_mut(*place.get())
+                    && !first_counts
+                {
                     *earlier = *value;
                 }
             }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::error::{DecodeError, DecodeErrorKind};
+use super::value::Json;
 
 /// How deep a free JSON value (metadata, extras, structured output) may nest, the value itself counting as one.
 ///
@@ -19,23 +20,48 @@ pub const MAX_DEPTH: usize = 128;
 /// holds it.
 pub(crate) const MAX_DOCUMENT_DEPTH: usize = MAX_DEPTH + 16;
 
-/// A value that the scanner has found: its source text and what it is.
+/// A JSON value that was found in a text: where it stands there, and what it is.
+///
+/// ```
+/// use recount_message::wire::{Kind, Raw};
+///
+/// let raw = Raw::document(" [1, 2.50] ")?;
+/// let numbers: Vec<&str> = raw.elements()?.map(|number| number.text).collect();
+/// assert_eq!((raw.kind, numbers), (Kind::Array, vec!["1", "2.50"]));
+/// # Ok::<(), recount_message::DecodeError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Raw<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) kind: Kind,
+pub struct Raw<'a> {
+    /// Its text, without white space around it.
+    pub text: &'a str,
+    /// What it is.
+    pub kind: Kind,
 }
 
+/// What a JSON value is.
+///
+/// ```
+/// use recount_message::wire::{Kind, Raw};
+///
+/// assert_eq!(Raw::document("true")?.kind, Kind::Bool(true));
+/// # Ok::<(), recount_message::DecodeError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
+    /// A number.
     Number,
-    /// `escaped` says whether the text has a backslash; without one it can be borrowed as it stands.
+    /// A string.
     Text {
+        /// Whether the text has a backslash; without one it can be borrowed as it stands.
         escaped: bool,
     },
+    /// An array.
     Array,
+    /// An object.
     Object,
 }
 
@@ -55,7 +81,17 @@ impl Kind {
 
 impl<'a> Raw<'a> {
     /// Scans a text that must hold exactly one value.
-    pub(crate) fn document(text: &'a str) -> Result<Self, DecodeError> {
+    ///
+    /// ```
+    /// use recount_message::wire::Raw;
+    ///
+    /// assert!(Raw::document("{} {}").is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the text is no JSON, or nests too deep.
+    pub fn document(text: &'a str) -> Result<Self, DecodeError> {
         let mut scanner = Scanner::new(text);
         scanner.skip_space();
         let raw = scanner.value(MAX_DOCUMENT_DEPTH)?;
@@ -63,13 +99,33 @@ impl<'a> Raw<'a> {
         Ok(raw)
     }
 
+    /// The error that something else should stand here.
+    ///
+    /// ```
+    /// use recount_message::wire::Raw;
+    ///
+    /// let error = Raw::document("7")?.expected("a string");
+    /// assert_eq!(error.to_string(), "expected a string, found a number");
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
     #[cold]
-    pub(crate) fn expected(self, what: &str) -> DecodeError {
+    pub fn expected(self, what: &str) -> DecodeError {
         DecodeError::new(DecodeErrorKind::WrongType, format!("expected {what}, found {}", self.kind.describe()))
     }
 
     /// The string that this value is, borrowed where it has no escapes.
-    pub(crate) fn to_text(self) -> Result<Cow<'a, str>, DecodeError> {
+    ///
+    /// ```
+    /// use recount_message::wire::Raw;
+    ///
+    /// assert_eq!(Raw::document(r#""a\u0062""#)?.to_text()?, "ab");
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it is no string, or holds half a surrogate pair.
+    pub fn to_text(self) -> Result<Cow<'a, str>, DecodeError> {
         match self.kind {
             Kind::Text { escaped: false } => Ok(Cow::Borrowed(unquoted(self.text))),
             Kind::Text { escaped: true } => unescape(unquoted(self.text)).map(Cow::Owned),
@@ -77,8 +133,35 @@ impl<'a> Raw<'a> {
         }
     }
 
+    /// The value by itself.
+    ///
+    /// ```
+    /// use recount_message::wire::Raw;
+    ///
+    /// assert_eq!(Raw::document(r#"{ "a": 1.0 }"#)?.to_json()?.as_str(), r#"{"a":1.0}"#);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it nests deeper than [`MAX_DEPTH`], or holds half a surrogate pair.
+    pub fn to_json(self) -> Result<Json, DecodeError> {
+        Json::from_raw(self, MAX_DEPTH)
+    }
+
     /// The elements of the array that this value is.
-    pub(crate) fn elements(self) -> Result<Elements<'a>, DecodeError> {
+    ///
+    /// ```
+    /// use recount_message::wire::Raw;
+    ///
+    /// assert_eq!(Raw::document("[[], []]")?.elements()?.count(), 2);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it is no array.
+    pub fn elements(self) -> Result<Elements<'a>, DecodeError> {
         if self.kind != Kind::Array {
             return Err(self.expected("an array"));
         }
@@ -95,7 +178,8 @@ pub(crate) fn unquoted(text: &str) -> &str {
 }
 
 /// The elements of an array whose text has been scanned before, so that it is known to be well formed.
-pub(crate) struct Elements<'a> {
+#[derive(Debug)]
+pub struct Elements<'a> {
     scanner: Scanner<'a>,
     first: bool,
 }

@@ -3,8 +3,14 @@
 use super::scan::{is_plain, next_special};
 
 /// Writes a string with its quotes. Only what JSON requires is escaped, with the short forms where they exist.
+///
+/// ```
+/// let mut out = String::new();
+/// recount_message::wire::write_string(&mut out, "a \"b\"");
+/// assert_eq!(out, r#""a \"b\"""#);
+/// ```
 #[inline]
-pub(crate) fn string(out: &mut String, text: &str) {
+pub fn string(out: &mut String, text: &str) {
     out.reserve(text.len() + 2);
     out.push('"');
     if is_plain(text.as_bytes()) {
@@ -38,7 +44,17 @@ fn escaped(out: &mut String, mut text: &str) {
 }
 
 /// Writes `"key":`, with a comma before it unless it is the first of its object.
-pub(crate) fn key(out: &mut String, name: &str) {
+///
+/// ```
+/// use recount_message::wire::write_key;
+///
+/// let mut out = String::from("{");
+/// write_key(&mut out, "a");
+/// out.push('1');
+/// write_key(&mut out, "b");
+/// assert_eq!(out, r#"{"a":1,"b":"#);
+/// ```
+pub fn key(out: &mut String, name: &str) {
     if !out.ends_with('{') {
         out.push(',');
     }

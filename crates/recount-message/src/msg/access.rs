@@ -56,7 +56,7 @@ impl Msg {
     /// assert_eq!(Msg::system("system", "You are a helpful assistant.").role(), Role::System);
     /// ```
     pub fn role(&self) -> Role {
-        self.role
+        self.role.role
     }
 
     /// What is said, block by block.

@@ -104,7 +104,7 @@ impl MsgBuilder {
     /// # Ok::<(), recount_message::RoleError>(())
     /// ```
     pub fn role(mut self, role: Role) -> Self {
-        self.message.role = role;
+        self.message.role = role.into();
         self
     }
 
@@ -293,11 +293,11 @@ impl MsgBuilder {
     /// When a block may not stand in a message of this role.
     pub fn build(self) -> Result<Msg, RoleError> {
         let Self { mut message, created_at, finished_at } = self;
-        message.role.check(&message.content)?;
+        message.role().check(&message.content)?;
         if let Some(time) = created_at {
             message.created_at = time;
         }
-        message.finished_at = match message.role {
+        message.finished_at = match message.role() {
             Role::Assistant => finished_at,
             Role::User | Role::System | Role::Tool => finished_at.or_else(|| Some(message.created_at.clone())),
         };

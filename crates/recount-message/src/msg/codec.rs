@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{Msg, Role};
+use super::{Msg, NativeRole, Role};
 use crate::json::fields::Fields;
 use crate::json::scan::{Kind, MAX_DOCUMENT_DEPTH, Raw};
 use crate::json::value::serialize_text;
@@ -75,13 +75,11 @@ impl Msg {
             None => Self::from_fields(fields, Place::default())?,
             Some(completed) => Self::from_fields(Fields::of(completed.raw())?, Place::default())?,
         };
-        if message.role == Role::Assistant && has_tool_mark(&message.metadata) {
-            message.role = Role::Tool;
-        }
-        message.mark_role();
-        // AgentScope Java puts anything into a tool message; `check` reports what does not belong there.
-        if message.role != Role::Tool {
-            message.role.check(&message.content).map_err(|error| {
+        let marked = marked_role(&message.metadata).filter(|_| message.role() == Role::Assistant);
+        if let Some(role) = marked {
+            message.role = role.into();
+        } else if message.role() != Role::Tool {
+            message.role().check(&message.content).map_err(|error| {
                 DecodeError::new(
                     DecodeErrorKind::Rule,
                     format!("a {} message may not hold a {} block", error.role, error.block),
@@ -90,21 +88,27 @@ impl Msg {
                 .within("content")
             })?;
         }
+        message.mark_role();
         Ok(message)
     }
 
-    /// Keeps in the metadata what the native role cannot say.
+    /// Keeps in the metadata what the native role cannot say: that the message is a tool's, or that it holds what its
+    /// role may not hold. Other sides have such messages; `check` reports them.
     pub(crate) fn mark_role(&mut self) {
-        if self.role == Role::Tool {
-            marks::set(&mut self.metadata, "role", "tool");
-        } else if has_tool_mark(&self.metadata) {
+        let role = self.role();
+        let marked = role == Role::Tool || role.check(&self.content).is_err();
+        self.role = NativeRole { role, marked };
+        if marked {
+            marks::set(&mut self.metadata, "role", role.as_str());
+        } else if marked_role(&self.metadata).is_some() {
             marks::remove(&mut self.metadata, "role");
         }
     }
 }
 
-fn has_tool_mark(metadata: &Object) -> bool {
-    marks::get(metadata, "role").and_then(|role| role.to_text()).as_deref() == Some("tool")
+fn marked_role(metadata: &Object) -> Option<Role> {
+    let word = marks::get(metadata, "role")?.to_text()?;
+    Role::from_word(&word).filter(|role| *role != Role::Assistant)
 }
 
 /// The text of a message that came without id or time, with both.

@@ -4,6 +4,7 @@ mod access;
 mod build;
 mod codec;
 mod content;
+mod parts;
 mod reason;
 mod role;
 mod structured;
@@ -11,7 +12,9 @@ mod usage;
 
 pub use build::MsgBuilder;
 pub use content::Content;
+pub use parts::MsgParts;
 pub use reason::{ErrorInfo, ErrorType, FinishedReason, GenerateReason};
+pub(crate) use role::NativeRole;
 pub use role::{Role, RoleError};
 pub use structured::StructuredError;
 pub use usage::Usage;
@@ -55,7 +58,7 @@ record! {
         /// What is said, block by block.
         pub(crate) content: Vec<ContentBlock>,
         /// The part that the sender plays.
-        pub(crate) role: Role,
+        pub(crate) role: NativeRole,
         /// Id of the message; a reply's is its `reply_id`.
         pub(crate) id: String = |here| here.owner.to_owned(),
         /// What else is known about the message. It never reaches a model.
@@ -162,7 +165,7 @@ impl Msg {
         let mut message = Self {
             name,
             content,
-            role,
+            role: role.into(),
             id: random_id(),
             metadata: Object::new(),
             created_at: now_text(),

@@ -100,14 +100,28 @@ impl fmt::Display for Role {
     }
 }
 
-impl Wire<'_> for Role {
+/// A role as it stands in native JSON. What no native role may hold is written as an assistant's, with a mark that says
+/// whose it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NativeRole {
+    pub(crate) role: Role,
+    pub(crate) marked: bool,
+}
+
+impl From<Role> for NativeRole {
+    fn from(role: Role) -> Self {
+        Self { role, marked: role == Role::Tool }
+    }
+}
+
+impl Wire<'_> for NativeRole {
     fn shape() -> Shape {
         Shape::Words(&["user", "assistant", "system"])
     }
 
     fn decode(raw: Raw<'_>, _: Place<'_>) -> Result<Self, DecodeError> {
         let word = raw.to_text()?;
-        Self::from_word(&word).ok_or_else(|| {
+        Role::from_word(&word).map(Self::from).ok_or_else(|| {
             DecodeError::new(
                 DecodeErrorKind::UnknownValue,
                 format!("unknown role {word:?}, expected one of user, assistant, system"),
@@ -117,7 +131,7 @@ impl Wire<'_> for Role {
 
     /// Writes the role that every native reader knows.
     fn encode(&self, out: &mut String) {
-        let native = if *self == Self::Tool { Self::Assistant } else { *self };
+        let native = if self.marked { Role::Assistant } else { self.role };
         write::string(out, native.as_str());
     }
 }

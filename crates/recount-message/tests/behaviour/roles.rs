@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use recount_message::check::{Checker, Finding, Severity};
 use recount_message::{
-    ContentBlock, DataBlock, DecodeErrorKind, HintBlock, LegacyMedia, Msg, Role, TextBlock, ThinkingBlock,
+    ContentBlock, DataBlock, DecodeErrorKind, HintBlock, LegacyMedia, Msg, MsgParts, Role, TextBlock, ThinkingBlock,
     ToolCallBlock, ToolResultBlock,
 };
 use serde_json::json;
@@ -107,9 +107,34 @@ fn a_tool_message_with_other_blocks_is_read_and_reported() {
     let expected = Finding {
         severity: Severity::Error,
         code: "role",
-        message: "`content[0]`: a tool message holds results only, not a text block".to_owned(),
+        message: "`content[0]`: a tool message may not hold a text block".to_owned(),
     };
     assert_eq!(Checker::new().message(&message), [expected]);
+}
+
+#[test]
+fn what_another_side_lets_a_role_hold_is_kept_and_reported() {
+    let thinking = Msg::assistant("Alice", ThinkingBlock::new("Let me see.").with_id("t")).into_parts();
+    for role in [Role::User, Role::System] {
+        let message = Msg::as_received(MsgParts { role, ..thinking.clone() });
+        let written = json(&message);
+        assert_eq!(
+            (&written["role"], &written["metadata"]["recount"]["role"]),
+            (&json!("assistant"), &json!(role.as_str()))
+        );
+        assert_eq!(Msg::from_json(&message.to_json()).unwrap(), message);
+        let findings = Checker::new().message(&message);
+        assert_eq!(findings[0].message, format!("`content[0]`: a {role} message may not hold a thinking block"));
+        assert!(Msg::from_parts(message.into_parts()).is_err());
+    }
+}
+
+#[test]
+fn a_mark_that_a_role_does_not_need_goes() {
+    let text = r#"{"name":"Alice","role":"assistant","id":"m","created_at":"2026-01-01T00:00:00Z","content":[],
+        "metadata":{"recount":{"role":"user"}}}"#;
+    let message = Msg::from_json(text).unwrap();
+    assert_eq!((message.role(), message.metadata().to_json()), (Role::User, "{}".to_owned()));
 }
 
 #[test]
