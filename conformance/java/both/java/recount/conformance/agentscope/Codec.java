@@ -1,0 +1,51 @@
+package recount.conformance.agentscope;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.agentscope.core.util.JsonUtils;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import recount.conformance.Library;
+import recount.conformance.Questions;
+import recount.conformance.RecordedFile;
+import recount.conformance.TextCase;
+
+/** What is the same for both versions: the way to the library's own mapper, and how values and texts become files. */
+public abstract class Codec implements Library {
+
+  @Override
+  public final Object read(String text, Class<?> type) {
+    return JsonUtils.getJsonCodec().fromJson(text, type);
+  }
+
+  @Override
+  public final String write(Object value) {
+    return JsonUtils.getJsonCodec().toJson(value);
+  }
+
+  /** One file for each kind of value. */
+  protected final List<RecordedFile> valueFiles(List<Value> values) {
+    Questions questions = new Questions(this);
+    Map<String, List<ObjectNode>> files = new LinkedHashMap<>();
+    for (Value value : values) {
+      files
+          .computeIfAbsent(fileOf(value), name -> new ArrayList<>())
+          .add(questions.about(value.name(), value.kind(), value.value()));
+    }
+    return files.entrySet().stream().map(file -> new RecordedFile(file.getKey(), file.getValue())).toList();
+  }
+
+  /** Lists of anything share a file. */
+  private static String fileOf(Value value) {
+    return value.value() instanceof List ? "list.jsonl" : value.kind() + ".jsonl";
+  }
+
+  /** The file of what is accepted and what is not; texts of kinds that this version lacks are left out. */
+  protected final RecordedFile acceptFile(List<TextCase> cases) {
+    Questions questions = new Questions(this);
+    return new RecordedFile(
+        "accept.jsonl",
+        cases.stream().filter(each -> kinds().containsKey(each.kind())).map(questions::about).toList());
+  }
+}
