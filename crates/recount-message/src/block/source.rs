@@ -200,6 +200,17 @@ impl UrlSource {
         Self { url: url.into(), media_type: media_type.into(), extra: Object::new() }
     }
 
+    /// The media type that a URL's path suggests; `application/octet-stream` where it suggests none.
+    ///
+    /// ```
+    /// use recount_message::UrlSource;
+    ///
+    /// assert_eq!(UrlSource::guessed_media_type("https://example.com/a.png?size=2"), "image/png");
+    /// ```
+    pub fn guessed_media_type(url: &str) -> String {
+        media_type_of_url(url)
+    }
+
     /// The URL exactly as it was given.
     ///
     /// ```

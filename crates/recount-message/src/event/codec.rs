@@ -52,10 +52,11 @@ impl<'a> Event<'a> {
             return None;
         }
         let created_at = scanner.text().ok()?;
-        if !scanner.skip_key(",\"metadata\":") {
-            return None;
-        }
-        let metadata = Object::next(scanner, Place::default()).ok()?;
+        // TypeScript leaves it out where there is none.
+        let metadata = match scanner.skip_key(",\"metadata\":") {
+            true => Object::next(scanner, Place::default()).ok()?,
+            false => Object::new(),
+        };
         if !scanner.skip_key(",\"type\":") {
             return None;
         }

@@ -319,6 +319,23 @@ impl Fold {
         self.place(id).ok().and_then(|place| self.entries.get(place)).map(|entry| &entry.reply)
     }
 
+    /// The reply with an id, where it is still open: events for it apply.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, Event, Fold, Msg};
+    ///
+    /// let start = Event::from_json(r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#)?;
+    /// let whole = Event::new(CustomEvent::message(&Msg::assistant("Friday", "Hello").with_id("m")));
+    /// let fold: Fold = [start, whole].iter().collect();
+    /// assert!(fold.open_reply("r").is_some());
+    /// assert!(fold.reply("m").is_some() && fold.open_reply("m").is_none());
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    pub fn open_reply(&self, id: &str) -> Option<&ReplyFold> {
+        let entry = self.place(id).ok().and_then(|place| self.entries.get(place))?;
+        (!entry.has_ended()).then_some(&entry.reply)
+    }
+
     /// The replies that have not ended.
     ///
     /// ```

@@ -34,8 +34,8 @@ pub struct Fields<'a> {
     next: usize,
     /// How many have been taken.
     taken: usize,
-    /// Whether the first value of a repeated key counts.
-    first_counts: bool,
+    /// The keys whose first value counts where they are repeated.
+    first_counts: &'static [&'static str],
 }
 
 impl<'a> Fields<'a> {
@@ -56,21 +56,21 @@ impl<'a> Fields<'a> {
         Ok(fields)
     }
 
-    /// The same for who takes the first value of a repeated key, as Jackson does for what says the type.
+    /// The same for who takes the first value of some keys, as Jackson does for what says the type.
     ///
     /// ```
     /// use recount_message::wire::Fields;
     ///
-    /// let mut fields = Fields::document_by_first(r#"{"type":"a","id":1,"type":"b"}"#)?;
-    /// assert_eq!(fields.take("type").unwrap().text, r#""a""#);
+    /// let mut fields = Fields::document_by_first(r#"{"type":"a","id":1,"type":"b","id":2}"#, &["type"])?;
+    /// assert_eq!((fields.take("type").unwrap().text, fields.take("id").unwrap().text), (r#""a""#, "2"));
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
     ///
     /// # Errors
     ///
     /// As [`document`](Self::document).
-    pub fn document_by_first(text: &'a str) -> Result<Self, DecodeError> {
-        let mut fields = Self { first_counts: true, ..Self::default() };
+    pub fn document_by_first(text: &'a str, keys: &'static [&'static str]) -> Result<Self, DecodeError> {
+        let mut fields = Self { first_counts: keys, ..Self::default() };
         fields.scan_document(text)?;
         Ok(fields)
     }
@@ -107,12 +107,12 @@ impl<'a> Fields<'a> {
         Ok(fields)
     }
 
-    /// The same for who takes the first value of a repeated key.
+    /// The same for who takes the first value of some keys.
     ///
     /// ```
     /// use recount_message::wire::{Fields, Raw};
     ///
-    /// let mut fields = Fields::of_by_first(Raw::document(r#"{"role":"USER","role":"TOOL"}"#)?)?;
+    /// let mut fields = Fields::of_by_first(Raw::document(r#"{"role":"USER","role":"TOOL"}"#)?, &["role"])?;
     /// assert_eq!(fields.take("role").unwrap().text, r#""USER""#);
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
@@ -120,8 +120,8 @@ impl<'a> Fields<'a> {
     /// # Errors
     ///
     /// As [`of`](Self::of).
-    pub fn of_by_first(raw: Raw<'a>) -> Result<Self, DecodeError> {
-        let mut fields = Self { first_counts: true, ..Self::default() };
+    pub fn of_by_first(raw: Raw<'a>, keys: &'static [&'static str]) -> Result<Self, DecodeError> {
+        let mut fields = Self { first_counts: keys, ..Self::default() };
         fields.scan_value(raw)?;
         Ok(fields)
     }
@@ -143,7 +143,7 @@ impl<'a> Fields<'a> {
                 && fields.len() <= FEW
                 && let Some((_, earlier)) = fields.iter_mut().flatten().find(|(other, _)| same_key(*other, key))
             {
-                if !*first_counts {
+                if !first_counts.iter().any(|name| is_key(key, name)) {
                     *earlier = value;
                 }
             } else {
@@ -152,7 +152,7 @@ impl<'a> Fields<'a> {
             seen |= own;
         })?;
         if fields.len() > FEW {
-            *fields = without_repeats(fields, *first_counts);
+            *fields = without_repeats(fields, first_counts);
         }
         Ok(())
     }
@@ -217,6 +217,21 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Whether every field has been taken.
+    ///
+    /// ```
+    /// use recount_message::wire::Fields;
+    ///
+    /// let mut fields = Fields::document(r#"{"a":1}"#)?;
+    /// assert!(!fields.is_exhausted());
+    /// fields.take("a");
+    /// assert!(fields.is_exhausted());
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    pub fn is_exhausted(&self) -> bool {
+        self.taken == self.fields.len()
+    }
+
     /// What no one has taken, in its order.
     ///
     /// ```
@@ -274,7 +289,7 @@ fn fingerprint(key: Raw<'_>) -> (u64, u64) {
 
 /// The same fields with one value of each key, in the place of its first.
 #[cold]
-fn without_repeats<'a>(fields: &Slots<'a>, first_counts: bool) -> Slots<'a> {
+fn without_repeats<'a>(fields: &Slots<'a>, first_counts: &[&str]) -> Slots<'a> {
     let mut places = HashMap::new();
     let mut kept = Slots::new();
     for (key, value) in fields.iter().flatten() {
@@ -287,7 +302,7 @@ fn without_repeats<'a>(fields: &Slots<'a>, first_counts: bool) -> Slots<'a> {
             }
             Entry::Occupied(place) => {
                 if let Some(Some((_, earlier))) = kept.get_mut(*place.get())
-                    && !first_counts
+                    && !first_counts.iter().any(|name| is_key(*key, name))
                 {
                     *earlier = *value;
                 }
