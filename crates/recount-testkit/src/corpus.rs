@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use recount_dialect::Dialect;
 use recount_message::{AgentEvent, Event, Fold};
 
 use crate::random::Random;
@@ -14,6 +15,9 @@ pub fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
         "message_decode" => documents(),
         "fold" => streams(),
         "json_scanner" => texts(),
+        "dialect_java" => translations(Dialect::Java),
+        "dialect_java1" => translations(Dialect::Java1),
+        "dialect_typescript" => translations(Dialect::TypeScript),
         _ => Vec::new(),
     }
 }
@@ -108,4 +112,32 @@ fn texts() -> Vec<(String, Vec<u8>)> {
         files.push((format!("depth-{depth}"), json_text::nested(&mut Random::new(1), depth).into_bytes()));
     }
     files.into_iter().filter(|(_, text)| text.len() < 2_000).collect()
+}
+
+/// Messages, blocks, events and streams of a dialect.
+fn translations(dialect: Dialect) -> Vec<(String, Vec<u8>)> {
+    let mut shortest = Shortest::default();
+    for message in (0..60).flat_map(messages) {
+        shortest.offer(&format!("message-{}", message.role()), dialect.write_message(&message));
+        for block in message.content() {
+            let name = block.type_name();
+            let name = if name.is_empty() { "unnamed".into() } else { name };
+            shortest.offer(&format!("block-{name}"), dialect.write_block(block));
+        }
+    }
+    for seed in 0..40 {
+        let mut fold = Fold::new();
+        let mut stream = String::new();
+        for event in legal(seed).iter().take(20) {
+            let name = if event.type_name().is_empty() { "unnamed" } else { event.type_name() };
+            shortest.offer(&format!("event-{name}"), dialect.write_event(event));
+            for frame in dialect.frames(&fold, event) {
+                stream.push_str(&frame);
+                stream.push('\n');
+            }
+            let _ = fold.apply(event);
+        }
+        shortest.offer(&format!("stream-{}", seed % 4), stream);
+    }
+    shortest.into_files()
 }

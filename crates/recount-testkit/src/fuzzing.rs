@@ -2,6 +2,7 @@
 //!
 //! They are here and not with the targets so that plain tests, too, can run them over the corpora.
 
+use recount_dialect::Dialect;
 use recount_message::{AgentEvent, Checkpoint, Event, Msg, ReplyStartEvent};
 
 use crate::laws::{self, Verdict};
@@ -11,11 +12,14 @@ use crate::steps;
 pub type Target = (&'static str, fn(&[u8]) -> Verdict);
 
 /// All fuzz targets.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 7] = [
     ("event_decode", event_decode),
     ("message_decode", message_decode),
     ("fold", fold),
     ("json_scanner", json_scanner),
+    ("dialect_java", dialect_java),
+    ("dialect_java1", dialect_java1),
+    ("dialect_typescript", dialect_typescript),
 ];
 
 /// How many events are folded at most. Longer streams only take longer.
@@ -113,4 +117,31 @@ pub fn json_scanner(bytes: &[u8]) -> Verdict {
         Ok(text) => laws::scanner_agrees(text),
         Err(_) => Ok(()),
     }
+}
+
+/// Any bytes as a message, a block, an event and a stream of AgentScope Java 2.
+///
+/// # Errors
+///
+/// When a law is broken.
+pub fn dialect_java(bytes: &[u8]) -> Verdict {
+    laws::translated(Dialect::Java, bytes)
+}
+
+/// Any bytes as a message, a block, an event and a stream of AgentScope Java 1.
+///
+/// # Errors
+///
+/// When a law is broken.
+pub fn dialect_java1(bytes: &[u8]) -> Verdict {
+    laws::translated(Dialect::Java1, bytes)
+}
+
+/// Any bytes as a message, a block, an event and a stream of AgentScope's TypeScript package.
+///
+/// # Errors
+///
+/// When a law is broken.
+pub fn dialect_typescript(bytes: &[u8]) -> Verdict {
+    laws::translated(Dialect::TypeScript, bytes)
 }

@@ -1,8 +1,9 @@
 //! Lines for the checkers of other languages: what Recount has written, for them to read and to fold.
 
-use recount_message::{AgentEvent, EventKind, Fold, Json, MediaBlock, Object, Payload};
+use recount_dialect::{Dialect, split_turn};
+use recount_message::{AgentEvent, EventKind, Fold, Json, MediaBlock, Msg, Object, Payload};
 
-use crate::{Reach, illegal, legal, legal_within, messages_within};
+use crate::{Reach, illegal, legal, legal_within, messages, messages_within};
 
 /// What the lines are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,43 @@ pub fn lines(kind: Kind, seed: u64) -> Vec<String> {
             messages.iter().map(|message| text_line("message", message.to_json())).collect()
         }
     }
+}
+
+/// The lines that follow from a seed in a dialect, for its own side to accept: the messages, their blocks, the events one
+/// by one, and what a reader of the stream gets.
+pub fn lines_in(dialect: Dialect, kind: Kind, seed: u64) -> Vec<String> {
+    let events = match kind {
+        Kind::Legal => legal(seed),
+        Kind::Illegal => illegal(seed),
+        Kind::Messages => {
+            let messages = messages(seed);
+            let parts = messages.iter().flat_map(split_turn);
+            let parts = parts.map(|part| accept_line("message", seed, dialect.write_message(&part)));
+            let blocks = messages.iter().flat_map(Msg::content);
+            let blocks = blocks.map(|block| accept_line("block", seed, dialect.write_block(block)));
+            return parts.chain(blocks).collect();
+        }
+    };
+    // Java 1 has envelopes in the place of events.
+    let word = if dialect == Dialect::Java1 { "event1" } else { "event" };
+    let mut fold = Fold::new();
+    let mut lines = Vec::new();
+    for event in &events {
+        lines.push(accept_line(word, seed, dialect.write_event(event)));
+        lines.extend(dialect.frames(&fold, event).into_iter().map(|frame| accept_line(word, seed, frame)));
+        let _ = fold.apply(event);
+    }
+    lines.extend(dialect.prelude(&fold).into_iter().map(|frame| accept_line(word, seed, frame)));
+    lines
+}
+
+/// A text that its side must accept.
+fn accept_line(kind: &str, seed: u64, text: String) -> String {
+    let mut line = Object::from([("case", format!("{kind}/{seed}"))]);
+    line.insert("kind", kind);
+    line.insert("text", text);
+    line.insert("must", "accept");
+    line.to_json()
 }
 
 /// One line for each reply of a stream. Its events are all of the stream's, because to skip the others is the reader's

@@ -8,11 +8,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use recount_dialect::Dialect;
 use recount_testkit::corpus;
-use recount_testkit::lines::{Kind, lines};
+use recount_testkit::lines::{Kind, lines, lines_in};
 
 const USAGE: &str = "\
-usage: testkit emit --kind legal|illegal|messages [--seed N] [--count M]
+usage: testkit emit --kind legal|illegal|messages [--dialect java|java1] [--seed N] [--count M]
        testkit corpus --into DIRECTORY";
 
 fn main() -> ExitCode {
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let done = match &command {
-        Command::Emit { kind, seed, count } => emit(*kind, *seed, *count),
+        Command::Emit { kind, dialect, seed, count } => emit(*kind, *dialect, *seed, *count),
         Command::Corpus { into } => write_corpus(into),
     };
     match done {
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
 }
 
 enum Command {
-    Emit { kind: Kind, seed: u64, count: u64 },
+    Emit { kind: Kind, dialect: Option<Dialect>, seed: u64, count: u64 },
     Corpus { into: PathBuf },
 }
 
@@ -53,23 +54,28 @@ impl Command {
     }
 
     fn emit(options: &[[String; 2]]) -> Option<Self> {
-        let (mut kind, mut seed, mut count) = (None, 0, 1);
+        let (mut kind, mut dialect, mut seed, mut count) = (None, None, 0, 1);
         for [name, value] in options {
             match name.as_str() {
                 "--kind" => kind = Some(Kind::from_word(value)?),
+                "--dialect" => dialect = Some(value.parse().ok()?),
                 "--seed" => seed = value.parse().ok()?,
                 "--count" => count = value.parse().ok()?,
                 _ => return None,
             }
         }
-        Some(Self::Emit { kind: kind?, seed, count })
+        Some(Self::Emit { kind: kind?, dialect, seed, count })
     }
 }
 
-fn emit(kind: Kind, seed: u64, count: u64) -> io::Result<()> {
+fn emit(kind: Kind, dialect: Option<Dialect>, seed: u64, count: u64) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     for seed in seed..seed.saturating_add(count) {
-        for line in lines(kind, seed) {
+        let lines = match dialect {
+            Some(dialect) => lines_in(dialect, kind, seed),
+            None => lines(kind, seed),
+        };
+        for line in lines {
             writeln!(out, "{line}")?;
         }
     }

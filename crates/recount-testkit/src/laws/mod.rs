@@ -14,6 +14,7 @@ mod pieces;
 mod reasons;
 mod reported;
 mod spelling;
+mod translated;
 mod ways;
 
 pub use accessors::{event_accessors, message_accessors};
@@ -26,6 +27,7 @@ pub use idempotent::idempotent;
 pub use json::{scanner_agrees, value_survives};
 pub use reported::{message_reported, reported};
 pub use spelling::{event_in_any_spelling, message_in_any_spelling};
+pub use translated::translated;
 pub use ways::ways_agree;
 
 use recount_message::{Event, Fold, Msg, Outcome};

@@ -1,0 +1,155 @@
+//! The fields of an object as Jackson reads them: nothing is required, `null` is as good as missing, and a scalar is
+//! taken for another where it can be.
+
+use std::borrow::Cow;
+
+use recount_message::wire::{Fields, Kind, Raw};
+use recount_message::{DecodeError, DecodeErrorKind, Json, Object};
+
+/// What says which class an object is of. Where it comes twice, Jackson goes by the first.
+const TAGS: &[&str] = &["type", "role"];
+
+/// The fields of one object.
+#[derive(Debug)]
+pub(crate) struct JavaFields<'a>(Fields<'a>);
+
+impl<'a> JavaFields<'a> {
+    pub(crate) fn document(text: &'a str) -> Result<Self, DecodeError> {
+        Fields::document_by_first(text, TAGS).map(Self)
+    }
+
+    pub(crate) fn of(raw: Raw<'a>) -> Result<Self, DecodeError> {
+        Fields::of_by_first(raw, TAGS).map(Self)
+    }
+
+    /// The fields of an object that is of no class that one of them names, so that of a repeated one the last counts.
+    pub(crate) fn by_last(raw: Raw<'a>) -> Result<Self, DecodeError> {
+        Fields::of(raw).map(Self)
+    }
+
+    /// The class of an object, and its other fields. Of a repeated field the last counts, but for the one that says the class.
+    pub(crate) fn of_class(raw: Raw<'a>) -> Result<(Cow<'a, str>, Self), DecodeError> {
+        let mut fields = Self::by_last(raw)?;
+        let last = fields.text("type")?;
+        // Java writes it first, and then there is no need to look for another.
+        let is_first = last.as_deref().is_some_and(|last| {
+            raw.text
+                .strip_prefix(r#"{"type":""#)
+                .and_then(|rest| rest.strip_prefix(last))
+                .is_some_and(|rest| rest.starts_with('"'))
+        });
+        let class = if is_first { last } else { Self::of(raw)?.text("type")? };
+        Ok((class.ok_or_else(|| DecodeError::missing("type"))?, fields))
+    }
+
+    /// Takes a value, unless it is `null`.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Raw<'a>> {
+        self.0.take(name).filter(|raw| raw.kind != Kind::Null)
+    }
+
+    /// Whether there is a value, `null` included.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.peek(name).is_some()
+    }
+
+    /// Takes the first of several fields that is there.
+    pub(crate) fn take_any(&mut self, names: &[&'static str]) -> Option<(&'static str, Raw<'a>)> {
+        names.iter().find_map(|name| self.take(name).map(|raw| (*name, raw)))
+    }
+
+    pub(crate) fn text(&mut self, name: &str) -> Result<Option<Cow<'a, str>>, DecodeError> {
+        self.take(name).map(text).transpose().map_err(|error| error.within(name))
+    }
+
+    pub(crate) fn text_of(&mut self, names: &[&'static str]) -> Result<Option<Cow<'a, str>>, DecodeError> {
+        let Some((name, raw)) = self.take_any(names) else { return Ok(None) };
+        text(raw).map(Some).map_err(|error| error.within(name))
+    }
+
+    pub(crate) fn count(&mut self, name: &str) -> Result<Option<u64>, DecodeError> {
+        self.take(name).map(count).transpose().map_err(|error| error.within(name))
+    }
+
+    pub(crate) fn boolean(&mut self, name: &str) -> Result<Option<bool>, DecodeError> {
+        let Some(raw) = self.take(name) else { return Ok(None) };
+        match (raw.kind, raw.text) {
+            (Kind::Bool(value), _) => Ok(Some(value)),
+            (Kind::Text { .. }, r#""true""#) => Ok(Some(true)),
+            (Kind::Text { .. }, r#""false""#) => Ok(Some(false)),
+            _ => Err(raw.expected("a boolean").within(name)),
+        }
+    }
+
+    pub(crate) fn object(&mut self, name: &str) -> Result<Option<Object>, DecodeError> {
+        let Some(raw) = self.take(name) else { return Ok(None) };
+        object(raw).map(Some).map_err(|error| error.within(name))
+    }
+
+    /// The elements of a list, each with its index for errors.
+    pub(crate) fn list<T>(
+        &mut self,
+        name: &str,
+        mut read: impl FnMut(usize, Raw<'a>) -> Result<T, DecodeError>,
+    ) -> Result<Option<Vec<T>>, DecodeError> {
+        let Some(raw) = self.take(name) else { return Ok(None) };
+        let elements = raw.elements().map_err(|error| error.within(name))?;
+        let items = elements
+            .enumerate()
+            .map(|(index, raw)| read(index, raw).map_err(|error| error.at_index(index).within(name)));
+        items.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// A word of a closed set, in upper or lower case.
+    pub(crate) fn word<T>(&mut self, name: &str, from_word: fn(&str) -> Option<T>) -> Result<Option<T>, DecodeError> {
+        let Some(word) = self.text(name)? else { return Ok(None) };
+        match from_word(&word.to_ascii_lowercase()) {
+            Some(value) => Ok(Some(value)),
+            None => {
+                Err(DecodeError::new(DecodeErrorKind::UnknownValue, format!("unknown value {word:?}")).within(name))
+            }
+        }
+    }
+
+    /// Whether everything has been taken.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.0.is_exhausted()
+    }
+
+    /// What nobody has taken.
+    pub(crate) fn rest(&self) -> Result<Object, DecodeError> {
+        self.0.rest()
+    }
+}
+
+/// A string, or a scalar as one.
+pub(crate) fn text(raw: Raw<'_>) -> Result<Cow<'_, str>, DecodeError> {
+    match raw.kind {
+        Kind::Text { .. } => raw.to_text(),
+        Kind::Number | Kind::Bool(_) => Ok(Cow::Borrowed(raw.text)),
+        Kind::Null | Kind::Array | Kind::Object => Err(raw.expected("a string")),
+    }
+}
+
+/// A whole number that is not negative. A fraction is cut off, and a string is taken for the number that it spells.
+fn count(raw: Raw<'_>) -> Result<u64, DecodeError> {
+    let wrong = || raw.expected("a whole number that is not negative");
+    let spelled = match raw.kind {
+        Kind::Number => Cow::Borrowed(raw.text),
+        Kind::Text { .. } => raw.to_text()?,
+        Kind::Null | Kind::Bool(_) | Kind::Array | Kind::Object => return Err(wrong()),
+    };
+    if let Ok(count) = spelled.trim().parse() {
+        return Ok(count);
+    }
+    match spelled.trim().parse::<f64>() {
+        // A `u64` is what the model holds; what is beyond it ends there.
+        Ok(number) if number >= 0.0 => Ok(number as u64),
+        _ => Err(wrong()),
+    }
+}
+
+/// An object of free values.
+pub(crate) fn object(raw: Raw<'_>) -> Result<Object, DecodeError> {
+    let json: Json = raw.to_json()?;
+    json.to_object().ok_or_else(|| raw.expected("an object"))
+}

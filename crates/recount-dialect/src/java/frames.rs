@@ -1,0 +1,121 @@
+//! A native stream as one that a Java client reads.
+//!
+//! Every event becomes the one that Java has for it, with the tool's name where Java says it again. What Java has no event
+//! for is a `CUSTOM` that carries it, and a reply's end is preceded by the result that Java clients wait for. What is read
+//! back by `stream` is exactly the native stream again: a reply that begins with a mark has nothing to be repaired.
+
+use recount_message::{Event, EventKind, Fold, Json, Msg, MsgParts, Object};
+
+use super::event;
+use super::text::ObjectWriter;
+use super::{NAME, NATIVE, Version, message, time};
+use crate::{native, residue};
+
+/// The mark of a reply whose events come one to one.
+pub(super) const EXACT: &str = "exact";
+
+/// The mark of a frame that is for Java only.
+pub(super) const SKIP: &str = "skip";
+
+/// The mark of a frame that stands for the native events in it.
+pub(super) const EVENTS: &str = "events";
+
+/// The mark of an event that the Java stream did not have.
+pub(super) const SYNTHETIC: &str = "synthetic";
+
+/// The name of a signal that carries what Java has no event for.
+const CARRIER: &str = "recount.event";
+
+/// What a reader gets for an event that comes after what is folded.
+pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
+    let marks = residue::get(&event.metadata, NAME);
+    let is_unreadable = marks.get("type").and_then(Json::to_text).as_deref() == Some("ALL_TOOLS_DENIED");
+    let is_synthetic = marks.contains_key(SYNTHETIC) || residue::get(&event.extra, NAME).contains_key(SYNTHETIC);
+    if is_unreadable || is_synthetic {
+        return vec![carrier(event)];
+    }
+    let reply = event.reply_id().and_then(|id| before.message(id));
+    let tool_name = tool_call_id(&event.kind).and_then(|id| reply?.call(id)).map(|call| call.name.as_str());
+    let mut frames = Vec::with_capacity(1);
+    let mut out = String::new();
+    match &event.kind {
+        EventKind::ReplyStart(_) => {
+            let mut event = event.clone();
+            let mut native = residue::get(&event.metadata, NATIVE);
+            native.insert(EXACT, true);
+            residue::keep(&mut event.metadata, NATIVE, native);
+            event::write(&event, tool_name, &mut out);
+        }
+        EventKind::ReplyEnd(_) => {
+            frames.extend(result(before, event));
+            event::write(event, tool_name, &mut out);
+        }
+        _ => event::write(event, tool_name, &mut out),
+    }
+    frames.push(out);
+    frames
+}
+
+/// What a reader gets who joins: all that has been said so far.
+pub(crate) fn prelude(at: &Fold) -> Vec<String> {
+    let mut before = Fold::new();
+    let mut all = Vec::new();
+    for event in native::rebuilt(at) {
+        all.extend(frames(&before, &event));
+        let _ = before.apply(&event);
+    }
+    all
+}
+
+/// The call that an event is about, where Java names its tool and the native event does not.
+fn tool_call_id<'e>(kind: &'e EventKind<'_>) -> Option<&'e str> {
+    match kind {
+        EventKind::ToolCallDelta(event) => Some(&event.tool_call_id),
+        EventKind::ToolCallEnd(event) => Some(&event.tool_call_id),
+        EventKind::ToolResultTextDelta(event) => Some(&event.tool_call_id),
+        EventKind::ToolResultDataDelta(event) => Some(&event.tool_call_id),
+        EventKind::ToolResultEnd(event) => Some(&event.tool_call_id),
+        _ => None,
+    }
+}
+
+/// A signal that stands for an event.
+fn carrier(event: &Event<'_>) -> String {
+    let events = [Json::parse(&event.to_json()).unwrap_or_else(|_| Json::null())];
+    let native = Object::from([(EVENTS, Json::from(events))]);
+    frame(event, "CUSTOM", native, |object| {
+        object.text("name", CARRIER);
+        object.raw("value", "{}");
+    })
+}
+
+/// What Java's agents say before they end: the message of the last model call.
+fn result(before: &Fold, event: &Event<'_>) -> Option<String> {
+    let reply = before.reply(event.reply_id()?)?;
+    let mut ended = reply.clone();
+    let _ = ended.apply(event);
+    let floor = reply.call_floor();
+    let mut parts = ended.into_message().into_parts();
+    parts.content.drain(..floor.min(parts.content.len()));
+    let message = Msg::as_received(MsgParts { extra: Object::new(), ..parts });
+    let native = Object::from([(SKIP, true)]);
+    Some(frame(event, "AGENT_RESULT", native, |object| {
+        message::write_for_reading(&message, Version::Two, object.key("result"));
+    }))
+}
+
+/// A frame of a type, at the time of an event.
+fn frame(event: &Event<'_>, kind: &str, native: Object, write: impl FnOnce(&mut ObjectWriter<'_>)) -> String {
+    let mut out = String::new();
+    let mut object = ObjectWriter::begin(&mut out);
+    object.text("type", kind);
+    // An id is an event's own, and this is not the event.
+    object.text("id", &format!("{}.{}", event.id, kind.to_ascii_lowercase()));
+    object.text("createdAt", &time::event_time_to_java(&event.created_at));
+    write(&mut object);
+    let mut metadata = Object::new();
+    residue::keep(&mut metadata, NATIVE, native);
+    object.object("metadata", &metadata);
+    object.end();
+    out
+}

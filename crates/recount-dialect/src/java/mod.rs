@@ -1,0 +1,93 @@
+//! AgentScope Java 2.
+
+pub(crate) mod block;
+mod event;
+pub(crate) mod fields;
+mod frames;
+pub(crate) mod message;
+pub(crate) mod plain;
+mod stream;
+pub(crate) mod text;
+pub(crate) mod time;
+pub(crate) mod usage;
+
+use recount_message::wire::Raw;
+use recount_message::{ContentBlock, DecodeError, Event, Msg};
+
+pub(crate) use frames::{frames, prelude};
+pub(crate) use stream::JavaStream;
+
+/// Which Java it is. Messages and blocks differ in a few fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Version {
+    /// AgentScope Java 1.
+    One,
+    /// AgentScope Java 2.
+    #[default]
+    Two,
+}
+
+impl Version {
+    /// The name of the dialect, under which things are kept for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::One => "java1",
+            Self::Two => NAME,
+        }
+    }
+}
+
+/// The name of the dialect, under which things are kept for it.
+const NAME: &str = "java";
+
+/// The name under which things are kept for the native side.
+pub(crate) const NATIVE: &str = "native";
+
+/// Reads a message.
+pub(crate) fn read_message(text: &str) -> Result<Msg, DecodeError> {
+    message::read(Raw::document(text)?)
+}
+
+/// Writes a message.
+pub(crate) fn write_message(message: &Msg, out: &mut String) {
+    message::write(message, Version::Two, out);
+}
+
+/// Reads a block that stands alone.
+pub(crate) fn read_block(text: &str) -> Result<ContentBlock, DecodeError> {
+    block::read_alone(text, Version::Two)
+}
+
+/// Writes a block that stands alone.
+pub(crate) fn write_block(block: &ContentBlock, out: &mut String) {
+    block::write_alone(block, Version::Two, out);
+}
+
+/// Reads an event by itself.
+pub(crate) fn read_event(text: &str) -> Result<Event<'_>, DecodeError> {
+    event::read(text)
+}
+
+/// Writes an event by itself.
+pub(crate) fn write_event(event: &Event<'_>, out: &mut String) {
+    event::write(event, None, out);
+}
+
+/// An event's text as Jackson writes it: with the key `type` a second time, at the end.
+///
+/// Java's own mapper writes every event so. Most readers do not mind, and strict ones do, so [`Dialect`](crate::Dialect)
+/// writes it once; this is for who compares bytes.
+///
+/// ```
+/// let event = r#"{"type":"AGENT_END","id":"e1","replyId":"r1"}"#;
+/// let exact = recount_dialect::with_type_twice(event);
+/// assert_eq!(exact, r#"{"type":"AGENT_END","id":"e1","replyId":"r1","type":"AGENT_END"}"#);
+/// ```
+pub fn with_type_twice(event: &str) -> String {
+    let kind = fields::JavaFields::document(event).ok().and_then(|mut fields| fields.text("type").ok().flatten());
+    let Some((kind, fields)) = kind.zip(event.trim_end().strip_suffix('}')) else { return event.to_owned() };
+    let mut out = fields.to_owned();
+    text::string(text::ObjectWriter { out: &mut out }.key("type"), &kind);
+    out.push('}');
+    out
+}

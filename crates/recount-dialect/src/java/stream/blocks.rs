@@ -1,0 +1,268 @@
+//! Blocks of text, thinking and data.
+//!
+//! Java's blocks have the same ids in every model call, are opened again after their end, and text stays open while the
+//! model thinks. Natively each has an id of its own, and of text and thinking only one is open at a time.
+
+use std::borrow::Cow;
+
+use recount_message::{
+    AgentEvent, DataBlockEndEvent, DataBlockStartEvent, EventKind, TextBlockDeltaEvent, TextBlockEndEvent,
+    TextBlockStartEvent, ThinkingBlockEndEvent, ThinkingBlockStartEvent,
+};
+
+use super::out::{self, Out};
+use super::reply::Reply;
+
+/// What a block holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    Text,
+    Thinking,
+    Data,
+}
+
+impl BlockKind {
+    pub(super) const ALL: [Self; 3] = [Self::Text, Self::Thinking, Self::Data];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Thinking => "thinking",
+            Self::Data => "data",
+        }
+    }
+
+    /// Whether only one such block may be open.
+    fn is_prose(self) -> bool {
+        matches!(self, Self::Text | Self::Thinking)
+    }
+}
+
+/// A block that the current model call has begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    pub(super) kind: BlockKind,
+    /// Java's id of the model call.
+    pub(super) java_reply: String,
+    /// Java's id of the block.
+    pub(super) java_block: String,
+    /// The native id.
+    pub(super) id: String,
+    /// The media type of data.
+    pub(super) media_type: String,
+    /// Whether it is open natively.
+    pub(super) is_open: bool,
+    /// Whether it is open in Java.
+    pub(super) is_open_in_java: bool,
+}
+
+impl Block {
+    fn start(&self, reply_id: &str) -> EventKind<'static> {
+        let (reply_id, block_id) = (owned(reply_id), owned(&self.id));
+        match self.kind {
+            BlockKind::Text => TextBlockStartEvent { reply_id, block_id }.into(),
+            BlockKind::Thinking => ThinkingBlockStartEvent { reply_id, block_id }.into(),
+            BlockKind::Data => {
+                DataBlockStartEvent { reply_id, block_id, media_type: owned(&self.media_type), name: None }.into()
+            }
+        }
+    }
+
+    fn end(&self, reply_id: &str) -> EventKind<'static> {
+        let (reply_id, block_id) = (owned(reply_id), owned(&self.id));
+        match self.kind {
+            BlockKind::Text => TextBlockEndEvent { reply_id, block_id, text: None }.into(),
+            BlockKind::Thinking => ThinkingBlockEndEvent { reply_id, block_id }.into(),
+            BlockKind::Data => DataBlockEndEvent { reply_id, block_id }.into(),
+        }
+    }
+}
+
+fn owned(text: &str) -> Cow<'static, str> {
+    Cow::Owned(text.to_owned())
+}
+
+/// What an event does to a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockStep {
+    Start,
+    Delta,
+    End,
+}
+
+/// Which block an event is about, as Java names it, and what it does to it.
+pub(super) fn step_of(event: &AgentEvent) -> Option<(BlockKind, BlockStep, &str, &str)> {
+    use {BlockKind as Kind, BlockStep as Step};
+    Some(match &event.kind {
+        EventKind::TextBlockStart(event) => (Kind::Text, Step::Start, &event.reply_id, &event.block_id),
+        EventKind::TextBlockDelta(event) => (Kind::Text, Step::Delta, &event.reply_id, &event.block_id),
+        EventKind::TextBlockEnd(event) => (Kind::Text, Step::End, &event.reply_id, &event.block_id),
+        EventKind::ThinkingBlockStart(event) => (Kind::Thinking, Step::Start, &event.reply_id, &event.block_id),
+        EventKind::ThinkingBlockDelta(event) => (Kind::Thinking, Step::Delta, &event.reply_id, &event.block_id),
+        EventKind::ThinkingBlockEnd(event) => (Kind::Thinking, Step::End, &event.reply_id, &event.block_id),
+        EventKind::DataBlockStart(event) => (Kind::Data, Step::Start, &event.reply_id, &event.block_id),
+        EventKind::DataBlockDelta(event) => (Kind::Data, Step::Delta, &event.reply_id, &event.block_id),
+        EventKind::DataBlockEnd(event) => (Kind::Data, Step::End, &event.reply_id, &event.block_id),
+        _ => return None,
+    })
+}
+
+impl Reply {
+    pub(super) fn block_start(&mut self, kind: BlockKind, event: AgentEvent, out: &mut Out) {
+        let index = self.block_of(kind, &event);
+        self.blocks[index].is_open_in_java = true;
+        if !self.blocks[index].is_open {
+            self.make_room_for(index, out);
+            self.blocks[index].is_open = true;
+            self.pass_to_block(index, event, out);
+        }
+    }
+
+    pub(super) fn block_delta(&mut self, kind: BlockKind, event: AgentEvent, out: &mut Out) {
+        if let EventKind::TextBlockDelta(delta) = &event.kind {
+            self.text.add(&delta.delta);
+        }
+        let index = self.block_of(kind, &event);
+        self.open_block(index, out);
+        self.pass_to_block(index, event, out);
+    }
+
+    pub(super) fn block_end(&mut self, kind: BlockKind, event: AgentEvent, out: &mut Out) {
+        let Some(index) = self.find_block(kind, &event) else { return };
+        if self.blocks[index].is_open_in_java {
+            // It may have been ended to make room for another.
+            self.open_block(index, out);
+        }
+        if self.blocks[index].is_open {
+            self.blocks[index].is_open = false;
+            self.pass_to_block(index, event, out);
+        }
+        self.blocks[index].is_open_in_java = false;
+    }
+
+    /// Puts in a text that was not streamed.
+    pub(super) fn put_in_text(&mut self, text: &str, out: &mut Out) {
+        let block = Block { id: self.new_block_id(BlockKind::Text.name()), ..new_block(BlockKind::Text) };
+        self.blocks.push(block);
+        let index = self.blocks.len() - 1;
+        self.open_block(index, out);
+        let (reply_id, block_id) = (owned(&self.id), owned(&self.blocks[index].id));
+        out.put_in(TextBlockDeltaEvent { reply_id, block_id, delta: owned(text) });
+        self.end_block(index, out);
+    }
+
+    /// Ends what is open.
+    pub(super) fn end_blocks(&mut self, out: &mut Out) {
+        for index in 0..self.blocks.len() {
+            self.end_block(index, out);
+            self.blocks[index].is_open_in_java = false;
+        }
+    }
+
+    /// Whether Java has a block open.
+    pub(super) fn has_open_block(&self) -> bool {
+        self.blocks.iter().any(|block| block.is_open || block.is_open_in_java)
+    }
+
+    fn find_block(&self, kind: BlockKind, event: &AgentEvent) -> Option<usize> {
+        let (_, _, java_reply, java_block) = step_of(event)?;
+        self.blocks
+            .iter()
+            .position(|block| block.kind == kind && block.java_reply == java_reply && block.java_block == java_block)
+    }
+
+    /// The block that an event is about, which may have to begin with it.
+    fn block_of(&mut self, kind: BlockKind, event: &AgentEvent) -> usize {
+        if let Some(index) = self.find_block(kind, event) {
+            return index;
+        }
+        let mut block = new_block(kind);
+        if let Some((_, _, java_reply, java_block)) = step_of(event) {
+            (block.java_reply, block.java_block) = (java_reply.to_owned(), java_block.to_owned());
+        }
+        block.media_type = match &event.kind {
+            EventKind::DataBlockStart(event) => event.media_type.to_string(),
+            EventKind::DataBlockDelta(event) => event.media_type.to_string(),
+            _ => String::new(),
+        };
+        let name = Some(block.java_block.as_str()).filter(|name| !name.is_empty()).unwrap_or(kind.name()).to_owned();
+        block.id = self.new_block_id(&name);
+        self.blocks.push(block);
+        self.blocks.len() - 1
+    }
+
+    fn new_block_id(&mut self, name: &str) -> String {
+        self.begun += 1;
+        format!("{}.{name}.{}", self.id, self.begun)
+    }
+
+    /// Opens a block natively, where Java did not say that it begins.
+    fn open_block(&mut self, index: usize, out: &mut Out) {
+        if !self.blocks[index].is_open {
+            self.make_room_for(index, out);
+            self.blocks[index].is_open = true;
+            out.put_in(self.blocks[index].start(&self.id));
+        }
+    }
+
+    fn end_block(&mut self, index: usize, out: &mut Out) {
+        if self.blocks[index].is_open {
+            self.blocks[index].is_open = false;
+            out.put_in(self.blocks[index].end(&self.id));
+        }
+    }
+
+    fn make_room_for(&mut self, index: usize, out: &mut Out) {
+        if !self.blocks[index].kind.is_prose() {
+            return;
+        }
+        for other in 0..self.blocks.len() {
+            if self.blocks[other].kind.is_prose() {
+                self.end_block(other, out);
+            }
+        }
+    }
+
+    fn pass_to_block(&self, index: usize, event: AgentEvent, out: &mut Out) {
+        out.pass(out::for_block(event, &self.id, &self.blocks[index].id));
+    }
+}
+
+fn new_block(kind: BlockKind) -> Block {
+    Block {
+        kind,
+        java_reply: String::new(),
+        java_block: String::new(),
+        id: String::new(),
+        media_type: String::new(),
+        is_open: false,
+        is_open_in_java: false,
+    }
+}
+
+/// What is remembered of a text in order to know it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TextPrint {
+    pub(super) length: u64,
+    pub(super) hash: u64,
+}
+
+impl Default for TextPrint {
+    fn default() -> Self {
+        Self { length: 0, hash: 0xcbf2_9ce4_8422_2325 }
+    }
+}
+
+impl TextPrint {
+    pub(super) fn of(text: &str) -> Self {
+        let mut print = Self::default();
+        print.add(text);
+        print
+    }
+
+    pub(super) fn add(&mut self, text: &str) {
+        self.length += text.len() as u64;
+        self.hash =
+            text.bytes().fold(self.hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    }
+}

@@ -1,0 +1,295 @@
+//! Tool calls: their arguments, and whom they wait for.
+
+use std::borrow::Cow;
+
+use recount_message::{
+    AgentEvent, ConfirmResult, CustomEvent, EventKind, Json, Object, RequireExternalExecutionEvent, ToolCallBlock,
+    ToolCallDeltaEvent, ToolCallEndEvent, ToolCallStartEvent, ToolCallState,
+};
+
+use super::out::{self, Out};
+use super::reply::Reply;
+use super::results::Stage;
+
+/// What Java calls a tool whose name is not repeated.
+const FRAGMENT: &str = "__fragment__";
+
+/// The field of a call that keeps the id that the provider gave it, where another call has it already.
+const PROVIDER_ID: &str = "provider_id";
+
+/// A call of the current round that has no result yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Call {
+    /// The native id.
+    pub(super) id: String,
+    /// The id that Java says.
+    pub(super) java_id: String,
+    pub(super) name: String,
+    /// Its end in Java, which is held back: more of the arguments may come.
+    pub(super) held_end: Option<AgentEvent>,
+    /// Whether its arguments have ended natively.
+    pub(super) is_ended: bool,
+    /// Whether it has arguments.
+    pub(super) has_input: bool,
+    /// Whether nothing can be added to them any more.
+    pub(super) is_complete: bool,
+    /// Whether the user was asked.
+    pub(super) is_asked: bool,
+    /// Whether it is known to have been denied.
+    pub(super) is_denied: bool,
+    /// Whether it runs elsewhere: what is there of a result only says so.
+    pub(super) is_suspended: bool,
+    /// Whether that has been told.
+    pub(super) is_submitted: bool,
+    /// How far its result is.
+    pub(super) stage: Stage,
+    /// What is held back of its result.
+    pub(super) held: Vec<AgentEvent>,
+    /// The end of a result that only says that it runs elsewhere.
+    pub(super) running_end: Option<AgentEvent>,
+}
+
+impl Call {
+    /// Ends the arguments. Where none were streamed they are what somebody else says, or nothing.
+    pub(super) fn end_arguments(&mut self, input: Option<&str>, reply_id: &str, out: &mut Out) {
+        if self.is_ended {
+            return;
+        }
+        if !self.has_input {
+            let delta = Cow::Owned(input.unwrap_or("{}").to_owned());
+            out.put_in(ToolCallDeltaEvent { reply_id: owned(reply_id), tool_call_id: owned(&self.id), delta });
+            (self.has_input, self.is_complete) = (true, true);
+        }
+        let event = self
+            .held_end
+            .take()
+            .unwrap_or_else(|| out.made(ToolCallEndEvent { reply_id: owned(reply_id), tool_call_id: owned(&self.id) }));
+        let mut event = out::for_call(event, reply_id, &self.id, &self.name);
+        if self.id != self.java_id && !self.java_id.is_empty() {
+            let mut extra = event.carried("extra").and_then(|extra| extra.to_object()).unwrap_or_default();
+            extra.insert(PROVIDER_ID, self.java_id.as_str());
+            event = event.carrying("extra", extra);
+        }
+        out.pass(event);
+        self.is_ended = true;
+    }
+
+    fn start(&self, reply_id: &str) -> EventKind<'static> {
+        let (tool_call_id, tool_call_name) = (owned(&self.id), owned(&self.name));
+        ToolCallStartEvent { reply_id: owned(reply_id), tool_call_id, tool_call_name }.into()
+    }
+}
+
+/// The name of the tool, where an event says it that natively does not.
+pub(super) fn tool_name(event: &AgentEvent) -> String {
+    let name = out::marks(event).get("toolCallName").and_then(Json::to_text);
+    name.filter(|name| name != FRAGMENT).unwrap_or_default()
+}
+
+fn owned(text: &str) -> Cow<'static, str> {
+    Cow::Owned(text.to_owned())
+}
+
+impl Reply {
+    pub(super) fn call_start(&mut self, event: AgentEvent, out: &mut Out) {
+        let EventKind::ToolCallStart(start) = &event.kind else { return };
+        let (java_id, name) = (start.tool_call_id.to_string(), start.tool_call_name.to_string());
+        if let Some(index) = self.find_call(&java_id) {
+            // More of its arguments will come, and another end.
+            let call = &mut self.calls[index];
+            if call.is_ended && !call.is_complete && call.stage == Stage::None {
+                call.is_ended = false;
+                out.pass(out::for_call(event, &self.id, &call.id, &call.name));
+            }
+            call.held_end = None;
+            return;
+        }
+        let index = self.new_call(&java_id, &name);
+        let call = &self.calls[index];
+        out.pass(out::for_call(event, &self.id, &call.id, &call.name));
+    }
+
+    pub(super) fn call_delta(&mut self, event: AgentEvent, out: &mut Out) {
+        let EventKind::ToolCallDelta(delta) = &event.kind else { return };
+        let (java_id, has_input) = (delta.tool_call_id.to_string(), !delta.delta.is_empty());
+        let index = match self.find_call(&java_id) {
+            Some(index) => index,
+            None if self.is_answered(&java_id) => return,
+            None => self.put_in_call(&java_id, &tool_name(&event), out),
+        };
+        let call = &mut self.calls[index];
+        if call.is_ended {
+            if call.is_complete || call.stage != Stage::None {
+                return;
+            }
+            call.is_ended = false;
+            out.put_in(call.start(&self.id));
+        }
+        call.has_input |= has_input;
+        out.pass(out::for_call(event, &self.id, &call.id, &call.name));
+    }
+
+    pub(super) fn call_end(&mut self, event: AgentEvent) {
+        let EventKind::ToolCallEnd(end) = &event.kind else { return };
+        if let Some(index) = self.find_call(&end.tool_call_id)
+            && !self.calls[index].is_ended
+        {
+            self.calls[index].held_end = Some(event);
+        }
+    }
+
+    /// Ends the arguments that are known to be complete. Where none were streamed, who asks for the call may know them.
+    pub(super) fn end_streamed_arguments(&mut self, out: &mut Out) {
+        for call in self.calls.iter_mut().filter(|call| call.has_input) {
+            call.end_arguments(None, &self.id, out);
+        }
+    }
+
+    /// The calls that somebody is asked for, under their native ids. One that is not known is put in, one that has its
+    /// result is left out.
+    fn asked_for(&mut self, blocks: Vec<ToolCallBlock>, out: &mut Out) -> Vec<(usize, ToolCallBlock)> {
+        let mut asked = Vec::new();
+        for mut block in blocks {
+            let Some(index) = self.call_with(&block, out) else { continue };
+            let call = &mut self.calls[index];
+            call.end_arguments(Some(&block.input), &self.id, out);
+            block.id.clone_from(&call.id);
+            asked.push((index, block));
+        }
+        asked
+    }
+
+    /// The call that a block is about, unless it has its result.
+    pub(super) fn call_with(&mut self, block: &ToolCallBlock, out: &mut Out) -> Option<usize> {
+        match self.find_call(&block.id) {
+            Some(index) => Some(index),
+            None if self.is_answered(&block.id) => None,
+            None => Some(self.put_in_call(&block.id, &block.name, out)),
+        }
+    }
+
+    pub(super) fn require_confirm(&mut self, mut event: AgentEvent, out: &mut Out) {
+        let EventKind::RequireUserConfirm(require) = &mut event.kind else { return };
+        let asked = self.asked_for(std::mem::take(&mut require.tool_calls), out);
+        for (index, block) in asked {
+            let call = &mut self.calls[index];
+            (call.is_asked, call.is_suspended, call.is_submitted) = (true, false, false);
+            require.tool_calls.push(block);
+        }
+        (self.waits, self.has_asked) = (true, true);
+        out.pass(out::for_reply(event, &self.id));
+    }
+
+    pub(super) fn require_external(&mut self, mut event: AgentEvent, out: &mut Out) {
+        let EventKind::RequireExternalExecution(require) = &mut event.kind else { return };
+        let asked = self.asked_for(std::mem::take(&mut require.tool_calls), out);
+        for (index, block) in asked {
+            self.calls[index].submit();
+            require.tool_calls.push(block);
+        }
+        self.waits = true;
+        out.pass(out::for_reply(event, &self.id));
+    }
+
+    /// Tells of the calls that run elsewhere, in place of the results that only said so.
+    pub(super) fn submit_suspended(&mut self, blocks: &[ToolCallBlock], out: &mut Out) {
+        let mut tool_calls = Vec::new();
+        for call in self.calls.iter_mut().filter(|call| call.is_suspended && !call.is_submitted) {
+            let given = blocks.iter().find(|block| block.id == call.java_id);
+            call.end_arguments(given.map(|block| block.input.as_str()), &self.id, out);
+            let mut block = given.cloned().unwrap_or_else(|| ToolCallBlock::new(&call.id, &call.name, "{}"));
+            block.id.clone_from(&call.id);
+            block.state = ToolCallState::Submitted;
+            call.submit();
+            tool_calls.push(block);
+        }
+        if !tool_calls.is_empty() {
+            let reply_id = owned(&self.id);
+            let event = out.put_in(RequireExternalExecutionEvent { reply_id, tool_calls });
+            let time = event.created_at.to_string();
+            if let EventKind::RequireExternalExecution(require) = &mut event.kind {
+                require.tool_calls.iter_mut().for_each(|call| call.created_at.clone_from(&time));
+            }
+        }
+    }
+
+    /// The user's answers, as far as anybody waits for them.
+    pub(super) fn confirmed(&mut self, mut event: AgentEvent, out: &mut Out) {
+        let EventKind::UserConfirmResult(answers) = &mut event.kind else { return };
+        let calls = &mut self.calls;
+        answers.confirm_results.retain_mut(|answer: &mut ConfirmResult| {
+            let waiting = calls.iter_mut().find(|call| call.java_id == answer.tool_call.id && call.is_asked);
+            let Some(call) = waiting.filter(|call| call.stage == Stage::None && !call.is_denied) else { return false };
+            answer.tool_call.id.clone_from(&call.id);
+            // The rest of its way is told by its result.
+            call.is_asked = false;
+            call.is_denied = !answer.confirmed;
+            true
+        });
+        if !answers.confirm_results.is_empty() {
+            self.is_confirmed = true;
+            out.pass(out::for_reply(event, &self.id));
+        }
+    }
+
+    /// Java says that calls were denied.
+    pub(super) fn denied(&mut self, value: &Object) {
+        let calls = value.get("deniedToolCalls").and_then(Json::to_list).unwrap_or_default();
+        for id in calls.iter().filter_map(|call| call.to_object()?.get("id")?.to_text()) {
+            if let Some(index) = self.find_call(&id) {
+                self.calls[index].is_denied = true;
+            }
+        }
+    }
+
+    /// The user has agreed, since the call runs.
+    pub(super) fn tell_allowed(&mut self, index: usize, out: &mut Out) {
+        let call = &mut self.calls[index];
+        if std::mem::take(&mut call.is_asked) {
+            out.put_in(CustomEvent::call(self.id.clone(), call.id.clone(), ToolCallState::Allowed));
+        }
+    }
+
+    pub(super) fn find_call(&self, java_id: &str) -> Option<usize> {
+        self.calls.iter().rposition(|call| call.java_id == java_id)
+    }
+
+    /// Whether a call of this reply with that id has its result.
+    pub(super) fn is_answered(&self, java_id: &str) -> bool {
+        self.answered.iter().any(|id| id == java_id)
+    }
+
+    /// Puts in a call that Java did not tell of.
+    pub(super) fn put_in_call(&mut self, java_id: &str, name: &str, out: &mut Out) -> usize {
+        let index = self.new_call(java_id, name);
+        out.put_in(self.calls[index].start(&self.id));
+        index
+    }
+
+    fn new_call(&mut self, java_id: &str, name: &str) -> usize {
+        let mut id = java_id.to_owned();
+        if id.is_empty() {
+            self.begun += 1;
+            id = format!("{}.call.{}", self.id, self.begun);
+        }
+        let mut number = 1;
+        while self.is_answered(&id) || self.calls.iter().any(|call| call.id == id) {
+            number += 1;
+            id = format!("{java_id}_{number}");
+        }
+        self.calls.push(Call { id, java_id: java_id.to_owned(), name: name.to_owned(), ..Call::default() });
+        self.calls.len() - 1
+    }
+}
+
+impl Call {
+    /// Whoever runs it has been told, and what there was of a result only said so.
+    fn submit(&mut self) {
+        (self.is_asked, self.is_suspended, self.is_submitted) = (false, true, true);
+        self.running_end = None;
+        if self.stage == Stage::Held {
+            self.stage = Stage::None;
+            self.held.clear();
+        }
+    }
+}

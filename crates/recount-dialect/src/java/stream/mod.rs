@@ -1,0 +1,309 @@
+//! Streams of AgentScope Java's events.
+//!
+//! What Java streams is no native stream: each model call has a reply id of its own, all blocks have the same ids, calls go
+//! without results, and an invocation that fails just stops. A [`JavaStream`] makes a native stream of it, in which every
+//! reply has one id and an end, every block an id of its own and every call exactly one result, and which folds into what
+//! Java holds. What it passes on and what it puts in is told in `out`.
+
+mod blocks;
+mod calls;
+mod exact;
+mod out;
+mod outcome;
+mod reply;
+mod results;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use recount_message::{AgentEvent, CustomEvent, DecodeError, EventKind, Msg, ReplyStartEvent};
+
+use super::event;
+use super::frames::EXACT;
+use exact::{ExactReply, native_marks, stands_for};
+use out::Out;
+use reply::{Closing, Reply, begins_unsaid, word_of};
+
+/// How many replies are remembered after their end, so that none has the id of another.
+const REMEMBERED: usize = 16;
+
+/// Reads the events of a Java stream one after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct JavaStream {
+    /// The agents that are at work: the one that was asked, and those that work for it.
+    agents: Vec<Agent>,
+    /// The open replies that Recount wrote itself, of which there may be several.
+    exact: Vec<ExactReply>,
+    /// The ids of the last replies that have ended.
+    ended: Vec<String>,
+    /// The time of the last event.
+    time: String,
+}
+
+/// One agent of the stream.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Agent {
+    /// Java's path to it; empty for the one that was asked.
+    source: String,
+    /// Its reply.
+    reply: Option<Reply>,
+}
+
+impl Agent {
+    fn is_idle(&self) -> bool {
+        self.reply.is_none()
+    }
+
+    /// Whether another agent works for this one.
+    fn is_above(&self, other: &str) -> bool {
+        self.source != other
+            && (self.source.is_empty()
+                || other.strip_prefix(self.source.as_str()).is_some_and(|rest| rest.starts_with('/')))
+    }
+}
+
+impl JavaStream {
+    /// A stream of which nothing has been read.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads the next event.
+    ///
+    /// # Errors
+    ///
+    /// When the line is no event of Java's. It changes nothing then.
+    pub(crate) fn push(&mut self, line: &str) -> Result<Vec<AgentEvent>, DecodeError> {
+        let native = native_marks(line)?;
+        let event = event::read(line)?.into_owned();
+        let result = result_of(&event)?;
+        let stands_for = stands_for(&native)?;
+
+        self.time = event.created_at.to_string();
+        let source = word_of(&out::marks(&event), "source");
+        let index = self.agent(&source);
+        let mut out = Out::because_of(&event);
+        if let EventKind::ReplyStart(start) = &event.kind
+            && native.contains_key(EXACT)
+        {
+            self.exact.push(ExactReply::begin(&start.reply_id));
+            self.close(index, Closing::BrokeOff, &mut out);
+        }
+        match stands_for {
+            Some(events) => events.into_iter().for_each(|event| out.pass(self.take_exact(event))),
+            None if self.is_exact(&event) => out.pass(self.take_exact(event)),
+            None => self.take(index, event, result.as_ref(), &mut out),
+        }
+        self.agents.retain(|agent| !agent.is_idle());
+        Ok(out.events)
+    }
+
+    /// Whether there is nothing to repair about an event: it is of a reply that Recount wrote, or of none beside such ones.
+    fn is_exact(&self, event: &AgentEvent) -> bool {
+        match exact::reply_of(event) {
+            Some(id) => self.exact.iter().any(|reply| reply.id == id),
+            None => !self.exact.is_empty(),
+        }
+    }
+
+    fn take_exact(&mut self, event: AgentEvent) -> AgentEvent {
+        let Some(id) = exact::reply_of(&event) else { return event };
+        let Some(at) = self.exact.iter().position(|reply| reply.id == id) else { return event };
+        if let EventKind::ReplyEnd(_) = event.kind {
+            self.exact.remove(at);
+            return event;
+        }
+        self.exact[at].take(event)
+    }
+
+    /// A message of the user was logged: a reply that waits is closed, because what comes next does not answer it.
+    pub(crate) fn user_turn(&mut self, time: &str) -> Vec<AgentEvent> {
+        time.clone_into(&mut self.time);
+        self.close_all(Closing::UserSpoke, |reply| reply.waits)
+    }
+
+    /// The stream is over: a reply that neither ended nor waits has broken off.
+    pub(crate) fn finish(&mut self) -> Vec<AgentEvent> {
+        self.close_all(Closing::BrokeOff, |reply| !reply.waits)
+    }
+
+    fn close_all(&mut self, closing: Closing, is_meant: fn(&Reply) -> bool) -> Vec<AgentEvent> {
+        let mut events = Vec::new();
+        for index in (0..self.agents.len()).rev() {
+            if let Some(reply) = self.agents[index].reply.as_ref().filter(|reply| is_meant(reply)) {
+                let mut out = Out::closing(&reply.id, &self.time);
+                self.close(index, closing, &mut out);
+                events.append(&mut out.events);
+            }
+        }
+        self.agents.retain(|agent| !agent.is_idle());
+        events
+    }
+
+    fn agent(&mut self, source: &str) -> usize {
+        if let Some(index) = self.agents.iter().position(|agent| agent.source == source) {
+            return index;
+        }
+        self.agents.push(Agent { source: source.to_owned(), ..Agent::default() });
+        self.agents.len() - 1
+    }
+
+    fn take(&mut self, index: usize, event: AgentEvent, result: Option<&Msg>, out: &mut Out) {
+        match &event.kind {
+            EventKind::ReplyStart(_) => self.start(index, event, out),
+            EventKind::ReplyEnd(_) => self.end(index, event, out),
+            EventKind::Custom(_) => self.signal(index, event, result, out),
+            kind => {
+                if self.agents[index].reply.is_none() && begins_unsaid(kind) {
+                    self.begin_unsaid(index, event.reply_id().unwrap_or_default(), out);
+                }
+                if let Some(reply) = &mut self.agents[index].reply {
+                    reply.take(event, out);
+                }
+            }
+        }
+    }
+
+    /// An invocation begins: of the reply that waits, or of a new one.
+    fn start(&mut self, index: usize, event: AgentEvent, out: &mut Out) {
+        let EventKind::ReplyStart(start) = &event.kind else { return };
+        let invocation = start.reply_id.to_string();
+        if let Some(reply) = self.agents[index].reply.as_mut().filter(|reply| reply.waits) {
+            return reply.resume(&invocation);
+        }
+        self.close(index, Closing::BrokeOff, out);
+        let id = if invocation.is_empty() { &event.id } else { &start.reply_id };
+        let reply = Reply {
+            id: self.unused_id(id),
+            session_id: start.session_id.to_string(),
+            name: start.name.to_string(),
+            invocation,
+            ..Reply::default()
+        };
+        let event = self.within_parent(index, out::for_reply(event, &reply.id));
+        out.pass(event);
+        self.agents[index].reply = Some(reply);
+    }
+
+    /// Begins a reply that Java has not said to begin.
+    fn begin_unsaid(&mut self, index: usize, java_reply: &str, out: &mut Out) {
+        let reply = Reply { id: self.unused_id(java_reply), ..Reply::default() };
+        let start = ReplyStartEvent {
+            session_id: "".into(),
+            reply_id: reply.id.clone().into(),
+            name: "".into(),
+            role: "assistant".into(),
+        };
+        let event = out.made(start);
+        let event = self.within_parent(index, event);
+        out.pass(event);
+        self.agents[index].reply = Some(reply);
+    }
+
+    /// Names the reply that another agent's reply is a part of.
+    fn within_parent(&self, index: usize, event: AgentEvent) -> AgentEvent {
+        let source = &self.agents[index].source;
+        let above = self.agents.iter().filter(|agent| agent.is_above(source));
+        let nearest = above.filter_map(|agent| Some((&agent.source, agent.reply.as_ref()?)));
+        match nearest.max_by_key(|(source, _)| source.len()) {
+            Some((_, parent)) => event.carrying("parent", parent.id.as_str()),
+            None => event,
+        }
+    }
+
+    /// An invocation ends, and with it the reply unless it waits.
+    fn end(&mut self, index: usize, event: AgentEvent, out: &mut Out) {
+        let Some(reply) = &mut self.agents[index].reply else { return };
+        let given = event.reply_id().unwrap_or_default();
+        if !given.is_empty() && !reply.invocation.is_empty() && given != reply.invocation {
+            return;
+        }
+        if !reply.has_result && reply.calls.iter().any(|call| call.is_suspended && !call.is_submitted) {
+            reply.submit_suspended(&[], out);
+            reply.waits = true;
+        }
+        if reply.waits {
+            return;
+        }
+        self.close_below(index, out);
+        if let Some(reply) = self.agents[index].reply.take() {
+            self.remember(&reply.id);
+            reply.end(event, out);
+        }
+    }
+
+    /// Something that only Java has, or a signal that somebody sends.
+    fn signal(&mut self, index: usize, event: AgentEvent, result: Option<&Msg>, out: &mut Out) {
+        if let EventKind::Custom(custom) = &event.kind
+            && let Some(reply) = &mut self.agents[index].reply
+            && is_from_java(custom, &event)
+        {
+            match &*custom.name {
+                "AGENT_RESULT" => result.into_iter().for_each(|result| reply.take_result(result, out)),
+                "REQUEST_STOP" => reply.waits = true,
+                "ALL_TOOLS_DENIED" => reply.denied(&custom.value),
+                _ => {}
+            }
+        }
+        out.pass(event);
+    }
+
+    /// Closes the reply of an agent, and those of the agents that work for it.
+    fn close(&mut self, index: usize, closing: Closing, out: &mut Out) {
+        if self.agents[index].reply.is_some() {
+            self.close_below(index, out);
+        }
+        if let Some(reply) = self.agents[index].reply.take() {
+            self.remember(&reply.id);
+            reply.close(closing, out);
+        }
+    }
+
+    fn close_below(&mut self, index: usize, out: &mut Out) {
+        for below in (0..self.agents.len()).rev() {
+            let is_below = self.agents[index].is_above(&self.agents[below].source);
+            if is_below && let Some(reply) = self.agents[below].reply.take_if(|reply| !reply.waits) {
+                self.remember(&reply.id);
+                reply.close(Closing::BrokeOff, out);
+            }
+        }
+    }
+
+    fn remember(&mut self, reply_id: &str) {
+        if self.ended.len() == REMEMBERED {
+            self.ended.remove(0);
+        }
+        self.ended.push(reply_id.to_owned());
+    }
+
+    /// An id for a reply that no other has.
+    fn unused_id(&self, wanted: &str) -> String {
+        let wanted = if wanted.is_empty() { "reply" } else { wanted };
+        let is_used = |id: &str| {
+            let open = self.agents.iter().filter_map(|agent| agent.reply.as_ref());
+            self.ended.iter().any(|ended| ended == id) || open.into_iter().any(|reply| reply.id == id)
+        };
+        let mut id = wanted.to_owned();
+        let mut number = 1;
+        while is_used(&id) {
+            number += 1;
+            id = format!("{wanted}.{number}");
+        }
+        id
+    }
+}
+
+/// Whether a signal is an event that only Java has.
+fn is_from_java(custom: &CustomEvent<'_>, event: &AgentEvent) -> bool {
+    word_of(&out::marks(event), "type") == custom.name
+}
+
+/// The message that an AGENT_RESULT tells of.
+fn result_of(event: &AgentEvent) -> Result<Option<Msg>, DecodeError> {
+    let EventKind::Custom(custom) = &event.kind else { return Ok(None) };
+    if custom.name != "AGENT_RESULT" || !is_from_java(custom, event) {
+        return Ok(None);
+    }
+    let Some(result) = custom.value.get("result").filter(|result| !result.is_null()) else { return Ok(None) };
+    super::read_message(result.as_str()).map(Some).map_err(|error| error.within("result"))
+}

@@ -1,0 +1,256 @@
+//! One reply: where it begins and ends, and what happens in between.
+//!
+//! An invocation of Java's agent begins with AGENT_START and ends with AGENT_END, and each of its model calls and rounds of
+//! tools has an id of its own. An invocation that waits ends as well, and the next one goes on; natively all of them are one
+//! reply.
+
+use std::borrow::Cow;
+
+use recount_message::{
+    AgentEvent, ErrorInfo, ErrorType, EventKind, FinishedReason, Json, ModelCallEndEvent, ModelCallStartEvent,
+    ModelFinishedReason, Object, ReplyEndEvent, Usage,
+};
+
+use super::blocks::{Block, BlockStep, TextPrint, step_of};
+use super::calls::Call;
+use super::out::{self, Out};
+use super::results::Settling;
+
+/// A reply that is open.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Reply {
+    /// The native id.
+    pub(super) id: String,
+    pub(super) session_id: String,
+    /// The agent's name.
+    pub(super) name: String,
+    /// Java's id of the invocation, where it is known.
+    pub(super) invocation: String,
+    /// Whether it waits, or will when the invocation ends.
+    pub(super) waits: bool,
+    /// Whether the invocation has told its result.
+    pub(super) has_result: bool,
+    pub(super) is_calling_model: bool,
+    /// Whether the tokens of the last model call are known.
+    pub(super) is_usage_told: bool,
+    /// Whether it took more rounds than it may.
+    pub(super) has_exceeded: bool,
+    /// Whether something was open when the result came.
+    pub(super) is_interrupted: bool,
+    /// Why it ends, where Java says so.
+    pub(super) reason: Option<FinishedReason>,
+    pub(super) structured_output: Option<Object>,
+    /// What else the result says.
+    pub(super) metadata: Object,
+    /// The text of the last model call.
+    pub(super) text: TextPrint,
+    /// How many ids were made.
+    pub(super) begun: u64,
+    /// The blocks of the current model call.
+    pub(super) blocks: Vec<Block>,
+    /// The calls that have no result.
+    pub(super) calls: Vec<Call>,
+    /// The native ids of those that have.
+    pub(super) answered: Vec<String>,
+    /// Whether the user was asked about one of the calls.
+    pub(super) has_asked: bool,
+    /// Whether the user has decided since.
+    pub(super) is_confirmed: bool,
+}
+
+impl Reply {
+    /// Goes on with the next invocation.
+    pub(super) fn resume(&mut self, invocation: &str) {
+        invocation.clone_into(&mut self.invocation);
+        self.has_result = false;
+        self.is_confirmed |= self.has_asked;
+    }
+
+    /// Takes an event of this reply, other than those that begin and end it.
+    pub(super) fn take(&mut self, event: AgentEvent, out: &mut Out) {
+        if is_progress(&event.kind) {
+            self.waits = false;
+        }
+        if let Some((kind, step, _, _)) = step_of(&event) {
+            return match step {
+                BlockStep::Start => self.block_start(kind, event, out),
+                BlockStep::Delta => self.block_delta(kind, event, out),
+                BlockStep::End => self.block_end(kind, event, out),
+            };
+        }
+        match &event.kind {
+            EventKind::ModelCallStart(_) => self.model_call_start(event, out),
+            EventKind::ModelCallEnd(_) => self.model_call_end(event, out),
+            EventKind::ToolCallStart(_) => self.call_start(event, out),
+            EventKind::ToolCallDelta(_) => self.call_delta(event, out),
+            EventKind::ToolCallEnd(_) => self.call_end(event),
+            EventKind::ToolResultStart(_) => self.result_start(event, out),
+            EventKind::ToolResultTextDelta(_) | EventKind::ToolResultDataDelta(_) => self.result_delta(event, out),
+            EventKind::ToolResultEnd(_) => self.result_end(event, out),
+            EventKind::RequireUserConfirm(_) => self.require_confirm(event, out),
+            EventKind::RequireExternalExecution(_) => self.require_external(event, out),
+            EventKind::UserConfirmResult(_) => self.confirmed(event, out),
+            EventKind::ExternalExecutionResult(_) => self.external_results(event, out),
+            EventKind::ExceedMaxIters(_) => self.exceed(event, out),
+            _ => out.pass(out::for_reply(event, &self.id)),
+        }
+    }
+
+    fn exceed(&mut self, event: AgentEvent, out: &mut Out) {
+        self.has_exceeded = true;
+        let mut event = out::for_reply(event, &self.id);
+        if let EventKind::ExceedMaxIters(exceed) = &mut event.kind
+            && exceed.name.is_empty()
+        {
+            exceed.name = Cow::Owned(self.name.clone());
+        }
+        out.pass(event);
+    }
+
+    fn model_call_start(&mut self, event: AgentEvent, out: &mut Out) {
+        self.end_model_call(None, out);
+        self.end_blocks(out);
+        self.settle_calls(Settling::Going, out);
+        self.blocks.clear();
+        self.text = TextPrint::default();
+        (self.is_calling_model, self.is_usage_told) = (true, false);
+        out.pass(out::for_reply(event, &self.id));
+    }
+
+    fn model_call_end(&mut self, event: AgentEvent, out: &mut Out) {
+        if !self.is_calling_model {
+            self.put_in_model_call_start(out);
+        }
+        self.end_streamed_arguments(out);
+        self.is_calling_model = false;
+        self.is_usage_told = event.carried("usage").and_then(|usage| usage.to_text()).as_deref() != Some("unknown");
+        out.pass(out::for_reply(event, &self.id));
+    }
+
+    /// Puts in the beginning of a model call that Java did not tell of. What is said already cannot be opened again.
+    fn put_in_model_call_start(&mut self, out: &mut Out) {
+        self.end_streamed_arguments(out);
+        self.end_blocks(out);
+        self.blocks.clear();
+        self.calls.iter_mut().for_each(|call| call.is_complete |= call.is_ended);
+        out.put_in(ModelCallStartEvent { reply_id: Cow::Owned(self.id.clone()), model_name: Cow::Borrowed("") });
+    }
+
+    /// Ends a model call that Java did not end.
+    pub(super) fn end_model_call(&mut self, usage: Option<&Usage>, out: &mut Out) {
+        if std::mem::take(&mut self.is_calling_model) {
+            self.end_streamed_arguments(out);
+            self.put_in_model_call_end(usage, ModelFinishedReason::Interrupted, out);
+        }
+    }
+
+    /// Puts in the tokens of a model call of which nothing else is known.
+    pub(super) fn put_in_usage(&mut self, usage: &Usage, out: &mut Out) {
+        self.put_in_model_call_start(out);
+        self.is_calling_model = false;
+        self.put_in_model_call_end(Some(usage), ModelFinishedReason::Completed, out);
+    }
+
+    fn put_in_model_call_end(&mut self, usage: Option<&Usage>, finished_reason: ModelFinishedReason, out: &mut Out) {
+        self.is_usage_told = usage.is_some();
+        let count = |count: fn(&Usage) -> u64| usage.map(count).unwrap_or_default();
+        let end = ModelCallEndEvent {
+            reply_id: Cow::Owned(self.id.clone()),
+            input_tokens: count(|usage| usage.input_tokens),
+            output_tokens: count(|usage| usage.output_tokens),
+            cache_input_tokens: count(|usage| usage.cache_input_tokens),
+            cache_creation_input_tokens: count(|usage| usage.cache_creation_input_tokens),
+            finished_reason,
+        };
+        let event = out.put_in(end);
+        if usage.is_none() {
+            *event = event.clone().carrying("usage", "unknown");
+        }
+    }
+
+    /// Ends the reply as its invocation did.
+    pub(super) fn end(mut self, event: AgentEvent, out: &mut Out) {
+        self.end_model_call(None, out);
+        self.end_blocks(out);
+        self.settle_calls(Settling::Going, out);
+        let reason = match (self.reason, self.has_exceeded, self.is_interrupted) {
+            (Some(reason), _, _) => reason,
+            (None, true, _) => FinishedReason::ExceedMaxIters,
+            (None, false, true) => FinishedReason::Interrupted,
+            (None, false, false) => FinishedReason::Completed,
+        };
+        let mut event = out::for_reply(event, &self.id);
+        event.kind = self.reply_end(reason, None).into();
+        if let Some(output) = self.structured_output {
+            event = event.carrying("structured_output", output);
+        }
+        if !self.metadata.is_empty() {
+            event = event.carrying("metadata", self.metadata);
+        }
+        out.pass(event);
+    }
+
+    /// Ends a reply that nobody will go on with.
+    pub(super) fn close(mut self, closing: Closing, out: &mut Out) {
+        self.end_model_call(None, out);
+        self.end_blocks(out);
+        self.settle_calls(Settling::Broken, out);
+        let (reason, error) = match closing {
+            Closing::UserSpoke => (FinishedReason::Interrupted, None),
+            Closing::BrokeOff => {
+                (FinishedReason::Error, Some(ErrorInfo::new(ErrorType::Unknown, "the stream of events broke off")))
+            }
+        };
+        out.put_in(self.reply_end(reason, error));
+    }
+
+    fn reply_end(&self, finished_reason: FinishedReason, error: Option<ErrorInfo>) -> ReplyEndEvent<'static> {
+        let (session_id, reply_id) = (Cow::Owned(self.session_id.clone()), Cow::Owned(self.id.clone()));
+        ReplyEndEvent { session_id, reply_id, finished_reason, error }
+    }
+}
+
+/// Why a reply is closed from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// It waited, and the user has begun something else.
+    UserSpoke,
+    /// Its invocation has neither ended nor does it wait.
+    BrokeOff,
+}
+
+/// Whether an event shows that the agent is at work, so that it does not wait.
+fn is_progress(kind: &EventKind<'_>) -> bool {
+    matches!(
+        kind,
+        EventKind::ModelCallStart(_)
+            | EventKind::TextBlockStart(_)
+            | EventKind::TextBlockDelta(_)
+            | EventKind::ThinkingBlockStart(_)
+            | EventKind::ThinkingBlockDelta(_)
+            | EventKind::DataBlockStart(_)
+            | EventKind::DataBlockDelta(_)
+            | EventKind::HintBlock(_)
+            | EventKind::ToolCallStart(_)
+            | EventKind::ToolCallDelta(_)
+            | EventKind::ToolResultStart(_)
+            | EventKind::ToolResultTextDelta(_)
+            | EventKind::ToolResultDataDelta(_)
+            | EventKind::ToolResultEnd(_)
+    )
+}
+
+/// Whether an event may begin a reply of which nobody said that it begins: somebody has joined in the middle of it.
+pub(super) fn begins_unsaid(kind: &EventKind<'_>) -> bool {
+    is_progress(kind) || matches!(kind, EventKind::RequireUserConfirm(_) | EventKind::RequireExternalExecution(_))
+}
+
+/// The reason that a request to stop gives, or that the result has.
+pub(super) fn is_waiting_reason(word: &str) -> bool {
+    matches!(word, "PERMISSION_ASKING" | "TOOL_SUSPENDED")
+}
+
+/// A text among the fields of a signal.
+pub(super) fn word_of(value: &Object, name: &str) -> String {
+    value.get(name).and_then(Json::to_text).unwrap_or_default()
+}

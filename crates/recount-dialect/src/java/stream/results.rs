@@ -1,0 +1,209 @@
+//! The results of tool calls: each call gets exactly one.
+//!
+//! A tool that runs elsewhere is told by a result that only says so and ends as `running`. Nobody knows before its end, and
+//! natively there must be no result then, so the beginning of every result is held back: until more of it comes than such a
+//! placeholder has, or its end.
+
+use std::borrow::Cow;
+
+use recount_message::{
+    AgentEvent, EventKind, ToolResultEndEvent, ToolResultStartEvent, ToolResultState, ToolResultTextDeltaEvent,
+};
+
+use super::calls::{Call, tool_name};
+use super::out::{self, Out};
+use super::reply::Reply;
+
+/// What Java stores as the result of a call that the user has refused.
+const DENIED_BY_USER: &str = "Permission denied by user";
+
+/// What Java stores as the result of a call that a rule forbids.
+const DENIED_BY_RULES: &str = "Permission denied by rules";
+
+/// What is said about a call whose result is not in the stream.
+const NOT_STREAMED: &str = "The result of this call was not streamed.";
+
+/// How far a result is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It has not begun.
+    #[default]
+    None,
+    /// It has begun in Java, and is held back.
+    Held,
+    /// It is open.
+    Open,
+}
+
+/// How a call that has no result goes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Settling {
+    /// The agent has gone on, so it knows a result.
+    Going,
+    /// The reply is broken off.
+    Broken,
+}
+
+impl Call {
+    fn result_start(&self, reply_id: &str) -> ToolResultStartEvent<'static> {
+        let (tool_call_id, tool_call_name) = (owned(&self.id), owned(&self.name));
+        ToolResultStartEvent { reply_id: owned(reply_id), tool_call_id, tool_call_name }
+    }
+
+    /// The result goes on after all.
+    fn go_on(&mut self) {
+        (self.is_suspended, self.is_submitted, self.running_end) = (false, false, None);
+    }
+
+    /// Passes on what is held back of the beginning.
+    fn release(&mut self, reply_id: &str, out: &mut Out) {
+        self.stage = Stage::Open;
+        for event in std::mem::take(&mut self.held) {
+            out.pass(out::for_call(event, reply_id, &self.id, &self.name));
+        }
+    }
+
+    /// Gives the call the result that was not streamed, or what it lacks of it.
+    fn settle(&mut self, text: &str, state: ToolResultState, reply_id: &str, out: &mut Out) {
+        match self.stage {
+            Stage::None => {
+                out.put_in(self.result_start(reply_id));
+                let (reply_id, tool_call_id) = (owned(reply_id), owned(&self.id));
+                out.put_in(ToolResultTextDeltaEvent { reply_id, tool_call_id, delta: owned(text) });
+            }
+            Stage::Held | Stage::Open => self.release(reply_id, out),
+        }
+        out.put_in(ToolResultEndEvent { reply_id: owned(reply_id), tool_call_id: owned(&self.id), state });
+    }
+}
+
+fn owned(text: &str) -> Cow<'static, str> {
+    Cow::Owned(text.to_owned())
+}
+
+impl Reply {
+    pub(super) fn result_start(&mut self, event: AgentEvent, out: &mut Out) {
+        let EventKind::ToolResultStart(start) = &event.kind else { return };
+        let Some(index) = self.answered_call(&start.tool_call_id, &start.tool_call_name, out) else { return };
+        self.begin_result(index, event, out);
+    }
+
+    pub(super) fn result_delta(&mut self, event: AgentEvent, out: &mut Out) {
+        let (java_id, is_data) = match &event.kind {
+            EventKind::ToolResultTextDelta(delta) => (&delta.tool_call_id, false),
+            EventKind::ToolResultDataDelta(delta) => (&delta.tool_call_id, true),
+            _ => return,
+        };
+        let Some(index) = self.answered_call(java_id, &tool_name(&event), out) else { return };
+        self.begin_unsaid_result(index, out);
+        let call = &mut self.calls[index];
+        if call.stage == Stage::Held && !is_data && call.held.len() == 1 {
+            call.held.push(event);
+            return;
+        }
+        // More has come, so it did not end.
+        call.go_on();
+        call.release(&self.id, out);
+        out.pass(out::for_call(event, &self.id, &call.id, &call.name));
+    }
+
+    pub(super) fn result_end(&mut self, event: AgentEvent, out: &mut Out) {
+        let EventKind::ToolResultEnd(end) = &event.kind else { return };
+        let is_running = end.state == ToolResultState::Running;
+        let Some(index) = self.answered_call(&end.tool_call_id, &tool_name(&event), out) else { return };
+        self.begin_unsaid_result(index, out);
+        let call = &mut self.calls[index];
+        if is_running {
+            (call.is_suspended, call.running_end) = (true, Some(event));
+            return;
+        }
+        call.release(&self.id, out);
+        out.pass(out::for_call(event, &self.id, &call.id, &call.name));
+        self.answer(index);
+    }
+
+    /// Results that came from elsewhere, as far as anybody waits for them.
+    pub(super) fn external_results(&mut self, mut event: AgentEvent, out: &mut Out) {
+        let EventKind::ExternalExecutionResult(external) = &mut event.kind else { return };
+        let mut kept = Vec::new();
+        for mut result in std::mem::take(&mut external.execution_results) {
+            let Some(index) = self.answered_call(&result.id, &result.name, out) else { continue };
+            let call = &mut self.calls[index];
+            if call.stage == Stage::Open {
+                // The rest of it is told by its deltas.
+                continue;
+            }
+            result.id.clone_from(&call.id);
+            kept.push(result);
+            self.answer(index);
+        }
+        if !kept.is_empty() {
+            external.execution_results = kept;
+            out.pass(out::for_reply(event, &self.id));
+        }
+    }
+
+    /// Gives every call a result.
+    pub(super) fn settle_calls(&mut self, settling: Settling, out: &mut Out) {
+        for call in &mut self.calls {
+            call.end_arguments(None, &self.id, out);
+            let is_waiting = call.is_submitted || (call.is_suspended && settling == Settling::Broken);
+            if !is_waiting && let Some(end) = call.running_end.take() {
+                // It did not wait for it, so this is what the tool answered.
+                call.release(&self.id, out);
+                out.pass(out::for_call(end, &self.id, &call.id, &call.name));
+                continue;
+            }
+            let is_denied = call.is_denied || (self.is_confirmed && !call.is_suspended && call.stage == Stage::None);
+            let (text, state) = match settling {
+                Settling::Going if is_denied && (call.is_asked || call.is_denied) => {
+                    (DENIED_BY_USER, ToolResultState::Denied)
+                }
+                Settling::Going if is_denied => (DENIED_BY_RULES, ToolResultState::Denied),
+                Settling::Going | Settling::Broken => (NOT_STREAMED, ToolResultState::Interrupted),
+            };
+            call.settle(text, state, &self.id, out);
+        }
+        self.answered.extend(self.calls.drain(..).map(|call| call.id));
+        (self.has_asked, self.is_confirmed) = (false, false);
+    }
+
+    /// Whether Java has a result open.
+    pub(super) fn has_open_result(&self) -> bool {
+        self.calls.iter().any(|call| call.stage != Stage::None && !call.is_suspended)
+    }
+
+    /// The call that a result is for, which may have to be put in; nothing where it has its result.
+    fn answered_call(&mut self, java_id: &str, name: &str, out: &mut Out) -> Option<usize> {
+        let index = match self.find_call(java_id) {
+            Some(index) => index,
+            None if self.is_answered(java_id) => return None,
+            None => self.put_in_call(java_id, name, out),
+        };
+        self.calls[index].end_arguments(None, &self.id, out);
+        Some(index)
+    }
+
+    fn begin_result(&mut self, index: usize, start: AgentEvent, out: &mut Out) {
+        self.tell_allowed(index, out);
+        let call = &mut self.calls[index];
+        if call.stage == Stage::None {
+            call.stage = Stage::Held;
+            call.held.push(start);
+        }
+        call.go_on();
+    }
+
+    /// Begins a result of which Java has not said that it begins.
+    fn begin_unsaid_result(&mut self, index: usize, out: &mut Out) {
+        if self.calls[index].stage == Stage::None {
+            let start = out.made(self.calls[index].result_start(&self.id));
+            self.begin_result(index, start, out);
+        }
+    }
+
+    fn answer(&mut self, index: usize) {
+        let call = self.calls.remove(index);
+        self.answered.push(call.id);
+    }
+}

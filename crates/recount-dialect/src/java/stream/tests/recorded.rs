@@ -1,0 +1,217 @@
+//! What real agents of AgentScope Java 2.0.0 have streamed, and what they remember of it.
+
+use std::collections::BTreeMap;
+
+use pretty_assertions::assert_eq;
+use recount_message::{AgentEvent, ContentBlock, Fold, Json, Object, Role, ToolCallBlock, ToolResultBlock};
+
+use super::{JavaStream, Msg, Resumed, errors, findings, folded, told};
+use crate::java::{frames, read_message};
+
+/// Where a message is not what the agent remembers, because the stream does not tell it.
+const NOT_STREAMED: &[(&str, &str)] = &[
+    ("call-bad-arguments", "the agent forgets arguments that are no JSON"),
+    ("call-id-reused", "the agent does not run it, and natively each call has an id and a result"),
+    ("call-id-reused-in-next-turn", "the agent does not run it, and natively each call has a result"),
+    ("call-whole", "the arguments are nowhere in the stream"),
+    ("confirm-edited", "what the user changes is not streamed"),
+    ("confirm-missing", "the agent waits on, and natively the user's message ends that"),
+    ("error-in-call", "the agent forgets what a failed model call has said"),
+    ("error-in-thinking", "the agent forgets what a failed model call has said"),
+    ("error-midway", "the agent forgets what a failed model call has said"),
+    ("error-then-turn", "the agent forgets what a failed model call has said"),
+    ("external", "the caller's result is not streamed"),
+    ("external-beside-own", "the caller's result is not streamed"),
+    ("external-failed", "the caller's result is not streamed"),
+    ("external-missing", "the agent waits on, and natively the user's message ends that"),
+    ("external-recovered", "what the agent says in place of a result is not streamed"),
+    ("interrupt-call", "the agent forgets arguments that are no JSON, and natively each call has a result"),
+    ("result-chunks", "the chunks are streamed, and only what the tool returns is remembered"),
+    ("result-chunks-in-turn", "the chunks are streamed, and only what the tool returns is remembered"),
+    ("result-chunks-parallel", "the chunks are streamed, and only what the tool returns is remembered"),
+    ("stop-requested", "the agent forgets the result"),
+    ("structured-after-tool", "the agent forgets the call, and its answer is the structured output natively"),
+    ("structured-fragments", "the agent forgets the call, and its answer is the structured output natively"),
+    ("structured-tool", "the agent forgets the call, and its answer is the structured output natively"),
+    ("structured-wrong", "the agent forgets the calls, and its answer is the structured output natively"),
+    ("subagent-forwarded", "the events of the other agent are streamed, and only its answer is remembered"),
+    ("suspended", "the caller's result is not streamed"),
+];
+
+/// One recorded case.
+struct Case {
+    name: String,
+    fields: Object,
+}
+
+impl Case {
+    fn list(&self, name: &str) -> Vec<Json> {
+        self.fields.get(name).and_then(Json::to_list).unwrap_or_default()
+    }
+
+    fn turns(&self) -> Vec<Turn> {
+        self.list("turns").iter().map(|turn| Turn(turn.to_object().unwrap())).collect()
+    }
+
+    /// The messages of each turn of the user, as the agent remembers them.
+    fn remembered(&self) -> Vec<Vec<Msg>> {
+        let mut remembered: Vec<Vec<Msg>> = Vec::new();
+        for message in self.list("context") {
+            let message = read_message(message.as_str()).unwrap();
+            if message.role() == Role::User {
+                remembered.push(Vec::new());
+            } else if let Some(turn) = remembered.last_mut() {
+                turn.push(message);
+            }
+        }
+        remembered
+    }
+}
+
+struct Turn(Object);
+
+impl Turn {
+    /// Whether the user says something, in place of deciding about a call.
+    fn is_users(&self) -> bool {
+        let inputs = self.0.get("input").and_then(Json::to_list).unwrap_or_default();
+        inputs.is_empty()
+            || inputs
+                .iter()
+                .map(|input| read_message(input.as_str()).unwrap())
+                .any(|message| message.role() == Role::User && !message.content().is_empty())
+    }
+
+    fn events(&self) -> usize {
+        self.0.get("events").unwrap().as_str().parse().unwrap()
+    }
+
+    fn result(&self) -> Option<Msg> {
+        let result = self.0.get("result").filter(|result| !result.is_null())?;
+        Some(read_message(result.as_str()).unwrap())
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/vectors/java/v2/stream.jsonl");
+    let text = std::fs::read_to_string(path).unwrap();
+    let case = |line: &str| {
+        let fields = Object::parse(line).unwrap();
+        Case { name: fields.get("case").and_then(Json::to_text).unwrap(), fields }
+    };
+    text.lines().map(case).collect()
+}
+
+fn read(case: &Case) -> Vec<AgentEvent> {
+    let (mut resumed, events) = (Resumed::default(), case.list("events"));
+    let mut rest = events.as_slice();
+    for turn in case.turns() {
+        if turn.is_users() {
+            resumed.user_turn();
+        }
+        let (events, following) = rest.split_at(turn.events());
+        events.iter().for_each(|event| resumed.push(event.as_str()));
+        rest = following;
+    }
+    assert_eq!(rest, []);
+    resumed.finish()
+}
+
+/// What a reply says: its text, its calls and their results.
+#[derive(Debug, Default, PartialEq)]
+struct Said {
+    texts: Vec<String>,
+    thinking: Vec<String>,
+    calls: Vec<String>,
+    results: BTreeMap<String, String>,
+}
+
+impl Said {
+    fn of<'m>(messages: impl IntoIterator<Item = &'m Msg>) -> Self {
+        let mut said = Self::default();
+        for block in messages.into_iter().flat_map(Msg::content) {
+            match block {
+                ContentBlock::Text(block) if !block.text.is_empty() => said.texts.push(block.text.clone()),
+                ContentBlock::Thinking(block) => said.thinking.push(block.thinking.clone()),
+                ContentBlock::ToolCall(ToolCallBlock { id, name, input, .. }) => {
+                    said.calls.push(format!("{id} {name} {input}"));
+                }
+                ContentBlock::ToolResult(ToolResultBlock { id, output, state, .. }) => {
+                    let text = output.text().unwrap_or_default().replace('\n', "");
+                    said.results.insert(id.clone(), format!("{} {text}", state.as_str()));
+                }
+                _ => {}
+            }
+        }
+        said
+    }
+}
+
+#[test]
+fn every_stream_is_legal() {
+    for case in cases() {
+        let events = read(&case);
+        assert_eq!(errors(&events), [], "{}: {:#?}", case.name, told(&events));
+        // A block that Java opens again keeps its id.
+        assert!(findings(&events).iter().all(|finding| finding.code == "reused_id"), "{}", case.name);
+    }
+}
+
+#[test]
+fn every_stream_folds_into_the_replies_that_were_given() {
+    for case in cases() {
+        let messages = folded(&read(&case));
+        let turns = case.turns();
+        let mut replies: Vec<Vec<&Turn>> = Vec::new();
+        for turn in &turns {
+            match replies.last_mut().filter(|_| !turn.is_users()) {
+                Some(reply) => reply.push(turn),
+                None => replies.push(vec![turn]),
+            }
+        }
+        assert_eq!(messages.len(), replies.len(), "{}", case.name);
+        for (message, reply) in messages.iter().zip(replies) {
+            let Some(result) = reply.last().and_then(|turn| turn.result()) else { continue };
+            if result.structured_output().is_some() {
+                assert_eq!(message.structured_output(), result.structured_output(), "{}", case.name);
+            } else if let Some(text) = result.text() {
+                let last = message.content().iter().rev().find_map(|block| match block {
+                    ContentBlock::Text(block) => Some(block.text.clone()),
+                    _ => None,
+                });
+                assert_eq!(last, Some(text), "{}", case.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_reply_says_what_the_agent_remembers() {
+    let mut different = Vec::new();
+    for case in cases() {
+        let messages = folded(&read(&case));
+        let remembered = case.remembered();
+        let same = remembered.len() == messages.len()
+            && messages.iter().zip(&remembered).all(|(message, turn)| Said::of([message]) == Said::of(turn));
+        if !same {
+            different.push(case.name);
+        }
+    }
+    let known: Vec<&str> = NOT_STREAMED.iter().map(|(name, _)| *name).collect();
+    assert_eq!(different, known);
+}
+
+#[test]
+fn every_stream_that_is_written_for_java_again_comes_back() {
+    for case in cases() {
+        let events = read(&case);
+        let (mut fold, mut stream, mut read) = (Fold::new(), JavaStream::new(), Vec::new());
+        for event in &events {
+            for frame in frames(&fold, event) {
+                read.extend(stream.push(&frame).unwrap());
+            }
+            let _ = fold.apply(event);
+        }
+        let json = |events: &[AgentEvent]| events.iter().map(AgentEvent::to_json).collect::<Vec<_>>();
+        assert_eq!(json(&read), json(&events), "{}", case.name);
+    }
+}

@@ -1,0 +1,40 @@
+//! Tokens.
+
+use recount_message::wire::Raw;
+use recount_message::{DecodeError, Object, Usage};
+
+use super::Version;
+use super::fields::JavaFields;
+use super::text::ObjectWriter;
+
+/// Reads what Java counts. What is missing is nought.
+pub(crate) fn read(raw: Raw<'_>) -> Result<Usage, DecodeError> {
+    let mut fields = JavaFields::of(raw)?;
+    let mut count = |name| fields.count(name).map(Option::unwrap_or_default);
+    Ok(Usage {
+        input_tokens: count("inputTokens")?,
+        output_tokens: count("outputTokens")?,
+        cache_input_tokens: count("cachedTokens")?,
+        cache_creation_input_tokens: 0,
+        extra: Object::new(),
+    })
+}
+
+/// Writes what Java counts, as far as an `int` goes. How long it took is known to Java only.
+pub(crate) fn write(usage: &Usage, version: Version, out: &mut String) {
+    const MAX: u64 = i32::MAX as u64;
+    let mut object = ObjectWriter::begin(out);
+    for (name, count) in [
+        ("inputTokens", usage.input_tokens),
+        ("outputTokens", usage.output_tokens),
+        ("cachedTokens", usage.cache_input_tokens),
+    ] {
+        if name != "cachedTokens" || version == Version::Two {
+            object.raw(name, &count.min(MAX).to_string());
+        }
+    }
+    object.raw("time", "0.0");
+    let total = usage.input_tokens.min(MAX) + usage.output_tokens.min(MAX);
+    object.raw("totalTokens", &total.min(MAX).to_string());
+    object.end();
+}

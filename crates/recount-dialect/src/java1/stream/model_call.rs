@@ -1,0 +1,328 @@
+//! What a model says: its pieces, and the whole of it, which counts.
+
+use recount_message::{
+    ContentBlock, ExceedMaxItersEvent, Json, ModelCallEndEvent, ModelCallStartEvent, ModelFinishedReason, Msg, Object,
+    TextBlockDeltaEvent, TextBlockEndEvent, TextBlockStartEvent, ThinkingBlockDeltaEvent, ThinkingBlockEndEvent,
+    ThinkingBlockStartEvent, ToolCallDeltaEvent,
+};
+
+use super::Given;
+use super::out::Out;
+use super::pieces::Pieces;
+use super::reply::{Reply, Said};
+use crate::residue;
+
+/// A call of the model that has not ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ModelCall {
+    /// The id of the last message.
+    pub(super) message_id: String,
+    pub(super) text: Option<Prose>,
+    pub(super) thinking: Option<Prose>,
+    /// Which of both is open: natively only one is at a time.
+    pub(super) open: Option<Kind>,
+    /// The calls that it has begun, by their place in the reply.
+    pub(super) calls: Vec<(usize, Pieces)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Thinking,
+}
+
+/// Text or thinking that comes in pieces.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Prose {
+    pub(super) id: String,
+    pub(super) pieces: Pieces,
+    pub(super) extra: Object,
+}
+
+impl ModelCall {
+    fn prose(&mut self, kind: Kind) -> &mut Option<Prose> {
+        match kind {
+            Kind::Text => &mut self.text,
+            Kind::Thinking => &mut self.thinking,
+        }
+    }
+}
+
+impl Reply {
+    /// Begins a call of the model, unless one is open. Java never calls it again before all calls have results.
+    pub(super) fn call_model(&mut self, is_summary: bool, message_id: &str, out: &mut Out) {
+        self.waits = false;
+        if self.model_call.is_none() {
+            self.answer_all(out);
+            if is_summary && !self.is_summary {
+                self.is_summary = true;
+                out.say(ExceedMaxItersEvent { reply_id: self.reply_id(), name: self.name.clone().into() });
+            }
+            out.say(ModelCallStartEvent { reply_id: self.reply_id(), model_name: "".into() });
+        }
+        message_id.clone_into(&mut self.model_call.get_or_insert_default().message_id);
+    }
+
+    /// A piece of what the model says.
+    pub(super) fn piece(&mut self, given: &Given<'_>, repeats: bool, out: &mut Out) {
+        match given.block {
+            ContentBlock::Text(block) => self.prose_piece(Kind::Text, &block.text, &block.extra, repeats, out),
+            ContentBlock::Thinking(block) => {
+                self.prose_piece(Kind::Thinking, &block.thinking, &block.extra, repeats, out);
+            }
+            ContentBlock::ToolCall(_) => self.call_piece(&given.raw, repeats, out),
+            // Whatever else there is comes whole with the message.
+            _ => {}
+        }
+    }
+
+    fn prose_piece(&mut self, kind: Kind, piece: &str, extra: &Object, repeats: bool, out: &mut Out) {
+        if piece.is_empty() {
+            return;
+        }
+        let id = self.prose_id(kind);
+        let Some(prose) = self.model_call.get_or_insert_default().prose(kind) else { return };
+        for (name, value) in extra.iter().filter(|(name, _)| *name != residue::KEY) {
+            prose.extra.insert(name, value.clone());
+        }
+        let news = prose.pieces.add(piece, repeats);
+        self.tell_prose(kind, &id, &news, out);
+    }
+
+    /// The id of the model call's text or thinking.
+    fn prose_id(&mut self, kind: Kind) -> String {
+        if let Some(prose) = self.model_call.get_or_insert_default().prose(kind) {
+            return prose.id.clone();
+        }
+        let id = self.next_block_id();
+        *self.model_call.get_or_insert_default().prose(kind) = Some(Prose { id: id.clone(), ..Prose::default() });
+        id
+    }
+
+    fn tell_prose(&mut self, kind: Kind, id: &str, news: &str, out: &mut Out) {
+        if news.is_empty() {
+            return;
+        }
+        self.open_prose(kind, id, out);
+        let (reply_id, block_id, delta) = (self.reply_id(), id.to_owned().into(), news.to_owned().into());
+        match kind {
+            Kind::Text => out.say(TextBlockDeltaEvent { reply_id, block_id, delta }),
+            Kind::Thinking => out.say(ThinkingBlockDeltaEvent { reply_id, block_id, delta }),
+        }
+    }
+
+    fn open_prose(&mut self, kind: Kind, id: &str, out: &mut Out) {
+        let open = self.model_call.get_or_insert_default().open;
+        if open == Some(kind) {
+            return;
+        }
+        self.close_prose(None, &Object::new(), out);
+        self.model_call.get_or_insert_default().open = Some(kind);
+        let (reply_id, block_id) = (self.reply_id(), id.to_owned().into());
+        match kind {
+            Kind::Text => out.say(TextBlockStartEvent { reply_id, block_id }),
+            Kind::Thinking => out.say(ThinkingBlockStartEvent { reply_id, block_id }),
+        }
+    }
+
+    /// Ends the text or thinking that is open. A text may turn out to be another one.
+    fn close_prose(&mut self, text: Option<&str>, extra: &Object, out: &mut Out) {
+        let reply_id = self.reply_id();
+        let Some(call) = &mut self.model_call else { return };
+        let Some(kind) = call.open.take() else { return };
+        let Some(prose) = call.prose(kind) else { return };
+        let block_id = prose.id.clone().into();
+        match kind {
+            Kind::Text => {
+                let text = text.map(|text| text.to_owned().into());
+                out.say_with(TextBlockEndEvent { reply_id, block_id, text }, extra);
+            }
+            Kind::Thinking => out.say_with(ThinkingBlockEndEvent { reply_id, block_id }, extra),
+        }
+    }
+
+    fn call_piece(&mut self, raw: &Object, repeats: bool, out: &mut Out) {
+        let text = |name: &str| raw.get(name).and_then(Json::to_text).filter(|text| !text.is_empty());
+        let (id, name) = (text("id"), text("name").filter(|name| !name.starts_with("__")));
+        let begun = self.model_call.as_ref().and_then(|call| match &id {
+            Some(id) => {
+                call.calls.iter().position(|(index, _)| self.calls.get(*index).is_some_and(|call| call.given == *id))
+            }
+            // A piece without an id belongs to the last call; a call without one gets it with the message.
+            None if name.is_none() => call.calls.len().checked_sub(1),
+            None => None,
+        });
+        let place = match (begun, id, name) {
+            (Some(place), ..) => place,
+            (None, Some(id), Some(name)) => self.begin_streamed_call(&id, &name, out),
+            _ => return,
+        };
+        let Some((index, pieces)) = self.model_call.as_mut().and_then(|call| call.calls.get_mut(place)) else { return };
+        let (index, news) = match arguments_so_far(raw) {
+            Some(piece) => (*index, pieces.add(&piece, repeats)),
+            None => return,
+        };
+        self.input(index, &news, out);
+    }
+
+    /// Begins a call of which pieces will follow. The result is its place in the model call.
+    fn begin_streamed_call(&mut self, given: &str, name: &str, out: &mut Out) -> usize {
+        self.close_prose(None, &Object::new(), out);
+        let index = self.begin_call(given, name, out);
+        let call = self.model_call.get_or_insert_default();
+        call.calls.push((index, Pieces::default()));
+        call.calls.len() - 1
+    }
+
+    /// Adds to the arguments of a call.
+    pub(super) fn input(&self, index: usize, news: &str, out: &mut Out) {
+        if let Some(call) = self.calls.get(index).filter(|_| !news.is_empty()) {
+            let (reply_id, tool_call_id) = (self.reply_id(), call.id.clone().into());
+            out.say(ToolCallDeltaEvent { reply_id, tool_call_id, delta: news.to_owned().into() });
+        }
+    }
+
+    /// The whole of what the model has said. The result is whether the pieces have turned out to repeat.
+    pub(super) fn end_model_call(&mut self, message: &Msg, given: &[Given<'_>], out: &mut Out) -> Option<bool> {
+        let mut learnt = Vec::new();
+        let open = self.model_call.get_or_insert_default().open;
+        let order = if open == Some(Kind::Text) { [Kind::Text, Kind::Thinking] } else { [Kind::Thinking, Kind::Text] };
+        for kind in order {
+            let all = given.iter().filter_map(|given| match (kind, given.block) {
+                (Kind::Text, ContentBlock::Text(block)) => Some((&block.text, &block.extra)),
+                (Kind::Thinking, ContentBlock::Thinking(block)) => Some((&block.thinking, &block.extra)),
+                _ => None,
+            });
+            for (index, (whole, extra)) in all.enumerate() {
+                if index > 0 {
+                    // Java has one of each; what is beside it has no pieces.
+                    *self.model_call.get_or_insert_default().prose(kind) = None;
+                }
+                learnt.extend(self.end_prose(kind, whole, extra, out));
+            }
+        }
+        self.close_prose(None, &Object::new(), out);
+        for given in given {
+            match given.block {
+                ContentBlock::Text(_) | ContentBlock::Thinking(_) => {}
+                ContentBlock::ToolCall(block) => {
+                    learnt.extend(self.end_streamed_call(&given.raw, &block.id, &block.name, &block.extra, out));
+                }
+                ContentBlock::ToolResult(result) => self.result(result, out),
+                block => self.add(block, out),
+            }
+        }
+        let texts = message.content().iter().filter_map(|block| match block {
+            ContentBlock::Text(block) => Some(block.text.clone()),
+            _ => None,
+        });
+        self.last = Said { message_id: message.id().to_owned(), texts: texts.collect() };
+        self.end_calls_of_model(out);
+        let counted = message.usage();
+        let end = ModelCallEndEvent {
+            reply_id: self.reply_id(),
+            input_tokens: counted.map_or(0, |usage| usage.input_tokens),
+            output_tokens: counted.map_or(0, |usage| usage.output_tokens),
+            cache_input_tokens: counted.map_or(0, |usage| usage.cache_input_tokens),
+            cache_creation_input_tokens: 0,
+            finished_reason: ModelFinishedReason::Completed,
+        };
+        let event = out.event(end);
+        out.push(if counted.is_some() { event } else { event.carrying("usage", "unknown") });
+        self.model_call = None;
+        learnt.into_iter().last()
+    }
+
+    /// The whole of a text or thinking.
+    fn end_prose(&mut self, kind: Kind, whole: &str, extra: &Object, out: &mut Out) -> Option<bool> {
+        let is_new = self.model_call.get_or_insert_default().prose(kind).is_none();
+        let id = self.prose_id(kind);
+        let prose = self.model_call.get_or_insert_default().prose(kind).clone().unwrap_or_default();
+        let mut all_extra = prose.extra;
+        for (name, value) in extra.iter().filter(|(name, _)| *name != residue::KEY) {
+            all_extra.insert(name, value.clone());
+        }
+        let ending = prose.pieces.end(whole);
+        self.tell_prose(kind, &id, &ending.rest, out);
+        let is_replaced = ending.is_other && kind == Kind::Text;
+        if is_new || is_replaced {
+            self.open_prose(kind, &id, out);
+        }
+        if self.model_call.get_or_insert_default().open == Some(kind) {
+            self.close_prose(is_replaced.then_some(whole), &all_extra, out);
+        }
+        ending.repeats
+    }
+
+    /// The whole of a call.
+    fn end_streamed_call(
+        &mut self,
+        raw: &Object,
+        given: &str,
+        name: &str,
+        extra: &Object,
+        out: &mut Out,
+    ) -> Option<bool> {
+        let calls = &self.model_call.get_or_insert_default().calls;
+        let is_open = |index: usize| self.calls.get(index).is_some_and(|call| call.given == given && !call.has_ended);
+        let begun = calls.iter().position(|(index, _)| is_open(*index));
+        let place = begun.unwrap_or_else(|| self.begin_streamed_call(given, name, out));
+        let (index, pieces) = self.model_call.get_or_insert_default().calls.get(place).cloned()?;
+        let whole = arguments_so_far(raw).unwrap_or_else(|| "{}".to_owned());
+        let ending = pieces.end(&whole);
+        self.input(index, &ending.rest, out);
+        let extra: Object =
+            extra.iter().filter(|(name, _)| *name != residue::KEY).map(|(name, value)| (name, value.clone())).collect();
+        self.end_call(index, &extra, out);
+        ending.repeats
+    }
+
+    fn end_calls_of_model(&mut self, out: &mut Out) {
+        let calls = std::mem::take(&mut self.model_call.get_or_insert_default().calls);
+        for (index, _) in calls {
+            self.end_call(index, &Object::new(), out);
+        }
+    }
+
+    /// A call of the model whose whole message never came.
+    pub(super) fn break_off_model_call(&mut self, out: &mut Out) {
+        let Some(call) = self.model_call.clone() else { return };
+        let order =
+            if call.open == Some(Kind::Text) { [Kind::Text, Kind::Thinking] } else { [Kind::Thinking, Kind::Text] };
+        for kind in order {
+            let prose = match kind {
+                Kind::Text => &call.text,
+                Kind::Thinking => &call.thinking,
+            };
+            if let Some(prose) = prose {
+                self.tell_prose(kind, &prose.id, prose.pieces.break_off(), out);
+                if self.model_call.get_or_insert_default().open == Some(kind) {
+                    self.close_prose(None, &prose.extra, out);
+                }
+            }
+        }
+        for (index, pieces) in &call.calls {
+            self.input(*index, pieces.break_off(), out);
+        }
+        self.end_calls_of_model(out);
+        let end = ModelCallEndEvent {
+            reply_id: self.reply_id(),
+            input_tokens: 0,
+            output_tokens: 0,
+            cache_input_tokens: 0,
+            cache_creation_input_tokens: 0,
+            finished_reason: ModelFinishedReason::Interrupted,
+        };
+        let event = out.event(end).carrying("usage", "unknown");
+        out.push(event);
+        self.model_call = None;
+    }
+}
+
+/// The arguments of a call, as far as they have come: the text that the model wrote, or else what was made of it. Java
+/// writes `{}` where it has no text.
+fn arguments_so_far(raw: &Object) -> Option<String> {
+    let content = raw.get("content").and_then(Json::to_text).filter(|content| !matches!(content.as_str(), "" | "{}"));
+    let input = || raw.get("input").or_else(|| raw.get("arguments")).and_then(Json::to_object);
+    content.or_else(|| input().filter(|input| !input.is_empty()).map(|input| input.to_json()))
+}

@@ -1,0 +1,59 @@
+//! The events that come out.
+
+use recount_message::{AgentEvent, Event, EventKind, Object};
+
+use super::super::envelope::Envelope;
+use super::super::frames::SYNTHETIC;
+use crate::java::Version;
+use crate::residue;
+
+/// What comes out for one envelope.
+#[derive(Debug)]
+pub(super) struct Out {
+    pub(super) reply_id: String,
+    pub(super) time: String,
+    /// How many events have been told, which their ids say.
+    pub(super) count: u64,
+    pub(super) events: Vec<AgentEvent>,
+}
+
+impl Out {
+    pub(super) fn new(reply_id: String, time: String, count: u64) -> Self {
+        Self { reply_id, time, count, events: Vec::new() }
+    }
+
+    /// An event of now.
+    pub(super) fn event(&self, kind: impl Into<EventKind<'static>>) -> AgentEvent {
+        Event::stamped("", self.time.clone(), kind)
+    }
+
+    pub(super) fn say(&mut self, kind: impl Into<EventKind<'static>>) {
+        let event = self.event(kind);
+        self.push(event);
+    }
+
+    /// An event that carries unknown fields of its block.
+    pub(super) fn say_with(&mut self, kind: impl Into<EventKind<'static>>, extra: &Object) {
+        let event = self.event(kind);
+        self.push(if extra.is_empty() { event } else { event.carrying("extra", extra.clone()) });
+    }
+
+    /// Tells an event, with an id of its own.
+    pub(super) fn push(&mut self, mut event: AgentEvent) {
+        self.count += 1;
+        event.id = format!("{}:{}", self.reply_id, self.count).into();
+        self.events.push(event);
+    }
+
+    /// Tells an envelope as what it is.
+    pub(super) fn signal(&mut self, envelope: Envelope) {
+        let mut event = envelope.into_event();
+        event.created_at = self.time.clone().into();
+        self.push(event);
+    }
+}
+
+/// Marks an event that Java 1 did not say.
+pub(super) fn mark_synthetic(event: &mut AgentEvent) {
+    residue::keep(&mut event.metadata, Version::One.name(), Object::from([(SYNTHETIC, true)]));
+}

@@ -1,0 +1,40 @@
+//! What AgentScope's other sides speak, to and from Recount's messages and events.
+//!
+//! Inside Recount there is one model, and its JSON is AgentScope Python's. AgentScope Java and TypeScript write other
+//! JSON, and none of them reads another's. A [`Dialect`] translates between its JSON and the model, in both directions,
+//! with pure functions:
+//!
+//! ```
+//! use recount_dialect::Dialect;
+//! use recount_message::Role;
+//!
+//! let java = r#"{"id":"m1","name":"Alice","role":"USER","content":[{"type":"text","text":"Hello"}],
+//!     "metadata":{},"timestamp":"2026-08-22 10:30:00.123","usage":null}"#;
+//! let message = Dialect::Java.read_message(java)?;
+//! assert_eq!((message.role(), message.text_or_empty()), (Role::User, "Hello".into()));
+//!
+//! let written = Dialect::Java.write_message(&message);
+//! assert_eq!(written, java.replace("\n    ", ""));
+//! # Ok::<(), recount_message::DecodeError>(())
+//! ```
+//!
+//! # Nothing is lost
+//!
+//! Each side can say things that another cannot. What has no place on the other side is kept under the key `recount`
+//! (of a message's or event's metadata, or of a block that stands alone), by the name of the dialect that it belongs to,
+//! and comes back. It holds only what the target cannot say. Where somebody has changed the target in between, the change
+//! counts: what was kept is used only as long as it still means what the target says.
+
+mod dialect;
+mod java;
+mod java1;
+mod native;
+mod residue;
+mod sequence;
+mod stream;
+mod typescript;
+
+pub use dialect::{Dialect, UnknownDialect};
+pub use java::with_type_twice;
+pub use sequence::{TurnMerger, split_turn};
+pub use stream::StreamReader;

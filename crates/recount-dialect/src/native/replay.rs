@@ -1,0 +1,452 @@
+//! The events that rebuild a reply from what its message says.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use recount_message::{
+    AgentEvent, ContentBlock, CustomEvent, DataBlock, DataBlockDeltaEvent, DataBlockEndEvent, DataBlockStartEvent,
+    Event, EventKind, FinishedReason, HintBlock, HintBlockEvent, MediaBlock, ModelCallEndEvent, ModelCallStartEvent,
+    ModelFinishedReason, Msg, Object, Payload, ReplyEndEvent, ReplyFold, ReplyStartEvent,
+    RequireExternalExecutionEvent, RequireUserConfirmEvent, Source, TextBlock, TextBlockDeltaEvent, TextBlockEndEvent,
+    TextBlockStartEvent, ThinkingBlock, ThinkingBlockDeltaEvent, ThinkingBlockEndEvent, ThinkingBlockStartEvent,
+    ToolCallBlock, ToolCallDeltaEvent, ToolCallEndEvent, ToolCallStartEvent, ToolCallState, ToolResultBlock,
+    ToolResultDataDeltaEvent, ToolResultEndEvent, ToolResultStartEvent, ToolResultTextDeltaEvent,
+};
+
+/// The events that rebuild a reply: folded, they give its message, byte for byte, and its call floor, so that whatever
+/// comes next does the same to both.
+///
+/// A block is told by its start, deltas and end where they say all of it, because every dialect has those, and as a whole
+/// where they do not. The ids of the events follow from what they say. A reply that was not made by events but by hand may
+/// hold what no event can say (a result without its call, unknown fields of the message); that is left out.
+pub(crate) fn replay(reply: &ReplyFold) -> Vec<AgentEvent> {
+    let message = reply.message();
+    let Some(mut replay) = Replay::begin(message) else { return Vec::new() };
+    let floor = reply.call_floor();
+    for (index, block) in message.content().iter().enumerate() {
+        if index > 0 && index == floor {
+            replay.call_model();
+        }
+        replay.block(index, block);
+    }
+    if floor > 0 && floor == message.content().len() {
+        replay.call_model();
+    }
+    replay.settle_all();
+    replay.usage();
+    replay.end();
+    replay.events
+}
+
+/// What START, deltas and END find a block by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Text,
+    Thinking,
+    Data,
+    ToolCall,
+    ToolResult,
+}
+
+fn kind_of(block: &ContentBlock) -> Option<Kind> {
+    Some(match block {
+        ContentBlock::Text(_) => Kind::Text,
+        ContentBlock::Thinking(_) => Kind::Thinking,
+        ContentBlock::Data(_) => Kind::Data,
+        ContentBlock::ToolCall(_) => Kind::ToolCall,
+        ContentBlock::ToolResult(_) => Kind::ToolResult,
+        _ => return None,
+    })
+}
+
+#[derive(Debug)]
+struct Replay<'m> {
+    message: &'m Msg,
+    events: Vec<AgentEvent>,
+    /// What the events have made so far.
+    so_far: ReplyFold,
+    /// Where the newest block of each kind and id is.
+    newest: HashMap<(Kind, Cow<'m, str>), usize>,
+}
+
+impl<'m> Replay<'m> {
+    fn begin(message: &'m Msg) -> Option<Self> {
+        let mut start = started(message.id(), message.name(), message.created_at());
+        if !message.metadata().is_empty() {
+            start = start.carrying("metadata", message.metadata().clone());
+        }
+        let so_far = ReplyFold::start(&start)?;
+        let mut replay = Self { message, events: Vec::new(), so_far, newest: HashMap::new() };
+        replay.push(start);
+        Some(replay)
+    }
+
+    /// Adds an event whose effect is known already.
+    fn push(&mut self, mut event: AgentEvent) {
+        let number = self.events.len();
+        let said = fnv1a(event.to_json().as_bytes());
+        event.id = format!("{}:{number}:{said:016x}", self.message.id()).into();
+        self.events.push(event);
+    }
+
+    fn apply(&mut self, event: AgentEvent) {
+        let _ = self.so_far.apply(&event);
+        self.push(event);
+    }
+
+    fn apply_now(&mut self, kind: impl Into<EventKind<'static>>) {
+        let event = Event::stamped("", self.message.created_at().to_owned(), kind);
+        self.apply(event);
+    }
+
+    fn reply_id(&self) -> Cow<'static, str> {
+        self.message.id().to_owned().into()
+    }
+
+    fn call_model(&mut self) {
+        let reply_id = self.reply_id();
+        self.apply_now(ModelCallStartEvent { reply_id, model_name: "".into() });
+    }
+
+    fn block(&mut self, index: usize, block: &'m ContentBlock) {
+        if let ContentBlock::ToolCall(call) = block
+            && let Some(&earlier) = self.newest.get(&(Kind::ToolCall, Cow::Borrowed(call.id.as_str())))
+        {
+            // From here on its id means the new call.
+            self.settle(earlier);
+        }
+        match self.step_by_step(block) {
+            Some(events) => events.into_iter().for_each(|event| self.apply(event)),
+            None => self.apply_now(CustomEvent::block(self.message.id(), block)),
+        }
+        if let Some(kind) = kind_of(block) {
+            self.newest.insert((kind, block.id()), index);
+        }
+    }
+
+    /// Start, deltas and end of a block, where they make exactly that block.
+    fn step_by_step(&self, block: &ContentBlock) -> Option<Vec<AgentEvent>> {
+        if let Some(kind) = kind_of(block)
+            && let Some(&earlier) = self.newest.get(&(kind, block.id()))
+        {
+            let is_over = self.so_far.message().content().get(earlier)?.finished_at().is_some();
+            if !is_over || earlier >= self.so_far.call_floor() {
+                // A start would mean the earlier block.
+                return None;
+            }
+        }
+        let reply_id = self.message.id();
+        let events = steps(reply_id, block)?;
+        let mut trial = ReplyFold::start(&started(reply_id, "", ""))?;
+        if let ContentBlock::ToolResult(result) = block {
+            let call = call_started(reply_id, &result.id, "", "");
+            let _ = trial.apply(&call);
+        }
+        for event in &events {
+            trial.apply(event).reason().is_none().then_some(())?;
+        }
+        let made = trial.message().content().last()?;
+        is_same(made, block).then_some(events)
+    }
+
+    /// Gives a call the state that it has in the message.
+    fn settle(&mut self, index: usize) {
+        let ContentBlock::ToolCall(call) = self.wanted(index) else { return };
+        if self.is_settled(index) {
+            return;
+        }
+        let event = match call.state {
+            ToolCallState::Asking => {
+                EventKind::from(RequireUserConfirmEvent { reply_id: self.reply_id(), tool_calls: vec![call.clone()] })
+            }
+            state => CustomEvent::call(self.message.id(), &call.id, state).into(),
+        };
+        self.apply_now(event);
+    }
+
+    fn wanted(&self, index: usize) -> &'m ContentBlock {
+        &self.message.content()[index]
+    }
+
+    fn is_settled(&self, index: usize) -> bool {
+        self.so_far.message().content().get(index) == Some(self.wanted(index))
+    }
+
+    /// Gives all calls their states. Those that wait for somebody are told together, as they were.
+    fn settle_all(&mut self) {
+        let mut places: Vec<usize> =
+            self.newest.iter().filter(|((kind, _), _)| *kind == Kind::ToolCall).map(|(_, place)| *place).collect();
+        places.sort_unstable();
+        places.retain(|&place| !self.is_settled(place));
+        let calls = |state: ToolCallState| -> Vec<ToolCallBlock> {
+            let calls = places.iter().filter_map(|&place| match self.wanted(place) {
+                ContentBlock::ToolCall(call) if call.state == state => Some(call.clone()),
+                _ => None,
+            });
+            calls.collect()
+        };
+        let (asking, submitted) = (calls(ToolCallState::Asking), calls(ToolCallState::Submitted));
+        let reply_id = self.reply_id();
+        if !submitted.is_empty() {
+            self.apply_now(RequireExternalExecutionEvent { reply_id: reply_id.clone(), tool_calls: submitted });
+        }
+        if !asking.is_empty() {
+            self.apply_now(RequireUserConfirmEvent { reply_id, tool_calls: asking });
+        }
+        for place in places {
+            self.settle(place);
+        }
+    }
+
+    fn usage(&mut self) {
+        let Some(usage) = self.message.usage() else { return };
+        let end = ModelCallEndEvent {
+            reply_id: self.reply_id(),
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cache_input_tokens: usage.cache_input_tokens,
+            cache_creation_input_tokens: usage.cache_creation_input_tokens,
+            finished_reason: ModelFinishedReason::Completed,
+        };
+        self.apply_now(end);
+    }
+
+    fn end(&mut self) {
+        let Some(time) = self.message.finished_at() else { return };
+        let end = ReplyEndEvent {
+            session_id: "".into(),
+            reply_id: self.reply_id(),
+            finished_reason: self.message.finished_reason().unwrap_or(FinishedReason::Completed),
+            error: self.message.error().cloned(),
+        };
+        let mut event = Event::stamped("", time.to_owned(), end);
+        if let Some(output) = self.message.structured_output() {
+            event = event.carrying("structured_output", output.clone());
+        }
+        self.apply(event);
+    }
+}
+
+/// Whether a block is the wanted one. The state of a call is settled later.
+fn is_same(made: &ContentBlock, wanted: &ContentBlock) -> bool {
+    let (ContentBlock::ToolCall(made), ContentBlock::ToolCall(wanted)) = (made, wanted) else {
+        return made == wanted;
+    };
+    let mut unsettled = wanted.clone();
+    unsettled.state = made.state;
+    if wanted.state == ToolCallState::Asking {
+        unsettled.suggested_rules.clear();
+    }
+    *made == unsettled
+}
+
+fn started(reply_id: &str, name: &str, time: &str) -> AgentEvent {
+    let start = ReplyStartEvent {
+        session_id: "".into(),
+        reply_id: reply_id.to_owned().into(),
+        name: name.to_owned().into(),
+        role: "assistant".into(),
+    };
+    Event::stamped("", time.to_owned(), start)
+}
+
+fn call_started(reply_id: &str, id: &str, name: &str, time: &str) -> AgentEvent {
+    let start = ToolCallStartEvent {
+        reply_id: reply_id.to_owned().into(),
+        tool_call_id: id.to_owned().into(),
+        tool_call_name: name.to_owned().into(),
+    };
+    Event::stamped("", time.to_owned(), start)
+}
+
+/// The events of one block.
+struct Steps {
+    reply_id: Cow<'static, str>,
+    id: Cow<'static, str>,
+    events: Vec<AgentEvent>,
+}
+
+impl Steps {
+    fn add(&mut self, time: &str, kind: impl Into<EventKind<'static>>) {
+        self.events.push(Event::stamped("", time.to_owned(), kind));
+    }
+
+    /// Lets the last event carry what its fields cannot say.
+    fn carry(&mut self, key: &str, value: &Object) {
+        if !value.is_empty()
+            && let Some(event) = self.events.pop()
+        {
+            self.events.push(event.carrying(key, value.clone()));
+        }
+    }
+}
+
+/// Start, deltas and end of a block, as well as they can say it.
+pub(crate) fn steps(reply_id: &str, block: &ContentBlock) -> Option<Vec<AgentEvent>> {
+    let mut steps =
+        Steps { reply_id: reply_id.to_owned().into(), id: block.id().into_owned().into(), events: Vec::new() };
+    match block {
+        ContentBlock::Text(block) => text(&mut steps, block),
+        ContentBlock::Thinking(block) => thinking(&mut steps, block),
+        ContentBlock::Data(block) => data(&mut steps, block),
+        ContentBlock::Hint(block) => hint(&mut steps, block),
+        ContentBlock::ToolCall(block) => call(&mut steps, block),
+        ContentBlock::ToolResult(block) => result(&mut steps, block),
+        _ => return None,
+    }
+    Some(steps.events)
+}
+
+fn text(steps: &mut Steps, block: &TextBlock) {
+    let (reply_id, block_id) = (steps.reply_id.clone(), steps.id.clone());
+    steps.add(&block.created_at, TextBlockStartEvent { reply_id: reply_id.clone(), block_id: block_id.clone() });
+    if !block.text.is_empty() {
+        let delta = block.text.clone().into();
+        steps.add(
+            &block.created_at,
+            TextBlockDeltaEvent { reply_id: reply_id.clone(), block_id: block_id.clone(), delta },
+        );
+    }
+    if let Some(time) = &block.finished_at {
+        steps.add(time, TextBlockEndEvent { reply_id, block_id, text: None });
+        steps.carry("extra", &block.extra);
+    }
+}
+
+fn thinking(steps: &mut Steps, block: &ThinkingBlock) {
+    let (reply_id, block_id) = (steps.reply_id.clone(), steps.id.clone());
+    steps.add(&block.created_at, ThinkingBlockStartEvent { reply_id: reply_id.clone(), block_id: block_id.clone() });
+    if !block.thinking.is_empty() {
+        let delta = block.thinking.clone().into();
+        steps.add(
+            &block.created_at,
+            ThinkingBlockDeltaEvent { reply_id: reply_id.clone(), block_id: block_id.clone(), delta },
+        );
+    }
+    if let Some(time) = &block.finished_at {
+        steps.add(time, ThinkingBlockEndEvent { reply_id, block_id });
+        steps.carry("extra", &block.extra);
+    }
+}
+
+/// What a delta says of a source: its bytes, or its URL. No bytes are no delta.
+#[derive(Debug)]
+struct Piece {
+    data: Option<Cow<'static, str>>,
+    url: Option<Cow<'static, str>>,
+}
+
+impl Piece {
+    fn of(source: &Source) -> Option<Self> {
+        match source {
+            Source::Base64(source) => {
+                (!source.data.is_empty()).then(|| Self { data: Some(source.data.clone().into()), url: None })
+            }
+            Source::Url(source) => Some(Self { data: None, url: Some(source.url().to_owned().into()) }),
+            _ => None,
+        }
+    }
+}
+
+fn data(steps: &mut Steps, block: &DataBlock) {
+    let (reply_id, block_id) = (steps.reply_id.clone(), steps.id.clone());
+    let media_type: Cow<'static, str> = block.media_type().to_owned().into();
+    let start = DataBlockStartEvent {
+        reply_id: reply_id.clone(),
+        block_id: block_id.clone(),
+        media_type: media_type.clone(),
+        name: block.name.clone().map(Cow::Owned),
+    };
+    steps.add(&block.created_at, start);
+    if let Some(Piece { data, url }) = Piece::of(&block.source) {
+        let delta =
+            DataBlockDeltaEvent { reply_id: reply_id.clone(), block_id: block_id.clone(), media_type, data, url };
+        steps.add(&block.created_at, delta);
+    }
+    if let Some(time) = &block.finished_at {
+        steps.add(time, DataBlockEndEvent { reply_id, block_id });
+        steps.carry("extra", &block.extra);
+    }
+}
+
+fn hint(steps: &mut Steps, block: &HintBlock) {
+    let event = HintBlockEvent {
+        reply_id: steps.reply_id.clone(),
+        block_id: steps.id.clone(),
+        source: block.source.clone().map(Cow::Owned),
+        hint: block.hint.clone(),
+    };
+    steps.add(&block.created_at, event);
+    steps.carry("extra", &block.extra);
+}
+
+fn call(steps: &mut Steps, block: &ToolCallBlock) {
+    let (reply_id, tool_call_id) = (steps.reply_id.clone(), steps.id.clone());
+    steps.events.push(call_started(&reply_id, &tool_call_id, &block.name, &block.created_at));
+    if !block.input.is_empty() {
+        let delta = block.input.clone().into();
+        steps.add(
+            &block.created_at,
+            ToolCallDeltaEvent { reply_id: reply_id.clone(), tool_call_id: tool_call_id.clone(), delta },
+        );
+    }
+    if let Some(time) = &block.finished_at {
+        steps.add(time, ToolCallEndEvent { reply_id, tool_call_id });
+        steps.carry("extra", &block.extra);
+    }
+}
+
+fn result(steps: &mut Steps, block: &ToolResultBlock) {
+    let (reply_id, tool_call_id) = (steps.reply_id.clone(), steps.id.clone());
+    let start = ToolResultStartEvent {
+        reply_id: reply_id.clone(),
+        tool_call_id: tool_call_id.clone(),
+        tool_call_name: block.name.clone().into(),
+    };
+    steps.add(&block.created_at, start);
+    steps.carry("extra", &block.extra);
+    if let Payload::Blocks(items) = &block.output {
+        items.iter().for_each(|item| result_item(steps, item));
+    }
+    if let Some(time) = &block.finished_at {
+        steps.add(time, ToolResultEndEvent { reply_id, tool_call_id, state: block.state });
+        if let Some(end) = steps.events.last_mut() {
+            end.metadata = block.metadata.clone();
+        }
+    }
+}
+
+fn result_item(steps: &mut Steps, item: &MediaBlock) {
+    let (reply_id, tool_call_id) = (steps.reply_id.clone(), steps.id.clone());
+    match item {
+        MediaBlock::Text(text) => {
+            let delta = text.text.clone().into();
+            steps.add(&text.created_at, ToolResultTextDeltaEvent { reply_id, tool_call_id, delta });
+        }
+        MediaBlock::Data(block) => {
+            let Piece { data, url } =
+                Piece::of(&block.source).unwrap_or_else(|| Piece { data: Some("".into()), url: None });
+            let delta = ToolResultDataDeltaEvent {
+                reply_id,
+                tool_call_id,
+                block_id: Some(block.id.clone().into()),
+                media_type: block.media_type().to_owned().into(),
+                data,
+                url,
+            };
+            steps.add(&block.created_at, delta);
+            if let Some(name) = &block.name
+                && let Some(event) = steps.events.pop()
+            {
+                steps.events.push(event.carrying("name", name.as_str()));
+            }
+            steps.carry("extra", &block.extra);
+        }
+        _ => {}
+    }
+}
+
+/// The 64-bit FNV-1a hash: tiny, and the same in every language.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}

@@ -1,0 +1,284 @@
+//! One turn as several messages.
+//!
+//! Natively an agent's turn is one message, calls and results included. Java has a message for each model call and one
+//! for each result, so that a turn goes ASSISTANT, TOOL, ASSISTANT. Either is the translation of the other.
+
+use std::iter::once;
+
+use recount_message::{ContentBlock, Json, Msg, MsgParts, Object, Role, ToolCallBlock, ToolResultBlock, Usage};
+
+use crate::residue;
+
+/// The mark of a message that is a part of another: which one, and how many parts there are.
+const PART: &str = "part";
+
+/// The mark of a message that was put together: what its parts said beside their blocks.
+const PARTS: &str = "parts";
+
+/// The messages that a turn is on a side that keeps calls and results apart.
+///
+/// ```
+/// use recount_dialect::split_turn;
+/// use recount_message::{Msg, Role, ToolCallBlock};
+///
+/// let call = ToolCallBlock::new("c1", "get_weather", "{}");
+/// let result = call.success("Sunny");
+/// let turn = Msg::assistant("Friday", (call, result, "It is sunny."));
+/// let roles: Vec<Role> = split_turn(&turn).iter().map(Msg::role).collect();
+/// assert_eq!(roles, [Role::Assistant, Role::Tool, Role::Assistant]);
+/// ```
+pub fn split_turn(message: &Msg) -> Vec<Msg> {
+    if message.role() != Role::Assistant {
+        return vec![message.clone()];
+    }
+    if let Some(parts) = split_as_before(message) {
+        return parts;
+    }
+    let runs = runs(message.content());
+    if runs.len() < 2 {
+        return vec![message.clone()];
+    }
+    let whole = message.clone().into_parts();
+    // What is said about the turn as a whole belongs to its last answer.
+    let main = runs.iter().rposition(|run| role_of(run) == Role::Assistant).unwrap_or_default();
+    let count = runs.len();
+    runs.into_iter()
+        .enumerate()
+        .map(|(index, run)| {
+            let mut part = if index == main { whole.clone() } else { bare(&whole, index) };
+            part.role = role_of(&run);
+            let mut mark = Object::from([("of", whole.id.as_str())]);
+            mark.insert("index", index);
+            mark.insert("count", count);
+            mark.insert("main", main);
+            let mut marks = residue::marks(&part.metadata);
+            marks.insert(PART, mark);
+            residue::set_marks(&mut part.metadata, marks);
+            Msg::as_received(MsgParts { content: run, ..part })
+        })
+        .collect()
+}
+
+/// A message of the same turn, with nothing said about the turn.
+fn bare(whole: &MsgParts, index: usize) -> MsgParts {
+    MsgParts {
+        name: whole.name.clone(),
+        content: Vec::new(),
+        role: Role::Assistant,
+        id: format!("{}.part{index}", whole.id),
+        metadata: Object::new(),
+        created_at: whole.created_at.clone(),
+        usage: None,
+        finished_at: None,
+        finished_reason: None,
+        structured_output: None,
+        error: None,
+        extra: Object::new(),
+    }
+}
+
+/// The blocks of each message: a result is one by itself, and what comes between results is one.
+fn runs(content: &[ContentBlock]) -> Vec<Vec<ContentBlock>> {
+    let mut runs: Vec<Vec<ContentBlock>> = Vec::new();
+    for block in content {
+        let is_result = matches!(block, ContentBlock::ToolResult(_));
+        match runs.last_mut() {
+            Some(run) if !is_result && role_of(run) == Role::Assistant => run.push(block.clone()),
+            _ => runs.push(vec![block.clone()]),
+        }
+    }
+    runs
+}
+
+fn role_of(run: &[ContentBlock]) -> Role {
+    if matches!(run, [ContentBlock::ToolResult(_)]) { Role::Tool } else { Role::Assistant }
+}
+
+/// The messages that a turn was put together from, as long as it is still what they make together.
+fn split_as_before(message: &Msg) -> Option<Vec<Msg>> {
+    let marks = residue::marks(message.metadata());
+    let parts = marks.get(PARTS)?.to_list()?;
+    let mut blocks = message.content().iter();
+    let mut before = Vec::with_capacity(parts.len());
+    for part in parts {
+        let mut fields = part.to_object()?;
+        let count: usize = fields.remove("blocks")?.as_str().parse().ok()?;
+        let said = Msg::from_json(&fields.to_json()).ok()?.into_parts();
+        let content: Vec<ContentBlock> = blocks.by_ref().take(count).cloned().collect();
+        if content.len() < count {
+            return None;
+        }
+        before.push(Msg::as_received(MsgParts { content, ..said }));
+    }
+    let (first, rest) = before.split_first()?;
+    (blocks.next().is_none() && joined(first, rest) == *message).then_some(before)
+}
+
+/// Puts the messages of a turn together again.
+///
+/// ```
+/// use recount_dialect::{TurnMerger, split_turn};
+/// use recount_message::{Msg, ToolCallBlock};
+///
+/// let call = ToolCallBlock::new("c1", "get_weather", "{}");
+/// let result = call.success("Sunny");
+/// let turn = Msg::assistant("Friday", (call, result, "It is sunny."));
+///
+/// let mut merger = TurnMerger::new();
+/// let mut merged: Vec<Msg> = split_turn(&turn).into_iter().flat_map(|part| merger.push(part)).collect();
+/// merged.extend(merger.finish());
+/// assert_eq!(merged, [turn]);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct TurnMerger {
+    /// The messages of a turn that may go on.
+    pending: Vec<Msg>,
+}
+
+impl TurnMerger {
+    /// A merger that has seen nothing.
+    ///
+    /// ```
+    /// use recount_dialect::TurnMerger;
+    /// use recount_message::Msg;
+    ///
+    /// let hello = Msg::user("Alice", "Hello");
+    /// assert_eq!(TurnMerger::new().push(hello.clone()), [hello]);
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next message, and gives those that are complete.
+    ///
+    /// ```
+    /// use recount_dialect::TurnMerger;
+    /// use recount_message::{Msg, ToolCallBlock};
+    ///
+    /// let call = Msg::assistant("Friday", ToolCallBlock::new("c1", "get_weather", "{}"));
+    /// // Its result is still to come.
+    /// assert!(TurnMerger::new().push(call).is_empty());
+    /// ```
+    pub fn push(&mut self, message: Msg) -> Vec<Msg> {
+        let mut complete = if self.goes_on_with(&message) { Vec::new() } else { self.finish() };
+        self.pending.push(message);
+        if self.is_over() {
+            complete.extend(self.finish());
+        }
+        complete
+    }
+
+    /// There are no more messages: gives what is left.
+    ///
+    /// ```
+    /// use recount_dialect::TurnMerger;
+    ///
+    /// assert!(TurnMerger::new().finish().is_empty());
+    /// ```
+    pub fn finish(&mut self) -> Vec<Msg> {
+        let pending = std::mem::take(&mut self.pending);
+        match pending.as_slice() {
+            [first, rest @ ..] if !rest.is_empty() => vec![joined(first, rest)],
+            _ => pending,
+        }
+    }
+
+    /// Whether a message belongs to the turn that is pending.
+    fn goes_on_with(&self, message: &Msg) -> bool {
+        let Some(last) = self.pending.last() else { return false };
+        match (part_of(last), part_of(message)) {
+            (Some(before), Some(next)) => next.of == before.of && next.index == before.index + 1,
+            (None, None) => match message.role() {
+                Role::Tool => message.blocks::<ToolResultBlock>().all(|result| self.calls(&result.id)),
+                Role::Assistant => last.role() == Role::Tool && self.pending.iter().all(|part| has_name(part, message)),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn calls(&self, id: &str) -> bool {
+        self.pending.iter().any(|part| part.call(id).is_some())
+    }
+
+    /// Whether nothing can belong to the turn any more.
+    fn is_over(&self) -> bool {
+        let Some(last) = self.pending.last() else { return true };
+        if let Some(part) = part_of(last) {
+            return part.index + 1 >= part.count || self.pending.len() != part.index + 1;
+        }
+        match last.role() {
+            Role::Assistant => !last.has::<ToolCallBlock>(),
+            Role::Tool => self.pending.len() == 1,
+            _ => true,
+        }
+    }
+}
+
+/// Whether a message may be of the same agent: a tool's message has the agent's name or none of its own.
+fn has_name(part: &Msg, message: &Msg) -> bool {
+    part.role() == Role::Tool || part.name() == message.name()
+}
+
+/// Which part of which message it is.
+struct Part {
+    of: String,
+    index: usize,
+    count: usize,
+    main: usize,
+}
+
+fn part_of(message: &Msg) -> Option<Part> {
+    let mark = residue::marks(message.metadata()).get(PART)?.to_object()?;
+    let number = |name| mark.get(name)?.as_str().parse().ok();
+    Some(Part {
+        of: mark.get("of")?.to_text()?,
+        index: number("index")?,
+        count: number("count")?,
+        main: number("main")?,
+    })
+}
+
+/// One message of several.
+fn joined(first: &Msg, rest: &[Msg]) -> Msg {
+    let content = once(first).chain(rest).flat_map(|part| part.content().iter().cloned()).collect();
+    let main = part_of(first).filter(|_| rest.iter().all(|part| part_of(part).is_some()));
+    if let Some(main) = main.and_then(|part| once(first).chain(rest).nth(part.main)) {
+        let mut whole = main.clone().into_parts();
+        let mut marks = residue::marks(&whole.metadata);
+        marks.remove(PART);
+        residue::set_marks(&mut whole.metadata, marks);
+        return Msg::as_received(MsgParts { content, role: Role::Assistant, ..whole });
+    }
+    let said: Vec<Json> = once(first).chain(rest).map(said_beside_blocks).collect();
+    let answer = rest.iter().rfind(|part| part.role() == Role::Assistant).unwrap_or(first);
+    let (answer, usage) = (answer.clone().into_parts(), once(first).chain(rest).filter_map(Msg::usage));
+    let (first, usage): (_, Vec<&Usage>) = (first.clone().into_parts(), usage.collect());
+    let mut metadata = answer.metadata;
+    // What was kept for one of the messages belongs to that one.
+    let mut marks = Object::from([(PARTS, Json::from(said))]);
+    if let Some(absent) = residue::marks(&first.metadata).get("absent") {
+        marks.insert("absent", absent.clone());
+    }
+    residue::set_marks(&mut metadata, marks);
+    Msg::as_received(MsgParts {
+        content,
+        role: Role::Assistant,
+        metadata,
+        usage: (!usage.is_empty()).then(|| usage.into_iter().cloned().sum()),
+        finished_at: answer.finished_at,
+        finished_reason: answer.finished_reason,
+        structured_output: answer.structured_output,
+        error: answer.error,
+        ..first
+    })
+}
+
+/// What a message says beside its blocks, and how many blocks it has.
+fn said_beside_blocks(message: &Msg) -> Json {
+    let mut parts = message.clone().into_parts();
+    let blocks = std::mem::take(&mut parts.content).len();
+    let mut fields = Object::parse(&Msg::as_received(parts).to_json()).unwrap_or_default();
+    fields.insert("blocks", blocks);
+    fields.into()
+}

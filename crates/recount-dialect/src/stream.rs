@@ -1,0 +1,158 @@
+//! Reading a whole stream.
+
+use recount_message::{AgentEvent, DecodeError, Event, Object};
+
+use crate::Dialect;
+use crate::java::JavaStream;
+use crate::java1::Java1Stream;
+
+/// Reads a stream of a dialect, event by event, and makes native events of it.
+///
+/// Most dialects say one thing with one event. A Java stream does not: it has its own reply id for each model call, uses
+/// block ids again, and leaves out what the caller is supposed to know. What has to be remembered for that is small, and
+/// [`state`](Self::state) writes it down, so that a reader can go on where another has stopped.
+///
+/// ```
+/// use recount_dialect::{Dialect, StreamReader};
+/// use recount_message::Fold;
+///
+/// let stream = r#"
+/// {"type":"AGENT_START","replyId":"a","name":"Friday","role":"assistant"}
+/// {"type":"MODEL_CALL_START","replyId":"m1"}
+/// {"type":"TEXT_BLOCK_START","replyId":"m1","blockId":"text"}
+/// {"type":"TEXT_BLOCK_DELTA","replyId":"m1","blockId":"text","delta":"Hello"}
+/// {"type":"TEXT_BLOCK_END","replyId":"m1","blockId":"text"}
+/// {"type":"MODEL_CALL_END","replyId":"m1"}
+/// {"type":"AGENT_END","replyId":"a"}
+/// "#;
+/// let mut fold = Fold::new();
+/// let mut reader = StreamReader::new(Dialect::Java);
+/// for line in stream.trim().lines() {
+///     for event in reader.push(line)? {
+///         fold.apply(&event);
+///     }
+/// }
+/// for event in reader.finish() {
+///     fold.apply(&event);
+/// }
+/// let message = fold.into_messages().next().unwrap();
+/// assert_eq!((message.id(), message.text_or_empty()), ("a", "Hello".into()));
+/// # Ok::<(), recount_message::DecodeError>(())
+/// ```
+#[derive(Debug)]
+pub struct StreamReader(Reader);
+
+#[derive(Debug)]
+enum Reader {
+    /// One event says one thing.
+    Each(Dialect),
+    Java(Box<JavaStream>),
+    Java1(Box<Java1Stream>),
+}
+
+impl StreamReader {
+    /// A reader at the beginning of a stream.
+    ///
+    /// ```
+    /// use recount_dialect::{Dialect, StreamReader};
+    ///
+    /// let mut reader = StreamReader::new(Dialect::Native);
+    /// assert_eq!(reader.push(r#"{"type":"USER_INTERRUPT","reply_id":"r"}"#)?.len(), 1);
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    pub fn new(dialect: Dialect) -> Self {
+        Self(match dialect {
+            Dialect::Java => Reader::Java(Box::new(JavaStream::new())),
+            Dialect::Java1 => Reader::Java1(Box::new(Java1Stream::new())),
+            Dialect::Native | Dialect::TypeScript => Reader::Each(dialect),
+        })
+    }
+
+    /// A reader that goes on where another has stopped.
+    ///
+    /// ```
+    /// use recount_dialect::{Dialect, StreamReader};
+    ///
+    /// let mut reader = StreamReader::new(Dialect::Java);
+    /// reader.push(r#"{"type":"AGENT_START","replyId":"a","name":"Friday"}"#)?;
+    /// let mut other = StreamReader::resume(Dialect::Java, &reader.state())?;
+    /// assert_eq!(other.finish(), reader.finish());
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it is not what [`state`](Self::state) of such a reader has written.
+    pub fn resume(dialect: Dialect, state: &Object) -> Result<Self, DecodeError> {
+        Ok(Self(match dialect {
+            Dialect::Java => Reader::Java(Box::new(JavaStream::from_state(state)?)),
+            Dialect::Java1 => Reader::Java1(Box::new(Java1Stream::from_state(state)?)),
+            Dialect::Native | Dialect::TypeScript => Reader::Each(dialect),
+        }))
+    }
+
+    /// What has to be remembered to go on from here.
+    ///
+    /// ```
+    /// use recount_dialect::{Dialect, StreamReader};
+    ///
+    /// assert!(StreamReader::new(Dialect::Native).state().is_empty());
+    /// ```
+    pub fn state(&self) -> Object {
+        match &self.0 {
+            Reader::Each(_) => Object::new(),
+            Reader::Java(stream) => stream.state(),
+            Reader::Java1(stream) => stream.state(),
+        }
+    }
+
+    /// Takes the next event, and gives the native ones that it comes to: none, one or several.
+    ///
+    /// ```
+    /// use recount_dialect::{Dialect, StreamReader};
+    ///
+    /// let error = StreamReader::new(Dialect::Java).push(r#"{"type":"AGENT_BEGINS"}"#).unwrap_err();
+    /// assert_eq!(error.path(), "type");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the text is no event of this dialect. The stream may go on with the next one.
+    pub fn push(&mut self, text: &str) -> Result<Vec<AgentEvent>, DecodeError> {
+        match &mut self.0 {
+            Reader::Each(dialect) => Ok(vec![dialect.read_event(text).map(Event::into_owned)?]),
+            Reader::Java(stream) => stream.push(text),
+            Reader::Java1(stream) => stream.push(text),
+        }
+    }
+
+    /// A user's message was logged between two events. A reply that waits for something else ends with it.
+    ///
+    /// ```
+    /// use recount_dialect::{Dialect, StreamReader};
+    ///
+    /// assert!(StreamReader::new(Dialect::Java).user_turn("2026-01-01T00:00:00Z").is_empty());
+    /// ```
+    pub fn user_turn(&mut self, time: &str) -> Vec<AgentEvent> {
+        match &mut self.0 {
+            Reader::Each(_) => Vec::new(),
+            Reader::Java(stream) => stream.user_turn(time),
+            Reader::Java1(stream) => stream.user_turn(time),
+        }
+    }
+
+    /// The stream has ended: gives what is still to be said about it.
+    ///
+    /// ```
+    /// use recount_dialect::{Dialect, StreamReader};
+    ///
+    /// assert!(StreamReader::new(Dialect::TypeScript).finish().is_empty());
+    /// ```
+    pub fn finish(&mut self) -> Vec<AgentEvent> {
+        match &mut self.0 {
+            Reader::Each(_) => Vec::new(),
+            Reader::Java(stream) => stream.finish(),
+            Reader::Java1(stream) => stream.finish(),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What the native side says and TypeScript cannot, and events that stand for others.
+
+use std::borrow::Cow;
+
+use recount_message::wire::Fields;
+use recount_message::{AgentEvent, CustomEvent, Event, EventKind, Json, ModelFinishedReason, Msg, MsgParts, Object};
+
+use super::plain;
+use crate::residue;
+
+/// The name under which is kept what the native side says and TypeScript cannot.
+pub(super) const NATIVE: &str = "native";
+
+/// The name of the event that a TypeScript reader alone needs has natively.
+const FOR_TYPESCRIPT: &str = "agentscope.typescript";
+
+/// How deep structured output may nest to be kept in the metadata, which is not to nest too deep then.
+const DEEPEST: usize = 100;
+
+/// Where something is kept in an event. The metadata of TOOL_RESULT_END is the tool's.
+pub(super) fn marked<'e>(event: &'e mut Event<'_>) -> &'e mut Object {
+    match event.kind {
+        EventKind::ToolResultEnd(_) => &mut event.extra,
+        _ => &mut event.metadata,
+    }
+}
+
+/// The same, to look at.
+pub(super) fn marks_of<'e>(event: &'e Event<'_>) -> &'e Object {
+    match event.kind {
+        EventKind::ToolResultEnd(_) => &event.extra,
+        _ => &event.metadata,
+    }
+}
+
+/// What TypeScript cannot say of a message.
+pub(super) fn of_message(message: &Msg) -> Object {
+    let mut kept = Object::new();
+    if let Some(output) = message.structured_output().filter(|output| !is_too_deep(output)) {
+        kept.insert("structured_output", output.clone());
+    }
+    if let Some(usage) = message.usage() {
+        let tokens = cache_tokens(usage.cache_input_tokens, usage.cache_creation_input_tokens);
+        if !tokens.is_empty() {
+            kept.insert("usage", tokens);
+        }
+    }
+    kept
+}
+
+/// Whether structured output nests so deep that metadata could not hold it. It then stays where it is natively, which a
+/// TypeScript reader does not look at.
+pub(super) fn is_too_deep(output: &Object) -> bool {
+    let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
+    for byte in output.to_json().bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !in_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest > DEEPEST
+}
+
+fn cache_tokens(read: u64, written: u64) -> Object {
+    let tokens = [("cache_input_tokens", read), ("cache_creation_input_tokens", written)];
+    tokens.into_iter().filter(|(_, tokens)| *tokens > 0).collect()
+}
+
+fn tokens(kept: &Object, name: &str, now: &mut u64) {
+    if *now == 0
+        && let Some(kept) = kept.get(name).and_then(|tokens| tokens.as_str().parse().ok())
+    {
+        *now = kept;
+    }
+}
+
+/// Gives a message back what TypeScript could not say. What it does say counts for more.
+pub(super) fn restore_message(parts: &mut MsgParts, kept: &Object) {
+    if parts.structured_output.is_none() {
+        parts.structured_output = kept.get("structured_output").and_then(Json::to_object);
+    }
+    if let Some(usage) = &mut parts.usage {
+        let kept = kept.get("usage").and_then(Json::to_object).unwrap_or_default();
+        tokens(&kept, "cache_input_tokens", &mut usage.cache_input_tokens);
+        tokens(&kept, "cache_creation_input_tokens", &mut usage.cache_creation_input_tokens);
+    }
+}
+
+/// What TypeScript cannot say of an event.
+pub(super) fn of_event(event: &Event<'_>) -> Object {
+    let text = |name: &str, value: &Option<Cow<'_, str>>| {
+        value.iter().map(|value| (name.to_owned(), Json::from(&**value))).collect()
+    };
+    match &event.kind {
+        EventKind::ModelCallEnd(kind) => {
+            let mut kept = cache_tokens(kind.cache_input_tokens, kind.cache_creation_input_tokens);
+            if kind.finished_reason != ModelFinishedReason::Completed {
+                kept.insert("finished_reason", kind.finished_reason.as_str());
+            }
+            kept
+        }
+        EventKind::TextBlockEnd(kind) => text("text", &kind.text),
+        EventKind::DataBlockStart(kind) => text("name", &kind.name),
+        EventKind::DataBlockDelta(kind) => text("url", &kind.url),
+        _ => Object::new(),
+    }
+}
+
+/// Gives an event back what TypeScript could not say. What it does say counts for more.
+pub(super) fn restore_event(event: &mut Event<'_>, kept: &Object) {
+    let text = |name: &str| kept.get(name).and_then(Json::to_text).map(Cow::Owned);
+    match &mut event.kind {
+        EventKind::ModelCallEnd(kind) => {
+            tokens(kept, "cache_input_tokens", &mut kind.cache_input_tokens);
+            tokens(kept, "cache_creation_input_tokens", &mut kind.cache_creation_input_tokens);
+            if kind.finished_reason == ModelFinishedReason::Completed
+                && let Some(reason) = text("finished_reason").and_then(|word| ModelFinishedReason::from_word(&word))
+            {
+                kind.finished_reason = reason;
+            }
+        }
+        EventKind::TextBlockEnd(kind) if kind.text.is_none() => kind.text = text("text"),
+        EventKind::DataBlockStart(kind) if kind.name.is_none() => kind.name = text("name"),
+        EventKind::DataBlockDelta(kind) if kind.data.as_deref() == Some("") => {
+            if let Some(url) = text("url") {
+                (kind.data, kind.url) = (None, Some(url));
+            }
+        }
+        EventKind::UserConfirmResult(kind) => {
+            // The ids that a call was asked for under come back with the answer.
+            for answer in &mut kind.confirm_results {
+                let kept = residue::take(&mut answer.tool_call.extra, NATIVE);
+                if let Some(id) = kept.get("id").and_then(Json::to_text) {
+                    answer.tool_call.id = id;
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether TypeScript has no such event.
+pub(super) fn has_no_type(event: &Event<'_>) -> bool {
+    matches!(event.kind, EventKind::UserInterrupt(_))
+}
+
+/// Writes a CUSTOM event that stands for an event which TypeScript does not have, or which its fold is not to see.
+pub(super) fn write_standing_for(event: &Event<'_>, out: &mut String) {
+    let Some(mut said) = fields(&event.to_json()) else { return plain::event(out, event) };
+    for name in ["id", "created_at"] {
+        said.remove(name);
+    }
+    let mut metadata = event.metadata.clone();
+    if matches!(event.kind, EventKind::ToolResultEnd(_)) {
+        metadata = Object::new();
+    } else {
+        said.remove("metadata");
+    }
+    residue::keep(&mut metadata, NATIVE, Object::from([("event", said)]));
+    let custom = CustomEvent {
+        reply_id: event.reply_id().map(Cow::Borrowed),
+        name: Cow::Borrowed(event.type_name()),
+        value: Object::new(),
+    };
+    let stand_in = Event::stamped(&*event.id, &*event.created_at, custom).with_metadata(metadata);
+    plain::event(out, &stand_in);
+}
+
+/// Marks an event as one that only a TypeScript reader needs.
+pub(super) fn mark_for_typescript(event: &mut Event<'_>) {
+    residue::keep(marked(event), NATIVE, Object::from([("event", Json::null())]));
+}
+
+/// The event that a text stands for, where it stands for another one than it says.
+pub(super) fn stood_for(text: &str) -> Option<AgentEvent> {
+    if !text.contains("\"recount\"") {
+        return None;
+    }
+    let fields = fields(text)?;
+    let mut metadata = fields.get("metadata").and_then(Json::to_object).unwrap_or_default();
+    let event = residue::take(&mut metadata, NATIVE).remove("event");
+    let event = event.or_else(|| residue::get(&fields, NATIVE).remove("event"))?;
+    let text = |name: &str| fields.get(name).and_then(Json::to_text);
+    if event.is_null() {
+        let nothing = CustomEvent::signal(FOR_TYPESCRIPT, Object::new());
+        return Some(Event::stamped(text("id").unwrap_or_default(), text("created_at").unwrap_or_default(), nothing));
+    }
+    let mut said = event.to_object()?;
+    if text("type").as_deref() != Some("CUSTOM") || text("name") != said.get("type").and_then(Json::to_text) {
+        return None;
+    }
+    for name in ["id", "created_at"] {
+        if let Some(value) = fields.get(name) {
+            said.insert(name, value.clone());
+        }
+    }
+    if !metadata.is_empty() {
+        said.insert("metadata", metadata);
+    }
+    Event::from_json(&said.to_json()).map(Event::into_owned).ok()
+}
+
+fn fields(text: &str) -> Option<Object> {
+    Fields::document(text).ok()?.rest().ok()
+}

@@ -1,0 +1,152 @@
+//! The shape of 0.0.2, turned into that of 0.0.15: camel case, other event names, no times and no states.
+
+use std::collections::HashSet;
+
+use recount_message::wire::Fields;
+use recount_message::{DecodeError, Json, Object, ToolCallState};
+
+/// The events that have other names.
+const EVENTS: [(&str, &str); 8] = [
+    ("RUN_STARTED", "REPLY_START"),
+    ("RUN_FINISHED", "REPLY_END"),
+    ("MODEL_CALL_STARTED", "MODEL_CALL_START"),
+    ("MODEL_CALL_ENDED", "MODEL_CALL_END"),
+    ("BINARY_BLOCK_START", "DATA_BLOCK_START"),
+    ("BINARY_BLOCK_DELTA", "DATA_BLOCK_DELTA"),
+    ("BINARY_BLOCK_END", "DATA_BLOCK_END"),
+    ("TOOL_RESULT_BINARY_DELTA", "TOOL_RESULT_DATA_DELTA"),
+];
+
+/// The fields that have other names. `agentId`, which nobody else has, stays as it is.
+const FIELDS: [(&str, &str); 16] = [
+    ("replyId", "reply_id"),
+    ("sessionId", "session_id"),
+    ("blockId", "block_id"),
+    ("toolCallId", "tool_call_id"),
+    ("toolCallName", "tool_call_name"),
+    ("toolCall", "tool_call"),
+    ("toolCalls", "tool_calls"),
+    ("mediaType", "media_type"),
+    ("createdAt", "created_at"),
+    ("finishedAt", "finished_at"),
+    ("modelName", "model_name"),
+    ("inputTokens", "input_tokens"),
+    ("outputTokens", "output_tokens"),
+    ("confirmResults", "confirm_results"),
+    ("executionResults", "execution_results"),
+    ("timestamp", "created_at"),
+];
+
+/// A message of 0.0.2 as one of 0.0.15. Nothing where it is none.
+pub(super) fn message(text: &str) -> Result<Option<String>, DecodeError> {
+    let fields = Fields::document(text)?;
+    if fields.peek("timestamp").is_none() || fields.peek("created_at").is_some() {
+        return Ok(None);
+    }
+    let mut message = renamed(&fields.rest()?);
+    if let Some(blocks) = message.get("content").and_then(Json::to_list) {
+        message.insert("content", with_states(&blocks));
+    }
+    Ok(Some(message.to_json()))
+}
+
+/// A block of 0.0.2 as one of 0.0.15. Nothing where it is none.
+pub(super) fn block(text: &str) -> Result<Option<String>, DecodeError> {
+    let fields = Fields::document(text)?;
+    let is_legacy = fields.peek("awaitUserConfirmation").is_some()
+        || (fields.peek("source").is_some() || fields.peek("output").is_some())
+            && text.contains("\"mediaType\"")
+            && !text.contains("\"media_type\"");
+    if !is_legacy {
+        return Ok(None);
+    }
+    Ok(Some(with_state(&renamed(&fields.rest()?), &HashSet::new()).to_json()))
+}
+
+/// An event of 0.0.2 as one of 0.0.15. Nothing where it is none.
+pub(super) fn event(text: &str) -> Result<Option<String>, DecodeError> {
+    // What has the newer name of what every event has is a newer event.
+    if text.contains("\"reply_id\"") || !text.contains("\"replyId\"") {
+        return Ok(None);
+    }
+    let fields = Fields::document(text)?;
+    if fields.peek("reply_id").is_some() || fields.peek("replyId").is_none() {
+        return Ok(None);
+    }
+    let mut event = renamed(&fields.rest()?);
+    let type_name = event.get("type").and_then(Json::to_text).unwrap_or_default();
+    if let Some((_, newer)) = EVENTS.iter().find(|(older, _)| *older == type_name) {
+        event.insert("type", *newer);
+    }
+    if let Some(calls) = event.get("tool_calls").and_then(Json::to_list) {
+        event.insert("tool_calls", with_states(&calls));
+    }
+    if let Some(answers) = event.get("confirm_results").and_then(Json::to_list) {
+        event.insert("confirm_results", answers.iter().map(answer).collect::<Vec<_>>());
+    }
+    Ok(Some(event.to_json()))
+}
+
+fn answer(answer: &Json) -> Json {
+    let Some(mut fields) = answer.to_object() else { return answer.clone() };
+    if let Some(call) = fields.get("tool_call").and_then(Json::to_object) {
+        fields.insert("tool_call", with_state(&call, &HashSet::new()));
+    }
+    fields.into()
+}
+
+/// The fields under their newer names, all the way down. Metadata is free and stays as it is.
+fn renamed(fields: &Object) -> Object {
+    let newer = |name: &str| {
+        FIELDS
+            .iter()
+            .find(|(older, _)| *older == name)
+            .map_or_else(|| name.to_owned(), |(_, newer)| (*newer).to_owned())
+    };
+    let field = |(name, value): (&str, &Json)| match name {
+        "metadata" | "input" => (name.to_owned(), value.clone()),
+        _ => (newer(name), renamed_within(value)),
+    };
+    fields.iter().map(field).collect()
+}
+
+fn renamed_within(value: &Json) -> Json {
+    if let Some(object) = value.to_object() {
+        return renamed(&object).into();
+    }
+    match value.to_list() {
+        Some(items) => items.iter().map(renamed_within).collect::<Vec<_>>().into(),
+        None => value.clone(),
+    }
+}
+
+/// The blocks with the states of their calls: one that has its result is finished.
+fn with_states(blocks: &[Json]) -> Vec<Json> {
+    let objects: Vec<Option<Object>> = blocks.iter().map(Json::to_object).collect();
+    let text = |block: &Object, name: &str| block.get(name).and_then(Json::to_text);
+    let is_result = |block: &&Object| text(block, "type").as_deref() == Some("tool_result");
+    let answered: HashSet<String> =
+        objects.iter().flatten().filter(is_result).filter_map(|block| text(block, "id")).collect();
+    let states = |(block, object): (&Json, &Option<Object>)| match object {
+        Some(object) => with_state(object, &answered).into(),
+        None => block.clone(),
+    };
+    blocks.iter().zip(&objects).map(states).collect()
+}
+
+/// A block with the state of a call: `awaitUserConfirmation` is what there was of it.
+fn with_state(block: &Object, answered: &HashSet<String>) -> Object {
+    let mut block = block.clone();
+    let text = |name: &str| block.get(name).and_then(Json::to_text);
+    if text("type").as_deref() != Some("tool_call") || block.contains_key("state") {
+        return block;
+    }
+    let has_result = text("id").is_some_and(|id| answered.contains(&id));
+    let state = match block.remove("awaitUserConfirmation") {
+        _ if has_result => ToolCallState::Finished,
+        Some(awaits) if awaits.as_str() == "true" => ToolCallState::Asking,
+        _ => ToolCallState::Pending,
+    };
+    block.insert("state", state.as_str());
+    block
+}

@@ -1,0 +1,73 @@
+//! Reading what the package takes and the native side does not: it checks nothing.
+
+use recount_message::wire::Fields;
+use recount_message::{ContentBlock, DecodeError, Event, Json, Msg, MsgParts, Object, Role};
+
+/// Reads a message, whatever blocks its role may hold.
+pub(super) fn message(text: &str) -> Result<Msg, DecodeError> {
+    Msg::from_json(text).or_else(|error| any_message(text).ok_or(error))
+}
+
+fn any_message(text: &str) -> Option<Msg> {
+    let mut fields = fields(text)?;
+    let role = Role::from_word(&fields.get("role")?.to_text()?)?;
+    fields.insert("role", Role::Assistant.as_str());
+    let message = Msg::from_json(&lowered(&fields).to_json()).ok()?;
+    Some(match role {
+        Role::Assistant => message,
+        role => Msg::as_received(MsgParts { role, ..message.into_parts() }),
+    })
+}
+
+/// Reads a block.
+pub(super) fn block(text: &str) -> Result<ContentBlock, DecodeError> {
+    let read = |text: &str| ContentBlock::from_json(text, "", "");
+    read(text).or_else(|error| fields(text).and_then(|fields| read(&lowered(&fields).to_json()).ok()).ok_or(error))
+}
+
+/// Reads an event.
+pub(super) fn event(text: &str) -> Result<Event<'_>, DecodeError> {
+    Event::from_json(text).or_else(|error| any_event(text).ok_or(error))
+}
+
+fn any_event(text: &str) -> Option<Event<'static>> {
+    let mut fields = lowered(&fields(text)?);
+    if fields.get("type")?.to_text()? == "TOOL_RESULT_DATA_DELTA" {
+        let is_given = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
+        match (is_given("data"), is_given("url")) {
+            // The package takes the bytes where both are there, and a URL that is none where neither is.
+            (true, true) => drop(fields.remove("url")),
+            (false, false) => fields.insert("url", ""),
+            (true, false) | (false, true) => {}
+        }
+    }
+    Event::from_json(&fields.to_json()).map(Event::into_owned).ok()
+}
+
+fn fields(text: &str) -> Option<Object> {
+    Fields::document(text).ok()?.rest().ok()
+}
+
+/// The same fields with every state in lower case, as the package has them; documents print them in upper case.
+fn lowered(fields: &Object) -> Object {
+    let lowered = |(name, value): (&str, &Json)| {
+        let value = match (name, value.to_text()) {
+            ("state", Some(word)) => word.to_ascii_lowercase().into(),
+            // What is free is not looked into.
+            ("metadata" | "value" | "structured_output", _) => value.clone(),
+            _ => lowered_within(value),
+        };
+        (name.to_owned(), value)
+    };
+    fields.iter().map(lowered).collect()
+}
+
+fn lowered_within(value: &Json) -> Json {
+    if let Some(object) = value.to_object() {
+        return lowered(&object).into();
+    }
+    match value.to_list() {
+        Some(items) => items.iter().map(lowered_within).collect::<Vec<_>>().into(),
+        None => value.clone(),
+    }
+}

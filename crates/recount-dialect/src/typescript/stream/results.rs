@@ -1,0 +1,158 @@
+//! Tool results.
+//!
+//! The package's fold makes a new item of every piece of data. So it is told of an item when that is complete: when
+//! something else follows it.
+
+use recount_message::{
+    ContentBlock, DataBlock, EventKind, ExternalExecutionResultEvent, MediaBlock, Source, ToolResultBlock,
+    ToolResultDataDeltaEvent, ToolResultEndEvent, ToolResultStartEvent,
+};
+
+use super::{Begins, Event, Frames, Kind, View, data};
+
+/// A result begins.
+pub(super) fn start(frames: &mut Frames<'_>, view: &View<'_>, kind: &ToolResultStartEvent<'_>) {
+    let id = &*kind.tool_call_id;
+    let Some(call) = view.newest(Kind::ToolCall, id) else { return };
+    let answer = view.newest(Kind::ToolResult, id).filter(|&answer| answer > call);
+    if answer.is_some_and(|answer| answer < view.reply.call_floor()) {
+        return;
+    }
+    match view.begins(Kind::ToolResult, id) {
+        Begins::Nothing => {}
+        Begins::Again => frames.standing(),
+        Begins::New => {
+            data::release(frames, view);
+            frames.under(id, &view.next_id(Kind::ToolResult, id));
+        }
+    }
+}
+
+/// The item that the package has not heard of: the last one of an open result, where that is data.
+fn held<'f>(view: &View<'f>, index: usize) -> Option<&'f DataBlock> {
+    match view.content.get(index) {
+        Some(ContentBlock::ToolResult(result)) if result.finished_at.is_none() => match result.output.blocks().last() {
+            Some(MediaBlock::Data(item)) => Some(item),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Tells the package of the item that it has not heard of.
+pub(super) fn release(frames: &mut Frames<'_>, view: &View<'_>, index: usize) {
+    if let Some(item) = held(view, index) {
+        tell(frames, view, item, &view.id_of(index));
+    }
+}
+
+/// Tells the package of an item of data.
+pub(super) fn tell(frames: &mut Frames<'_>, view: &View<'_>, item: &DataBlock, id: &str) {
+    let (data, url) = match &item.source {
+        Source::Url(source) => (None, Some(source.url().to_owned().into())),
+        Source::Base64(source) => (Some(source.data.clone().into()), None),
+        _ => return,
+    };
+    let delta = ToolResultDataDeltaEvent {
+        reply_id: view.reply_id(),
+        tool_call_id: id.to_owned().into(),
+        block_id: Some(item.id.clone().into()),
+        media_type: item.media_type().to_owned().into(),
+        data,
+        url,
+    };
+    frames.for_typescript(&item.created_at, delta);
+}
+
+/// A result says more.
+pub(super) fn text(frames: &mut Frames<'_>, view: &View<'_>, id: &str) {
+    let Some(index) = view.open(Kind::ToolResult, id) else { return };
+    release(frames, view, index);
+    frames.under(id, &view.id_of(index));
+}
+
+/// A result gives data, or goes on with it.
+pub(super) fn data(frames: &mut Frames<'_>, view: &View<'_>, kind: &ToolResultDataDeltaEvent<'_>) {
+    let Some(index) = view.open(Kind::ToolResult, &kind.tool_call_id) else { return };
+    if is_new_item(view, index, kind) {
+        if kind.data.as_deref().is_some_and(|piece| !data::can_begin(piece)) {
+            return;
+        }
+        release(frames, view, index);
+    }
+    frames.standing();
+}
+
+fn is_new_item(view: &View<'_>, index: usize, kind: &ToolResultDataDeltaEvent<'_>) -> bool {
+    let (Some(ContentBlock::ToolResult(result)), Some(id)) = (view.content.get(index), &kind.block_id) else {
+        return true;
+    };
+    let items = result.output.blocks().iter().rev();
+    let mut known = items.filter_map(|item| match item {
+        MediaBlock::Data(item) if item.id == *id => Some(&item.source),
+        _ => None,
+    });
+    match known.next() {
+        None => true,
+        // Bytes cannot go on what is at a URL, so they are an item of their own.
+        Some(source) => kind.data.is_some() && matches!(source, Source::Url(_)),
+    }
+}
+
+/// The end of a result.
+pub(super) fn end(frames: &mut Frames<'_>, view: &View<'_>, id: &str) {
+    let Some(index) = view.open(Kind::ToolResult, id) else { return };
+    release(frames, view, index);
+    frames.under(id, &view.id_of(index));
+}
+
+/// Results from elsewhere. The package appends them and leaves their calls as they are, so it is told that those are over.
+pub(super) fn external(frames: &mut Frames<'_>, view: &View<'_>, results: &[ToolResultBlock]) {
+    let taken = taken(view, results);
+    if taken.is_empty() {
+        return frames.standing();
+    }
+    data::release(frames, view);
+    let finished = |result: &ToolResultBlock| {
+        let mut result = result.clone();
+        result.id = view.call_id(&result.id).into_owned();
+        result.finished_at.get_or_insert_with(|| frames.event.created_at.to_string());
+        result
+    };
+    let pushed: Vec<ToolResultBlock> = taken.iter().map(|result| finished(result)).collect();
+    let is_same =
+        taken.len() == results.len() && pushed.iter().zip(results).all(|(pushed, given)| pushed.id == given.id);
+    if is_same {
+        frames.same();
+    } else {
+        let event = ExternalExecutionResultEvent { reply_id: view.reply_id(), execution_results: pushed.clone() };
+        frames.for_typescript(&frames.event.created_at, event);
+        frames.standing();
+    }
+    for result in &pushed {
+        finish_call(frames, view, result);
+    }
+}
+
+/// The results that the native fold takes.
+fn taken<'r>(view: &View<'_>, results: &'r [ToolResultBlock]) -> Vec<&'r ToolResultBlock> {
+    let mut taken: Vec<&ToolResultBlock> = Vec::new();
+    for result in results {
+        let Some(call) = view.newest(Kind::ToolCall, &result.id) else { continue };
+        let has_answer = view.newest(Kind::ToolResult, &result.id).is_some_and(|answer| answer > call);
+        if !has_answer && taken.iter().all(|other| other.id != result.id) {
+            taken.push(result);
+        }
+    }
+    taken
+}
+
+/// Tells the package that the call of a result that came whole is over.
+pub(super) fn finish_call(frames: &mut Frames<'_>, view: &View<'_>, result: &ToolResultBlock) {
+    let Some(time) = &result.finished_at else { return };
+    let end =
+        ToolResultEndEvent { reply_id: view.reply_id(), tool_call_id: result.id.clone().into(), state: result.state };
+    let mut event = Event::stamped("", time.clone(), EventKind::from(end));
+    event.metadata = result.metadata.clone();
+    frames.event_for_typescript(event);
+}

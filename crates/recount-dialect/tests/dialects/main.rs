@@ -1,0 +1,8 @@
+//! Every dialect, there and back.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod documents;
+mod java;
+mod round_trip;
+mod support;
