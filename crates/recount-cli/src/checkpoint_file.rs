@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use recount_message::Checkpoint;
+use recount_message::wire::{Fields, Raw, write_key};
+use recount_message::{Checkpoint, Object};
 
 /// A file that a checkpoint will be written to.
 pub(crate) struct CheckpointFile {
@@ -16,8 +17,11 @@ pub(crate) struct CheckpointFile {
     target: PathBuf,
 }
 
-/// Reads a checkpoint.
-pub(crate) fn read(path: &Path) -> Result<Checkpoint> {
+/// Where what the reader of a dialect has to remember stands, beside what the fold does.
+const READER: &str = "reader";
+
+/// Reads a checkpoint, and what the reader of the stream had to remember.
+pub(crate) fn read(path: &Path) -> Result<(Checkpoint, Object)> {
     let text = fs::read_to_string(path).map_err(|error| {
         let hint = match error.kind() {
             io::ErrorKind::NotFound => "\nhint: leave out `--resume` for the first piece of a stream",
@@ -25,7 +29,10 @@ pub(crate) fn read(path: &Path) -> Result<Checkpoint> {
         };
         anyhow::anyhow!("cannot read the checkpoint {}: {error}{hint}", path.display())
     })?;
-    Checkpoint::from_json(&text).with_context(|| format!("{} is not a checkpoint", path.display()))
+    let checkpoint = Checkpoint::from_json(&text).with_context(|| format!("{} is not a checkpoint", path.display()))?;
+    let mut fields = Fields::document(&text)?;
+    let reader = fields.take(READER).map(Raw::to_json).transpose()?;
+    Ok((checkpoint, reader.and_then(|reader| reader.to_object()).unwrap_or_default()))
 }
 
 impl CheckpointFile {
@@ -47,10 +54,16 @@ impl CheckpointFile {
     }
 
     /// Writes a checkpoint. Whatever happens on the way, the file holds either the old one or the new one, whole.
-    pub(crate) fn write(&self, checkpoint: &Checkpoint) -> Result<()> {
+    pub(crate) fn write(&self, checkpoint: &Checkpoint, reader: &Object) -> Result<()> {
         let temporary = self.temporary();
-        let written =
-            write_synced(&temporary, &checkpoint.to_json()).and_then(|()| fs::rename(&temporary, &self.target));
+        let mut text = checkpoint.to_json();
+        if !reader.is_empty() {
+            text.pop();
+            write_key(&mut text, READER);
+            text.push_str(&reader.to_json());
+            text.push('}');
+        }
+        let written = write_synced(&temporary, &text).and_then(|()| fs::rename(&temporary, &self.target));
         if written.is_err() {
             let _ = fs::remove_file(&temporary);
         }

@@ -125,8 +125,13 @@ impl Lines {
 
     /// Says on standard error that the line that was read last is no good.
     pub(crate) fn report_bad(&mut self, line: &[u8], error: &DecodeError) {
+        self.report_bad_as(line, error, &error.to_string());
+    }
+
+    /// The same in other words.
+    pub(crate) fn report_bad_as(&mut self, line: &[u8], error: &DecodeError, words: &str) {
         self.bad += 1;
-        self.tell(&error.to_string());
+        self.tell(words);
         if let Some(hint) = self.hint(line, error) {
             self.write_stderr(&format!("hint: {hint}"));
         }

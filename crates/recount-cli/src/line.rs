@@ -7,6 +7,16 @@ pub(crate) enum Line<'a> {
     Message(Msg),
 }
 
+impl Line<'_> {
+    /// The same line, standing by itself.
+    pub(crate) fn into_owned(self) -> Line<'static> {
+        match self {
+            Self::Event(event) => Line::Event(event.into_owned()),
+            Self::Message(message) => Line::Message(message),
+        }
+    }
+}
+
 /// Reads a line as what it is. One that is neither is taken for an event that went wrong.
 pub(crate) fn decode(line: &[u8]) -> Result<Line<'_>, DecodeError> {
     let error = match Event::from_slice(line) {

@@ -2,6 +2,7 @@
 
 mod checkpoint_file;
 mod commands;
+mod dialects;
 mod hint;
 mod input;
 mod line;
@@ -17,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{Status, check, fold, schema, show};
+use crate::commands::{Status, check, convert, fold, schema, show};
 use crate::visible::visible;
 
 /// Messages and events of AI agents on the command line
@@ -46,6 +47,7 @@ enum Command {
     Fold(fold::FoldArgs),
     Check(check::CheckArgs),
     Show(show::ShowArgs),
+    Convert(convert::ConvertArgs),
     Schema(schema::SchemaArgs),
 }
 
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Command::Fold(args) => fold::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Schema(args) => schema::run(&args),
     };
     match result {

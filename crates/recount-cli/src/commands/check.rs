@@ -8,8 +8,9 @@ use recount_message::check::{Checker, Finding, Severity};
 use recount_message::{CustomName, Event, EventKind, Json, Object};
 
 use super::Status;
+use crate::dialects::{DialectArgs, Translator};
 use crate::input::{InputArgs, Lines};
-use crate::line::{self, Line};
+use crate::line::Line;
 use crate::output::Output;
 use crate::visible::visible_line;
 
@@ -28,6 +29,9 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     input: InputArgs,
 
+    #[command(flatten)]
+    dialect: DialectArgs,
+
     /// Print each finding as a JSON object with `line`, `severity`, `code` and `message`
     #[arg(long)]
     json: bool,
@@ -41,13 +45,15 @@ Examples:
 pub(crate) fn run(args: &CheckArgs) -> Result<Status> {
     let lines = Lines::open(&args.input)?;
     let out = Output::plain(&lines);
-    Checking { json: args.json, lines, out, counts: Counts::default() }.run(args.input.strict)
+    let translator = Translator::new(args.dialect.dialect);
+    Checking { json: args.json, lines, out, translator, counts: Counts::default() }.run(args.input.strict)
 }
 
 struct Checking {
     json: bool,
     lines: Lines,
     out: Output,
+    translator: Translator,
     counts: Counts,
 }
 
@@ -67,15 +73,8 @@ impl Checking {
         let mut line = Vec::new();
         let mut whole = true;
         while whole && self.lines.read(&mut line)? {
-            let findings = match line::decode(&line) {
-                Ok(Line::Event(event)) => {
-                    self.counts.event(&event);
-                    checker.event(&event)
-                }
-                Ok(Line::Message(message)) => {
-                    self.counts.messages += 1;
-                    checker.message(&message)
-                }
+            let findings = match self.translator.decode(&line) {
+                Ok(lines) => lines.into_iter().flat_map(|line| self.counts.check(&mut checker, &line)).collect(),
                 Err(error) => {
                     whole = !strict;
                     let message = match self.lines.hint(&line, &error) {
@@ -89,6 +88,8 @@ impl Checking {
         }
         // A stream that was not read to its end has not ended too early.
         if whole {
+            let last: Vec<Finding> = self.translator.finish().iter().flat_map(|event| checker.event(event)).collect();
+            self.print(&last)?;
             self.print(&checker.finish())?;
         }
         self.out.flush()?;
@@ -112,6 +113,19 @@ impl Checking {
 }
 
 impl Counts {
+    fn check(&mut self, checker: &mut Checker, line: &Line<'_>) -> Vec<Finding> {
+        match line {
+            Line::Event(event) => {
+                self.event(event);
+                checker.event(event)
+            }
+            Line::Message(message) => {
+                self.messages += 1;
+                checker.message(message)
+            }
+        }
+    }
+
     fn event(&mut self, event: &Event<'_>) {
         self.events += 1;
         let begins_message = match &event.kind {

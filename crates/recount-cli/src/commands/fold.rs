@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
-use recount_message::{Event, Fold, Msg};
+use recount_dialect::Dialect;
+use recount_message::{CustomEvent, DecodeError, Event, Fold, Msg};
 
 use super::{Status, tell_unapplied};
 use crate::checkpoint_file::{self, CheckpointFile};
+use crate::dialects::{DialectArgs, Translator};
 use crate::input::{InputArgs, Lines};
+use crate::line::Line;
 use crate::output::{self, Output};
 use crate::pretty;
 
@@ -26,6 +29,9 @@ use crate::pretty;
 pub(crate) struct FoldArgs {
     #[command(flatten)]
     input: InputArgs,
+
+    #[command(flatten)]
+    dialect: DialectArgs,
 
     /// Write down where the fold ended, and what is still open, to this file
     #[arg(long, value_name = "FILE")]
@@ -60,13 +66,19 @@ pub(crate) fn run(args: &FoldArgs) -> Result<Status> {
     {
         bail!("the checkpoint would replace the input {}", file.path().display());
     }
-    let fold = match &args.resume {
-        Some(path) => Fold::resume(checkpoint_file::read(path)?),
-        None => Fold::new(),
+    let dialect = args.dialect.dialect;
+    let (fold, translator) = match &args.resume {
+        Some(path) => {
+            let (checkpoint, reader) = checkpoint_file::read(path)?;
+            let translator = Translator::resume(dialect, &reader)
+                .with_context(|| format!("{} is not a checkpoint of a {dialect} stream", path.display()))?;
+            (Fold::resume(checkpoint), translator)
+        }
+        None => (Fold::new(), Translator::new(dialect)),
     };
     let lines = Lines::open(&args.input)?;
     let out = Output::plain(&lines);
-    let folding = Folding { args, lines, out, fold, events: 0, unapplied: 0 };
+    let folding = Folding { args, lines, out, translator, fold, events: 0, unapplied: 0 };
     match checkpoint {
         None => folding.whole(),
         Some(file) => folding.piece(&file),
@@ -77,6 +89,7 @@ struct Folding<'a> {
     args: &'a FoldArgs,
     lines: Lines,
     out: Output,
+    translator: Translator,
     fold: Fold,
     events: u64,
     unapplied: u64,
@@ -86,6 +99,9 @@ impl Folding<'_> {
     /// Prints every message, open ones too.
     fn whole(mut self) -> Result<Status> {
         let read = self.read_all()?;
+        for event in self.translator.finish() {
+            self.apply(&event)?;
+        }
         for message in std::mem::take(&mut self.fold).into_messages() {
             self.print(&message)?;
         }
@@ -103,7 +119,7 @@ impl Folding<'_> {
             }
             Err(error) => return Err(error),
         };
-        file.write(&self.fold.checkpoint())?;
+        file.write(&self.fold.checkpoint(), &self.translator.state())?;
         self.finish(read)
     }
 
@@ -118,28 +134,47 @@ impl Folding<'_> {
                 Ok(false) => return Ok(Ok(())),
                 Err(error) => return Ok(Err(error)),
             }
-            let event = match Event::from_slice(&line) {
-                Ok(event) => event,
-                Err(error) => {
-                    self.lines.report_bad(&line, &error);
-                    if self.args.input.strict {
-                        return Ok(Ok(()));
-                    }
-                    continue;
+            if let Err(error) = self.line(&line)? {
+                self.lines.report_bad(&line, &error);
+                if self.args.input.strict {
+                    return Ok(Ok(()));
                 }
-            };
-            self.events += 1;
-            let outcome = self.fold.apply(&event);
-            if outcome.reason().is_some() {
-                self.unapplied += 1;
-                if self.args.verbose {
-                    tell_unapplied(&self.lines, &event, &outcome);
-                }
-            }
-            for message in self.fold.take_ended() {
-                self.print(&message)?;
             }
         }
+    }
+
+    /// Folds a line. What is wrong with it is told apart from what is wrong with the output.
+    fn line(&mut self, line: &[u8]) -> Result<Result<(), DecodeError>> {
+        // Native events are folded as they stand in the line.
+        if self.translator.dialect() == Dialect::Native {
+            return match Event::from_slice(line) {
+                Ok(event) => self.apply(&event).map(Ok),
+                Err(error) => Ok(Err(error)),
+            };
+        }
+        let lines = match self.translator.decode(line) {
+            Ok(lines) => lines,
+            Err(error) => return Ok(Err(error)),
+        };
+        for line in lines {
+            match line {
+                Line::Event(event) => self.apply(&event)?,
+                Line::Message(message) => self.apply(&Event::new(CustomEvent::message(&message)))?,
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn apply(&mut self, event: &Event<'_>) -> Result<()> {
+        self.events += 1;
+        let outcome = self.fold.apply(event);
+        if outcome.reason().is_some() {
+            self.unapplied += 1;
+            if self.args.verbose {
+                tell_unapplied(&self.lines, event, &outcome);
+            }
+        }
+        self.fold.take_ended().iter().try_for_each(|message| self.print(message))
     }
 
     fn print(&mut self, message: &Msg) -> Result<()> {

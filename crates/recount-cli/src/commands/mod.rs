@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 pub(crate) mod check;
+pub(crate) mod convert;
 pub(crate) mod fold;
 pub(crate) mod schema;
 pub(crate) mod show;

@@ -2,11 +2,12 @@
 
 use anyhow::Result;
 use clap::{Args, ColorChoice};
-use recount_message::Msg;
+use recount_message::{Event, Msg};
 
 use super::{Status, tell_unapplied};
+use crate::dialects::{DialectArgs, Translator};
 use crate::input::{InputArgs, Lines};
-use crate::line::{self, Line};
+use crate::line::Line;
 use crate::output::Output;
 use crate::timeline::Timeline;
 use crate::view::{self, Length};
@@ -24,6 +25,9 @@ use crate::view::{self, Length};
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     input: InputArgs,
+
+    #[command(flatten)]
+    dialect: DialectArgs,
 
     /// Show long tool arguments and results whole
     #[arg(long)]
@@ -51,16 +55,20 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Status> {
         shown: 0,
     };
     let mut timeline = Timeline::default();
+    let mut translator = Translator::new(args.dialect.dialect);
     let mut line = Vec::new();
+    let event = |timeline: &mut Timeline, lines: &Lines, event: &Event<'_>| {
+        let outcome = timeline.event(event);
+        if args.verbose {
+            tell_unapplied(lines, event, &outcome);
+        }
+    };
     while lines.read(&mut line)? {
-        match line::decode(&line) {
-            Ok(Line::Event(event)) => {
-                let outcome = timeline.event(&event);
-                if args.verbose {
-                    tell_unapplied(&lines, &event, &outcome);
-                }
-            }
-            Ok(Line::Message(message)) => timeline.message(message),
+        match translator.decode(&line) {
+            Ok(decoded) => decoded.into_iter().for_each(|line| match line {
+                Line::Event(next) => event(&mut timeline, &lines, &next),
+                Line::Message(message) => timeline.message(message),
+            }),
             Err(error) => {
                 lines.report_bad(&line, &error);
                 if args.input.strict {
@@ -70,6 +78,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Status> {
         }
         screen.show(timeline.take_ready())?;
     }
+    translator.finish().iter().for_each(|last| event(&mut timeline, &lines, last));
     screen.show(timeline.into_rest())?;
     screen.out.flush()?;
     Ok(Status::flawed_if(lines.bad_lines() > 0))

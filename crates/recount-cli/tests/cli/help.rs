@@ -7,6 +7,7 @@ cases! {
     fold: "fold --help";
     check: "check --help";
     show: "show --help";
+    convert: "convert --help";
     schema: "schema --help";
     nothing: "";
     unknown_option: "fold --colour";

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod check;
+mod convert;
 mod fold;
 mod help;
 mod pieces;
