@@ -8,9 +8,10 @@ use std::time::Duration;
 use clap::Parser;
 use recount_bench::clock::{least, time};
 use recount_bench::python::{Python, Seconds};
-use recount_bench::report::{Growth, Limit, Report, Row, Target};
+use recount_bench::report::{Conversion, Growth, Limit, Report, Row, Target};
 use recount_bench::steps;
 use recount_bench::streams::{self, Stream};
+use recount_dialect::Dialect;
 
 /// How fast Recount is beside AgentScope for Python.
 #[derive(Debug, Parser)]
@@ -53,6 +54,11 @@ fn run(options: &Options) -> anyhow::Result<bool> {
         measure(&stream, python, options, &mut report)?;
     }
     report.growth = growth(options.rounds)?;
+    for stream in [streams::text(100_000), streams::mixed(50_000)] {
+        for dialect in [Dialect::Java, Dialect::TypeScript] {
+            report.dialects.push(conversion(&stream, dialect, options.rounds)?);
+        }
+    }
     report.targets = targets(&report);
     let mut out = std::io::stdout().lock();
     report.write(&mut out)?;
@@ -138,6 +144,22 @@ fn row(
     }
 }
 
+/// What it costs to convert a stream, event by event.
+fn conversion(stream: &Stream, dialect: Dialect, rounds: usize) -> anyhow::Result<Conversion> {
+    let lines = stream.lines();
+    let events = steps::events(&lines)?;
+    let translated: Vec<String> = events.iter().map(|event| dialect.write_event(event)).collect();
+    let [native, from, to] = least(rounds, || {
+        anyhow::Ok([
+            time(|| steps::to_dialect(Dialect::Native, &lines))?,
+            time(|| steps::from_dialect(dialect, &translated))?,
+            time(|| steps::to_dialect(dialect, &lines))?,
+        ])
+    })?;
+    let ratio = |time: Duration| time.as_secs_f64() / native.as_secs_f64();
+    Ok(Conversion { stream: stream.name.clone(), dialect: dialect.name(), from: ratio(from), to: ratio(to) })
+}
+
 /// The time of an event in messages of several sizes. The number of events is the same for every size: where messages
 /// are small, there are more of them.
 fn growth(rounds: usize) -> anyhow::Result<Vec<Growth>> {
@@ -172,6 +194,8 @@ fn growth_of<const SIZES: usize>(
 
 fn targets(report: &Report) -> Vec<Target> {
     let text = report.rows.iter().find(|row| row.stream == "text" && row.step == BYTES_TO_MESSAGE);
+    let conversions = report.dialects.iter().filter(|conversion| conversion.stream == "text");
+    let text_conversion = conversions.map(|conversion| conversion.from.max(conversion.to)).reduce(f64::max);
     let growth = |of| report.growth.iter().find(|growth| growth.of == of).and_then(Growth::ratio);
     vec![
         Target {
@@ -193,6 +217,11 @@ fn targets(report: &Report) -> Vec<Target> {
             name: "fold at 4,000 data deltas: times the time at 100",
             limit: Limit::AtMost(1.5),
             measured: growth("data deltas"),
+        },
+        Target {
+            name: "text, to or from a dialect: times the time of native decode and encode",
+            limit: Limit::AtMost(2.0),
+            measured: text_conversion,
         },
     ]
 }

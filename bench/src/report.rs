@@ -17,6 +17,21 @@ pub struct Report {
     pub growth: Vec<Growth>,
     /// What the figures should be, and whether they are.
     pub targets: Vec<Target>,
+    /// What conversion costs.
+    pub dialects: Vec<Conversion>,
+}
+
+/// What converting a stream costs, as a ratio to native decode and encode.
+#[derive(Debug, Clone, Serialize)]
+pub struct Conversion {
+    /// The stream.
+    pub stream: String,
+    /// The dialect.
+    pub dialect: &'static str,
+    /// From the dialect to native.
+    pub from: f64,
+    /// From native to the dialect.
+    pub to: f64,
 }
 
 /// One step of one stream.
@@ -97,6 +112,7 @@ impl Report {
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         self.write_rows(out)?;
         self.write_growth(out)?;
+        self.write_dialects(out)?;
         self.write_targets(out)?;
         writeln!(out)?;
         writeln!(out, "{}", serde_json::to_string(self)?)
@@ -149,6 +165,20 @@ impl Report {
                 write!(out, " {:>18}", format!("{size}: {nanoseconds:.1}"))?;
             }
             writeln!(out)?;
+        }
+        writeln!(out)
+    }
+
+    fn write_dialects(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "conversion, times the time of native decode and encode")?;
+        for conversion in &self.dialects {
+            let Conversion { stream, dialect, from, to } = conversion;
+            writeln!(
+                out,
+                "{stream:<12} {dialect:<12} {:>18} {:>18}",
+                format!("from: {from:.2}"),
+                format!("to: {to:.2}")
+            )?;
         }
         writeln!(out)
     }

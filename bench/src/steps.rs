@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use recount_dialect::Dialect;
 use recount_message::{DecodeError, Event, Fold};
 use serde::de::IgnoredAny;
 
@@ -50,6 +51,33 @@ pub fn decode_owned(lines: &[&str]) -> Result<(), DecodeError> {
 /// When a line is not an event.
 pub fn events<'a>(lines: &[&'a str]) -> Result<Vec<Event<'a>>, DecodeError> {
     lines.iter().map(|line| Event::from_json(line)).collect()
+}
+
+/// Reads every line as an event of a dialect, and writes it natively.
+///
+/// # Errors
+///
+/// When a line is not an event.
+pub fn from_dialect(dialect: Dialect, lines: &[String]) -> Result<(), DecodeError> {
+    let mut out = String::new();
+    for line in lines {
+        out.clear();
+        dialect.read_event(line)?.write_json(&mut out);
+        black_box(&out);
+    }
+    Ok(())
+}
+
+/// Reads every line as a native event, and writes it in a dialect.
+///
+/// # Errors
+///
+/// When a line is not an event.
+pub fn to_dialect(dialect: Dialect, lines: &[&str]) -> Result<(), DecodeError> {
+    for line in lines {
+        black_box(dialect.write_event(&Event::from_json(line)?));
+    }
+    Ok(())
 }
 
 /// Folds events that have been decoded before.
