@@ -2,17 +2,18 @@
 
 PYTHON ?= python3
 VENV := .venv
+JAVA := target/java-is-installed
 CLIENT := clients/typescript
 PNPM := npx --yes pnpm@10 --dir $(CLIENT)
 SAMPLE := crates/recount-cli/samples/weather.jsonl
 # How long each fuzz target runs, in seconds.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS := event_decode message_decode fold json_scanner
+FUZZ_TARGETS := event_decode message_decode fold json_scanner dialect_java dialect_java1 dialect_typescript
 # How many generated lines the published Python package judges.
 CONFORMANCE_STREAMS ?= 400
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint rust-test client-test conformance conformance-record bench fuzz soak clean
+.PHONY: help run test lint rust-test client-test conformance python-conformance java-conformance conformance-record bench fuzz soak clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 22
@@ -24,7 +25,7 @@ run: ## Fold a sample stream into messages, and show them
 	@echo '# recount fold $(SAMPLE)'
 	@cargo run --quiet --package recount-cli -- fold $(SAMPLE)
 
-test: lint rust-test client-test conformance ## Everything that must hold: lints, tests, and the live Python peer
+test: lint rust-test client-test conformance ## Everything that must hold: lints, tests, and the live peers
 
 lint: ## Formatting, lints, documentation
 	cargo fmt --all --check
@@ -49,15 +50,35 @@ $(VENV)/installed: conformance/python/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-conformance: $(VENV)/installed ## Ask AgentScope Python again, and let it judge what Recount writes
+conformance: python-conformance java-conformance ## Ask the published peers again, and let them judge what Recount writes
+
+python-conformance: $(VENV)/installed ## The same for AgentScope Python alone
 	$(VENV)/bin/python conformance/python/record.py --check
 	for kind in legal messages; do \
 		cargo run --quiet --package recount-testkit -- emit --kind $$kind --seed 1 --count $(CONFORMANCE_STREAMS) \
 		| $(VENV)/bin/python conformance/python/verify.py || exit 1; \
 	done
 
-conformance-record: $(VENV)/installed ## Write down anew what AgentScope Python answers
+java-conformance: $(JAVA) ## The same for AgentScope Java alone
+	conformance/java/ask record --check
+	for kind in messages legal; do \
+		for peer in 'java v2' 'java1 v1'; do \
+			set -- $$peer && cargo run --quiet --package recount-testkit -- \
+				emit --kind $$kind --dialect $$1 --seed 1 --count $(CONFORMANCE_STREAMS) \
+			| conformance/java/ask echo $$2 > /dev/null || exit 1; \
+		done \
+	done
+
+# Where there is no Java or no Maven, and one may install packages, they are installed.
+$(JAVA):
+	if ! command -v mvn > /dev/null || ! command -v javac > /dev/null; then \
+		apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends openjdk-17-jdk-headless maven; \
+	fi
+	mkdir -p $(@D) && touch $@
+
+conformance-record: $(VENV)/installed $(JAVA) ## Write down anew what the peers answer
 	$(VENV)/bin/python conformance/python/record.py
+	conformance/java/ask record
 
 bench: $(VENV)/installed $(CLIENT)/node_modules/installed ## Measure, side by side with AgentScope Python and JSON.parse
 	cargo bench --package recount-bench

@@ -2,9 +2,24 @@
 //!
 //! This crate is the front door: it re-exports the others, so that `use recount::Msg` is all that a user needs.
 
+/// What AgentScope's other sides speak.
+///
+/// ```
+/// use recount::dialect::Dialect;
+///
+/// let message = Dialect::Java.read_message(r#"{"role":"USER","content":[{"type":"text","text":"Hello"}]}"#)?;
+/// assert_eq!(message.text_or_empty(), "Hello");
+/// # Ok::<(), recount::DecodeError>(())
+/// ```
+pub use recount_dialect as dialect;
 pub use recount_message::*;
 
 /// The user guide, whose examples are doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/messages-and-events.md")]
 pub struct Guide;
+
+/// The page about dialects, likewise.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/dialects.md")]
+pub struct Dialects;
