@@ -102,6 +102,7 @@ fn every_test_that_the_compatibility_page_names_exists() {
             "crates/recount-message/src",
             "crates/recount-cli/tests",
             "clients/typescript/test",
+            "crates/recount-model/tests",
         ]
         .iter()
         .map(|folder| root().join(folder).join(file))

@@ -87,6 +87,43 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         }
     }
 
+    /// Adds something that the provider says about the text, such as a signature. Begins a text block where none is open.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps, TextBlock};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.text("I cannot help with that.");
+    /// reply.text_extra("refusal", true);
+    /// reply.end_prose();
+    /// assert!(reply.message().first::<TextBlock>().unwrap().extra.contains_key("refusal"));
+    /// ```
+    pub fn text_extra(&mut self, key: impl Into<String>, value: impl Into<Json>) {
+        self.open_prose(Prose::Text);
+        if let Some(prose) = &mut self.prose {
+            prose.extra.insert(key, value);
+        }
+    }
+
+    /// Adds something about the text or thinking block that is open. Where none is, nothing happens.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps, TextBlock};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.text("Once upon a");
+    /// reply.prose_extra("cut", true);
+    /// reply.end_prose();
+    /// reply.prose_extra("cut", true);
+    /// assert_eq!(reply.message().content().len(), 1);
+    /// assert!(reply.message().first::<TextBlock>().unwrap().extra.contains_key("cut"));
+    /// ```
+    pub fn prose_extra(&mut self, key: impl Into<String>, value: impl Into<Json>) {
+        if let Some(prose) = &mut self.prose {
+            prose.extra.insert(key, value);
+        }
+    }
+
     /// Ends the text or thinking block that is open. What is said next begins a new one.
     ///
     /// ```

@@ -310,6 +310,19 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.message().finished_at().is_some()
     }
 
+    /// An id from the writer's stamps, for what a provider gave none.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let id = reply.new_id();
+    /// assert_eq!(reply.tool_call(&id, "search").id(), id);
+    /// ```
+    pub fn new_id(&mut self) -> String {
+        self.stamps.id()
+    }
+
     /// Takes note of an event that somebody else wrote to the same reply: an answer, an interrupt, a hint.
     ///
     /// ```
