@@ -7,10 +7,8 @@ record.py --check    ask again and compare with the vectors; 1 if they differ
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -19,7 +17,6 @@ from cases.fold_blocks import block_cases
 from cases.fold_data import data_cases
 from cases.fold_replies import reply_cases
 from cases.fold_tools import tool_cases
-from cases.jsontext import compact
 from cases.messages import message_cases
 from cases.protocol import EVENTS
 from cases.streams import legal_streams
@@ -28,31 +25,25 @@ from folding import fold_record
 from reference import (
     EVENT_TYPES,
     Dumpable,
-    Json,
     check_frozen,
     check_versions,
     describe,
     parse_event,
     parse_message,
 )
-
-VECTORS = Path(__file__).resolve().parent.parent / "vectors" / "python"
-SHOWN = 20
-"""How many differences `--check` spells out."""
-
-Record = dict[str, Json]
+from vectorfiles import Record, check, lines, write
 
 
 def main() -> int:
     """Run the command and give its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    check = parser.parse_args().check
+    only_check = parser.parse_args().check
     check_versions()
     check_frozen()
     _check_tables()
-    files = {name: _lines(records()) for name, records in _FILES.items()}
-    return _check(files) if check else _write(files)
+    files = {name: lines(records()) for name, records in _FILES.items()}
+    return check(files) if only_check else write(files)
 
 
 def _event_records() -> Iterator[Record]:
@@ -105,76 +96,6 @@ def _check_tables() -> None:
     tables = {shape.name for shape in EVENTS}
     if tables != EVENT_TYPES:
         raise SystemExit(f"events only on one side: {sorted(tables ^ EVENT_TYPES)}")
-
-
-def _lines(records: Iterable[Record]) -> list[str]:
-    """The records as lines, sorted by name; two of one name are a mistake."""
-    lines: dict[str, str] = {}
-    for record in records:
-        name = record["case"]
-        if name in lines:
-            raise SystemExit(f"two cases are called {name}")
-        lines[name] = compact(record)
-    return [lines[name] for name in sorted(lines)]
-
-
-def _write(files: dict[str, list[str]]) -> int:
-    VECTORS.mkdir(parents=True, exist_ok=True)
-    for name, lines in files.items():
-        text = "".join(f"{line}\n" for line in lines)
-        (VECTORS / name).write_text(text, encoding="utf-8", newline="\n")
-        print(f"{name}: {len(lines)} cases, {len(text.encode()):,} bytes")
-    return 0
-
-
-def _check(files: dict[str, list[str]]) -> int:
-    differences: list[str] = []
-    for name, lines in files.items():
-        found = list(_differences(name, _committed(name), lines))
-        differences += found
-        print(f"{name}: {len(lines)} cases, {len(found)} differ")
-    for difference in differences[:SHOWN]:
-        print(difference)
-    if len(differences) > SHOWN:
-        print(f"and {len(differences) - SHOWN} more")
-    return 1 if differences else 0
-
-
-def _committed(name: str) -> list[str]:
-    path = VECTORS / name
-    # Not `splitlines`: it would also split at U+2028, which stands in texts.
-    return path.read_text(encoding="utf-8").split("\n")[:-1] if path.exists() else []
-
-
-def _differences(file: str, committed: list[str], asked: list[str]) -> Iterator[str]:
-    before = {json.loads(line)["case"]: line for line in committed}
-    now = {json.loads(line)["case"]: line for line in asked}
-    for name in sorted(before.keys() | now.keys()):
-        if name not in now:
-            yield f"{file} {name}\n  is committed, but no longer asked"
-        elif name not in before:
-            yield f"{file} {name}\n  is asked, but not committed"
-        elif before[name] != now[name]:
-            parts = _changed_parts(json.loads(before[name]), json.loads(now[name]))
-            yield "\n".join([f"{file} {name}", *parts])
-    if before.keys() == now.keys() and committed != asked and list(before) != list(now):
-        yield f"{file}\n  the order of the lines differs"
-
-
-def _changed_parts(before: Record, now: Record) -> Iterator[str]:
-    for key in dict.fromkeys((*before, *now)):
-        old, new = compact(before.get(key)), compact(now.get(key))
-        if old != new:
-            yield f"  {key} committed: {_around(old, new)}"
-            yield f"  {key} answered:  {_around(new, old)}"
-
-
-def _around(text: str, other: str) -> str:
-    """The part of a long text where it begins to differ from the other."""
-    pairs = zip(text, other, strict=False)
-    same = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
-    start, end = max(0, same - 60), same + 120
-    return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
 
 
 if __name__ == "__main__":

@@ -100,9 +100,9 @@ def is_reply_start(event: Any) -> bool:
     return isinstance(event, ReplyStartEvent)
 
 
-def check_versions() -> None:
+def check_versions(*more: str) -> None:
     """Refuse to speak for any other version than the pinned ones."""
-    for name, pinned in _pins():
+    for name, pinned in _pins((*_PINNED, *more)):
         installed = version(name)
         if installed != pinned:
             raise SystemExit(
@@ -138,10 +138,10 @@ def _place(detail: Json) -> str:
     return f"{detail['type']} at {steps}" if steps else str(detail["type"])
 
 
-def _pins() -> Iterator[tuple[str, str]]:
+def _pins(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     text = (Path(__file__).parent / "requirements.txt").read_text("utf-8")
     pins = dict(line.split("==") for line in text.splitlines() if "==" in line and line[0] != "#")
-    return ((name, pins[name]) for name in _PINNED)
+    return ((name, pins[name]) for name in names)
 
 
 def _models() -> list[type[BaseModel]]:

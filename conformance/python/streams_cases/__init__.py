@@ -1,0 +1,1 @@
+"""Responses of models, as their providers send them."""
