@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use recount_dialect::Dialect;
 use recount_message::{AgentEvent, Event, Fold};
+use recount_model::Provider;
 
 use crate::random::Random;
-use crate::{fuzzing, illegal, json_text, legal, messages};
+use crate::{fuzzing, illegal, json_text, legal, messages, responses};
 
 /// The inputs for a target, each with a name. An unknown target has none.
 pub fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
@@ -18,6 +19,11 @@ pub fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
         "dialect_java" => translations(Dialect::Java),
         "dialect_java1" => translations(Dialect::Java1),
         "dialect_typescript" => translations(Dialect::TypeScript),
+        "openai_decode" => answers(Provider::OpenAi),
+        "responses_decode" => answers(Provider::OpenAiResponses),
+        "anthropic_decode" => answers(Provider::Anthropic),
+        "gemini_decode" => answers(Provider::Gemini),
+        "ollama_decode" => answers(Provider::Ollama),
         _ => Vec::new(),
     }
 }
@@ -140,4 +146,10 @@ fn translations(dialect: Dialect) -> Vec<(String, Vec<u8>)> {
         shortest.offer(&format!("stream-{}", seed % 4), stream);
     }
     shortest.into_files()
+}
+
+/// Responses of a provider.
+fn answers(provider: Provider) -> Vec<(String, Vec<u8>)> {
+    let all = (0..60).map(|seed| (format!("response-{seed}"), responses::response(provider, seed)));
+    all.filter(|(_, bytes)| bytes.len() < 2_000).take(30).collect()
 }

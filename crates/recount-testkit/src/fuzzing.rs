@@ -4,6 +4,7 @@
 
 use recount_dialect::Dialect;
 use recount_message::{AgentEvent, Checkpoint, Event, Msg, ReplyStartEvent};
+use recount_model::Provider;
 
 use crate::laws::{self, Verdict};
 use crate::steps;
@@ -12,7 +13,7 @@ use crate::steps;
 pub type Target = (&'static str, fn(&[u8]) -> Verdict);
 
 /// All fuzz targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 12] = [
     ("event_decode", event_decode),
     ("message_decode", message_decode),
     ("fold", fold),
@@ -20,6 +21,11 @@ pub const TARGETS: [Target; 7] = [
     ("dialect_java", dialect_java),
     ("dialect_java1", dialect_java1),
     ("dialect_typescript", dialect_typescript),
+    ("openai_decode", openai_decode),
+    ("responses_decode", responses_decode),
+    ("anthropic_decode", anthropic_decode),
+    ("gemini_decode", gemini_decode),
+    ("ollama_decode", ollama_decode),
 ];
 
 /// How many events are folded at most. Longer streams only take longer.
@@ -144,4 +150,49 @@ pub fn dialect_java1(bytes: &[u8]) -> Verdict {
 /// When a law is broken.
 pub fn dialect_typescript(bytes: &[u8]) -> Verdict {
     laws::translated(Dialect::TypeScript, bytes)
+}
+
+/// Any bytes as a response of OpenAI chat completions.
+///
+/// # Errors
+///
+/// When a law is broken.
+pub fn openai_decode(bytes: &[u8]) -> Verdict {
+    laws::decoded(Provider::OpenAi, bytes, chance(bytes))
+}
+
+/// Any bytes as a response of OpenAI Responses.
+///
+/// # Errors
+///
+/// When a law is broken.
+pub fn responses_decode(bytes: &[u8]) -> Verdict {
+    laws::decoded(Provider::OpenAiResponses, bytes, chance(bytes))
+}
+
+/// Any bytes as a response of Anthropic.
+///
+/// # Errors
+///
+/// When a law is broken.
+pub fn anthropic_decode(bytes: &[u8]) -> Verdict {
+    laws::decoded(Provider::Anthropic, bytes, chance(bytes))
+}
+
+/// Any bytes as a response of Gemini.
+///
+/// # Errors
+///
+/// When a law is broken.
+pub fn gemini_decode(bytes: &[u8]) -> Verdict {
+    laws::decoded(Provider::Gemini, bytes, chance(bytes))
+}
+
+/// Any bytes as a response of Ollama.
+///
+/// # Errors
+///
+/// When a law is broken.
+pub fn ollama_decode(bytes: &[u8]) -> Verdict {
+    laws::decoded(Provider::Ollama, bytes, chance(bytes))
 }

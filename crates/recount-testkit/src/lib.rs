@@ -1,7 +1,8 @@
 //! Generated streams and messages, and the laws that they are held to.
 //!
 //! Everything follows from a seed. [`legal()`] streams keep every rule of the protocol, [`illegal()`] ones break some,
-//! and [`steps`] makes streams of a few ids in every order from bytes. [`laws`] says what has to be true of them.
+//! and [`steps`] makes streams of a few ids in every order from bytes. [`responses`] are what models might send. [`laws`]
+//! says what has to be true of them.
 
 pub mod blocks;
 #[cfg(doctest)]
@@ -17,6 +18,7 @@ mod legal;
 pub mod lines;
 pub mod messages;
 pub mod random;
+pub mod responses;
 pub mod steps;
 #[cfg(feature = "strategies")]
 pub mod strategies;

@@ -42,3 +42,28 @@ fn fold() {
 fn json_scanner() {
     check("json_scanner");
 }
+
+#[test]
+fn openai_decode() {
+    check("openai_decode");
+}
+
+#[test]
+fn responses_decode() {
+    check("responses_decode");
+}
+
+#[test]
+fn anthropic_decode() {
+    check("anthropic_decode");
+}
+
+#[test]
+fn gemini_decode() {
+    check("gemini_decode");
+}
+
+#[test]
+fn ollama_decode() {
+    check("ollama_decode");
+}

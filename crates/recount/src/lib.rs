@@ -1,6 +1,9 @@
 //! The message and event system for AI agents.
 //!
 //! This crate is the front door: it re-exports the others, so that `use recount::Msg` is all that a user needs.
+//!
+//! - The messages, the events and the fold stand at the top.
+//! - [`model`] has the providers: formatters and decoders, and with the feature `client` models that can be called.
 
 /// What AgentScope's other sides speak.
 ///
@@ -13,6 +16,10 @@
 /// ```
 pub use recount_dialect as dialect;
 pub use recount_message::*;
+
+#[cfg(feature = "model")]
+#[doc(inline)]
+pub use recount_model as model;
 
 /// The user guide, whose examples are doc tests.
 #[cfg(doctest)]

@@ -1,0 +1,235 @@
+//! Where a provider is found, and with which headers it is spoken to.
+
+use http::HeaderMap;
+use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use reqwest::Url;
+
+use super::key::ApiKey;
+use crate::Provider;
+
+/// Why an address cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{address}` is not an address: {reason}")]
+pub struct AddressError {
+    address: String,
+    reason: String,
+}
+
+/// The address of a provider, to which the path of a request is added.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct BaseUrl(Url);
+
+impl BaseUrl {
+    /// The provider's own.
+    ///
+    /// Each is one that a test reads, so that it is known to be an address.
+    pub(super) fn of(provider: Provider) -> Result<Self, AddressError> {
+        Self::parse(provider, usual_address(provider))
+    }
+
+    /// Reads an address. Ollama's may be a host alone, as its own tools take it.
+    pub(super) fn parse(provider: Provider, text: &str) -> Result<Self, AddressError> {
+        let text = text.trim();
+        let whole = if provider == Provider::Ollama { ollama_address(text) } else { text.to_owned() };
+        let refuse = |reason: String| {
+            // Whatever stands before an `@` may be a password.
+            let address = text.rsplit('@').next().unwrap_or(text).to_owned();
+            AddressError { address, reason }
+        };
+        if !whole.contains("://") {
+            return Err(refuse("it does not begin with `http://` or `https://`".to_owned()));
+        }
+        let url = Url::parse(&whole).map_err(|error| refuse(error.to_string()))?;
+        match url.scheme() {
+            "http" | "https" => Ok(Self(url)),
+            scheme => Err(refuse(format!("the scheme is `{scheme}`, not `http` or `https`"))),
+        }
+    }
+
+    /// The address of one request.
+    pub(super) fn request(&self, provider: Provider, model: &str, streamed: bool) -> Url {
+        let mut url = self.0.clone();
+        let has = |part: &str| self.0.path_segments().is_some_and(|mut parts| parts.any(|found| found == part));
+        let mut add = Vec::new();
+        match provider {
+            Provider::OpenAi
+            | Provider::DashScope
+            | Provider::DeepSeek
+            | Provider::Moonshot
+            | Provider::Xai
+            | Provider::Volcengine => add.extend(["chat", "completions"]),
+            Provider::OpenAiResponses => add.push("responses"),
+            Provider::Anthropic | Provider::MiniMax => {
+                // The usual variable has no version in it, and what people copy from a URL has.
+                if !has("v1") {
+                    add.push("v1");
+                }
+                add.push("messages");
+            }
+            Provider::Ollama => {
+                if !has("api") {
+                    add.push("api");
+                }
+                add.push("chat");
+            }
+            Provider::Gemini => {
+                if !["v1", "v1beta", "v1alpha"].into_iter().any(has) {
+                    add.push("v1beta");
+                }
+                if !model.contains('/') {
+                    add.push("models");
+                }
+                add.extend(model.split('/'));
+            }
+        }
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(add);
+        }
+        if provider == Provider::Gemini {
+            let method = if streamed { "streamGenerateContent" } else { "generateContent" };
+            let path = format!("{}:{method}", url.path());
+            url.set_path(&path);
+            if streamed {
+                url.query_pairs_mut().append_pair("alt", "sse");
+            }
+        }
+        url
+    }
+
+    /// The address for a person: without password and without parameters, either of which may be secret.
+    pub(super) fn shown(&self) -> String {
+        let mut url = self.0.clone();
+        url.set_query(None);
+        url.set_fragment(None);
+        let is_bare = url.username().is_empty() && url.password().is_none();
+        if !is_bare && (url.set_username("").is_err() || url.set_password(None).is_err()) {
+            return url.host_str().unwrap_or_default().to_owned();
+        }
+        url.to_string()
+    }
+}
+
+fn usual_address(provider: Provider) -> &'static str {
+    match provider {
+        Provider::OpenAi | Provider::OpenAiResponses => "https://api.openai.com/v1",
+        Provider::Anthropic => "https://api.anthropic.com",
+        Provider::DashScope => "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        Provider::Gemini => "https://generativelanguage.googleapis.com",
+        Provider::Ollama => "http://localhost:11434",
+        Provider::DeepSeek => "https://api.deepseek.com",
+        Provider::Moonshot => "https://api.moonshot.cn/v1",
+        Provider::Xai => "https://api.x.ai/v1",
+        Provider::MiniMax => "https://api.minimaxi.com/anthropic",
+        Provider::Volcengine => "https://ark.cn-beijing.volces.com/api/v3",
+    }
+}
+
+/// `OLLAMA_HOST` also tells the server where to listen, and may be `gpu`, `:8080`, `0.0.0.0` or a whole URL.
+fn ollama_address(text: &str) -> String {
+    let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
+    let (host, path) = rest.find('/').and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
+    let (host, port) = match host.rsplit_once(':') {
+        Some((host, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => (host, port),
+        _ if scheme == "https" => (host, "443"),
+        // A whole URL has its scheme's port, a host alone has Ollama's.
+        _ if text.contains("://") => (host, "80"),
+        _ => (host, "11434"),
+    };
+    let host = if matches!(host, "" | "0.0.0.0" | "[::]") { "localhost" } else { host };
+    format!("{scheme}://{host}:{port}{path}")
+}
+
+/// The headers that say who asks.
+pub(super) fn key_headers(provider: Provider, key: &ApiKey) -> Result<HeaderMap, http::header::InvalidHeaderValue> {
+    let mut headers = HeaderMap::new();
+    match provider {
+        Provider::Anthropic | Provider::MiniMax => {
+            headers.insert(HeaderName::from_static("x-api-key"), key.header("")?);
+        }
+        Provider::Gemini => {
+            headers.insert(HeaderName::from_static("x-goog-api-key"), key.header("")?);
+        }
+        Provider::OpenAi
+        | Provider::OpenAiResponses
+        | Provider::DashScope
+        | Provider::Ollama
+        | Provider::DeepSeek
+        | Provider::Moonshot
+        | Provider::Xai
+        | Provider::Volcengine => {
+            headers.insert(AUTHORIZATION, key.header("Bearer ")?);
+        }
+    }
+    Ok(headers)
+}
+
+/// The headers that a provider wants in any case.
+pub(super) fn fixed_headers(provider: Provider) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    if matches!(provider, Provider::Anthropic | Provider::MiniMax) {
+        headers.insert(HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
+    }
+    headers
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(provider: Provider, base: &str, expected: &str) {
+        let base = BaseUrl::parse(provider, base).unwrap();
+        assert_eq!(base.request(provider, "m", true).as_str(), expected);
+    }
+
+    #[test]
+    fn every_provider_has_an_address() {
+        for provider in Provider::ALL {
+            let url = BaseUrl::of(provider).unwrap().request(provider, "model-x", true);
+            assert!(url.path().len() > 5, "{url}");
+        }
+    }
+
+    #[test]
+    fn addresses_as_people_write_them() {
+        check(Provider::OpenAi, "http://localhost:8000/v1", "http://localhost:8000/v1/chat/completions");
+        check(Provider::OpenAi, "http://localhost:8000/v1/", "http://localhost:8000/v1/chat/completions");
+        check(
+            Provider::OpenAi,
+            "https://x.openai.azure.com/openai/deployments/m?api-version=2024-10-21",
+            "https://x.openai.azure.com/openai/deployments/m/chat/completions?api-version=2024-10-21",
+        );
+        check(Provider::OpenAiResponses, "https://a.example/v1", "https://a.example/v1/responses");
+        check(Provider::Anthropic, "https://a.example", "https://a.example/v1/messages");
+        check(Provider::Anthropic, "https://a.example/v1/", "https://a.example/v1/messages");
+        check(Provider::Gemini, "https://g.example", "https://g.example/v1beta/models/m:streamGenerateContent?alt=sse");
+        check(Provider::Gemini, "https://g.example/v1", "https://g.example/v1/models/m:streamGenerateContent?alt=sse");
+        check(Provider::Ollama, "gpu", "http://gpu:11434/api/chat");
+        check(Provider::Ollama, "0.0.0.0:8080", "http://localhost:8080/api/chat");
+        check(Provider::Ollama, "https://ollama.example/", "https://ollama.example/api/chat");
+        check(Provider::Ollama, "http://gpu:11434/api", "http://gpu:11434/api/chat");
+    }
+
+    #[test]
+    fn a_models_name_stays_a_part_of_the_path() {
+        let base = BaseUrl::of(Provider::Gemini).unwrap();
+        let url = |model| base.request(Provider::Gemini, model, false).path().to_owned();
+        assert_eq!(url("tunedModels/a b"), "/v1beta/tunedModels/a%20b:generateContent");
+        assert_eq!(url("m?key=x#y"), "/v1beta/models/m%3Fkey=x%23y:generateContent");
+        assert_eq!(url("../../evil"), "/v1beta/evil:generateContent");
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_its_password() {
+        let error = BaseUrl::parse(Provider::OpenAi, "ftp://user:secret@a.example").err().unwrap();
+        assert_eq!(error.to_string(), "`a.example` is not an address: the scheme is `ftp`, not `http` or `https`");
+        assert!(BaseUrl::parse(Provider::OpenAi, "localhost").is_err());
+    }
+
+    #[test]
+    fn what_is_shown_holds_no_secret() {
+        let base = BaseUrl::parse(Provider::OpenAi, "https://user:secret@a.example/v1?key=secret").unwrap();
+        assert_eq!(base.shown(), "https://a.example/v1");
+    }
+}

@@ -1,0 +1,359 @@
+//! One call: attempts, retries, fallbacks, and what is written of them.
+
+use std::iter;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue, LOCATION};
+use jiff::Timestamp;
+use recount_message::{AgentEvent, CustomName, ErrorType, FinishedReason, Msg, Object, ReplyEnd, ReplyWriter, Usage};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::address::{BaseUrl, fixed_headers, key_headers};
+use super::key::ApiKey;
+use super::media::Gathered;
+use super::model::Model;
+use super::options::{CallOptions, CallOutcome};
+use super::refusal::{redirection, refusal};
+use super::retry::{Advice, Failure};
+use super::transport::{Body, TransportError};
+use crate::decode::{CallEnd, CallError, CallErrorKind, Decoder, Finish};
+use crate::format::Note;
+
+/// How much of the body of a refusal is read.
+const REFUSAL_BYTES: usize = 64 * 1024;
+
+impl Model {
+    /// Sends messages to the model and writes its answer to a reply, as one model call with its blocks.
+    ///
+    /// The reply goes on afterwards: an agent runs the tools that were called, writes their results and calls again. What
+    /// went wrong is in the [outcome](CallOutcome); the blocks are closed in any case.
+    ///
+    /// A call that fails before anything was shown is [made again](super::Retries), then the
+    /// [fallbacks](Model::fallback) are asked. Both are told in the reply: `recount.retry {attempt, model, class}` and
+    /// `recount.fallback {from, to}`. Once something was shown, nothing is repeated.
+    ///
+    /// When the future is dropped the connection is closed. The model call is then still open in the reply, which
+    /// [`ReplyWriter::interrupt_model_call`] or the end of the reply closes. A [token](CallOptions::cancelled_by) does both.
+    ///
+    /// ```no_run
+    /// use recount_message::{Msg, ReplyEnd, ReplyWriter, Stamps};
+    /// use recount_model::client::{CallOptions, Model};
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model: Model = "anthropic/claude-opus-4-5".parse()?;
+    /// let mut reply = ReplyWriter::start(|event| println!("{}", event.to_json()), Stamps::default(), "s1", "Friday");
+    /// let outcome = model.call(&[Msg::user("Alice", "Hello")], &CallOptions::new(), &mut reply).await;
+    /// match outcome.end.error {
+    ///     None => reply.end(ReplyEnd::completed()),
+    ///     Some(error) => reply.end(ReplyEnd::failed(error.info())),
+    /// };
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn call<S: FnMut(AgentEvent)>(
+        &self,
+        messages: &[Msg],
+        options: &CallOptions,
+        reply: &mut ReplyWriter<S>,
+    ) -> CallOutcome {
+        let mut call = Call { options, gathered: Gathered::default(), delays: self.retries.delays(), requests: 0 };
+        let models: Vec<&Self> = iter::once(self).chain(&self.fallbacks).collect();
+        let mut notes = Vec::new();
+        let mut end = CallEnd::nothing(CallError::new(CallErrorKind::Setup, ErrorType::Setup, "there is no model"));
+        let mut id = self.id();
+        for (index, model) in models.iter().enumerate() {
+            id = model.id();
+            reply.model_call(model.name());
+            notes.clear();
+            end = match call.ask(self, model, messages, &mut notes, reply).await {
+                Ok(end) => end,
+                Err(failure) => CallEnd { usage: failure.usage, ..CallEnd::nothing(failure.error) },
+            };
+            end.error = end.error.map(|error| error.reworded(|message| model.without_secrets(message)));
+            end.end_model_call(reply);
+            let is_over = end.shown || end.error.as_ref().is_none_or(|error| error.kind() == CallErrorKind::Cancelled);
+            if is_over {
+                break;
+            }
+            if let Some(next) = models.get(index + 1) {
+                reply.signal(CustomName::Fallback.as_str(), [("from", id.clone()), ("to", next.id())]);
+            }
+        }
+        CallOutcome { end, model: id, requests: call.requests, notes, missing: call.gathered.missing }
+    }
+
+    /// Sends messages to the model and makes its answer the whole reply, which ends as completed, with its error, or as
+    /// interrupted where the call was cancelled.
+    ///
+    /// ```no_run
+    /// use recount_message::{Msg, ReplyWriter, Stamps};
+    /// use recount_model::client::{CallOptions, Model};
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model: Model = "openai/gpt-5".parse()?;
+    /// // A sink may be a channel, so that others get the events as they come.
+    /// let (events, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+    /// let sink = move |event| {
+    ///     let _ = events.send(event);
+    /// };
+    /// let reply = ReplyWriter::start(sink, Stamps::default(), "s1", "Friday");
+    /// let asked = tokio::spawn(async move { model.answer(&[Msg::user("Alice", "Hello")], &CallOptions::new(), reply).await });
+    /// while let Some(event) = receiver.recv().await {
+    ///     println!("{}", event.to_json());
+    /// }
+    /// let (message, outcome) = asked.await?;
+    /// println!("{:?}, {:?}", message.text(), outcome.end.usage);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn answer<S: FnMut(AgentEvent)>(
+        &self,
+        messages: &[Msg],
+        options: &CallOptions,
+        mut reply: ReplyWriter<S>,
+    ) -> (Msg, CallOutcome) {
+        let outcome = self.call(messages, options, &mut reply).await;
+        let end = match &outcome.end.error {
+            None => ReplyEnd::completed(),
+            Some(_) if outcome.is_cancelled() => ReplyEnd::new(FinishedReason::Interrupted),
+            Some(error) => ReplyEnd::failed(error.info()),
+        };
+        (reply.end(end), outcome)
+    }
+
+    /// The request, with the messages in the provider's form.
+    fn request(
+        &self,
+        messages: &[Msg],
+        options: &CallOptions,
+        gathered: &Gathered,
+        notes: &mut Vec<Note>,
+    ) -> Result<http::Request<Bytes>, CallError> {
+        let wanted = options.request(self.provider, &self.settings);
+        let formatted = self
+            .formatter
+            .request(messages, &gathered.media, &wanted)
+            .map_err(|error| CallError::new(CallErrorKind::Setup, ErrorType::InvalidRequest, error.to_string()))?;
+        notes.extend(formatted.notes);
+        let base_url = match &self.base_url {
+            Some(base_url) => base_url.clone(),
+            None => BaseUrl::of(self.provider),
+        };
+        let base_url = base_url.map_err(|error| setup(&error))?;
+        let url = base_url.request(self.provider, self.name(), options.stream);
+        let mut request = http::Request::post(url.as_str())
+            .body(Bytes::from(formatted.body.as_str().to_owned()))
+            .map_err(|error| setup(&error))?;
+        let headers = request.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let accept = if options.stream { "text/event-stream, application/x-ndjson, */*" } else { "application/json" };
+        headers.insert(ACCEPT, HeaderValue::from_static(accept));
+        headers.extend(fixed_headers(self.provider));
+        if let Some(key) = &self.key {
+            let said = || {
+                CallError::new(CallErrorKind::Setup, ErrorType::Authentication, "the key has characters that none has")
+            };
+            headers.extend(key_headers(self.provider, key).map_err(|_| said())?);
+        }
+        headers.extend(self.headers.clone());
+        Ok(request)
+    }
+
+    /// A text without what this model is asked with. A provider, or a proxy before it, may repeat what it was sent.
+    fn without_secrets(&self, text: &str) -> String {
+        let of_headers = self.headers.values().filter_map(|value| value.to_str().ok()).map(ApiKey::new);
+        self.key.iter().cloned().chain(of_headers).fold(text.to_owned(), |text, secret| secret.hide_in(&text))
+    }
+
+    fn check_key(&self) -> Result<(), CallError> {
+        if self.has_key() {
+            return Ok(());
+        }
+        let variables = self.provider.key_variables().join(" or ");
+        let message = format!("there is no key for `{}`: set {variables}", self.provider);
+        Err(CallError::new(CallErrorKind::Setup, ErrorType::Authentication, message))
+    }
+}
+
+/// What is common to all attempts of one call.
+struct Call<'a, D> {
+    options: &'a CallOptions,
+    gathered: Gathered,
+    /// The waits before the retries that are left.
+    delays: D,
+    requests: u32,
+}
+
+impl<D: Iterator<Item = Duration>> Call<'_, D> {
+    /// Asks one model, again where it may help. A failure is one that nobody has seen anything of.
+    async fn ask<S: FnMut(AgentEvent)>(
+        &mut self,
+        first: &Model,
+        model: &Model,
+        messages: &[Msg],
+        notes: &mut Vec<Note>,
+        reply: &mut ReplyWriter<S>,
+    ) -> Result<CallEnd, Failure> {
+        let cancel = &self.options.cancel;
+        model.check_key()?;
+        let wanted = model.formatter.needs(messages);
+        cancel.run_until_cancelled(self.gathered.bring(wanted, &first.media)).await.ok_or_else(cancelled)?;
+        let request = model.request(messages, self.options, &self.gathered, notes)?;
+        let mut attempt = 1_u32;
+        let mut spent = None;
+        loop {
+            self.requests += 1;
+            let mut failure = match self.attempt(model, request.clone(), reply).await {
+                Ok(end) => return Ok(CallEnd { usage: together(spent, end.usage), ..end }),
+                Err(failure) => failure,
+            };
+            spent = together(spent, failure.usage.take());
+            let longest_wait = first.retries.longest_wait;
+            let may_wait = failure.advice.retry_after.is_none_or(|wait| wait <= longest_wait);
+            let Some(delay) = (failure.may_pass() && may_wait).then(|| self.delays.next()).flatten() else {
+                return Err(Failure { usage: spent, ..failure });
+            };
+            attempt += 1;
+            let mut told = Object::from([("attempt", attempt)]);
+            told.insert("model", model.id());
+            told.insert("class", failure.error.class().as_str());
+            reply.signal(CustomName::Retry.as_str(), told);
+            let wait = tokio::time::sleep(failure.advice.retry_after.unwrap_or(delay));
+            cancel.run_until_cancelled(wait).await.ok_or_else(cancelled)?;
+        }
+    }
+
+    /// Sends the request once and writes the answer. A failure is one that nobody has seen anything of.
+    async fn attempt<S: FnMut(AgentEvent)>(
+        &self,
+        model: &Model,
+        request: http::Request<Bytes>,
+        reply: &mut ReplyWriter<S>,
+    ) -> Result<CallEnd, Failure> {
+        let timeouts = model.timeouts;
+        let first_byte = if self.options.stream { timeouts.first_byte } else { timeouts.whole_answer };
+        let sender = model.sender().map_err(|error| setup(&error))?;
+        let mut waiting =
+            Waiting { cancel: &self.options.cancel, until: Instant::now() + first_byte, limit: first_byte };
+        let response = waiting.wait(sender.send(request)).await?;
+        let (head, mut body) = response.into_parts();
+        if !head.status.is_success() {
+            let advice = Advice::of(head.status, &head.headers, Timestamp::now());
+            let said = waiting.refusal(body.as_mut()).await?;
+            let location = head.headers.get(LOCATION).and_then(|location| location.to_str().ok());
+            let error = match location.filter(|_| head.status.is_redirection()) {
+                Some(location) => redirection(head.status, location),
+                None => refusal(head.status, &said),
+            };
+            return Err(Failure { advice, ..error.into() });
+        }
+        let mut decoder = Decoder::new(model.provider, model.decoding);
+        let mut broke = None;
+        while !decoder.is_done() {
+            match waiting.wait(body.chunk()).await {
+                Ok(Some(bytes)) => {
+                    if decoder.push(&bytes, reply).is_err() {
+                        break;
+                    }
+                    waiting.restart(timeouts.between_chunks);
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    broke = Some(error);
+                    break;
+                }
+            }
+        }
+        // Nobody reads the rest.
+        drop(body);
+        match broke {
+            // What was held back until more would come is not shown: the next attempt says it all.
+            Some(error) if !decoder.has_shown() => Err(error.into()),
+            broke => {
+                let mut end = decoder.finish(reply);
+                // A connection that breaks when all has been said does no harm.
+                end.error = end.error.map(|error| broke.unwrap_or(error));
+                match end.error {
+                    Some(error) if !end.shown => Err(Failure { usage: end.usage, ..error.into() }),
+                    _ => Ok(end),
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the other side, but not for ever, and not when nobody wants the answer any more.
+struct Waiting<'a> {
+    cancel: &'a CancellationToken,
+    until: Instant,
+    limit: Duration,
+}
+
+impl Waiting<'_> {
+    fn restart(&mut self, limit: Duration) {
+        (self.until, self.limit) = (Instant::now() + limit, limit);
+    }
+
+    async fn wait<T>(&self, future: impl Future<Output = Result<T, TransportError>>) -> Result<T, CallError> {
+        let in_time = self.cancel.run_until_cancelled(timeout_at(self.until, future)).await.ok_or_else(cancelled)?;
+        match in_time {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => {
+                let kind = if error.is_timeout() { CallErrorKind::TimedOut } else { CallErrorKind::Unreachable };
+                Err(CallError::new(kind, ErrorType::Connection, error.to_string()))
+            }
+            Err(_) => {
+                let message = format!("nothing came from the provider for {:?}", self.limit);
+                Err(CallError::new(CallErrorKind::TimedOut, ErrorType::Connection, message))
+            }
+        }
+    }
+
+    /// What a refusal says, as far as it comes.
+    async fn refusal(&self, body: &mut dyn Body) -> Result<Vec<u8>, CallError> {
+        let mut said = Vec::new();
+        while said.len() < REFUSAL_BYTES {
+            match self.wait(body.chunk()).await {
+                Ok(Some(bytes)) => said.extend_from_slice(&bytes),
+                Err(error) if error.kind() == CallErrorKind::Cancelled => return Err(error),
+                // The status says enough.
+                Ok(None) | Err(_) => break,
+            }
+        }
+        said.truncate(REFUSAL_BYTES);
+        Ok(said)
+    }
+}
+
+impl CallEnd {
+    /// The end of a call of which nothing came.
+    fn nothing(error: CallError) -> Self {
+        Self {
+            finish: Finish::Unknown,
+            finish_reason: None,
+            usage: None,
+            error: Some(error),
+            response_id: None,
+            model: None,
+            shown: false,
+        }
+    }
+}
+
+/// The tokens of several attempts, as far as they are known.
+fn together(spent: Option<Usage>, more: Option<Usage>) -> Option<Usage> {
+    match (spent, more) {
+        (Some(spent), Some(more)) => Some(spent + more),
+        (spent, more) => spent.or(more),
+    }
+}
+
+fn cancelled() -> CallError {
+    CallError::new(CallErrorKind::Cancelled, ErrorType::Unknown, "the call was cancelled")
+}
+
+fn setup(error: &dyn std::error::Error) -> CallError {
+    CallError::new(CallErrorKind::Setup, ErrorType::Setup, error.to_string())
+}

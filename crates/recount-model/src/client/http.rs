@@ -1,0 +1,115 @@
+//! The usual transport: HTTP over TCP and TLS.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::transport::{Body, BoxFuture, Transport, TransportError};
+
+/// HTTP/1.1, over TLS where the address says `https`. It keeps connections for later requests, follows no redirects and takes
+/// a proxy from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
+///
+/// A [`Model`](super::Model) makes one by itself. Several models share one where they are given it:
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// use recount_model::Provider;
+/// use recount_model::client::{HttpTransport, Model};
+///
+/// let transport = Arc::new(HttpTransport::new(Duration::from_secs(5))?);
+/// let thinker = Model::new(Provider::Anthropic, "claude-opus-4-5").shared_transport(transport.clone());
+/// let namer = Model::new(Provider::OpenAi, "gpt-5-nano").shared_transport(transport);
+/// # Ok::<(), recount_model::client::TransportError>(())
+/// ```
+#[derive(Clone)]
+pub struct HttpTransport {
+    client: reqwest::Client,
+}
+
+impl HttpTransport {
+    /// A transport that takes so long at most to connect.
+    ///
+    /// # Errors
+    ///
+    /// When TLS cannot be set up, as on a machine without root certificates.
+    pub fn new(connect_timeout: Duration) -> Result<Self, TransportError> {
+        let client = builder()
+            .connect_timeout(connect_timeout)
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| transport_error(&error))?;
+        Ok(Self { client })
+    }
+}
+
+/// What all our clients have in common.
+pub(super) fn builder() -> reqwest::ClientBuilder {
+    // A program may have chosen a provider already; then this changes nothing.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .user_agent(concat!("recount/", env!("CARGO_PKG_VERSION")))
+        // Whoever calls decides what is tried again.
+        .retry(reqwest::retry::never())
+        .tcp_nodelay(true)
+}
+
+impl fmt::Debug for HttpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpTransport").finish_non_exhaustive()
+    }
+}
+
+impl Transport for HttpTransport {
+    fn send(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> BoxFuture<'_, Result<http::Response<Box<dyn Body>>, TransportError>> {
+        Box::pin(async move {
+            let request = reqwest::Request::try_from(request).map_err(|error| transport_error(&error))?;
+            let response = self.client.execute(request).await.map_err(|error| transport_error(&error))?;
+            let mut head = http::Response::new(());
+            *head.status_mut() = response.status();
+            *head.headers_mut() = response.headers().clone();
+            Ok(head.map(|()| Box::new(HttpBody(response)) as Box<dyn Body>))
+        })
+    }
+}
+
+struct HttpBody(reqwest::Response);
+
+impl Body for HttpBody {
+    fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, TransportError>> {
+        Box::pin(async move { self.0.chunk().await.map_err(|error| transport_error(&error)) })
+    }
+}
+
+/// What went wrong, down to the cause: the outermost error only says "error sending request".
+///
+/// The address is left out, because one may hold a password.
+pub(super) fn transport_error(error: &reqwest::Error) -> TransportError {
+    let mut parts = vec![
+        if error.is_connect() {
+            "cannot connect"
+        } else if error.is_body() || error.is_decode() {
+            "the connection broke"
+        } else {
+            "the request failed"
+        }
+        .to_owned(),
+    ];
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        // hyper's own layer only says that there is a layer below.
+        if parts.last() != Some(&text) && !text.starts_with("client error") {
+            parts.push(text);
+        }
+        cause = error.source();
+    }
+    let message = parts.join(": ");
+    if error.is_timeout() { TransportError::timeout(message) } else { TransportError::new(message) }
+}

@@ -1,0 +1,143 @@
+//! Media from the web.
+
+use std::error::Error;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::redirect::{Attempt, Policy};
+use reqwest::{Client, StatusCode, Url};
+
+use super::addresses::is_public;
+use super::{Failure, MediaErrorKind};
+use crate::client::http::{builder, transport_error};
+
+/// How far one may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    PublicInternet,
+    Everywhere,
+}
+
+impl Reach {
+    fn allows(self, address: IpAddr) -> bool {
+        match self {
+            Self::PublicInternet => is_public(address),
+            Self::Everywhere => true,
+        }
+    }
+}
+
+/// How many redirects are followed.
+const REDIRECTS: usize = 5;
+
+/// A client that looks at each address before it connects.
+#[derive(Debug)]
+pub(super) struct Web {
+    reach: Reach,
+    client: OnceLock<Result<Client, Failure>>,
+}
+
+impl Web {
+    pub(super) fn new(reach: Reach) -> Self {
+        Self { reach, client: OnceLock::new() }
+    }
+
+    pub(super) async fn fetch(&self, url: &str, max_bytes: usize) -> Result<Bytes, Failure> {
+        let url = Url::parse(url)
+            .map_err(|error| Failure::new(MediaErrorKind::Unsupported, format!("not an address: {error}")))?;
+        check(&url, self.reach).map_err(|refused| Failure::forbidden(refused.to_string()))?;
+        let client = self.client.get_or_init(|| self.make_client()).as_ref().map_err(Clone::clone)?;
+        let mut response = client.get(url).send().await.map_err(|error| failure(&error))?;
+        match response.status() {
+            status if status.is_success() => {}
+            StatusCode::NOT_FOUND | StatusCode::GONE => {
+                return Err(Failure::new(MediaErrorKind::Missing, response.status().to_string()));
+            }
+            status => return Err(Failure::new(MediaErrorKind::Unreachable, status.to_string())),
+        }
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| failure(&error))? {
+            if bytes.len() + chunk.len() > max_bytes {
+                return Err(Failure::too_large(max_bytes));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes.into())
+    }
+
+    fn make_client(&self) -> Result<Client, Failure> {
+        let reach = self.reach;
+        builder()
+            // A proxy would look the names up by itself, where nobody checks what it finds.
+            .no_proxy()
+            .dns_resolver(Arc::new(CheckedNames { reach }))
+            .redirect(Policy::custom(move |attempt| follow(attempt, reach)))
+            .build()
+            .map_err(|error| failure(&error))
+    }
+}
+
+fn follow(attempt: Attempt<'_>, reach: Reach) -> reqwest::redirect::Action {
+    if attempt.previous().len() > REDIRECTS {
+        return attempt.error(Refused("too many redirects"));
+    }
+    match check(attempt.url(), reach) {
+        Ok(()) => attempt.follow(),
+        Err(refused) => attempt.error(refused),
+    }
+}
+
+/// What may not be fetched.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("{0}")]
+struct Refused(&'static str);
+
+const PRIVATE: Refused = Refused("the address is not one of the public internet");
+
+/// Looks at what the URL itself says. A name is looked at when it is looked up.
+fn check(url: &Url, reach: Reach) -> Result<(), Refused> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(Refused("the address is not one of the web"));
+    }
+    let host = url.host_str().unwrap_or_default();
+    let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    match literal {
+        Ok(address) if !reach.allows(address) => Err(PRIVATE),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Looks names up and gives only those addresses that may be connected to. The connection is made to what is given here, so
+/// a name cannot mean one thing when it is checked and another when it is used.
+#[derive(Debug)]
+struct CheckedNames {
+    reach: Reach,
+}
+
+impl Resolve for CheckedNames {
+    fn resolve(&self, name: Name) -> Resolving {
+        let reach = self.reach;
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let was_found = !found.is_empty();
+            let allowed: Vec<SocketAddr> = found.into_iter().filter(|address| reach.allows(address.ip())).collect();
+            if was_found && allowed.is_empty() {
+                return Err(Box::new(PRIVATE) as Box<dyn Error + Send + Sync>);
+            }
+            Ok(Box::new(allowed.into_iter()) as Addrs)
+        })
+    }
+}
+
+fn failure(error: &reqwest::Error) -> Failure {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(refused) = error.downcast_ref::<Refused>() {
+            return Failure::forbidden(refused.to_string());
+        }
+        cause = error.source();
+    }
+    Failure::new(MediaErrorKind::Unreachable, transport_error(error).to_string())
+}

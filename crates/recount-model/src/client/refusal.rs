@@ -1,0 +1,105 @@
+//! What a provider says when it refuses a request.
+
+use http::StatusCode;
+use serde_json::Value;
+
+use crate::decode::CallError;
+
+/// The error that a response with a status other than success stands for.
+pub(super) fn refusal(status: StatusCode, body: &[u8]) -> CallError {
+    let said = said(body);
+    let message = match (&said.message, status.canonical_reason()) {
+        (Some(message), _) => format!("{}: {message}", status.as_u16()),
+        (None, Some(reason)) => format!("{} {reason}", status.as_u16()),
+        (None, None) => status.as_u16().to_string(),
+    };
+    let codes: Vec<Option<&str>> = said.codes.iter().map(|code| Some(code.as_str())).collect();
+    CallError::reported(Some(&message), &codes, Some(u64::from(status.as_u16())))
+}
+
+/// The error of an address that leads elsewhere. A request is not sent on, because the key would go with it.
+pub(super) fn redirection(status: StatusCode, location: &str) -> CallError {
+    let shown = location.split(['?', '#']).next().unwrap_or_default();
+    let message = format!("{}: the address leads elsewhere, to {shown}", status.as_u16());
+    CallError::reported(Some(&message), &[], Some(u64::from(StatusCode::BAD_REQUEST.as_u16())))
+}
+
+#[derive(Debug, Default)]
+struct Said {
+    message: Option<String>,
+    codes: Vec<String>,
+}
+
+/// Reads the forms that providers have: `{"error": {"message", "type", "code", "status"}}`, `{"error": "…"}`,
+/// `{"message", "code"}`, `{"detail": "…"}`, each of them also in an array, or a line of text.
+fn said(body: &[u8]) -> Said {
+    let Ok(value) = serde_json::from_slice::<Value>(body) else { return Said { message: line(body), codes: vec![] } };
+    let whole = value.get(0).unwrap_or(&value);
+    let error = whole.get("error").filter(|error| !error.is_null()).unwrap_or(whole);
+    if let Some(message) = error.as_str() {
+        return Said { message: short(message), codes: vec![] };
+    }
+    let text = |key: &str| error.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let message = ["message", "detail", "msg"].into_iter().find_map(text);
+    let codes = ["code", "type", "status"].into_iter().filter_map(text).map(ToOwned::to_owned).collect();
+    Said { message: message.and_then(short), codes }
+}
+
+/// A body that is no JSON, if it is words: a proxy's page of HTML is not.
+fn line(body: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(body).ok()?.trim();
+    if text.starts_with('<') { None } else { short(text) }
+}
+
+/// As much of a text as fits a message.
+fn short(text: &str) -> Option<String> {
+    const ENOUGH: usize = 1_000;
+    let short: String = text.trim().chars().take(ENOUGH).collect();
+    Some(short).filter(|short| !short.is_empty())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use recount_message::ErrorType;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(status: u16, body: &str, class: ErrorType, message: &str, code: Option<&str>) {
+        let error = refusal(StatusCode::from_u16(status).unwrap(), body.as_bytes());
+        assert_eq!((error.class(), error.to_string().as_str(), error.code()), (class, message, code));
+    }
+
+    #[test]
+    fn every_form_of_refusal() {
+        check(
+            401,
+            r#"{"error":{"message":"Incorrect API key","type":"invalid_request_error","code":"invalid_api_key"}}"#,
+            ErrorType::Authentication,
+            "401: Incorrect API key",
+            Some("invalid_api_key"),
+        );
+        check(
+            529,
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            ErrorType::Upstream,
+            "529: Overloaded",
+            Some("overloaded_error"),
+        );
+        check(
+            429,
+            r#"[{"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}]"#,
+            ErrorType::RateLimit,
+            "429: Quota",
+            Some("RESOURCE_EXHAUSTED"),
+        );
+        check(404, r#"{"error":"model 'x' not found"}"#, ErrorType::InvalidRequest, "404: model 'x' not found", None);
+        check(403, r#"{"code":"AccessDenied","message":"no"}"#, ErrorType::Permission, "403: no", Some("AccessDenied"));
+        check(422, r#"{"detail":"bad"}"#, ErrorType::InvalidRequest, "422: bad", None);
+        check(502, "<html><body>Bad gateway</body></html>", ErrorType::Upstream, "502 Bad Gateway", None);
+        check(500, "it broke\n", ErrorType::Upstream, "500: it broke", None);
+        check(500, "", ErrorType::Upstream, "500 Internal Server Error", None);
+        check(418, "null", ErrorType::InvalidRequest, "418 I'm a teapot", None);
+    }
+}

@@ -1,0 +1,200 @@
+//! Whether a call that failed is made again, and when.
+
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBuilder};
+use http::HeaderMap;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use recount_message::{ErrorType, Usage};
+
+use crate::decode::{CallError, CallErrorKind};
+
+/// How often a call is made again, and how long it waits before.
+///
+/// The number is for the whole call: with `times` retries and some fallback models, a call makes at most
+/// 1 + retries + fallbacks requests.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use recount_model::client::Retries;
+///
+/// let patient = Retries { times: 5, longest_wait: Duration::from_secs(300), ..Retries::default() };
+/// assert_eq!(Retries::none().times, 0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retries {
+    /// How often a call is made again at most.
+    pub times: u32,
+    /// The wait before the first retry. Each further one is twice as long, and all are up to twice as long by chance, so that
+    /// those who failed together do not come back together.
+    pub first_delay: Duration,
+    /// The longest such wait.
+    pub longest_delay: Duration,
+    /// The longest wait that a provider may ask for by `Retry-After`. If it asks for more, the call is not made again.
+    pub longest_wait: Duration,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self {
+            times: 2,
+            first_delay: Duration::from_millis(500),
+            longest_delay: Duration::from_secs(8),
+            longest_wait: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Retries {
+    /// Never.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { times: 0, ..Self::default() }
+    }
+
+    /// The waits before the retries of one call, as many as there may be.
+    pub(super) fn delays(&self) -> impl Iterator<Item = Duration> + Send + use<> {
+        ExponentialBuilder::new()
+            .with_min_delay(self.first_delay)
+            .with_max_delay(self.longest_delay)
+            .with_max_times(usize::try_from(self.times).unwrap_or(usize::MAX))
+            .with_jitter()
+            .build()
+    }
+}
+
+/// An attempt that failed before anything of it was shown.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) error: CallError,
+    /// The tokens that it took all the same, if the provider said.
+    pub(super) usage: Option<Usage>,
+    pub(super) advice: Advice,
+}
+
+/// What the headers of a response say about trying again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Advice {
+    /// `x-should-retry`, by which OpenAI and Anthropic overrule what the status suggests.
+    should_retry: Option<bool>,
+    /// How long to wait.
+    pub(super) retry_after: Option<Duration>,
+    /// Whether the status is one that passes by itself, although its class is not.
+    is_conflict: bool,
+}
+
+impl Advice {
+    pub(super) fn of(status: http::StatusCode, headers: &HeaderMap, now: Timestamp) -> Self {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+        Self {
+            should_retry: text("x-should-retry").and_then(|word| word.parse().ok()),
+            retry_after: text("retry-after-ms")
+                .and_then(milliseconds)
+                .or_else(|| text("retry-after").and_then(|value| wait(value, now))),
+            is_conflict: status == http::StatusCode::CONFLICT,
+        }
+    }
+}
+
+impl Failure {
+    /// Whether the same request may succeed later.
+    pub(super) fn may_pass(&self) -> bool {
+        if let Some(should_retry) = self.advice.should_retry {
+            return should_retry;
+        }
+        match self.error.kind() {
+            // The same request would get the same answer.
+            CallErrorKind::TooLarge | CallErrorKind::Cancelled | CallErrorKind::Setup => false,
+            CallErrorKind::Provider
+            | CallErrorKind::Malformed
+            | CallErrorKind::Truncated
+            | CallErrorKind::Unreachable
+            | CallErrorKind::TimedOut => match self.error.class() {
+                // Money does not come back by waiting a second.
+                ErrorType::RateLimit => self.error.code() != Some("insufficient_quota"),
+                ErrorType::Upstream | ErrorType::Connection => true,
+                ErrorType::InvalidRequest => self.advice.is_conflict,
+                // A credential, a permission, a fault of our own.
+                _ => false,
+            },
+        }
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Self {
+        Self { error, usage: None, advice: Advice::default() }
+    }
+}
+
+fn milliseconds(value: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(value.parse::<f64>().ok()? / 1_000.0).ok()
+}
+
+/// The value of `Retry-After`: seconds, or a date.
+fn wait(value: &str, now: Timestamp) -> Option<Duration> {
+    if let Ok(seconds) = value.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let until = rfc2822::DateTimeParser::new().parse_timestamp(value).ok()?;
+    // A date that has passed means now.
+    Some(Duration::try_from(until.duration_since(now)).unwrap_or_default())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use http::{HeaderName, HeaderValue, StatusCode};
+
+    use super::*;
+
+    fn advice(headers: &[(&'static str, &'static str)]) -> Advice {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .collect();
+        Advice::of(StatusCode::TOO_MANY_REQUESTS, &headers, "1994-11-06T08:49:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn retry_after_in_all_its_forms() {
+        for (name, value, expected) in [
+            ("retry-after", "7", Some(Duration::from_secs(7))),
+            ("retry-after", "0.5", Some(Duration::from_millis(500))),
+            ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT", Some(Duration::from_secs(37))),
+            ("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT", Some(Duration::ZERO)),
+            ("retry-after-ms", "1500", Some(Duration::from_millis(1_500))),
+            ("retry-after", "-1", None),
+            ("retry-after", "NaN", None),
+            ("retry-after", "inf", None),
+            ("retry-after", "1e300", None),
+            ("retry-after", "soon", None),
+        ] {
+            assert_eq!(advice(&[(name, value)]).retry_after, expected, "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn the_providers_word_counts_more_than_the_class() {
+        let reported = |status, headers| Failure {
+            advice: advice(headers),
+            ..CallError::reported(None, &[], Some(status)).into()
+        };
+        assert!(reported(429, &[]).may_pass());
+        assert!(!reported(429, &[("x-should-retry", "false")]).may_pass());
+        assert!(reported(400, &[("x-should-retry", "true")]).may_pass());
+        let broke = CallError::reported(None, &[Some("insufficient_quota")], Some(429));
+        assert!(!Failure::from(broke).may_pass());
+    }
+
+    #[test]
+    fn there_are_as_many_waits_as_retries() {
+        let retries = Retries { times: 3, ..Retries::default() };
+        let delays: Vec<Duration> = retries.delays().collect();
+        assert_eq!(delays.len(), 3);
+        assert!(delays.iter().all(|delay| *delay >= retries.first_delay && *delay <= retries.longest_delay * 2));
+        assert_eq!(Retries::none().delays().count(), 0);
+    }
+}

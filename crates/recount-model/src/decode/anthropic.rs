@@ -1,0 +1,271 @@
+//! Events of Anthropic Messages, and of MiniMax, which speaks them too.
+
+use std::borrow::Cow;
+
+use recount_message::Json;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::error::CallError;
+use super::finish::Finish;
+use super::loose::{self, Count, List, Maybe, Text, Word};
+use super::piece::{CallPart, Key, Piece, Slot, Tokens};
+use super::spelling::spaced_json;
+
+#[derive(Debug, Default)]
+pub(super) struct AnthropicChunks {
+    tools: Vec<ToolUse>,
+}
+
+/// A tool call whose end has not come.
+#[derive(Debug)]
+struct ToolUse {
+    index: u64,
+    /// The arguments that its start gave. Anthropic gives them in pieces afterwards, others only here.
+    given: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    index: Count,
+    #[serde(borrow)]
+    message: Maybe<Message<'a>>,
+    #[serde(borrow)]
+    content_block: Maybe<Block<'a>>,
+    #[serde(borrow)]
+    delta: Maybe<Delta<'a>>,
+    usage: Maybe<Usage>,
+    #[serde(borrow)]
+    error: Maybe<ErrorBody<'a>>,
+}
+
+/// A whole response, or what is known of it when it starts.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    #[serde(borrow)]
+    content: List<Block<'a>>,
+    #[serde(borrow)]
+    stop_reason: Text<'a>,
+    usage: Maybe<Usage>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    text: Text<'a>,
+    #[serde(borrow)]
+    thinking: Text<'a>,
+    #[serde(borrow)]
+    signature: Text<'a>,
+    #[serde(borrow)]
+    data: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Delta<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    text: Text<'a>,
+    #[serde(borrow)]
+    thinking: Text<'a>,
+    #[serde(borrow)]
+    signature: Text<'a>,
+    #[serde(borrow)]
+    partial_json: Text<'a>,
+    #[serde(borrow)]
+    stop_reason: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Usage {
+    input_tokens: Count,
+    output_tokens: Count,
+    cache_read_input_tokens: Count,
+    cache_creation_input_tokens: Count,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ErrorBody<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Word<'a>,
+    #[serde(borrow)]
+    message: Text<'a>,
+    #[serde(borrow)]
+    http_code: Word<'a>,
+}
+
+impl AnthropicChunks {
+    pub(super) fn read(&mut self, text: &str, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), serde_json::Error> {
+        let event: Event<'_> = loose::object(text)?;
+        if let Some(error) = event.error.0 {
+            let codes = [error.kind.as_deref(), error.http_code.as_deref()];
+            say(Piece::Error(CallError::reported(error.message.as_deref(), &codes, None)));
+            return Ok(());
+        }
+        let index = event.index.0.unwrap_or(0);
+        match event.kind.as_deref() {
+            Some("message_start") => {
+                if let Some(message) = event.message.0 {
+                    self.message(message, say);
+                }
+            }
+            Some("content_block_start") => {
+                if let Some(block) = event.content_block.0 {
+                    self.start(index, block, say);
+                }
+            }
+            Some("content_block_delta") => {
+                if let Some(delta) = event.delta.0 {
+                    self.delta(index, delta, say);
+                }
+            }
+            Some("content_block_stop") => self.stop(index, say),
+            Some("message_delta") => {
+                if let Some(usage) = event.usage.0 {
+                    say(Piece::Usage(usage.tokens()));
+                }
+                if let Some(reason) = event.delta.0.and_then(|delta| delta.stop_reason.non_empty()) {
+                    say(finish(reason));
+                }
+            }
+            Some("message_stop") => say(Piece::Done),
+            Some("message") => {
+                let message: Message<'_> = loose::object(text)?;
+                self.message(message, say);
+            }
+            // `ping`, and what may come with later versions.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, message: Message<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+        say(Piece::Response { id: message.id.non_empty(), model: message.model.non_empty() });
+        if let Some(usage) = message.usage.0 {
+            say(Piece::Usage(usage.tokens()));
+        }
+        for (index, block) in (0..).zip(message.content.0) {
+            self.start(index, block, say);
+            self.stop(index, say);
+        }
+        if let Some(reason) = message.stop_reason.non_empty() {
+            say(finish(reason));
+        }
+    }
+
+    fn start(&mut self, index: u64, block: Block<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+        let key = Key(index);
+        match block.kind.as_deref() {
+            Some("text") => {
+                if let Some(delta) = block.text.non_empty() {
+                    say(Piece::Text { key, delta });
+                }
+            }
+            Some("thinking") => {
+                if let Some(delta) = block.thinking.non_empty() {
+                    say(Piece::Thinking { key, delta });
+                }
+                signature(key, block.signature, say);
+            }
+            Some("redacted_thinking") => {
+                let value = Json::from(block.data.0.unwrap_or_default().into_owned());
+                say(Piece::ThinkingExtra { key, name: "redacted_thinking_data", value });
+            }
+            Some("tool_use") => {
+                let given =
+                    block.input.map(|input| spaced_json(input.get())).filter(|input| input != "{}" && input != "null");
+                self.tools.push(ToolUse { index, given });
+                let (id, name) = (block.id.non_empty(), block.name.non_empty());
+                say(Piece::Call(CallPart { slot: Slot(index), id, name, input: Cow::Borrowed("") }));
+            }
+            // Tools that run at the provider tell of it here; their answer is in the text.
+            _ => {}
+        }
+    }
+
+    fn delta(&mut self, index: u64, delta: Delta<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+        let key = Key(index);
+        match delta.kind.as_deref() {
+            Some("text_delta") => {
+                if let Some(delta) = delta.text.non_empty() {
+                    say(Piece::Text { key, delta });
+                }
+            }
+            Some("thinking_delta") => {
+                if let Some(delta) = delta.thinking.non_empty() {
+                    say(Piece::Thinking { key, delta });
+                }
+            }
+            Some("signature_delta") => signature(key, delta.signature, say),
+            Some("input_json_delta") => {
+                // The arguments of a tool that runs at the provider are none of ours.
+                let Some(tool) = self.tools.iter_mut().rfind(|tool| tool.index == index) else { return };
+                if let Some(input) = delta.partial_json.non_empty() {
+                    tool.given = None;
+                    say(Piece::Call(CallPart { slot: Slot(index), id: None, name: None, input }));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn stop(&mut self, index: u64, say: &mut dyn FnMut(Piece<'_>)) {
+        match self.tools.iter().rposition(|tool| tool.index == index) {
+            Some(at) => {
+                let tool = self.tools.remove(at);
+                let input_if_none = tool.given.map_or(Cow::Borrowed("{}"), Cow::Owned);
+                say(Piece::CallEnd { slot: Slot(index), input_if_none });
+            }
+            None => say(Piece::ProseEnd { key: Key(index) }),
+        }
+    }
+}
+
+impl Usage {
+    fn tokens(&self) -> Tokens {
+        Tokens {
+            input: self.input_tokens.0,
+            output: self.output_tokens.0,
+            cache_input: self.cache_read_input_tokens.0,
+            cache_creation_input: self.cache_creation_input_tokens.0,
+        }
+    }
+}
+
+fn signature(key: Key, signature: Text<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+    if let Some(signature) = signature.non_empty() {
+        say(Piece::ThinkingExtra { key, name: "signature", value: Json::from(signature.into_owned()) });
+    }
+}
+
+fn finish(reason: Cow<'_, str>) -> Piece<'_> {
+    let finish = match &*reason {
+        "end_turn" | "stop_sequence" => Finish::Stop,
+        "tool_use" => Finish::ToolCalls,
+        "max_tokens" | "model_context_window_exceeded" => Finish::Length,
+        "refusal" => Finish::Refusal,
+        _ => Finish::Other,
+    };
+    Piece::Finish { finish, reason }
+}

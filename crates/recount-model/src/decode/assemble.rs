@@ -1,0 +1,493 @@
+//! From the pieces of a response to events, the same for every provider.
+
+use std::borrow::Cow;
+
+use recount_message::{AgentEvent, Base64Source, DataBlock, Json, OpenData, ReplyWriter, ToolCall, UrlSource};
+use serde::de::IgnoredAny;
+
+use super::DecodeOptions;
+use super::error::CallError;
+use super::finish::{CallEnd, Finish};
+use super::piece::{CallPart, DataSource, Key, Piece, Slot, Tokens};
+use super::prompt_calls::{PromptCalls, Spoken};
+use super::think::{Said, ThinkTags};
+
+/// Says in a block that the model call broke off before the block was complete.
+const CUT: &str = "cut";
+
+/// What a call is named whose name never came.
+const UNNAMED: &str = "unknown";
+
+/// Writes the pieces of one response.
+#[derive(Debug)]
+pub(super) struct Assembler {
+    think_tags: ThinkTags,
+    prompt_calls: Option<PromptCalls>,
+    /// The text or thinking that is being written.
+    prose: Option<(Prose, Key)>,
+    /// Which text came last. A part of it may be held because a tag might begin in it.
+    text_key: Key,
+    calls: Vec<Call>,
+    audio: Option<OpenData>,
+    blocks: usize,
+    max_blocks: usize,
+    tokens: Tokens,
+    finish: Option<Finish>,
+    finish_reason: Option<String>,
+    refused: bool,
+    response_id: Option<String>,
+    model: Option<String>,
+    done: bool,
+    error: Option<CallError>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Prose {
+    Text,
+    Thinking,
+}
+
+/// A tool call of the response.
+#[derive(Debug)]
+struct Call {
+    slot: Slot,
+    id: Option<String>,
+    name: Option<String>,
+    /// What has come before the call could begin.
+    held_input: String,
+    held_extra: Vec<(&'static str, Json)>,
+    begun: Option<ToolCall>,
+}
+
+type Written = Result<(), CallError>;
+
+impl Assembler {
+    pub(super) fn new(options: &DecodeOptions) -> Self {
+        Self {
+            think_tags: ThinkTags::new(options.think_tags),
+            prompt_calls: options.prompt_tools.then(PromptCalls::new),
+            prose: None,
+            text_key: Key::ONLY,
+            calls: Vec::new(),
+            audio: None,
+            blocks: 0,
+            max_blocks: options.max_blocks,
+            tokens: Tokens::default(),
+            finish: None,
+            finish_reason: None,
+            refused: false,
+            response_id: None,
+            model: None,
+            done: false,
+            error: None,
+        }
+    }
+
+    /// Whether the provider has said that nothing more comes.
+    pub(super) fn is_done(&self) -> bool {
+        self.done
+    }
+
+    pub(super) fn error(&self) -> Option<&CallError> {
+        self.error.as_ref()
+    }
+
+    /// The call has failed. The first reason counts.
+    pub(super) fn fail(&mut self, error: CallError) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Whether anything of the response was written.
+    pub(super) fn has_shown(&self) -> bool {
+        self.blocks > 0
+    }
+
+    /// Writes a piece. After an error, nothing more is written.
+    pub(super) fn piece<S: FnMut(AgentEvent)>(&mut self, piece: Piece<'_>, reply: &mut ReplyWriter<S>) {
+        if self.error.is_some() {
+            return;
+        }
+        if let Err(error) = self.write(piece, reply) {
+            self.fail(error);
+        }
+    }
+
+    fn write<S: FnMut(AgentEvent)>(&mut self, piece: Piece<'_>, reply: &mut ReplyWriter<S>) -> Written {
+        match piece {
+            Piece::Response { id, model } => {
+                note(&mut self.response_id, id);
+                note(&mut self.model, model);
+            }
+            Piece::Thinking { key, delta } => {
+                self.leave_text(reply)?;
+                self.thinking(key, delta.into_owned(), reply)?;
+            }
+            Piece::ThinkingExtra { key, name, value } => {
+                self.leave_text(reply)?;
+                self.open(Prose::Thinking, key, reply)?;
+                reply.thinking_extra(name, value);
+            }
+            Piece::Text { key, delta } => self.text(key, delta, reply)?,
+            Piece::TextExtra { key, name, value } => {
+                self.flush_text(reply)?;
+                self.open(Prose::Text, key, reply)?;
+                reply.text_extra(name, value);
+            }
+            Piece::Refusal { key, delta } => {
+                self.refused = true;
+                self.flush_text(reply)?;
+                self.plain_text(key, delta.into_owned(), reply)?;
+                reply.text_extra("refusal", true);
+            }
+            Piece::ProseEnd { key } => {
+                if self.text_key == key {
+                    self.flush_text(reply)?;
+                }
+                if self.prose.is_some_and(|(_, open)| open == key) {
+                    self.end_prose(reply);
+                }
+            }
+            Piece::Call(part) => self.call(part, reply)?,
+            Piece::CallExtra { slot, name, value } => {
+                let call = self.call_in(slot);
+                match &call.begun {
+                    Some(begun) => reply.tool_call_extra(begun, name, value),
+                    None => call.held_extra.push((name, value)),
+                }
+            }
+            Piece::CallEnd { slot, input_if_none } => self.end_call(slot, &input_if_none, reply)?,
+            Piece::Data { media_type, source } => self.data(media_type.into_owned(), source, reply)?,
+            Piece::Audio { media_type, bytes } => self.audio(media_type, &bytes, reply)?,
+            Piece::Usage(tokens) => self.tokens.update(tokens),
+            Piece::Finish { finish, reason } => {
+                self.finish = Some(finish);
+                self.finish_reason = Some(reason.into_owned());
+            }
+            Piece::Done => self.done = true,
+            Piece::Error(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn count_block(&mut self) -> Written {
+        if self.blocks >= self.max_blocks {
+            return Err(CallError::too_many_blocks(self.max_blocks));
+        }
+        self.blocks += 1;
+        Ok(())
+    }
+
+    /// Makes the block of a kind and key the open one.
+    fn open<S: FnMut(AgentEvent)>(&mut self, kind: Prose, key: Key, reply: &mut ReplyWriter<S>) -> Written {
+        if self.prose == Some((kind, key)) {
+            return Ok(());
+        }
+        self.end_prose(reply);
+        self.count_block()?;
+        self.prose = Some((kind, key));
+        Ok(())
+    }
+
+    fn end_prose<S: FnMut(AgentEvent)>(&mut self, reply: &mut ReplyWriter<S>) {
+        self.prose = None;
+        reply.end_prose();
+    }
+
+    fn thinking<S: FnMut(AgentEvent)>(&mut self, key: Key, delta: String, reply: &mut ReplyWriter<S>) -> Written {
+        if !delta.is_empty() {
+            self.open(Prose::Thinking, key, reply)?;
+            reply.thinking(delta);
+        }
+        Ok(())
+    }
+
+    /// Text in which nothing is looked for.
+    fn plain_text<S: FnMut(AgentEvent)>(&mut self, key: Key, delta: String, reply: &mut ReplyWriter<S>) -> Written {
+        if !delta.is_empty() {
+            self.open(Prose::Text, key, reply)?;
+            reply.text(delta);
+        }
+        Ok(())
+    }
+
+    fn text<S: FnMut(AgentEvent)>(&mut self, key: Key, delta: Cow<'_, str>, reply: &mut ReplyWriter<S>) -> Written {
+        if self.think_tags.is_off() && self.prompt_calls.is_none() {
+            return self.plain_text(key, delta.into_owned(), reply);
+        }
+        if self.text_key != key {
+            self.flush_text(reply)?;
+            self.text_key = key;
+        }
+        let mut said = Vec::new();
+        self.think_tags.push(&delta, &mut said);
+        self.said(said, reply)
+    }
+
+    fn said<S: FnMut(AgentEvent)>(&mut self, said: Vec<Said>, reply: &mut ReplyWriter<S>) -> Written {
+        for part in said {
+            match part {
+                Said::Thinking(thinking) => self.thinking(self.text_key, thinking, reply)?,
+                Said::Text(text) => {
+                    let mut spoken = Vec::new();
+                    match &mut self.prompt_calls {
+                        Some(calls) => calls.push(&text, &mut spoken),
+                        None => spoken.push(Spoken::Text(text)),
+                    }
+                    self.spoken(spoken, reply)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn spoken<S: FnMut(AgentEvent)>(&mut self, spoken: Vec<Spoken>, reply: &mut ReplyWriter<S>) -> Written {
+        for part in spoken {
+            match part {
+                Spoken::Text(text) => self.plain_text(self.text_key, text, reply)?,
+                Spoken::Call { name, input, cut } => self.written_call(name, input, cut, reply)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A call that stood in the text. It is complete, unless the text was not.
+    fn written_call<S: FnMut(AgentEvent)>(
+        &mut self,
+        name: String,
+        input: String,
+        cut: bool,
+        reply: &mut ReplyWriter<S>,
+    ) -> Written {
+        self.count_block()?;
+        self.prose = None;
+        let id = reply.new_id();
+        let call = reply.tool_call(&id, name.clone());
+        if !input.is_empty() {
+            reply.tool_input(&call, input);
+        }
+        if cut {
+            reply.tool_call_extra(&call, CUT, true);
+        }
+        reply.end_tool_call(&call);
+        // No provider counts down, so this is nobody else's.
+        let slot = Slot(u64::MAX - self.calls.len() as u64);
+        let (id, name) = (Some(id), Some(name));
+        self.calls.push(Call { slot, id, name, held_input: String::new(), held_extra: Vec::new(), begun: Some(call) });
+        Ok(())
+    }
+
+    /// Gives out the text that was held because a tag might begin in it.
+    fn flush_text<S: FnMut(AgentEvent)>(&mut self, reply: &mut ReplyWriter<S>) -> Written {
+        let mut said = Vec::new();
+        self.think_tags.flush(&mut said);
+        self.said(said, reply)?;
+        if let Some(calls) = &mut self.prompt_calls {
+            let mut spoken = Vec::new();
+            calls.flush(&mut spoken);
+            self.spoken(spoken, reply)?;
+        }
+        Ok(())
+    }
+
+    /// Thinking comes in a field of its own: what is in the text is text.
+    fn leave_text<S: FnMut(AgentEvent)>(&mut self, reply: &mut ReplyWriter<S>) -> Written {
+        if self.think_tags.is_off() && self.prompt_calls.is_none() {
+            return Ok(());
+        }
+        self.flush_text(reply)?;
+        self.think_tags = ThinkTags::Off;
+        Ok(())
+    }
+
+    fn call_in(&mut self, slot: Slot) -> &mut Call {
+        let at = self.calls.iter().rposition(|call| call.slot == slot).unwrap_or_else(|| {
+            self.calls.push(Call {
+                slot,
+                id: None,
+                name: None,
+                held_input: String::new(),
+                held_extra: Vec::new(),
+                begun: None,
+            });
+            self.calls.len() - 1
+        });
+        &mut self.calls[at]
+    }
+
+    fn call<S: FnMut(AgentEvent)>(&mut self, part: CallPart<'_>, reply: &mut ReplyWriter<S>) -> Written {
+        if self.calls.len() > self.max_blocks {
+            return Err(CallError::too_many_blocks(self.max_blocks));
+        }
+        let call = self.call_in(part.slot);
+        note_first(&mut call.id, part.id);
+        note_first(&mut call.name, part.name);
+        match &call.begun {
+            Some(_) if part.input.is_empty() => Ok(()),
+            Some(begun) => {
+                reply.tool_input(begun, part.input);
+                Ok(())
+            }
+            None => {
+                call.held_input.push_str(&part.input);
+                if call.id.is_some() && call.name.is_some() { self.begin_call(part.slot, reply) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Begins a call with what is known of it.
+    fn begin_call<S: FnMut(AgentEvent)>(&mut self, slot: Slot, reply: &mut ReplyWriter<S>) -> Written {
+        self.flush_text(reply)?;
+        self.count_block()?;
+        self.prose = None;
+        let call = self.call_in(slot);
+        let id = call.id.clone().unwrap_or_else(|| reply.new_id());
+        let begun = reply.tool_call(&id, call.name.clone().unwrap_or_else(|| UNNAMED.to_owned()));
+        for (name, value) in call.held_extra.drain(..) {
+            reply.tool_call_extra(&begun, name, value);
+        }
+        if !call.held_input.is_empty() {
+            reply.tool_input(&begun, std::mem::take(&mut call.held_input));
+        }
+        call.begun = Some(begun);
+        Ok(())
+    }
+
+    /// The provider says that the arguments are complete. It says so too of arguments that were cut off, so a call whose
+    /// arguments are no JSON is kept open until the reason is known.
+    fn end_call<S: FnMut(AgentEvent)>(
+        &mut self,
+        slot: Slot,
+        input_if_none: &str,
+        reply: &mut ReplyWriter<S>,
+    ) -> Written {
+        if !self.calls.iter().any(|call| call.slot == slot) {
+            return Ok(());
+        }
+        if self.call_in(slot).begun.is_none() {
+            self.begin_call(slot, reply)?;
+        }
+        let Some(begun) = &self.call_in(slot).begun else { return Ok(()) };
+        if input_of(begun, reply).is_empty() && !input_if_none.is_empty() {
+            reply.tool_input(begun, input_if_none);
+        }
+        let input = input_of(begun, reply);
+        if input.is_empty() || is_json(input) {
+            reply.end_tool_call(begun);
+        }
+        Ok(())
+    }
+
+    fn data<S: FnMut(AgentEvent)>(
+        &mut self,
+        media_type: String,
+        source: DataSource<'_>,
+        reply: &mut ReplyWriter<S>,
+    ) -> Written {
+        self.flush_text(reply)?;
+        self.count_block()?;
+        let id = reply.new_id();
+        let written = match source {
+            DataSource::Base64(data) => Ok(DataBlock::new(Base64Source::from_base64(data.into_owned(), media_type))),
+            DataSource::Url(url) => UrlSource::new(url).map(|url| DataBlock::new(url.with_media_type(media_type))),
+        };
+        written.and_then(|block| reply.data_block(block.with_id(id))).map_err(|error| {
+            self.blocks -= 1;
+            CallError::malformed(format!("the response holds data that cannot be read: {error}"))
+        })
+    }
+
+    fn audio<S: FnMut(AgentEvent)>(&mut self, media_type: &str, bytes: &[u8], reply: &mut ReplyWriter<S>) -> Written {
+        if self.audio.is_none() {
+            self.flush_text(reply)?;
+            self.count_block()?;
+            self.audio = Some(reply.data(media_type, None));
+        }
+        if let Some(audio) = &self.audio {
+            reply.data_bytes(audio, bytes);
+        }
+        Ok(())
+    }
+
+    /// Ends every block of the response, and says how it ended.
+    pub(super) fn finish<S: FnMut(AgentEvent)>(mut self, reply: &mut ReplyWriter<S>) -> CallEnd {
+        if let Err(error) = self.write_rest(reply) {
+            self.fail(error);
+        }
+        if !self.done && self.finish.is_none() {
+            self.fail(CallError::truncated());
+        }
+        let finish = self.meaning();
+        if self.error.is_some() {
+            reply.prose_extra(CUT, true);
+        }
+        reply.end_prose();
+        for call in self.calls.iter().filter_map(|call| call.begun.as_ref()) {
+            if self.error.is_some() || is_cut(finish, input_of(call, reply)) {
+                reply.tool_call_extra(call, CUT, true);
+            }
+            reply.end_tool_call(call);
+        }
+        if let Some(audio) = self.audio.take() {
+            reply.end_data(audio);
+        }
+        CallEnd {
+            finish,
+            finish_reason: self.finish_reason,
+            usage: self.tokens.usage(),
+            shown: self.blocks > 0,
+            error: self.error,
+            response_id: self.response_id,
+            model: self.model,
+        }
+    }
+
+    /// Writes what was held because more might have come.
+    fn write_rest<S: FnMut(AgentEvent)>(&mut self, reply: &mut ReplyWriter<S>) -> Written {
+        self.flush_text(reply)?;
+        let waiting: Vec<Slot> = self.calls.iter().filter(|call| call.begun.is_none()).map(|call| call.slot).collect();
+        waiting.into_iter().try_for_each(|slot| self.begin_call(slot, reply))
+    }
+
+    /// Why the model stopped. Several providers say that it just did when it calls a tool or refuses.
+    fn meaning(&self) -> Finish {
+        match self.finish.unwrap_or(Finish::Unknown) {
+            Finish::Stop | Finish::Unknown if self.refused => Finish::Refusal,
+            Finish::Stop if !self.calls.is_empty() => Finish::ToolCalls,
+            finish => finish,
+        }
+    }
+}
+
+/// Keeps the newest of what a provider says.
+fn note(known: &mut Option<String>, said: Option<Cow<'_, str>>) {
+    if let Some(said) = said
+        && known.as_deref() != Some(&*said)
+    {
+        *known = Some(said.into_owned());
+    }
+}
+
+/// Keeps the first of what a provider says.
+fn note_first(known: &mut Option<String>, said: Option<Cow<'_, str>>) {
+    if known.is_none() {
+        *known = said.filter(|said| !said.is_empty()).map(Cow::into_owned);
+    }
+}
+
+fn input_of<'r, S: FnMut(AgentEvent)>(call: &ToolCall, reply: &'r ReplyWriter<S>) -> &'r str {
+    reply.message().call(call.id()).map_or("", |call| &call.input)
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// Whether a call's arguments were cut off by the way the response ended. A model that stopped by itself has written them
+/// as it wanted them, good or bad.
+fn is_cut(finish: Finish, input: &str) -> bool {
+    match finish {
+        Finish::Stop | Finish::ToolCalls => false,
+        Finish::Unknown => !input.is_empty() && !is_json(input),
+        Finish::Length | Finish::Filter | Finish::Refusal | Finish::Other => !is_json(input),
+    }
+}

@@ -1,0 +1,124 @@
+//! How a model call has ended.
+
+use std::fmt;
+
+use recount_message::{AgentEvent, ReplyWriter, Usage};
+
+use super::error::{CallError, CallErrorKind};
+
+/// Why a model stopped.
+///
+/// ```
+/// use recount_message::{ReplyWriter, Stamps};
+/// use recount_model::Provider;
+/// use recount_model::decode::{DecodeOptions, Decoder, Finish};
+///
+/// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+/// let mut decoder = Decoder::new(Provider::Ollama, DecodeOptions::default());
+/// decoder.push(br#"{"message":{"content":"Once upon a"},"done":true,"done_reason":"length"}"#, &mut reply)?;
+/// assert_eq!(decoder.finish(&mut reply).finish, Finish::Length);
+/// # Ok::<(), recount_model::decode::CallError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Finish {
+    /// It had said what it had to say.
+    Stop,
+    /// It wants tools to be called.
+    ToolCalls,
+    /// It was not allowed to say more, or there was no room for more.
+    Length,
+    /// A filter stopped it.
+    Filter,
+    /// It declined to answer.
+    Refusal,
+    /// For a reason of the provider's own, which [`CallEnd::finish_reason`] names.
+    Other,
+    /// The provider did not say.
+    Unknown,
+}
+
+impl Finish {
+    /// The reason in one word.
+    ///
+    /// ```
+    /// use recount_model::decode::Finish;
+    ///
+    /// assert_eq!(Finish::ToolCalls.name(), "tool_calls");
+    /// ```
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::ToolCalls => "tool_calls",
+            Self::Length => "length",
+            Self::Filter => "filter",
+            Self::Refusal => "refusal",
+            Self::Other => "other",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Finish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How a model call has ended, and what the provider said about it.
+///
+/// ```
+/// use recount_message::{ReplyEnd, ReplyWriter, Stamps, Usage};
+/// use recount_model::Provider;
+/// use recount_model::decode::{DecodeOptions, Decoder, Finish};
+///
+/// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+/// reply.model_call("gpt-5");
+/// let mut decoder = Decoder::new(Provider::OpenAi, DecodeOptions::default());
+/// let body = br#"{"id":"chatcmpl-1","model":"gpt-5-2026","choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}],
+///     "usage":{"prompt_tokens":9,"completion_tokens":1}}"#;
+/// decoder.push(body, &mut reply)?;
+///
+/// let end = decoder.finish(&mut reply);
+/// assert_eq!((end.finish, end.usage.clone()), (Finish::Stop, Some(Usage::new(9, 1))));
+/// assert_eq!((end.response_id.as_deref(), end.model.as_deref()), (Some("chatcmpl-1"), Some("gpt-5-2026")));
+/// end.end_model_call(&mut reply);
+/// let message = reply.end(ReplyEnd::completed());
+/// assert_eq!(message.usage(), Some(&Usage::new(9, 1)));
+/// # Ok::<(), recount_model::decode::CallError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallEnd {
+    /// Why the model stopped.
+    pub finish: Finish,
+    /// The provider's own word for it.
+    pub finish_reason: Option<String>,
+    /// How many tokens it took, if the provider said.
+    pub usage: Option<Usage>,
+    /// What went wrong. An early end of the stream is an error too.
+    pub error: Option<CallError>,
+    /// The provider's id of the response.
+    pub response_id: Option<String>,
+    /// The model that answered, as the provider calls it.
+    pub model: Option<String>,
+    /// Whether anything of the response was written. If nothing was, the call can be made again unseen.
+    pub shown: bool,
+}
+
+impl CallEnd {
+    /// Whether the stream ended before the model had finished.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        self.error.as_ref().is_some_and(|error| error.kind() == CallErrorKind::Truncated)
+    }
+
+    /// Writes the end of the model call: with its tokens, and as interrupted if it failed.
+    pub fn end_model_call<S: FnMut(AgentEvent)>(&self, reply: &mut ReplyWriter<S>) {
+        match self.error {
+            None => reply.end_model_call(self.usage.clone()),
+            Some(_) => reply.interrupt_model_call(self.usage.clone()),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! From bytes in any pieces to the frames of a response.
+//!
+//! A frame is the data of one server-sent event, one line of NDJSON, one element of a JSON array or a whole JSON body. What it
+//! is shows in the first byte: JSON begins with a brace or a bracket, and no line of server-sent events does.
+
+mod json;
+mod sse;
+
+use super::error::CallError;
+use json::JsonFrames;
+use sse::SseFrames;
+
+const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
+
+/// One frame of a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Frame<'a> {
+    pub(super) data: &'a [u8],
+    /// Whether it came as a server-sent event with the name `error`.
+    pub(super) is_error: bool,
+}
+
+impl<'a> Frame<'a> {
+    fn new(data: &'a [u8]) -> Self {
+        Self { data, is_error: false }
+    }
+}
+
+/// What is done with each frame.
+pub(super) type Each<'e> = &'e mut dyn FnMut(Frame<'_>) -> Result<(), CallError>;
+
+/// Cuts bytes into frames.
+#[derive(Debug)]
+pub(super) struct Framing {
+    kind: Kind,
+    max_frame: usize,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Nothing has come but white space and the first bytes of a byte order mark, as many as are given.
+    Start(usize),
+    Sse(SseFrames),
+    Json(JsonFrames),
+}
+
+impl Framing {
+    pub(super) fn new(max_frame: usize) -> Self {
+        Self { kind: Kind::Start(0), max_frame }
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8], each: Each<'_>) -> Result<(), CallError> {
+        match &mut self.kind {
+            Kind::Start(marks) => {
+                let Some((kind, rest)) = recognise(bytes, marks, self.max_frame) else { return Ok(()) };
+                self.kind = kind;
+                self.push(rest, each)
+            }
+            Kind::Sse(frames) => frames.push(bytes, each),
+            Kind::Json(frames) => frames.push(bytes, each),
+        }
+    }
+
+    /// The bytes have ended. What is left is a frame if it is whole.
+    pub(super) fn finish(&mut self, each: Each<'_>) -> Result<(), CallError> {
+        match &mut self.kind {
+            Kind::Start(_) => Ok(()),
+            Kind::Sse(frames) => frames.finish(each),
+            Kind::Json(frames) => frames.finish(each),
+        }
+    }
+}
+
+/// What kind of response begins with these bytes, and the bytes that belong to it.
+fn recognise<'b>(bytes: &'b [u8], marks: &mut usize, max_frame: usize) -> Option<(Kind, &'b [u8])> {
+    let mut rest = bytes;
+    while let Some((&first, after)) = rest.split_first() {
+        if BYTE_ORDER_MARK.get(*marks) == Some(&first) {
+            *marks += 1;
+        } else if !first.is_ascii_whitespace() {
+            let kind = match first {
+                b'{' | b'[' => Kind::Json(JsonFrames::new(max_frame)),
+                _ => Kind::Sse(SseFrames::new(max_frame)),
+            };
+            return Some((kind, rest));
+        }
+        rest = after;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The frames of a text, cut after every so many bytes.
+    fn frames(text: &[u8], step: usize) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut framing = Framing::new(1_000);
+        let mut each = |frame: Frame<'_>| {
+            let mark = if frame.is_error { "!" } else { "" };
+            found.push(format!("{mark}{}", String::from_utf8_lossy(frame.data)));
+            Ok(())
+        };
+        for piece in text.chunks(step) {
+            framing.push(piece, &mut each).unwrap();
+        }
+        framing.finish(&mut each).unwrap();
+        found
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        for step in 1..=text.len().max(1) {
+            assert_eq!(frames(text.as_bytes(), step), expected, "in pieces of {step} bytes");
+        }
+    }
+
+    #[test]
+    fn events_with_every_line_ending() {
+        for end in ["\n", "\r\n", "\r"] {
+            check(&["data: a", "", "data: b", "", ""].join(end), &["a", "b"]);
+        }
+        check("data: a\r\rdata: b\n\n", &["a", "b"]);
+    }
+
+    #[test]
+    fn data_of_several_lines() {
+        check("data: {\ndata: \"a\":1}\n\n", &["{\n\"a\":1}"]);
+        check("data\ndata: x\n\n", &["\nx"]);
+    }
+
+    #[test]
+    fn comments_names_and_other_fields() {
+        check(": keep-alive\n\nevent: ping\nid: 7\nretry: 3\ndata:a\n\nunknown: x\n\n", &["a"]);
+        check("event: error\ndata: a\n\ndata: b\n\n", &["!a", "b"]);
+    }
+
+    #[test]
+    fn one_space_belongs_to_the_field() {
+        check("data:  a\n\ndata:b\n\n", &[" a", "b"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark() {
+        check("\u{feff}data: a\n\n", &["a"]);
+        check("\u{feff}{\"a\":1}", &["{\"a\":1}"]);
+    }
+
+    #[test]
+    fn the_last_event_needs_no_empty_line() {
+        check("data: {\"a\":1}", &["{\"a\":1}"]);
+        check("data: {\"a\":1}\n", &["{\"a\":1}"]);
+        check("data: [DONE]", &["[DONE]"]);
+        check("data: {\"a\":", &[]);
+    }
+
+    #[test]
+    fn lines_of_json() {
+        check("{\"a\":1}\n{\"b\":\"}\\\"{\"}\r\n\n{\"c\":[1]}", &["{\"a\":1}", "{\"b\":\"}\\\"{\"}", "{\"c\":[1]}"]);
+        check("{\"a\":1}\n[DONE]\n", &["{\"a\":1}", "[DONE]"]);
+    }
+
+    #[test]
+    fn one_body_over_several_lines() {
+        check("{\n  \"a\": {\n    \"b\": []\n  }\n}\n", &["{\n  \"a\": {\n    \"b\": []\n  }\n}"]);
+    }
+
+    #[test]
+    fn an_array_of_chunks() {
+        check("[{\"a\":1},\n {\"b\":2}\n, \"[DONE]\"]\n", &["{\"a\":1}", "{\"b\":2}", "\"[DONE]\""]);
+        check("[]", &[]);
+        check("[[1],2]", &["[1]", "2"]);
+    }
+
+    #[test]
+    fn json_that_breaks_off() {
+        check("{\"a\":1}\n{\"b\":", &["{\"a\":1}"]);
+        check("[{\"a\":1},{\"b", &["{\"a\":1}"]);
+    }
+
+    #[test]
+    fn what_is_too_large() {
+        for text in [format!("data: {}", "x".repeat(2_000)), format!("{{\"{}", "x".repeat(2_000))] {
+            for step in [1, 100, 5_000] {
+                let mut framing = Framing::new(1_000);
+                let outcome: Result<(), CallError> =
+                    text.as_bytes().chunks(step).try_for_each(|piece| framing.push(piece, &mut |_| Ok(())));
+                assert_eq!(outcome.unwrap_err().kind(), crate::decode::CallErrorKind::TooLarge);
+            }
+        }
+        let lines = "data: 0123456789\n".repeat(100);
+        let outcome = Framing::new(1_000).push(lines.as_bytes(), &mut |_| Ok(()));
+        assert_eq!(outcome.unwrap_err().kind(), crate::decode::CallErrorKind::TooLarge);
+    }
+}

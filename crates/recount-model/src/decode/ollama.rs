@@ -1,0 +1,130 @@
+//! Chunks of Ollama's own chat API: lines of JSON, each with a part of the message.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::error::CallError;
+use super::finish::Finish;
+use super::loose::{self, Count, Flag, List, Maybe, Text, TextOr};
+use super::piece::{CallPart, Key, Piece, Slot, Tokens};
+use super::spelling::spaced_json;
+
+#[derive(Debug, Default)]
+pub(super) struct OllamaChunks {
+    calls: u64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    model: Text<'a>,
+    #[serde(borrow)]
+    message: Maybe<Message<'a>>,
+    done: Flag,
+    #[serde(borrow)]
+    done_reason: Text<'a>,
+    prompt_eval_count: Count,
+    eval_count: Count,
+    #[serde(borrow)]
+    error: TextOr<'a, ErrorBody<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: Text<'a>,
+    #[serde(borrow)]
+    thinking: Text<'a>,
+    #[serde(borrow)]
+    tool_calls: List<ToolCall<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    function: Maybe<Function<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ErrorBody<'a> {
+    #[serde(borrow)]
+    message: Text<'a>,
+}
+
+impl OllamaChunks {
+    pub(super) fn read(&mut self, text: &str, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), serde_json::Error> {
+        let chunk: Chunk<'_> = loose::object(text)?;
+        let error = match &chunk.error {
+            TextOr::Text(message) => Some(Some(&**message)),
+            TextOr::Object(error) => Some(error.message.as_deref()),
+            TextOr::Neither => None,
+        };
+        if let Some(message) = error {
+            say(Piece::Error(CallError::reported(message, &[], None)));
+            return Ok(());
+        }
+        if let Some(model) = chunk.model.non_empty() {
+            say(Piece::Response { id: None, model: Some(model) });
+        }
+        if let Some(message) = chunk.message.0 {
+            self.message(message, say);
+        }
+        let (input, output) = (chunk.prompt_eval_count.0, chunk.eval_count.0);
+        if input.is_some() || output.is_some() {
+            say(Piece::Usage(Tokens { input, output, ..Tokens::default() }));
+        }
+        if chunk.done.0 {
+            say(finish(chunk.done_reason.0.unwrap_or_default()));
+            say(Piece::Done);
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, message: Message<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+        let key = Key::ONLY;
+        if let Some(delta) = message.thinking.non_empty() {
+            say(Piece::Thinking { key, delta });
+        }
+        if let Some(delta) = message.content.non_empty() {
+            say(Piece::Text { key, delta });
+        }
+        for call in message.tool_calls.0 {
+            let function = call.function.0.unwrap_or_default();
+            let slot = Slot(self.calls);
+            self.calls += 1;
+            let input = match function.arguments.map(RawValue::get) {
+                None => Cow::Borrowed(""),
+                // A string is the arguments as text already.
+                Some(text) => serde_json::from_str::<String>(text).unwrap_or_else(|_| spaced_json(text)).into(),
+            };
+            say(Piece::Call(CallPart { slot, id: call.id.non_empty(), name: function.name.non_empty(), input }));
+            say(Piece::CallEnd { slot, input_if_none: Cow::Borrowed("{}") });
+        }
+    }
+}
+
+fn finish(reason: Cow<'_, str>) -> Piece<'_> {
+    let finish = match &*reason {
+        "" | "stop" => Finish::Stop,
+        "length" => Finish::Length,
+        _ => Finish::Other,
+    };
+    Piece::Finish { finish, reason }
+}

@@ -1,0 +1,398 @@
+//! Chunks of OpenAI chat completions, and of all who speak them.
+//!
+//! | provider | what is different |
+//! |---|---|
+//! | OpenAI and compatible endpoints | thinking may also come as `reasoning` (vLLM, OpenRouter) |
+//! | DeepSeek | cached tokens as `prompt_cache_hit_tokens`; stops as `insufficient_system_resource` when it is overloaded |
+//! | Moonshot | usage inside the choice; cached tokens as `cached_tokens` |
+//! | xAI | `completion_tokens` without the tokens of the thinking |
+//! | DashScope | an error without the object around it |
+//! | Mistral, as a compatible endpoint | content as a list of parts, thinking among them |
+//!
+//! All but the first and the fourth line are read whoever sends them.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+
+use super::error::CallError;
+use super::finish::Finish;
+use super::loose::{self, Count, List, Maybe, Text, TextOr, TextOrList, Word};
+use super::piece::{CallPart, DataSource, Key, Piece, Slot, Tokens};
+use super::wav;
+use crate::Provider;
+
+#[derive(Debug)]
+pub(super) struct OpenAiChunks {
+    provider: Provider,
+    calls: Vec<SeenCall>,
+    audio_begun: bool,
+}
+
+/// What the fragments of a call said about it.
+#[derive(Debug)]
+struct SeenCall {
+    index: Option<u64>,
+    id: Option<String>,
+    is_named: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    #[serde(borrow)]
+    choices: List<Choice<'a>>,
+    usage: Maybe<Usage>,
+    #[serde(borrow)]
+    error: TextOr<'a, ErrorBody<'a>>,
+    #[serde(borrow)]
+    object: Text<'a>,
+    #[serde(borrow)]
+    message: Text<'a>,
+    #[serde(borrow)]
+    code: Word<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Word<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Choice<'a> {
+    index: Count,
+    #[serde(borrow)]
+    delta: Maybe<Message<'a>>,
+    #[serde(borrow)]
+    message: Maybe<Message<'a>>,
+    #[serde(borrow)]
+    finish_reason: Text<'a>,
+    usage: Maybe<Usage>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: TextOrList<'a, Part<'a>>,
+    #[serde(borrow)]
+    reasoning_content: Text<'a>,
+    #[serde(borrow)]
+    reasoning: Text<'a>,
+    #[serde(borrow)]
+    refusal: Text<'a>,
+    #[serde(borrow)]
+    tool_calls: List<CallDelta<'a>>,
+    #[serde(borrow)]
+    audio: Maybe<Audio<'a>>,
+    #[serde(borrow)]
+    images: List<Image<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Part<'a> {
+    #[serde(borrow)]
+    text: Text<'a>,
+    #[serde(borrow)]
+    thinking: List<ThinkingPart<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ThinkingPart<'a> {
+    #[serde(borrow)]
+    text: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CallDelta<'a> {
+    index: Count,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    function: Maybe<Function<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    arguments: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Audio<'a> {
+    #[serde(borrow)]
+    data: Text<'a>,
+    #[serde(borrow)]
+    transcript: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Image<'a> {
+    #[serde(borrow)]
+    image_url: Maybe<ImageUrl<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ImageUrl<'a> {
+    #[serde(borrow)]
+    url: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Usage {
+    prompt_tokens: Count,
+    completion_tokens: Count,
+    total_tokens: Count,
+    prompt_tokens_details: Maybe<PromptDetails>,
+    completion_tokens_details: Maybe<CompletionDetails>,
+    prompt_cache_hit_tokens: Count,
+    cached_tokens: Count,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct PromptDetails {
+    cached_tokens: Count,
+    cache_creation_input_tokens: Count,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CompletionDetails {
+    reasoning_tokens: Count,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ErrorBody<'a> {
+    #[serde(borrow)]
+    message: Text<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Word<'a>,
+    #[serde(borrow)]
+    code: Word<'a>,
+}
+
+impl OpenAiChunks {
+    pub(super) fn new(provider: Provider) -> Self {
+        Self { provider, calls: Vec::new(), audio_begun: false }
+    }
+
+    pub(super) fn read(&mut self, text: &str, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), serde_json::Error> {
+        let chunk: Chunk<'_> = loose::object(text)?;
+        if let Some(error) = error(&chunk) {
+            say(Piece::Error(error));
+            return Ok(());
+        }
+        let (id, model) = (chunk.id.non_empty(), chunk.model.non_empty());
+        if id.is_some() || model.is_some() {
+            say(Piece::Response { id, model });
+        }
+        for usage in chunk.usage.0.iter().chain(chunk.choices.0.iter().filter_map(|choice| choice.usage.0.as_ref())) {
+            say(Piece::Usage(self.tokens(usage)));
+        }
+        // Only one answer is asked for; should there be more, the first one is it.
+        let first = chunk.choices.0.into_iter().find(|choice| choice.index.0.unwrap_or(0) == 0);
+        let Some(choice) = first else { return Ok(()) };
+        if let Some(delta) = choice.delta.0 {
+            self.message(delta, false, say);
+        }
+        if let Some(message) = choice.message.0 {
+            self.message(message, true, say);
+        }
+        // DashScope writes the word while there is none.
+        if let Some(reason) = choice.finish_reason.non_empty().filter(|reason| reason != "null") {
+            say(finish(reason));
+        }
+        Ok(())
+    }
+
+    /// Says what a message says, or what is new in it.
+    fn message(&mut self, message: Message<'_>, is_whole: bool, say: &mut dyn FnMut(Piece<'_>)) {
+        let key = Key::ONLY;
+        let thinking = match message.reasoning_content {
+            Text(None) if self.provider == Provider::OpenAi => message.reasoning,
+            thinking => thinking,
+        };
+        if let Some(delta) = thinking.non_empty() {
+            say(Piece::Thinking { key, delta });
+        }
+        match message.content {
+            TextOrList::Text(delta) => say(Piece::Text { key, delta }),
+            TextOrList::List(parts) => {
+                for part in parts {
+                    for delta in part.thinking.0.into_iter().filter_map(|thinking| thinking.text.non_empty()) {
+                        say(Piece::Thinking { key, delta });
+                    }
+                    if let Some(delta) = part.text.non_empty() {
+                        say(Piece::Text { key, delta });
+                    }
+                }
+            }
+            TextOrList::Neither => {}
+        }
+        if let Some(audio) = message.audio.0 {
+            if let Some(delta) = audio.transcript.non_empty() {
+                say(Piece::Text { key, delta });
+            }
+            if let Some(data) = audio.data.non_empty() {
+                say(self.audio(&data, is_whole));
+            }
+        }
+        if let Some(delta) = message.refusal.non_empty() {
+            say(Piece::Refusal { key, delta });
+        }
+        for image in message.images.0 {
+            if let Some(url) = image.image_url.0.and_then(|image| image.url.non_empty()) {
+                say(picture(url));
+            }
+        }
+        for call in message.tool_calls.0 {
+            self.call(call, is_whole, say);
+        }
+    }
+
+    fn call(&mut self, call: CallDelta<'_>, is_whole: bool, say: &mut dyn FnMut(Piece<'_>)) {
+        let CallDelta { index, id, function } = call;
+        let function = function.0.unwrap_or_default();
+        let (id, name) = (id.non_empty(), function.name.non_empty());
+        let slot = if is_whole {
+            self.new_call(None, id.as_deref(), true)
+        } else {
+            self.slot(index.0, id.as_deref(), name.is_some())
+        };
+        let input = function.arguments.0.unwrap_or_default();
+        say(Piece::Call(CallPart { slot, id, name, input }));
+        if is_whole {
+            say(Piece::CallEnd { slot, input_if_none: Cow::Borrowed("") });
+        }
+    }
+
+    /// The call that a fragment belongs to.
+    ///
+    /// OpenAI gives each call an index, and its id and name in the first fragment only. Others repeat id and name, leave out
+    /// the index, give every call the same one, or make up an id for each fragment; so an id that is new begins another
+    /// call only together with a name.
+    fn slot(&mut self, index: Option<u64>, id: Option<&str>, is_named: bool) -> Slot {
+        let known = match (index, id) {
+            (Some(_), _) => self.calls.iter().rposition(|call| call.index == index),
+            (None, Some(id)) => self.calls.iter().rposition(|call| call.id.as_deref() == Some(id)),
+            (None, None) => self.calls.len().checked_sub(1),
+        };
+        let Some(at) = known else { return self.new_call(index, id, is_named) };
+        let call = &mut self.calls[at];
+        let is_another = is_named
+            && match (id, call.id.as_deref()) {
+                (Some(id), Some(known)) => id != known,
+                (None, _) => index.is_none() && call.is_named,
+                (Some(_), None) => false,
+            };
+        if is_another {
+            return self.new_call(index, id, is_named);
+        }
+        call.is_named |= is_named;
+        if call.id.is_none() {
+            call.id = id.map(ToOwned::to_owned);
+        }
+        Slot(at as u64)
+    }
+
+    fn new_call(&mut self, index: Option<u64>, id: Option<&str>, is_named: bool) -> Slot {
+        self.calls.push(SeenCall { index, id: id.map(ToOwned::to_owned), is_named });
+        Slot(self.calls.len() as u64 - 1)
+    }
+
+    /// Audio comes as bare samples, which get a container that people can play.
+    fn audio(&mut self, data: &str, is_whole: bool) -> Piece<'static> {
+        let Ok(samples) = STANDARD.decode(data.as_bytes()) else {
+            return Piece::Error(CallError::malformed("the response holds audio that is not base64"));
+        };
+        let is_first = !std::mem::replace(&mut self.audio_begun, true);
+        let media_type = if is_first { wav::container(&samples) } else { None };
+        if !is_first || media_type.is_some() {
+            return Piece::Audio { media_type: media_type.unwrap_or("audio/wav"), bytes: samples };
+        }
+        let mut bytes = wav::header(is_whole.then_some(samples.len())).to_vec();
+        bytes.extend(samples);
+        Piece::Audio { media_type: "audio/wav", bytes }
+    }
+
+    fn tokens(&self, usage: &Usage) -> Tokens {
+        let prompt = usage.prompt_tokens_details.0.as_ref();
+        let reasoning = usage.completion_tokens_details.0.as_ref().and_then(|details| details.reasoning_tokens.0);
+        let (input, completion, reasoning) = (usage.prompt_tokens.0, usage.completion_tokens.0, reasoning.unwrap_or(0));
+        // The sum says whether the thinking is counted in; where there is none, xAI is known to count it apart.
+        let sum = input.unwrap_or(0).saturating_add(completion.unwrap_or(0));
+        let is_apart = match usage.total_tokens.0 {
+            Some(total) => reasoning > 0 && total == sum.saturating_add(reasoning),
+            None => self.provider == Provider::Xai,
+        };
+        Tokens {
+            input,
+            output: completion.map(|count| if is_apart { count.saturating_add(reasoning) } else { count }),
+            cache_input: prompt
+                .and_then(|details| details.cached_tokens.0)
+                .or(usage.prompt_cache_hit_tokens.0)
+                .or(usage.cached_tokens.0),
+            cache_creation_input: prompt.and_then(|details| details.cache_creation_input_tokens.0),
+        }
+    }
+}
+
+fn error(chunk: &Chunk<'_>) -> Option<CallError> {
+    match &chunk.error {
+        TextOr::Text(message) => Some(CallError::reported(Some(message), &[], None)),
+        TextOr::Object(error) => {
+            let codes = [error.code.as_deref(), error.kind.as_deref()];
+            Some(CallError::reported(error.message.as_deref(), &codes, None))
+        }
+        TextOr::Neither => {
+            let is_bare = chunk.choices.0.is_empty()
+                && chunk.message.0.is_some()
+                && (chunk.code.0.is_some() || chunk.object.as_deref() == Some("error"));
+            let codes = [chunk.code.as_deref(), chunk.kind.as_deref()];
+            is_bare.then(|| CallError::reported(chunk.message.as_deref(), &codes, None))
+        }
+    }
+}
+
+fn finish(reason: Cow<'_, str>) -> Piece<'_> {
+    let finish = match &*reason {
+        "stop" | "eos" | "end_turn" => Finish::Stop,
+        "tool_calls" | "function_call" => Finish::ToolCalls,
+        "length" | "max_tokens" | "model_length" => Finish::Length,
+        "content_filter" | "sensitive" => Finish::Filter,
+        // DeepSeek broke off because it had too much to do.
+        "insufficient_system_resource" => {
+            return Piece::Error(CallError::reported(None, &[Some(&reason)], Some(503)));
+        }
+        _ => Finish::Other,
+    };
+    Piece::Finish { finish, reason }
+}
+
+/// A picture that comes as a data URI or by its address.
+fn picture(url: Cow<'_, str>) -> Piece<'_> {
+    let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+    match inline {
+        Some((media_type, data)) => Piece::Data {
+            media_type: Cow::Owned(media_type.to_owned()),
+            source: DataSource::Base64(Cow::Owned(data.to_owned())),
+        },
+        None => Piece::Data { media_type: Cow::Borrowed("image/png"), source: DataSource::Url(url) },
+    }
+}

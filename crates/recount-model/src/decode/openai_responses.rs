@@ -1,0 +1,429 @@
+//! Events of OpenAI Responses.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use recount_message::{Json, Object};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::error::CallError;
+use super::finish::Finish;
+use super::loose::{self, Count, List, Maybe, Text, Word};
+use super::piece::{CallPart, DataSource, Key, Piece, Slot, Tokens};
+
+#[derive(Debug, Default)]
+pub(super) struct ResponsesChunks {
+    /// What is known of the items of the response, by their place in it.
+    items: HashMap<u64, SeenItem>,
+    /// The thinking that is being written: the place of its item, and which of its parts.
+    open_thinking: Option<(u64, Key)>,
+}
+
+#[derive(Debug, Default)]
+struct SeenItem {
+    /// Whether any of what it says has been said.
+    is_said: bool,
+    /// Whether the reasoning item itself has been handed on.
+    is_kept: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    object: Text<'a>,
+    #[serde(borrow)]
+    response: Option<&'a RawValue>,
+    #[serde(borrow)]
+    item: Option<&'a RawValue>,
+    output_index: Count,
+    content_index: Count,
+    summary_index: Count,
+    #[serde(borrow)]
+    delta: Text<'a>,
+    #[serde(borrow)]
+    arguments: Text<'a>,
+    #[serde(borrow)]
+    message: Text<'a>,
+    #[serde(borrow)]
+    code: Word<'a>,
+    #[serde(borrow)]
+    error: Maybe<ErrorBody<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Response<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    #[serde(borrow)]
+    status: Text<'a>,
+    #[serde(borrow)]
+    output: Option<&'a RawValue>,
+    usage: Maybe<Usage>,
+    #[serde(borrow)]
+    error: Maybe<ErrorBody<'a>>,
+    #[serde(borrow)]
+    incomplete_details: Maybe<IncompleteDetails<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Item<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    call_id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    arguments: Text<'a>,
+    #[serde(borrow)]
+    content: List<Part<'a>>,
+    #[serde(borrow)]
+    summary: List<Part<'a>>,
+    #[serde(borrow)]
+    encrypted_content: Text<'a>,
+    #[serde(borrow)]
+    result: Text<'a>,
+    #[serde(borrow)]
+    output_format: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Part<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    text: Text<'a>,
+    #[serde(borrow)]
+    refusal: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Usage {
+    input_tokens: Count,
+    output_tokens: Count,
+    input_tokens_details: Maybe<InputDetails>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct InputDetails {
+    cached_tokens: Count,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct IncompleteDetails<'a> {
+    #[serde(borrow)]
+    reason: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ErrorBody<'a> {
+    #[serde(borrow)]
+    message: Text<'a>,
+    #[serde(borrow)]
+    code: Word<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Word<'a>,
+}
+
+/// Which text of an item a part is.
+#[derive(Debug, Clone, Copy)]
+enum PartOf {
+    Content,
+    Summary,
+}
+
+impl ResponsesChunks {
+    pub(super) fn read(&mut self, text: &str, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), serde_json::Error> {
+        let event: Event<'_> = loose::object(text)?;
+        if event.object.as_deref() == Some("response") {
+            return self.response(text, say);
+        }
+        let index = event.output_index.0.unwrap_or(0);
+        let part = event.content_index.0.or(event.summary_index.0).unwrap_or(0);
+        match event.kind.0.as_deref().unwrap_or_default() {
+            "response.created" | "response.in_progress" | "response.queued" => {
+                let response =
+                    event.response.map(|response| loose::object::<Response<'_>>(response.get())).transpose()?;
+                if let Some(response) = response {
+                    say(Piece::Response { id: response.id.non_empty(), model: response.model.non_empty() });
+                }
+            }
+            "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
+                if let Some(response) = event.response {
+                    self.response(response.get(), say)?;
+                }
+                say(Piece::Done);
+            }
+            "response.output_item.added" => self.item_added(index, event.item, say)?,
+            "response.output_item.done" => self.item_done(index, event.item, say)?,
+            "response.output_text.delta" => {
+                if let Some(delta) = event.delta.non_empty() {
+                    self.said(index);
+                    say(Piece::Text { key: key(index, PartOf::Content, part), delta });
+                }
+            }
+            "response.refusal.delta" => {
+                if let Some(delta) = event.delta.non_empty() {
+                    self.said(index);
+                    say(Piece::Refusal { key: key(index, PartOf::Content, part), delta });
+                }
+            }
+            "response.reasoning_text.delta" => self.thinking(index, PartOf::Content, part, event, say),
+            "response.reasoning_summary_text.delta" => self.thinking(index, PartOf::Summary, part, event, say),
+            "response.function_call_arguments.delta" => {
+                self.said(index);
+                if let Some(input) = event.delta.non_empty() {
+                    say(Piece::Call(CallPart { slot: Slot(index), id: None, name: None, input }));
+                }
+            }
+            "response.function_call_arguments.done" => {
+                let input_if_none = event.arguments.non_empty().unwrap_or(Cow::Borrowed("{}"));
+                say(Piece::CallEnd { slot: Slot(index), input_if_none });
+            }
+            "error" => {
+                let error = event.error.0.unwrap_or_default();
+                let message = error.message.as_deref().or(event.message.as_deref());
+                let codes = [error.code.as_deref(), error.kind.as_deref(), event.code.as_deref()];
+                say(Piece::Error(CallError::reported(message, &codes, None)));
+            }
+            _ => {
+                if let Some(error) = event.error.0 {
+                    say(Piece::Error(error.into_error()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn thinking(&mut self, index: u64, part_of: PartOf, part: u64, event: Event<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+        let Some(delta) = event.delta.non_empty() else { return };
+        let key = key(index, part_of, part);
+        self.said(index);
+        self.open_thinking = Some((index, key));
+        say(Piece::Thinking { key, delta });
+    }
+
+    /// A part of an item is being said, and no thinking is open but its own.
+    fn said(&mut self, index: u64) {
+        self.open_thinking = None;
+        self.item(index).is_said = true;
+    }
+
+    fn item(&mut self, output_index: u64) -> &mut SeenItem {
+        self.items.entry(output_index).or_default()
+    }
+
+    fn item_added(
+        &mut self,
+        index: u64,
+        item: Option<&RawValue>,
+        say: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), serde_json::Error> {
+        let Some(item) = item else { return Ok(()) };
+        let item: Item<'_> = loose::object(item.get())?;
+        if item.kind.as_deref() == Some("function_call") {
+            self.begin_call(index, &item, say);
+        }
+        Ok(())
+    }
+
+    fn begin_call(&mut self, index: u64, item: &Item<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+        self.said(index);
+        let slot = Slot(index);
+        let id = item.call_id.clone().non_empty().or_else(|| item.id.clone().non_empty());
+        say(Piece::Call(CallPart { slot, id, name: item.name.clone().non_empty(), input: Cow::Borrowed("") }));
+        if let Some(id) = item.id.clone().non_empty() {
+            say(Piece::CallExtra { slot, name: "item_id", value: Json::from(id.into_owned()) });
+        }
+    }
+
+    /// An item is complete: what was not said of it piece by piece is said now.
+    fn item_done(
+        &mut self,
+        index: u64,
+        raw: Option<&RawValue>,
+        say: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), serde_json::Error> {
+        let Some(raw) = raw else { return Ok(()) };
+        let item: Item<'_> = loose::object(raw.get())?;
+        let has_secret = item.encrypted_content.as_deref().is_some_and(|content| !content.is_empty());
+        // Reasoning that shows nothing and carries nothing may still get its content with the whole response.
+        let is_hidden = item.kind.as_deref() == Some("reasoning")
+            && !self.item(index).is_said
+            && !has_secret
+            && item.summary.0.is_empty()
+            && item.content.0.is_empty();
+        if !is_hidden {
+            self.say_item(index, item, raw.get(), say);
+        }
+        Ok(())
+    }
+
+    /// Says what an item says and has not been said yet.
+    fn say_item(&mut self, index: u64, item: Item<'_>, raw: &str, say: &mut dyn FnMut(Piece<'_>)) {
+        let is_said = self.item(index).is_said;
+        match item.kind.as_deref().unwrap_or_default() {
+            "message" if !is_said => {
+                self.said(index);
+                for (part, text) in (0..).zip(item.content.0) {
+                    let key = key(index, PartOf::Content, part);
+                    if let Some(delta) = text.refusal.non_empty() {
+                        say(Piece::Refusal { key, delta });
+                    } else if let Some(delta) = text.text.non_empty() {
+                        say(Piece::Text { key, delta });
+                    }
+                }
+            }
+            "function_call" => {
+                if !is_said {
+                    self.begin_call(index, &item, say);
+                }
+                let input_if_none = item.arguments.non_empty().unwrap_or(Cow::Borrowed("{}"));
+                say(Piece::CallEnd { slot: Slot(index), input_if_none });
+            }
+            "reasoning" => self.keep_reasoning(index, item, raw, say),
+            "image_generation_call" if !is_said => {
+                if let Some(data) = item.result.non_empty() {
+                    self.said(index);
+                    let format = item.output_format.non_empty().unwrap_or(Cow::Borrowed("png"));
+                    let media_type = Cow::Owned(format!("image/{format}"));
+                    say(Piece::Data { media_type, source: DataSource::Base64(data) });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Hands a reasoning item on, because it must be sent back as it is: with its thinking if that is still open, else in
+    /// thinking of its own that says nothing.
+    fn keep_reasoning(&mut self, index: u64, item: Item<'_>, raw: &str, say: &mut dyn FnMut(Piece<'_>)) {
+        let Some(id) = item.id.non_empty().map(Cow::into_owned) else { return };
+        if std::mem::replace(&mut self.item(index).is_kept, true) {
+            return;
+        }
+        let raw = without_nulls(raw);
+        let keep = |key: Key, say: &mut dyn FnMut(Piece<'_>)| {
+            say(Piece::ThinkingExtra { key, name: "reasoning_item_id", value: Json::from(id.clone()) });
+            if let Some(raw) = &raw {
+                say(Piece::ThinkingExtra { key, name: "reasoning_item_raw", value: raw.clone() });
+            }
+            say(Piece::ProseEnd { key });
+        };
+        if let Some((_, key)) = self.open_thinking.filter(|(open, _)| *open == index) {
+            keep(key, say);
+        } else if self.item(index).is_said {
+            keep(key(index, PartOf::Summary, u64::MAX), say);
+        } else {
+            self.said(index);
+            let summary = (0..).zip(item.summary.0).map(|(part, text)| (key(index, PartOf::Summary, part), text));
+            let content = (0..).zip(item.content.0).map(|(part, text)| (key(index, PartOf::Content, part), text));
+            let mut is_empty = true;
+            for (key, text) in summary.chain(content) {
+                if let Some(delta) = text.text.non_empty() {
+                    is_empty = false;
+                    say(Piece::Thinking { key, delta });
+                    keep(key, say);
+                }
+            }
+            if is_empty {
+                keep(key(index, PartOf::Summary, u64::MAX), say);
+            }
+        }
+        self.open_thinking = None;
+    }
+
+    /// The whole response: at the end of a stream, or instead of one.
+    fn response(&mut self, text: &str, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), serde_json::Error> {
+        let response: Response<'_> = loose::object(text)?;
+        let output: Vec<&RawValue> =
+            response.output.and_then(|output| serde_json::from_str(output.get()).ok()).unwrap_or_default();
+        // All of them are read before anything is said, so that a response that cannot be read says nothing.
+        let items: Vec<Maybe<Item<'_>>> =
+            output.iter().map(|item| serde_json::from_str(item.get())).collect::<Result<_, _>>()?;
+        say(Piece::Response { id: response.id.non_empty(), model: response.model.non_empty() });
+        if let Some(usage) = response.usage.0 {
+            say(Piece::Usage(usage.tokens()));
+        }
+        for ((index, raw), item) in (0..).zip(output).zip(items) {
+            if let Some(item) = item.0 {
+                self.say_item(index, item, raw.get(), say);
+            }
+        }
+        let reason = response.incomplete_details.0.and_then(|details| details.reason.non_empty());
+        match response.status.0.as_deref().unwrap_or_default() {
+            "completed" => say(Piece::Finish { finish: Finish::Stop, reason: Cow::Borrowed("completed") }),
+            "incomplete" => say(incomplete(reason.unwrap_or(Cow::Borrowed("incomplete")))),
+            status @ ("failed" | "cancelled") => {
+                say(Piece::Error(
+                    response
+                        .error
+                        .0
+                        .map_or_else(|| CallError::reported(None, &[Some(status)], None), ErrorBody::into_error),
+                ));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Usage {
+    fn tokens(&self) -> Tokens {
+        Tokens {
+            input: self.input_tokens.0,
+            output: self.output_tokens.0,
+            cache_input: self.input_tokens_details.0.as_ref().and_then(|details| details.cached_tokens.0),
+            cache_creation_input: None,
+        }
+    }
+}
+
+impl ErrorBody<'_> {
+    fn into_error(self) -> CallError {
+        CallError::reported(self.message.as_deref(), &[self.code.as_deref(), self.kind.as_deref()], None)
+    }
+}
+
+/// The key of a part of an item.
+fn key(output_index: u64, part_of: PartOf, part: u64) -> Key {
+    let part = part.wrapping_mul(2).wrapping_add(match part_of {
+        PartOf::Content => 0,
+        PartOf::Summary => 1,
+    });
+    Key(output_index.wrapping_mul(1 << 24).wrapping_add(part))
+}
+
+/// An item as it must be sent back: without the fields that are `null`, which the API does not take.
+fn without_nulls(raw: &str) -> Option<Json> {
+    let mut item = Object::parse(raw).ok()?;
+    let nulls: Vec<String> =
+        item.iter().filter(|(_, value)| value.is_null()).map(|(name, _)| name.to_owned()).collect();
+    for name in nulls {
+        item.remove(&name);
+    }
+    Some(Json::from(item))
+}
+
+fn incomplete(reason: Cow<'_, str>) -> Piece<'_> {
+    let finish = match &*reason {
+        "max_output_tokens" => Finish::Length,
+        "content_filter" => Finish::Filter,
+        _ => Finish::Other,
+    };
+    Piece::Finish { finish, reason }
+}

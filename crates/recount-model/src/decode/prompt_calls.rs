@@ -1,0 +1,238 @@
+//! Tool calls that a model writes into its text, in the syntax of [`prompt_tools`](crate::format::prompt_tools).
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::spelling::spaced_json;
+use super::think::partial_tag;
+
+const OPEN: &str = "<tool_call>";
+const CLOSE: &str = "</tool_call>";
+
+/// What a text turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Spoken {
+    Text(String),
+    Call {
+        name: String,
+        input: String,
+        /// Whether the text ended before the call did.
+        cut: bool,
+    },
+}
+
+/// Finds the calls in text that comes in any pieces.
+#[derive(Debug)]
+pub(super) enum PromptCalls {
+    /// In the text. What is held may be the first part of an opening tag.
+    Outside { held: String, after_call: bool },
+    /// After an opening tag.
+    Inside(Body),
+}
+
+/// What stands between the tags, as far as it has come.
+#[derive(Debug, Default)]
+pub(super) struct Body {
+    text: String,
+    /// How far the text has been searched for its end.
+    searched: usize,
+    in_string: bool,
+}
+
+impl PromptCalls {
+    pub(super) fn new() -> Self {
+        Self::Outside { held: String::new(), after_call: false }
+    }
+
+    /// Takes more of the text.
+    pub(super) fn push(&mut self, delta: &str, spoken: &mut Vec<Spoken>) {
+        match self {
+            Self::Outside { held, after_call } => {
+                held.push_str(delta);
+                if let Some((text, rest)) = held.split_once(OPEN) {
+                    let rest = rest.to_owned();
+                    say(text, after_call, spoken);
+                    *self = Self::Inside(Body::default());
+                    self.push(&rest, spoken);
+                } else {
+                    let tail = held.split_off(held.len() - partial_tag(held, OPEN));
+                    say(held, after_call, spoken);
+                    *held = tail;
+                }
+            }
+            Self::Inside(body) => {
+                body.text.push_str(delta);
+                let Some(end) = body.find_end() else { return };
+                let (inner, rest) = body.text.split_at(end);
+                let rest = rest.strip_prefix(CLOSE).unwrap_or(rest).to_owned();
+                let call = read_call(inner);
+                let is_call = call.is_some();
+                spoken.push(call.unwrap_or_else(|| Spoken::Text(format!("{OPEN}{inner}{CLOSE}"))));
+                *self = Self::Outside { held: String::new(), after_call: is_call };
+                self.push(&rest, spoken);
+            }
+        }
+    }
+
+    /// The text is over, or something else comes.
+    pub(super) fn flush(&mut self, spoken: &mut Vec<Spoken>) {
+        match std::mem::replace(self, Self::new()) {
+            Self::Outside { held, mut after_call } => {
+                say(&held, &mut after_call, spoken);
+                *self = Self::Outside { held: String::new(), after_call };
+            }
+            Self::Inside(body) => {
+                let call = read_call(&body.text).or_else(|| read_cut_call(&body.text));
+                spoken.push(call.unwrap_or_else(|| Spoken::Text(format!("{OPEN}{}", body.text))));
+            }
+        }
+    }
+}
+
+impl Body {
+    /// Where the closing tag begins that stands outside the strings. Nothing is looked at twice.
+    fn find_end(&mut self) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        while let Some(&byte) = bytes.get(self.searched) {
+            if self.in_string {
+                match byte {
+                    // The character after it must have come, or it is looked for again.
+                    b'\\' if self.searched + 1 == bytes.len() => return None,
+                    b'\\' => self.searched += 1,
+                    b'"' => self.in_string = false,
+                    _ => {}
+                }
+            } else if byte == b'"' {
+                self.in_string = true;
+            } else if byte == b'<' {
+                let rest = bytes.get(self.searched..).unwrap_or_default();
+                if rest.starts_with(CLOSE.as_bytes()) {
+                    return Some(self.searched);
+                }
+                if CLOSE.as_bytes().starts_with(rest) {
+                    return None;
+                }
+            }
+            self.searched += 1;
+        }
+        None
+    }
+}
+
+/// Text as it is, but for the white space that separates it from a call before it.
+fn say(text: &str, after_call: &mut bool, spoken: &mut Vec<Spoken>) {
+    let text = if *after_call { text.trim_start() } else { text };
+    if !text.is_empty() {
+        *after_call = false;
+        spoken.push(Spoken::Text(text.to_owned()));
+    }
+}
+
+#[derive(Deserialize)]
+struct WrittenCall<'a> {
+    name: String,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
+}
+
+fn read_call(body: &str) -> Option<Spoken> {
+    let call: WrittenCall<'_> = serde_json::from_str(body).ok()?;
+    let input = match call.arguments {
+        None => "{}".to_owned(),
+        Some(arguments) if arguments.get().starts_with('{') => spaced_json(arguments.get()),
+        Some(_) => return None,
+    };
+    Some(Spoken::Call { name: call.name, input, cut: false })
+}
+
+/// The call that a text begins with, as far as it has come: its name must be there.
+fn read_cut_call(body: &str) -> Option<Spoken> {
+    let after_key = |text: &'_ str, key: &str| -> Option<usize> {
+        let at = text.find(key)? + key.len();
+        let rest = text.get(at..)?;
+        let value = rest.trim_start().strip_prefix(':')?.trim_start();
+        Some(text.len() - value.len())
+    };
+    let name_at = after_key(body, "\"name\"")?;
+    let mut values = serde_json::Deserializer::from_str(body.get(name_at..)?).into_iter::<String>();
+    let name = values.next()?.ok()?;
+    let rest = body.get(name_at + values.byte_offset()..)?;
+    let input = after_key(rest, "\"arguments\"").and_then(|at| rest.get(at..)).unwrap_or_default();
+    Some(Spoken::Call { name, input: input.to_owned(), cut: true })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What becomes of a text in pieces, on one line.
+    fn read(pieces: &[&str]) -> String {
+        let mut calls = PromptCalls::new();
+        let mut spoken = Vec::new();
+        for piece in pieces {
+            calls.push(piece, &mut spoken);
+        }
+        calls.flush(&mut spoken);
+        let mut line = String::new();
+        for part in spoken {
+            match part {
+                Spoken::Text(text) => line.push_str(&text),
+                Spoken::Call { name, input, cut } => {
+                    line.push_str(&format!("[{name} {input}{}]", if cut { " cut" } else { "" }));
+                }
+            }
+        }
+        line
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(read(&[text]), expected);
+        let cuts = text.char_indices().map(|(at, _)| at);
+        for at in cuts {
+            let (first, second) = text.split_at(at);
+            assert_eq!(read(&[first, second]), expected, "cut at {at}");
+        }
+        let letters: Vec<String> = text.chars().map(String::from).collect();
+        assert_eq!(read(&letters.iter().map(String::as_str).collect::<Vec<_>>()), expected, "letter by letter");
+    }
+
+    #[test]
+    fn calls_among_text() {
+        check(
+            "Let me look.<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\":1}}\n</tool_call>\n\
+             <tool_call>{\"name\":\"g\"}</tool_call>\nDone < 1",
+            "Let me look.[f {\"a\": 1}][g {}]Done < 1",
+        );
+        check("no calls <tool> here <tool_cal", "no calls <tool> here <tool_cal");
+    }
+
+    #[test]
+    fn a_tag_in_a_string_is_text() {
+        check(
+            r#"<tool_call>{"name":"f","arguments":{"a":"x</tool_call>\"y"}}</tool_call>"#,
+            r#"[f {"a": "x</tool_call>\"y"}]"#,
+        );
+    }
+
+    #[test]
+    fn what_is_no_call_stays_text() {
+        for text in
+            ["<tool_call>hello</tool_call>", "<tool_call>{\"name\":3}</tool_call> x", "<tool_call>[]</tool_call>"]
+        {
+            check(text, text);
+        }
+        check(
+            r#"<tool_call>{"name":"f","arguments":[]}</tool_call>"#,
+            r#"<tool_call>{"name":"f","arguments":[]}</tool_call>"#,
+        );
+    }
+
+    #[test]
+    fn an_open_end() {
+        check(r#"<tool_call>{"name":"f","arguments":{}}"#, "[f {}]");
+        check(r#"<tool_call>{"name":"f","arguments":{"a":"#, "[f {\"a\": cut]");
+        check(r#"<tool_call>{"name":"f""#, "[f  cut]");
+        check(r#"<tool_call>{"na"#, r#"<tool_call>{"na"#);
+    }
+}

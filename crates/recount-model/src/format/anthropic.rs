@@ -1,0 +1,318 @@
+//! Anthropic Messages, and MiniMax, which speaks the same with films.
+
+use recount_message::{Json, Role, ThinkingBlock};
+
+use super::arguments;
+use super::dialect::{Context, Dialect, Part, lift_system};
+use super::media::{Datum, Fetch, Sent};
+use super::multi_agent::{History, Line, MediaPlace};
+use super::names::Rule;
+use super::note::{Loss, Note};
+use super::request::{RequestDraft, Thinking, cache_mark, mark_cached};
+use super::schema;
+use super::tools::{Mode, Tool};
+use super::tree::{Map, Tree, map};
+use super::turns::{CallResult, CallRules, Item, Said, Turn};
+
+/// How a provider's messages differ from Anthropic's.
+#[derive(Debug)]
+pub(crate) struct MessagesForm {
+    input_types: &'static [&'static str],
+    takes_image: fn(&str) -> bool,
+    takes_video: bool,
+    /// The longest base64 of an image.
+    max_image: usize,
+    /// Whether thinking is only ever adaptive.
+    adaptive_only: bool,
+}
+
+pub(crate) static ANTHROPIC: MessagesForm = MessagesForm {
+    input_types: &["text/plain", "image/*", "application/pdf"],
+    // Any other image makes the whole request fail.
+    takes_image: |kind| matches!(kind, "jpeg" | "jpg" | "png" | "gif" | "webp"),
+    takes_video: false,
+    max_image: 5 * 1024 * 1024,
+    adaptive_only: false,
+};
+
+pub(crate) static MINIMAX: MessagesForm = MessagesForm {
+    input_types: &["text/plain", "image/*", "video/*"],
+    takes_image: |_| true,
+    takes_video: true,
+    max_image: usize::MAX,
+    adaptive_only: true,
+};
+
+/// The longest answer where none is asked for, since the API wants one.
+const MAX_TOKENS: u64 = 8192;
+
+impl Dialect for MessagesForm {
+    fn input_types(&self) -> &'static [&'static str] {
+        self.input_types
+    }
+
+    fn call_rules(&self) -> CallRules {
+        CallRules { id: Rule::word(usize::MAX), name: Rule::word(64) }
+    }
+
+    fn fetch(&self, media_type: &str, _: Role) -> Option<Fetch> {
+        match media_type.split_once('/')? {
+            ("image", kind) => (self.takes_image)(kind).then_some(Fetch::Us),
+            ("video", _) => self.takes_video.then_some(Fetch::Us),
+            ("application", "pdf") => Some(Fetch::Us),
+            _ => None,
+        }
+    }
+
+    fn is_too_large(&self, datum: &Datum<'_>, base64: &str) -> bool {
+        datum.main_type() == "image" && base64.len() > self.max_image
+    }
+
+    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> Tree {
+        let kind = match datum.main_type() {
+            "image" => "image",
+            "video" => "video",
+            _ => "document",
+        };
+        let media_type = if datum.media_type == "image/jpg" { "image/jpeg" } else { &*datum.media_type };
+        let source = match sent {
+            // It is never asked to fetch; this is how it would be.
+            Sent::Url(url) => map! { "type": "url", "url": *url },
+            Sent::Base64(data) => map! { "type": "base64", "media_type": media_type, "data": *data },
+        };
+        map! { "type": kind, "source": source }.into()
+    }
+
+    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<Map> {
+        let mut messages = Vec::new();
+        for turn in turns {
+            let is_opening = messages.iter().all(|message: &Map| message.text("role") == Some("system"));
+            let role = match turn.role {
+                Role::System if is_opening => "system",
+                Role::Assistant => "assistant",
+                _ => "user",
+            };
+            let mut content = Content { role, blocks: Vec::new(), results: Vec::new() };
+            if turn.role == Role::System && !is_opening {
+                content.blocks.extend(late_system(turn, cx));
+                messages.extend(content.flush());
+                continue;
+            }
+            for item in &turn.items {
+                if !matches!(item, Item::Result(_)) {
+                    messages.extend(content.flush_results());
+                }
+                match item {
+                    Item::Text(text, _) => content.blocks.extend(text_block(text)),
+                    Item::Thinking(block) => content.blocks.extend(thinking(block)),
+                    Item::Data(block) => {
+                        let part = cx.part(self, block, turn.role);
+                        content.blocks.extend(blocks(vec![part]));
+                    }
+                    Item::Call(call) => {
+                        let input = arguments::sent(call, cx.notes);
+                        content.blocks.push(
+                            map! { "type": "tool_use", "id": call.id.as_str(), "name": &*call.name, "input": input }
+                                .into(),
+                        );
+                    }
+                    Item::Result(result) => {
+                        messages.extend(content.flush());
+                        let result = self.result(result, cx);
+                        content.results.push(result.into());
+                    }
+                    Item::Hint(said) => {
+                        let parts = cx.hint(self, said);
+                        if let Some(hint) = self.user(parts) {
+                            messages.extend(content.flush());
+                            messages.push(hint);
+                        }
+                    }
+                }
+            }
+            messages.extend(content.flush());
+            messages.extend(content.flush_results());
+        }
+        messages
+    }
+
+    fn system(&self, text: String) -> Map {
+        map! { "role": "system", "content": blocks(vec![Part::Text(text)]) }
+    }
+
+    fn user(&self, parts: Vec<Part>) -> Option<Map> {
+        let blocks = blocks(parts);
+        (!blocks.is_empty()).then(|| map! { "role": "user", "content": blocks })
+    }
+
+    fn user_text(&self, text: String) -> Option<Map> {
+        (!text.trim().is_empty()).then(|| map! { "role": "user", "content": text })
+    }
+
+    fn history(&self) -> History {
+        History { line: Line::PerMessage { bare_names: false }, media: MediaPlace::InPlace }
+    }
+
+    fn body(&self, mut draft: RequestDraft<'_>) -> Map {
+        let options = draft.options;
+        let mut messages = std::mem::take(&mut draft.messages);
+        let mut system = lift_system(&mut messages, "content");
+        let mut tools: Vec<Map> = draft.tools.iter().map(|found| tool(found)).collect();
+        if draft.marks_cache() {
+            mark(&mut tools, &mut system, &mut messages);
+        }
+        let (thinking, max_tokens) = self.thinking(draft.thinking, options.max_tokens.unwrap_or(MAX_TOKENS));
+        let mut body = draft.body();
+        body.set_some("system", (!system.is_empty()).then_some(system));
+        body.set("messages", messages);
+        body.set_some("tools", (!tools.is_empty()).then_some(tools));
+        body.set_some("tool_choice", choice(&draft));
+        body.set("max_tokens", max_tokens);
+        let thinks = thinking.as_ref().is_some_and(|thinking| thinking.text("type") != Some("disabled"));
+        body.set_some("thinking", thinking);
+        let mut output = Map::new();
+        output.set_some("effort", options.effort.as_deref());
+        output.set_some(
+            "format",
+            draft.schema.map(|schema| map! { "type": "json_schema", "schema": schema::inlined(schema) }),
+        );
+        body.set_some("output_config", (!output.is_empty()).then_some(output));
+        if !thinks {
+            // While it thinks, the model picks its words by itself, and the API refuses to be told.
+            body.set_some("temperature", options.temperature);
+            body.set_some("top_k", options.top_k);
+        }
+        body.set_some("top_p", options.top_p.filter(|_| !thinks));
+        body.with("stream", options.stream)
+    }
+}
+
+fn tool(tool: &Tool) -> Map {
+    let nothing = || map! { "type": "object", "properties": Map::new() }.into();
+    let schema = tool.schema().map_or_else(nothing, |schema| Tree::Json(schema.clone()));
+    map! { "name": tool.name(), "description": tool.described(), "input_schema": schema }
+}
+
+fn choice(draft: &RequestDraft<'_>) -> Option<Map> {
+    let one_at_a_time = !draft.options.parallel_tool_calls && !draft.tools.is_empty();
+    let mut choice = match draft.choice.map(|choice| &choice.mode) {
+        None if one_at_a_time => map! { "type": "auto" },
+        None => return None,
+        Some(Mode::Auto) => map! { "type": "auto" },
+        Some(Mode::None) => return Some(map! { "type": "none" }),
+        Some(Mode::Required) => map! { "type": "any" },
+        Some(Mode::Named(name)) => map! { "type": "tool", "name": name.as_str() },
+    };
+    if one_at_a_time {
+        choice.set("disable_parallel_tool_use", true);
+    }
+    Some(choice)
+}
+
+/// Four marks are allowed: the end of the tools, of the system prompt, and of the user's last two messages.
+fn mark(tools: &mut [Map], system: &mut [Tree], messages: &mut [Map]) {
+    if let Some(tool) = tools.last_mut() {
+        tool.set("cache_control", cache_mark());
+    }
+    if let Some(block) = system.last_mut().and_then(Tree::as_map_mut) {
+        block.set("cache_control", cache_mark());
+    }
+    let users = messages.iter_mut().rev().filter(|message| message.text("role") == Some("user"));
+    for message in users.take(2) {
+        mark_cached(message);
+    }
+}
+
+impl MessagesForm {
+    /// What is said of thinking, and the longest answer, which has to be longer than it.
+    fn thinking(&self, thinking: Thinking, max_tokens: u64) -> (Option<Map>, u64) {
+        let budget = match thinking {
+            Thinking::Default => return (None, max_tokens),
+            Thinking::Off => return (Some(map! { "type": "disabled" }), max_tokens),
+            Thinking::Adaptive => return (Some(map! { "type": "adaptive" }), max_tokens),
+            Thinking::On { .. } if self.adaptive_only => return (Some(map! { "type": "adaptive" }), max_tokens),
+            Thinking::On { budget } => budget.unwrap_or(max_tokens / 2),
+        };
+        let max_tokens = if budget >= max_tokens { budget.saturating_add(1024) } else { max_tokens };
+        (Some(map! { "type": "enabled", "budget_tokens": budget }), max_tokens)
+    }
+
+    fn result(&self, result: &CallResult<'_>, cx: &mut Context<'_>) -> Map {
+        let mut content: Vec<Tree> = Vec::new();
+        for said in &result.output {
+            match said {
+                Said::Text(text) => content.extend(text_block(text)),
+                Said::Data(block) => match cx.nested(self, block, unshown) {
+                    Ok(tree) => content.push(tree),
+                    Err(text) => content.extend(text_block(&text)),
+                },
+            }
+        }
+        if content.is_empty() {
+            // An empty result is refused.
+            content.extend(text_block("(empty tool output)"));
+        }
+        map! { "type": "tool_result", "tool_use_id": result.id.as_str(), "content": content }
+    }
+}
+
+/// A message that is being put together. Results are a user's, whoever has the calls.
+struct Content {
+    role: &'static str,
+    blocks: Vec<Tree>,
+    results: Vec<Tree>,
+}
+
+impl Content {
+    fn flush(&mut self) -> Option<Map> {
+        let blocks = std::mem::take(&mut self.blocks);
+        (!blocks.is_empty()).then(|| map! { "role": self.role, "content": blocks })
+    }
+
+    fn flush_results(&mut self) -> Option<Map> {
+        let results = std::mem::take(&mut self.results);
+        (!results.is_empty()).then(|| map! { "role": "user", "content": results })
+    }
+}
+
+/// A text, unless it is blank, which is refused.
+fn text_block(text: &str) -> Option<Tree> {
+    (!text.trim().is_empty()).then(|| map! { "type": "text", "text": text }.into())
+}
+
+fn blocks(parts: Vec<Part>) -> Vec<Tree> {
+    let block = |part| match part {
+        Part::Text(text) => text_block(&text),
+        Part::Media(tree) => Some(tree),
+    };
+    parts.into_iter().filter_map(block).collect()
+}
+
+/// Thinking that Anthropic knows again: signed by it, or hidden by it.
+fn thinking(block: &ThinkingBlock) -> Option<Tree> {
+    if let Some(data) = block.extra.get("redacted_thinking_data").filter(|data| !data.is_null()) {
+        return Some(map! { "type": "redacted_thinking", "data": data.clone() }.into());
+    }
+    let signature = block.extra.get("signature").and_then(Json::to_text).filter(|signature| !signature.is_empty())?;
+    Some(map! { "type": "thinking", "thinking": block.thinking.as_str(), "signature": signature }.into())
+}
+
+/// A system message in mid-conversation, where only users and assistants may speak.
+fn late_system(turn: &Turn<'_>, cx: &mut Context<'_>) -> Vec<Tree> {
+    cx.notes.push(Note::new(turn.id, Loss::System));
+    let text = |item: &Item<'_>| match item {
+        Item::Text(text, _) if !text.trim().is_empty() => {
+            text_block(&format!("<system-reminder>{text}</system-reminder>"))
+        }
+        _ => None,
+    };
+    turn.items.iter().filter_map(text).collect()
+}
+
+fn unshown(datum: &Datum<'_>) -> String {
+    let kind = datum.main_type();
+    match datum.url() {
+        Some(url) if !url.starts_with("data:") => format!("[{kind} file returned, URL: {url}]"),
+        Some(_) | None => format!("[{kind} file returned, type: {}]", datum.media_type),
+    }
+}

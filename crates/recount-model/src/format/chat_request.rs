@@ -1,0 +1,130 @@
+//! The body of a chat completion, in the words of OpenAI and of those who differ.
+
+use recount_message::Json;
+
+use super::request::{RequestDraft, Thinking, mark_cached};
+use super::schema;
+use super::tools::{Mode, Tool, ToolChoice};
+use super::tree::{Map, Tree, map};
+
+/// Whose chat completions they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChatApi {
+    OpenAi,
+    DashScope,
+    DeepSeek,
+    Moonshot,
+    Volcengine,
+    Xai,
+}
+
+impl ChatApi {
+    pub(crate) fn body(self, mut draft: RequestDraft<'_>) -> Map {
+        let options = draft.options;
+        let mut body = draft.body();
+        if self == Self::DashScope && draft.marks_cache() {
+            mark_conversation(&mut draft.messages);
+        }
+        body.set("messages", std::mem::take(&mut draft.messages));
+        if !draft.tools.is_empty() {
+            let schema = if self == Self::OpenAi { schema::inlined } else { schema::unchanged };
+            let tool = |tool: &&Tool| map! { "type": "function", "function": tool.function(schema) };
+            body.set("tools", draft.tools.iter().map(tool).collect::<Vec<_>>());
+            let takes_parallel = matches!(self, Self::OpenAi | Self::DashScope | Self::Xai);
+            if takes_parallel && !options.parallel_tool_calls {
+                body.set("parallel_tool_calls", false);
+            }
+        }
+        body.set_some("tool_choice", draft.choice.map(|choice| self.choice(choice)));
+        body.set_some("response_format", draft.schema.map(response_format));
+        body.set_some(self.max_tokens(&options.model), options.max_tokens);
+        body.set_some("temperature", options.temperature);
+        body.set_some("top_p", options.top_p);
+        if self == Self::DashScope {
+            body.set_some("top_k", options.top_k);
+        }
+        self.thinking(&draft, &mut body);
+        if self == Self::OpenAi {
+            body.set_some("prompt_cache_key", draft.cache_key());
+        }
+        body.set("stream", options.stream);
+        if options.stream {
+            body.set("stream_options", map! { "include_usage": true });
+        }
+        body
+    }
+
+    fn max_tokens(self, model: &str) -> &'static str {
+        match self {
+            Self::OpenAi => "max_completion_tokens",
+            Self::Moonshot if is_kimi_k3(model) => "max_completion_tokens",
+            Self::Moonshot | Self::DashScope | Self::DeepSeek | Self::Volcengine | Self::Xai => "max_tokens",
+        }
+    }
+
+    fn choice(self, choice: &ToolChoice) -> Tree {
+        match &choice.mode {
+            Mode::Auto => "auto".into(),
+            Mode::None => "none".into(),
+            // DashScope has no such choice.
+            Mode::Required if self == Self::DashScope => "auto".into(),
+            Mode::Required => "required".into(),
+            Mode::Named(name) => map! { "type": "function", "function": map! { "name": name.as_str() } }.into(),
+        }
+    }
+
+    fn thinking(self, draft: &RequestDraft<'_>, body: &mut Map) {
+        let options = draft.options;
+        match self {
+            Self::OpenAi | Self::Xai => body.set_some("reasoning_effort", draft.effort_of_thinking()),
+            Self::DashScope => {
+                let (thinks, budget) = match draft.thinking {
+                    Thinking::Default => return,
+                    Thinking::Off => (false, None),
+                    Thinking::On { budget } => (true, budget),
+                    Thinking::Adaptive => (true, None),
+                };
+                body.set("enable_thinking", thinks);
+                body.set_some("thinking_budget", budget);
+            }
+            Self::Moonshot if is_kimi_k3(&options.model) => {
+                body.set_some("reasoning_effort", options.effort.as_deref());
+            }
+            Self::Moonshot => switch_thinking(draft.thinking, body),
+            Self::DeepSeek | Self::Volcengine => {
+                body.set_some("reasoning_effort", options.effort.as_deref());
+                switch_thinking(draft.thinking, body);
+            }
+        }
+    }
+}
+
+/// Moonshot's model that always thinks, and is told only how much.
+fn is_kimi_k3(model: &str) -> bool {
+    model == "kimi-k3"
+}
+
+fn switch_thinking(thinking: Thinking, body: &mut Map) {
+    let state = match thinking {
+        Thinking::Default => return,
+        Thinking::Off => "disabled",
+        Thinking::On { .. } | Thinking::Adaptive => "enabled",
+    };
+    body.set("thinking", map! { "type": state });
+}
+
+fn response_format(schema: &Json) -> Map {
+    let named = map! { "name": "structured_output", "schema": schema::inlined(schema) };
+    map! { "type": "json_schema", "json_schema": named }
+}
+
+/// Marks the system prompt and the last two messages of the user.
+fn mark_conversation(messages: &mut [Map]) {
+    let is = |role: &'static str| move |message: &&mut Map| message.text("role") == Some(role);
+    if let Some(system) = messages.iter_mut().take_while(is("system")).last() {
+        mark_cached(system);
+    }
+    for message in messages.iter_mut().rev().filter(is("user")).take(2) {
+        mark_cached(message);
+    }
+}

@@ -1,0 +1,280 @@
+//! Images, sounds, films and files: what they are, and where the bytes come from.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use recount_message::{DataBlock, LegacyMedia, Source, UrlSource};
+
+/// The bytes of files and URLs that somebody has fetched, for a provider that wants them within the request.
+///
+/// ```
+/// use recount_message::{DataBlock, Msg};
+/// use recount_model::Provider;
+/// use recount_model::format::{Formatter, Media};
+///
+/// let photo = DataBlock::from_url("https://example.com/cat.png")?;
+/// let messages = [Msg::user("Alice", ("Who is this?", photo))];
+/// let formatter = Formatter::new(Provider::Anthropic);
+///
+/// let mut media = Media::new();
+/// for wanted in formatter.needs(&messages) {
+///     media.insert(wanted.url, b"\x89PNG");
+/// }
+/// let formatted = formatter.format(&messages, &media);
+/// assert!(formatted.messages[0].as_str().contains(r#""data":"iVBORw==""#));
+/// # Ok::<(), recount_message::SourceError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Media {
+    base64_by_place: BTreeMap<String, String>,
+}
+
+impl Media {
+    /// Nothing fetched.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the bytes of a URL, or of a file by its path.
+    pub fn insert(&mut self, place: impl Into<String>, bytes: impl AsRef<[u8]>) {
+        self.insert_base64(place, STANDARD.encode(bytes));
+    }
+
+    /// Adds bytes that are base64 already.
+    pub fn insert_base64(&mut self, place: impl Into<String>, base64: impl Into<String>) {
+        self.base64_by_place.insert(place.into(), base64.into());
+    }
+
+    /// What was fetched from a URL, also where it was put under the file's path.
+    fn get(&self, url: &str) -> Option<&str> {
+        let found = self.base64_by_place.get(url);
+        found.or_else(|| self.base64_by_place.get(&file_path(url)?)).map(String::as_str)
+    }
+}
+
+/// A file or URL whose bytes a provider wants within the request.
+///
+/// ```
+/// use recount_message::{DataBlock, Msg};
+/// use recount_model::Provider;
+/// use recount_model::format::Formatter;
+///
+/// let photo = DataBlock::from_path("/tmp/my photo.png")?;
+/// let wanted = Formatter::new(Provider::OpenAi).needs(&[Msg::user("Alice", photo)]);
+/// assert_eq!(wanted[0].url, "file:///tmp/my%20photo.png");
+/// assert_eq!(wanted[0].path().as_deref(), Some("/tmp/my photo.png"));
+/// # Ok::<(), recount_message::SourceError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MediaRef {
+    /// The URL as the message has it.
+    pub url: String,
+    /// The media type as the message has it.
+    pub media_type: String,
+}
+
+impl MediaRef {
+    /// The path of a `file:` URL on this machine, with its escapes resolved.
+    #[must_use]
+    pub fn path(&self) -> Option<String> {
+        file_path(&self.url)
+    }
+}
+
+/// The path that a `file:` URL means. Nothing for other URLs, for other machines' files, and for what is not UTF-8.
+fn file_path(url: &str) -> Option<String> {
+    let rest = url.strip_prefix("file:")?;
+    let path = match rest.strip_prefix("//") {
+        None => rest,
+        Some(rest) => {
+            let path = rest.strip_prefix("localhost").filter(|rest| rest.starts_with('/')).unwrap_or(rest);
+            path.starts_with('/').then_some(path)?
+        }
+    };
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    percent_decoded(path)
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' {
+            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+            let value = digit(bytes.next())? * 16 + digit(bytes.next())?;
+            out.push(u8::try_from(value).ok()?);
+        } else {
+            out.push(byte);
+        }
+    }
+    String::from_utf8(out).ok()
+}
+
+/// Whether a provider is given a URL as it is, or wants the bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fetch {
+    /// `http` and `https` URLs go to the provider as they are.
+    Provider,
+    /// Everything goes as bytes.
+    Us,
+}
+
+/// Data as it can be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Sent<'a> {
+    /// A URL that the provider fetches.
+    Url(&'a str),
+    /// Bytes within the request.
+    Base64(&'a str),
+}
+
+impl Sent<'_> {
+    /// A URL in any case: the provider's to fetch, or one that holds the bytes.
+    pub(crate) fn to_url(&self, media_type: &str) -> String {
+        match self {
+            Self::Url(url) => (*url).to_owned(),
+            Self::Base64(data) => format!("data:{media_type};base64,{data}"),
+        }
+    }
+}
+
+/// Data of a message, with what it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Datum<'a> {
+    pub(crate) block: &'a DataBlock,
+    /// The media type, found out where the message only says what kind of thing it is.
+    pub(crate) media_type: Cow<'a, str>,
+}
+
+impl<'a> Datum<'a> {
+    pub(crate) fn of(block: &'a DataBlock) -> Self {
+        Self { block, media_type: media_type(block) }
+    }
+
+    /// `image`, `audio`, `video`, `application`.
+    pub(crate) fn main_type(&self) -> &str {
+        self.media_type.split('/').next().unwrap_or_default()
+    }
+
+    pub(crate) fn url(&self) -> Option<&'a str> {
+        match &self.block.source {
+            Source::Url(source) => Some(source.url()),
+            Source::Base64(_) => None,
+            _ => None,
+        }
+    }
+
+    /// What can be sent of it; nothing when the bytes are missing or are no base64.
+    pub(crate) fn send(&self, fetch: Fetch, media: &'a Media) -> Option<Sent<'a>> {
+        let data = match &self.block.source {
+            Source::Base64(source) => source.data.as_str(),
+            Source::Url(source) => match place_of(source.url(), fetch) {
+                Place::Provider(url) => return Some(Sent::Url(url)),
+                Place::Within(data) => data,
+                Place::Elsewhere(url) => media.get(url)?,
+            },
+            _ => return None,
+        };
+        is_base64(data).then_some(Sent::Base64(data))
+    }
+
+    /// The file or URL that has to be fetched before this can be sent.
+    pub(crate) fn needed(&self, fetch: Fetch) -> Option<MediaRef> {
+        match place_of(self.url()?, fetch) {
+            Place::Elsewhere(url) => {
+                Some(MediaRef { url: url.to_owned(), media_type: self.media_type.clone().into_owned() })
+            }
+            Place::Provider(_) | Place::Within(_) => None,
+        }
+    }
+}
+
+enum Place<'a> {
+    /// The provider fetches it.
+    Provider(&'a str),
+    /// The URL holds the data.
+    Within(&'a str),
+    /// Somebody has to bring it.
+    Elsewhere(&'a str),
+}
+
+fn place_of(url: &str, fetch: Fetch) -> Place<'_> {
+    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+    if scheme.eq_ignore_ascii_case("data")
+        && let Some((_, data)) = url.split_once(";base64,")
+    {
+        return Place::Within(data);
+    }
+    let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    if is_web && fetch == Fetch::Provider { Place::Provider(url) } else { Place::Elsewhere(url) }
+}
+
+/// Whether a text is whole base64. A block whose stream broke off may hold less.
+fn is_base64(text: &str) -> bool {
+    let digits = text.trim_end_matches('=');
+    !digits.is_empty()
+        && text.len().is_multiple_of(4)
+        && text.len() - digits.len() <= 2
+        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
+}
+
+/// The media type that a block says, or what else tells it: the first bytes, the URL's ending, the kind of block that
+/// AgentScope Java had.
+fn media_type(block: &DataBlock) -> Cow<'_, str> {
+    let said = block.media_type();
+    let kind = block.legacy();
+    let fits = |media_type: &str| match kind {
+        None => true,
+        Some(kind) => media_type.starts_with(kind.as_str()),
+    };
+    let is_vague = said.is_empty() || said == "application/octet-stream" || !fits(said);
+    if !is_vague {
+        return Cow::Borrowed(said);
+    }
+    let found = match &block.source {
+        Source::Base64(source) => by_first_bytes(&source.data),
+        Source::Url(source) => UrlSource::new(source.url()).ok().map(|source| source.media_type),
+        _ => None,
+    };
+    let found = found.filter(|found| found != "application/octet-stream" && fits(found));
+    match (found, kind) {
+        (Some(found), _) => Cow::Owned(found),
+        (None, Some(LegacyMedia::Image)) => Cow::Borrowed("image/png"),
+        (None, Some(LegacyMedia::Audio)) => Cow::Borrowed("audio/wav"),
+        (None, Some(LegacyMedia::Video)) => Cow::Borrowed("video/mp4"),
+        (None, Some(_) | None) => Cow::Borrowed(said),
+    }
+}
+
+fn by_first_bytes(base64: &str) -> Option<String> {
+    const ENOUGH: usize = 512;
+    let start = base64.get(..base64.len().min(ENOUGH) / 4 * 4)?;
+    let bytes = STANDARD.decode(start).ok()?;
+    Some(DataBlock::from_bytes(bytes).media_type().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_urls_are_decoded() {
+        assert_eq!(file_path("file:///a%20b/%C3%A9.png").as_deref(), Some("/a b/é.png"));
+        assert_eq!(file_path("file://localhost/a").as_deref(), Some("/a"));
+        assert_eq!(file_path("file:/a").as_deref(), Some("/a"));
+        assert_eq!(file_path("file://server/share"), None);
+        assert_eq!(file_path("file:///a%zz"), None);
+        assert_eq!(file_path("https://example.com/a"), None);
+    }
+
+    #[test]
+    fn half_a_base64_is_none() {
+        assert!(is_base64("SGVsbG8="));
+        for text in ["", "=", "SGVsb", "SGVsbG8", "SGV sbG8=", "SG==VsbG8"] {
+            assert!(!is_base64(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Ids and names that providers restrict, and what is sent instead.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Which texts a provider takes for an id or a name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rule {
+    allowed: fn(char) -> bool,
+    max: usize,
+}
+
+impl Rule {
+    /// Letters, digits, `_` and `-`: what Anthropic takes as an id, and nearly everybody as a tool's name.
+    pub(crate) const fn word(max: usize) -> Self {
+        Self { allowed: |c| c.is_ascii_alphanumeric() || c == '_' || c == '-', max }
+    }
+
+    /// Anything printable, up to a length.
+    pub(crate) const fn length(max: usize) -> Self {
+        Self { allowed: |c| !c.is_control(), max }
+    }
+
+    /// Who speaks, in OpenAI's `name`: `^[^\s<|\\/>]+$`.
+    pub(crate) const SPEAKER: Self = Self {
+        allowed: |c| !c.is_whitespace() && !c.is_control() && !matches!(c, '<' | '|' | '\\' | '/' | '>'),
+        max: 64,
+    };
+
+    pub(crate) fn takes(self, text: &str) -> bool {
+        !text.is_empty() && text.chars().all(self.allowed) && text.chars().count() <= self.max
+    }
+
+    /// The text with `_` for what may not stand in it, cut where it is too long. Empty stays empty.
+    pub(crate) fn fitted(self, text: &str) -> Cow<'_, str> {
+        if self.takes(text) {
+            return Cow::Borrowed(text);
+        }
+        text.chars().take(self.max).map(|c| if (self.allowed)(c) { c } else { '_' }).collect()
+    }
+
+    /// The text with a number at its end that still fits.
+    fn numbered(self, text: &str, number: usize) -> String {
+        let end = format!("_{number}");
+        text.chars().take(self.max.saturating_sub(end.len())).collect::<String>() + &end
+    }
+}
+
+/// Gives each call of a request an id of its own that the provider takes.
+///
+/// An id that fits and comes for the first time stays as it is, whatever came before it.
+#[derive(Debug)]
+pub(crate) struct CallIds {
+    rule: Rule,
+    /// Ids that fit as they are: nothing else may become one of them.
+    reserved: HashSet<String>,
+    taken: HashSet<String>,
+}
+
+impl CallIds {
+    pub(crate) fn new<'a>(rule: Rule, all: impl Iterator<Item = &'a str>) -> Self {
+        let reserved = all.filter(|id| rule.takes(id)).map(str::to_owned).collect();
+        Self { rule, reserved, taken: HashSet::new() }
+    }
+
+    /// The id of the next call.
+    pub(crate) fn next(&mut self, id: &str) -> String {
+        if self.rule.takes(id) && self.taken.insert(id.to_owned()) {
+            return id.to_owned();
+        }
+        let fitted = self.rule.fitted(id);
+        let base = if fitted.is_empty() { "call" } else { &*fitted };
+        let candidates = std::iter::once(base.to_owned()).chain((2..).map(|n| self.rule.numbered(base, n)));
+        let free = candidates.into_iter().find(|id| !self.taken.contains(id) && !self.reserved.contains(id));
+        let free = free.unwrap_or_default();
+        self.taken.insert(free.clone());
+        free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(rule: Rule, ids: &[&str], expected: &[&str]) {
+        let mut calls = CallIds::new(rule, ids.iter().copied());
+        let mapped: Vec<String> = ids.iter().map(|id| calls.next(id)).collect();
+        assert_eq!(mapped, expected);
+    }
+
+    #[test]
+    fn what_fits_stays() {
+        check(Rule::word(64), &["call_1", "toolu_01A"], &["call_1", "toolu_01A"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_never_takes_the_id_of_another() {
+        check(Rule::word(64), &["a.b", "a_b", "a:b", ""], &["a_b_2", "a_b", "a_b_3", "call"]);
+    }
+
+    #[test]
+    fn a_repeated_id_is_numbered() {
+        check(Rule::word(64), &["call_0", "call_0", "call_0_2"], &["call_0", "call_0_3", "call_0_2"]);
+    }
+
+    #[test]
+    fn long_ids_are_cut_and_kept_apart() {
+        let rule = Rule::length(10);
+        check(rule, &["0123456789abc", "0123456789abd"], &["0123456789", "01234567_2"]);
+    }
+}

@@ -1,0 +1,141 @@
+//! Ollama's own chat API: text and images apart, arguments as objects, no ids.
+
+use recount_message::Role;
+
+use super::arguments;
+use super::dialect::{Context, Dialect, Part};
+use super::media::{Datum, Fetch, Sent};
+use super::multi_agent::{History, Line, MediaPlace};
+use super::names::Rule;
+use super::request::{RequestDraft, Thinking};
+use super::schema;
+use super::tools::{Mode, Tool};
+use super::tree::{Map, Tree, map};
+use super::turns::{CallRules, Item, Turn};
+
+pub(crate) struct Ollama;
+
+impl Dialect for Ollama {
+    fn input_types(&self) -> &'static [&'static str] {
+        &["text/plain", "image/*"]
+    }
+
+    fn call_rules(&self) -> CallRules {
+        CallRules { id: Rule::length(usize::MAX), name: Rule::length(usize::MAX) }
+    }
+
+    fn fetch(&self, media_type: &str, _: Role) -> Option<Fetch> {
+        media_type.starts_with("image/").then_some(Fetch::Us)
+    }
+
+    fn media(&self, _: &Datum<'_>, sent: &Sent<'_>) -> Tree {
+        match sent {
+            // `fetch` lets only bytes come here.
+            Sent::Url(data) | Sent::Base64(data) => (*data).into(),
+        }
+    }
+
+    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<Map> {
+        let mut messages = Vec::new();
+        for turn in turns {
+            let mut draft = Draft { role: turn.role.as_str(), parts: Vec::new(), calls: Vec::new() };
+            let mut promoted: Vec<Map> = Vec::new();
+            for item in &turn.items {
+                if !matches!(item, Item::Result(_)) {
+                    messages.append(&mut promoted);
+                }
+                match item {
+                    Item::Text(text, _) => draft.parts.push(Part::Text(text.clone().into_owned())),
+                    Item::Data(block) => draft.parts.push(cx.part(self, block, turn.role)),
+                    // It reads no thinking again.
+                    Item::Thinking(_) => {}
+                    Item::Call(call) => {
+                        let arguments = arguments::sent(call, cx.notes);
+                        let function = map! { "name": &*call.name, "arguments": arguments };
+                        draft.calls.push(map! { "function": function }.into());
+                    }
+                    Item::Hint(said) => {
+                        messages.extend(draft.flush());
+                        let parts = cx.hint(self, said);
+                        messages.extend(self.user(parts));
+                    }
+                    Item::Result(result) => {
+                        messages.extend(draft.flush());
+                        let (text, media) = cx.result_text(self, result);
+                        messages.push(map! { "role": "tool", "tool_name": &*result.name, "content": text });
+                        promoted.extend(self.user(media));
+                    }
+                }
+            }
+            messages.append(&mut promoted);
+            messages.extend(draft.flush());
+        }
+        messages
+    }
+
+    fn system(&self, text: String) -> Map {
+        map! { "role": "system", "content": text }
+    }
+
+    fn user(&self, parts: Vec<Part>) -> Option<Map> {
+        Draft { role: Role::User.as_str(), parts, calls: Vec::new() }.flush()
+    }
+
+    fn history(&self) -> History {
+        History { line: Line::Stacked, media: MediaPlace::Last { tags_without_text: false } }
+    }
+
+    fn body(&self, mut draft: RequestDraft<'_>) -> Map {
+        let options = draft.options;
+        let mut body = draft.body();
+        body.set("messages", std::mem::take(&mut draft.messages));
+        // It knows no choice, but it can be left without tools.
+        let may_call = draft.choice.is_none_or(|choice| choice.mode != Mode::None);
+        if may_call && !draft.tools.is_empty() {
+            let tool = |tool: &&Tool| map! { "type": "function", "function": tool.function(schema::unchanged) };
+            body.set("tools", draft.tools.iter().map(tool).collect::<Vec<_>>());
+        }
+        body.set_some("format", draft.schema.map(schema::inlined));
+        match draft.thinking {
+            Thinking::Default => {}
+            Thinking::Off => body.set("think", false),
+            Thinking::On { .. } | Thinking::Adaptive => body.set("think", true),
+        }
+        let mut settings = Map::new();
+        settings.set_some("num_predict", options.max_tokens);
+        settings.set_some("temperature", options.temperature);
+        settings.set_some("top_p", options.top_p);
+        settings.set_some("top_k", options.top_k);
+        body.set_some("options", (!settings.is_empty()).then_some(settings));
+        body.with("stream", options.stream)
+    }
+}
+
+/// A message of which some blocks have been read. All calls of a round stay in one: the server joins the text of two
+/// messages of the same role and forgets the rest of the second.
+struct Draft {
+    role: &'static str,
+    parts: Vec<Part>,
+    calls: Vec<Tree>,
+}
+
+impl Draft {
+    fn flush(&mut self) -> Option<Map> {
+        let (parts, calls) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.calls));
+        if parts.is_empty() && calls.is_empty() {
+            return None;
+        }
+        let mut texts = Vec::new();
+        let mut images = Vec::new();
+        for part in parts {
+            match part {
+                Part::Text(text) => texts.push(text),
+                Part::Media(tree) => images.push(tree),
+            }
+        }
+        let mut message = map! { "role": self.role, "content": texts.join("\n") };
+        message.set_some("tool_calls", (!calls.is_empty()).then_some(calls));
+        message.set_some("images", (!images.is_empty()).then_some(images));
+        Some(message)
+    }
+}

@@ -1,0 +1,416 @@
+//! OpenAI chat completions, and the providers that speak them with differences.
+//!
+//! The differences are a table: [`ChatForm`]. What a message becomes is written once.
+
+use recount_message::Role;
+
+use super::arguments;
+use super::chat_request::ChatApi;
+use super::dialect::{Context, Dialect, Part};
+use super::media::{Datum, Fetch, Sent};
+use super::multi_agent::{History, Line, MediaPlace};
+use super::names::Rule;
+use super::request::RequestDraft;
+use super::tree::{Map, Tree, map};
+use super::turns::{Call, CallRules, Item, Turn};
+
+/// How a provider's chat completions differ from OpenAI's.
+#[derive(Debug)]
+pub(crate) struct ChatForm {
+    api: ChatApi,
+    /// What it takes unless told otherwise.
+    input_types: &'static [&'static str],
+    /// Whether messages say who speaks.
+    names: bool,
+    /// Whether the message that brings the media of tool results is named.
+    names_promoted: bool,
+    /// Where thinking goes.
+    thinking: ThinkingPlace,
+    /// Whether a message of nothing but text is one string.
+    plain_text: bool,
+    /// Whether media may stand in an assistant's message.
+    assistant_media: bool,
+    image: Option<Fetch>,
+    audio: Option<Audio>,
+    video: Option<Fetch>,
+    pdf: bool,
+    /// The longest id of a call.
+    id_length: usize,
+    /// Whether arguments that are not JSON make the whole request fail.
+    strict_arguments: bool,
+    history: History,
+}
+
+/// What becomes of thinking. It is always `reasoning_content`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ThinkingPlace {
+    /// It is not sent.
+    Never,
+    /// After the calls, and only to models that say they read it.
+    OnRequest,
+    /// Wherever there is some.
+    WhereThereIs,
+    /// In every message of the assistant, empty where there is none.
+    Always {
+        /// Whether a message is made for thinking without text.
+        empty: bool,
+    },
+}
+
+/// How sound is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Audio {
+    /// WAV and MP3, as bytes.
+    Bare,
+    /// Anything, by URL, where bytes are a URL too.
+    Url,
+}
+
+const LINES: History = History { line: Line::PerBlock, media: MediaPlace::Last { tags_without_text: false } };
+
+pub(crate) static OPENAI: ChatForm = ChatForm {
+    api: ChatApi::OpenAi,
+    input_types: &["text/plain", "image/*", "audio/*", "application/pdf"],
+    names: true,
+    names_promoted: true,
+    thinking: ThinkingPlace::Never,
+    plain_text: false,
+    assistant_media: false,
+    image: Some(Fetch::Provider),
+    audio: Some(Audio::Bare),
+    video: None,
+    pdf: true,
+    id_length: 40,
+    strict_arguments: false,
+    history: LINES,
+};
+
+pub(crate) static DASHSCOPE: ChatForm = ChatForm {
+    api: ChatApi::DashScope,
+    input_types: &["text/plain", "image/*", "audio/*", "video/*"],
+    names: false,
+    names_promoted: false,
+    thinking: ThinkingPlace::OnRequest,
+    assistant_media: true,
+    audio: Some(Audio::Url),
+    video: Some(Fetch::Provider),
+    pdf: false,
+    id_length: usize::MAX,
+    strict_arguments: true,
+    ..OPENAI
+};
+
+pub(crate) static DEEPSEEK: ChatForm = ChatForm {
+    api: ChatApi::DeepSeek,
+    input_types: &["text/plain"],
+    names: false,
+    names_promoted: false,
+    thinking: ThinkingPlace::Always { empty: true },
+    plain_text: true,
+    audio: None,
+    pdf: false,
+    id_length: usize::MAX,
+    history: History { line: Line::PerBlock, media: MediaPlace::AfterName },
+    ..OPENAI
+};
+
+pub(crate) static MOONSHOT: ChatForm = ChatForm {
+    api: ChatApi::Moonshot,
+    input_types: &["text/plain", "image/*", "audio/*", "video/*"],
+    thinking: ThinkingPlace::Always { empty: false },
+    assistant_media: true,
+    image: Some(Fetch::Us),
+    video: Some(Fetch::Us),
+    pdf: false,
+    id_length: usize::MAX,
+    ..OPENAI
+};
+
+pub(crate) static VOLCENGINE: ChatForm = ChatForm {
+    api: ChatApi::Volcengine,
+    input_types: &["text/plain", "image/*", "video/*"],
+    names: false,
+    thinking: ThinkingPlace::WhereThereIs,
+    assistant_media: true,
+    audio: None,
+    video: Some(Fetch::Provider),
+    pdf: false,
+    id_length: usize::MAX,
+    ..OPENAI
+};
+
+pub(crate) static XAI: ChatForm = ChatForm {
+    api: ChatApi::Xai,
+    input_types: &["text/plain", "image/jpeg", "image/png"],
+    names: false,
+    names_promoted: false,
+    plain_text: true,
+    audio: None,
+    pdf: false,
+    id_length: usize::MAX,
+    history: History {
+        line: Line::PerMessage { bare_names: true },
+        media: MediaPlace::Last { tags_without_text: false },
+    },
+    ..OPENAI
+};
+
+impl Dialect for ChatForm {
+    fn input_types(&self) -> &'static [&'static str] {
+        self.input_types
+    }
+
+    fn call_rules(&self) -> CallRules {
+        CallRules { id: Rule::length(self.id_length), name: Rule::word(64) }
+    }
+
+    fn fetch(&self, media_type: &str, role: Role) -> Option<Fetch> {
+        if role == Role::Assistant && !self.assistant_media {
+            return None;
+        }
+        match media_type.split_once('/')? {
+            ("image", _) => self.image,
+            ("audio", _) => match self.audio? {
+                Audio::Bare => bare_audio_format(media_type).map(|_| Fetch::Us),
+                Audio::Url => Some(Fetch::Provider),
+            },
+            ("video", _) => self.video,
+            ("application", "pdf") if self.pdf => Some(Fetch::Us),
+            _ => None,
+        }
+    }
+
+    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> Tree {
+        let media_type = &*datum.media_type;
+        match datum.main_type() {
+            "image" => map! { "type": "image_url", "image_url": map! { "url": sent.to_url(media_type) } }.into(),
+            "video" => map! { "type": "video_url", "video_url": map! { "url": sent.to_url(media_type) } }.into(),
+            "audio" => map! { "type": "input_audio", "input_audio": self.sound(media_type, sent) }.into(),
+            _ => pdf_part(datum, sent).into(),
+        }
+    }
+
+    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<Map> {
+        let mut messages = Vec::new();
+        for turn in turns {
+            let mut draft = Draft::default();
+            let mut promoted: Vec<Map> = Vec::new();
+            for item in &turn.items {
+                if !matches!(item, Item::Result(_)) {
+                    messages.append(&mut promoted);
+                }
+                match item {
+                    Item::Text(text, _) => draft.parts.push(Part::Text(text.clone().into_owned())),
+                    Item::Data(block) => cx.show(self, block, turn.role, &mut draft.parts, &mut draft.shown),
+                    Item::Thinking(block) => self.think(&block.thinking, cx, &mut draft),
+                    Item::Call(call) => draft.calls.push(self.call(call, cx).into()),
+                    Item::Hint(said) => {
+                        messages.extend(self.message(turn, &mut draft));
+                        messages.extend(self.shown(&mut draft));
+                        let parts = cx.hint(self, said);
+                        messages.extend(self.user(parts));
+                    }
+                    Item::Result(result) => {
+                        messages.extend(self.message(turn, &mut draft));
+                        promoted.extend(self.shown(&mut draft));
+                        let (text, media) = cx.result_text(self, result);
+                        messages.push(map! {
+                            "role": "tool", "tool_call_id": result.id.as_str(), "content": text, "name": &*result.name,
+                        });
+                        promoted.extend((!media.is_empty()).then(|| self.promoted(media)));
+                    }
+                }
+            }
+            messages.append(&mut promoted);
+            messages.extend(self.message(turn, &mut draft));
+            messages.extend(self.shown(&mut draft));
+        }
+        messages
+    }
+
+    fn system(&self, text: String) -> Map {
+        map! { "role": "system", "content": text }
+    }
+
+    fn user(&self, parts: Vec<Part>) -> Option<Map> {
+        (!parts.is_empty()).then(|| map! { "role": "user", "content": self.content(parts) })
+    }
+
+    fn user_text(&self, text: String) -> Option<Map> {
+        Some(map! { "role": "user", "content": text })
+    }
+
+    fn history(&self) -> History {
+        self.history
+    }
+
+    fn body(&self, draft: RequestDraft<'_>) -> Map {
+        self.api.body(draft)
+    }
+}
+
+/// A message of which some blocks have been read.
+#[derive(Default)]
+struct Draft {
+    parts: Vec<Part>,
+    thinking: Vec<String>,
+    calls: Vec<Tree>,
+    /// The assistant's media, which is shown in a user's message.
+    shown: Vec<Part>,
+}
+
+impl Draft {
+    fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.thinking.is_empty() && self.calls.is_empty()
+    }
+}
+
+impl ChatForm {
+    fn think(&self, thinking: &str, cx: &Context<'_>, draft: &mut Draft) {
+        let is_sent = match self.thinking {
+            ThinkingPlace::Never => false,
+            ThinkingPlace::OnRequest => cx.input.allow_thinking(),
+            ThinkingPlace::WhereThereIs => true,
+            ThinkingPlace::Always { empty } => empty || !thinking.is_empty(),
+        };
+        if is_sent {
+            draft.thinking.push(thinking.to_owned());
+        }
+    }
+
+    fn call(&self, call: &Call<'_>, cx: &mut Context<'_>) -> Map {
+        let arguments = self.arguments(call, cx);
+        map! {
+            "id": call.id.as_str(),
+            "type": "function",
+            "function": map! { "name": &*call.name, "arguments": arguments },
+        }
+    }
+
+    /// The arguments as text: what the model wrote, unless the provider would refuse it.
+    fn arguments(&self, call: &Call<'_>, cx: &mut Context<'_>) -> String {
+        if call.input.trim().is_empty() {
+            return "{}".to_owned();
+        }
+        if !self.strict_arguments || recount_message::Json::parse(call.input).is_ok() {
+            return call.input.to_owned();
+        }
+        arguments::sent(call, cx.notes).as_str().to_owned()
+    }
+
+    fn shown(&self, draft: &mut Draft) -> Option<Map> {
+        let shown = std::mem::take(&mut draft.shown);
+        (!shown.is_empty()).then(|| self.promoted(shown))
+    }
+
+    /// The message that a draft has become, if it has become one; the draft is empty then.
+    fn message(&self, turn: &Turn<'_>, draft: &mut Draft) -> Option<Map> {
+        if draft.is_empty() {
+            return None;
+        }
+        let (parts, thinking) = (std::mem::take(&mut draft.parts), std::mem::take(&mut draft.thinking));
+        let calls = std::mem::take(&mut draft.calls);
+        let says_nothing = parts.iter().all(|part| matches!(part, Part::Text(text) if text.is_empty()));
+        if self.plain_text && says_nothing && thinking.is_empty() && calls.is_empty() {
+            return None;
+        }
+        let thinks_nothing = self.thinking == ThinkingPlace::OnRequest && thinking.iter().all(String::is_empty);
+        if thinks_nothing && parts.is_empty() && calls.is_empty() {
+            return None;
+        }
+        let mut message = map! { "role": turn.role.as_str() };
+        if self.names && !turn.name.is_empty() {
+            message.set("name", &*Rule::SPEAKER.fitted(turn.name));
+        }
+        let is_empty = if self.plain_text { says_nothing } else { parts.is_empty() };
+        message.set(
+            "content",
+            match (is_empty, calls.is_empty()) {
+                (true, true) if self.plain_text => "".into(),
+                (true, _) => Tree::null(),
+                (false, _) => self.content(parts),
+            },
+        );
+        let thought = (!thinking.is_empty()).then(|| thinking.join("\n"));
+        let thought = match self.thinking {
+            ThinkingPlace::Always { .. } => Some(thought.unwrap_or_default()),
+            ThinkingPlace::Never | ThinkingPlace::OnRequest | ThinkingPlace::WhereThereIs => thought,
+        };
+        let thought = thought.filter(|_| turn.role == Role::Assistant);
+        let calls = (!calls.is_empty()).then_some(calls);
+        if self.thinking == ThinkingPlace::OnRequest {
+            message.set_some("tool_calls", calls);
+            message.set_some("reasoning_content", thought);
+        } else {
+            message.set_some("reasoning_content", thought);
+            message.set_some("tool_calls", calls);
+        }
+        Some(message)
+    }
+
+    fn content(&self, parts: Vec<Part>) -> Tree {
+        let is_text = parts.iter().all(|part| matches!(part, Part::Text(_)));
+        if self.plain_text && is_text { texts(&parts).join("\n").into() } else { parts_list(parts) }
+    }
+
+    fn promoted(&self, parts: Vec<Part>) -> Map {
+        let mut message = map! { "role": "user" };
+        if self.names_promoted {
+            message.set("name", "system-reminder");
+        }
+        message.with("content", parts_list(parts))
+    }
+
+    fn sound(&self, media_type: &str, sent: &Sent<'_>) -> Map {
+        match self.audio {
+            Some(Audio::Url) => {
+                let format = media_type.rsplit('/').next().unwrap_or(media_type);
+                let data = match sent {
+                    Sent::Url(url) => (*url).to_owned(),
+                    Sent::Base64(data) => format!("data:;base64,{data}"),
+                };
+                map! { "data": data, "format": if format == "mpeg" { "mp3" } else { format } }
+            }
+            Some(Audio::Bare) | None => {
+                let data = match sent {
+                    Sent::Url(data) | Sent::Base64(data) => *data,
+                };
+                map! { "data": data, "format": bare_audio_format(media_type).unwrap_or("wav") }
+            }
+        }
+    }
+}
+
+fn texts(parts: &[Part]) -> Vec<&str> {
+    parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Media(_) => None,
+        })
+        .collect()
+}
+
+fn parts_list(parts: Vec<Part>) -> Tree {
+    let parts = parts.into_iter().map(|part| match part {
+        Part::Text(text) => map! { "type": "text", "text": text }.into(),
+        Part::Media(tree) => tree,
+    });
+    Tree::List(parts.collect())
+}
+
+/// What OpenAI calls the two kinds of sound that it takes.
+fn bare_audio_format(media_type: &str) -> Option<&'static str> {
+    match media_type {
+        "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/vnd.wave" => Some("wav"),
+        "audio/mp3" | "audio/mpeg" => Some("mp3"),
+        _ => None,
+    }
+}
+
+/// A PDF, which is always sent whole.
+fn pdf_part(datum: &Datum<'_>, sent: &Sent<'_>) -> Map {
+    let name = datum.block.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("document.pdf");
+    let file = map! { "filename": name, "file_data": sent.to_url(&datum.media_type) };
+    map! { "type": "file", "file": file }
+}

@@ -1,0 +1,133 @@
+//! Tools for endpoints that have none: their schemas in the system prompt, the calls as text.
+//!
+//! # The syntax
+//!
+//! The model calls a tool by writing a JSON object between two tags:
+//!
+//! ```text
+//! <tool_call>
+//! {"name": "get_weather", "arguments": {"city": "Paris"}}
+//! </tool_call>
+//! ```
+//!
+//! - `name` is a string; `arguments` is an object and may be missing, which means `{}`.
+//! - White space around the object, line breaks within it and text before, between and after the tags are allowed.
+//!   The opening tag may stand anywhere in the text, not only at the start of a line.
+//! - Several calls are several pairs of tags, one after the other.
+//! - The first `</tool_call>` that stands outside a JSON string ends the call. A call whose closing tag never comes
+//!   before the end of the stream is a call if its object is complete, and a truncated one if not.
+//! - A text between the tags that is no such object is no call: it stays text, tags included.
+//! - The call has no id; whoever reads it gives it one.
+//!
+//! The history that goes back to the model has the same form: a call is text of the assistant, and its result is text
+//! of a user's message,
+//!
+//! ```text
+//! <tool_response>
+//! {"name": "get_weather", "content": "18 degrees"}
+//! </tool_response>
+//! ```
+//!
+//! with all results of one round in one message. This is the form that Hermes and Qwen models were trained on, so that
+//! many models without a tool API know it already.
+
+use recount_message::{Json, Object, Role};
+
+use super::arguments;
+use super::note::Note;
+use super::tools::Tool;
+use super::turns::{Call, CallResult, Item, Said, Turn};
+
+/// How tools are brought to a model.
+///
+/// ```
+/// use recount_message::Msg;
+/// use recount_model::Provider;
+/// use recount_model::format::{Formatter, Media, RequestOptions, Tool, ToolMode};
+///
+/// let formatter = Formatter::new(Provider::Ollama).tool_mode(ToolMode::Prompt);
+/// let options = RequestOptions::new("gemma").tools([Tool::new("ping")]);
+/// let request = formatter.request(&[Msg::user("Alice", "Hello")], &Media::new(), &options)?;
+/// assert!(request.body.as_str().contains(r#"<tools>\n{\"name\":\"ping\"}\n</tools>"#));
+/// # Ok::<(), recount_model::format::RequestError>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolMode {
+    /// By the provider's own API.
+    #[default]
+    Native,
+    /// By the system prompt, for endpoints that have no API for it. The [module](self) says in which syntax.
+    Prompt,
+}
+
+/// What the system prompt says of tools.
+pub(crate) fn instructions(tools: &[&Tool]) -> String {
+    let schemas: Vec<String> = tools.iter().map(|tool| Json::from(tool.function(Json::clone)).to_string()).collect();
+    format!(
+        "# Tools\nYou may call one or more tools to help with the user's request. Their signatures are within \
+         <tools></tools> tags:\n<tools>\n{}\n</tools>\nFor each call, write a JSON object with the tool's name and \
+         arguments within <tool_call></tool_call> tags:\n<tool_call>\n{{\"name\": <name>, \"arguments\": \
+         <arguments>}}\n</tool_call>\nThen stop: the results come within <tool_response></tool_response> tags.",
+        schemas.join("\n")
+    )
+}
+
+/// The conversation with calls and results as text, and what the model has to know of tools in its system prompt.
+pub(crate) fn as_text<'a>(turns: Vec<Turn<'a>>, instructions: Option<String>, notes: &mut Vec<Note>) -> Vec<Turn<'a>> {
+    let mut turns: Vec<Turn<'a>> = turns.into_iter().map(|turn| turn_as_text(turn, notes)).collect();
+    if let Some(instructions) = instructions {
+        match turns.first_mut().filter(|first| first.role == Role::System) {
+            Some(system) => system.items.push(Item::Text(instructions.into(), None)),
+            None => {
+                let items = vec![Item::Text(instructions.into(), None)];
+                turns.insert(0, Turn { role: Role::System, name: "system", id: "", has_tools: false, items });
+            }
+        }
+    }
+    turns
+}
+
+fn turn_as_text<'a>(turn: Turn<'a>, notes: &mut Vec<Note>) -> Turn<'a> {
+    let mut items: Vec<Item<'a>> = Vec::with_capacity(turn.items.len());
+    let mut responses: Vec<Said<'a>> = Vec::new();
+    for item in turn.items {
+        match item {
+            Item::Result(result) => responses.extend(response(result)),
+            other => {
+                if !responses.is_empty() {
+                    items.push(Item::Hint(std::mem::take(&mut responses)));
+                }
+                items.push(match other {
+                    Item::Call(call) => Item::Text(call_text(&call, notes).into(), None),
+                    other => other,
+                });
+            }
+        }
+    }
+    if !responses.is_empty() {
+        items.push(Item::Hint(responses));
+    }
+    Turn { items, ..turn }
+}
+
+fn call_text(call: &Call<'_>, notes: &mut Vec<Note>) -> String {
+    let arguments = arguments::sent(call, notes);
+    let call = Object::from([("name", Json::from(&*call.name)), ("arguments", arguments)]);
+    format!("<tool_call>\n{call}\n</tool_call>")
+}
+
+/// The text of a result, and its media after it.
+fn response(result: CallResult<'_>) -> Vec<Said<'_>> {
+    let mut texts = Vec::new();
+    let mut media = Vec::new();
+    for said in result.output {
+        match said {
+            Said::Text(text) => texts.push(text),
+            Said::Data(_) => media.push(said),
+        }
+    }
+    let response = Object::from([("name", &*result.name), ("content", &*texts.join("\n"))]);
+    let text = format!("<tool_response>\n{response}\n</tool_response>");
+    std::iter::once(Said::Text(text.into())).chain(media).collect()
+}

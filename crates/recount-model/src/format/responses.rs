@@ -1,0 +1,278 @@
+//! OpenAI Responses: a list of items, of which messages are one kind.
+
+use std::collections::HashSet;
+
+use recount_message::{Json, Role, ThinkingBlock};
+
+use super::dialect::{Context, Dialect, Part, unshown};
+use super::media::{Datum, Fetch, Sent};
+use super::multi_agent::{History, Line, MediaPlace};
+use super::names::Rule;
+use super::request::RequestDraft;
+use super::schema;
+use super::tools::{Mode, Tool, ToolChoice};
+use super::tree::{Map, Tree, map};
+use super::turns::{Call, CallResult, CallRules, Item, Said, Turn};
+
+pub(crate) struct Responses;
+
+impl Dialect for Responses {
+    fn input_types(&self) -> &'static [&'static str] {
+        &["text/plain", "image/*", "application/pdf"]
+    }
+
+    fn call_rules(&self) -> CallRules {
+        CallRules { id: Rule::length(64), name: Rule::word(64) }
+    }
+
+    fn fetch(&self, media_type: &str, role: Role) -> Option<Fetch> {
+        if role == Role::Assistant {
+            // What an assistant has said may only be text.
+            return None;
+        }
+        match media_type.split_once('/')? {
+            ("image", _) => Some(Fetch::Provider),
+            ("application", "pdf") => Some(Fetch::Us),
+            _ => None,
+        }
+    }
+
+    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> Tree {
+        let url = sent.to_url(&datum.media_type);
+        if datum.main_type() == "image" {
+            return map! { "type": "input_image", "image_url": url }.into();
+        }
+        let name = datum.block.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("document.pdf");
+        map! { "type": "input_file", "filename": name, "file_data": url }.into()
+    }
+
+    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<Map> {
+        let mut all = Vec::new();
+        for turn in turns {
+            let mut items = Vec::new();
+            let mut draft = Draft { role: turn.role, ..Draft::default() };
+            for item in &turn.items {
+                match item {
+                    Item::Text(text, _) => draft.parts.push(Part::Text(text.clone().into_owned())),
+                    Item::Data(block) => cx.show(self, block, turn.role, &mut draft.parts, &mut draft.shown),
+                    Item::Thinking(block) => items.extend(draft.reasoning(block)),
+                    Item::Call(call) => {
+                        let item = draft.call(call);
+                        draft.calls.push(item);
+                    }
+                    Item::Hint(said) => {
+                        draft.flush(&mut items);
+                        draft.show(&mut items, self);
+                        let parts = cx.hint(self, said);
+                        items.extend(self.user(parts));
+                    }
+                    Item::Result(result) => {
+                        draft.flush(&mut items);
+                        items.push(self.result(result, cx));
+                    }
+                }
+            }
+            draft.flush(&mut items);
+            draft.show(&mut items, self);
+            all.extend(without_loose_reasoning(items));
+        }
+        all
+    }
+
+    fn system(&self, text: String) -> Map {
+        map! { "role": "system", "content": text }
+    }
+
+    fn user(&self, parts: Vec<Part>) -> Option<Map> {
+        (!parts.is_empty()).then(|| map! { "role": "user", "content": content(parts, "input_text") })
+    }
+
+    fn user_text(&self, text: String) -> Option<Map> {
+        Some(map! { "role": "user", "content": text })
+    }
+
+    fn history(&self) -> History {
+        History { line: Line::PerBlock, media: MediaPlace::Last { tags_without_text: true } }
+    }
+
+    fn body(&self, mut draft: RequestDraft<'_>) -> Map {
+        let options = draft.options;
+        let mut body = draft.body();
+        body.set("input", std::mem::take(&mut draft.messages));
+        // All tools, also those that may not be called now: what may is said by the choice, so that the beginning of
+        // the request stays the same from one to the next.
+        if !draft.all_tools.is_empty() {
+            let tool = |tool: &Tool| -> Map {
+                let mut item = map! { "type": "function" };
+                item.append(tool.function(schema::unchanged));
+                item
+            };
+            body.set("tools", draft.all_tools.iter().map(tool).collect::<Vec<_>>());
+            if !options.parallel_tool_calls {
+                body.set("parallel_tool_calls", false);
+            }
+        }
+        body.set_some("tool_choice", draft.choice.map(choice));
+        body.set_some(
+            "text",
+            draft.schema.map(|schema| {
+                let format =
+                    map! { "type": "json_schema", "name": "structured_output", "schema": schema::inlined(schema) };
+                map! { "format": format }
+            }),
+        );
+        body.set_some("max_output_tokens", options.max_tokens);
+        body.set_some("temperature", options.temperature);
+        body.set_some("top_p", options.top_p);
+        body.set_some("reasoning", draft.effort_of_thinking().map(|effort| map! { "effort": effort }));
+        body.set_some("prompt_cache_key", draft.cache_key());
+        body.with("stream", options.stream)
+    }
+}
+
+fn choice(choice: &ToolChoice) -> Tree {
+    let mode = match &choice.mode {
+        Mode::Auto => "auto",
+        Mode::None => "none",
+        Mode::Required => "required",
+        Mode::Named(name) => return map! { "type": "function", "name": name.as_str() }.into(),
+    };
+    match &choice.among {
+        Some(names) if choice.mode != Mode::None => {
+            let tools: Vec<Map> = names.iter().map(|name| map! { "type": "function", "name": name.as_str() }).collect();
+            map! { "type": "allowed_tools", "mode": mode, "tools": tools }.into()
+        }
+        Some(_) | None => mode.into(),
+    }
+}
+
+impl Responses {
+    /// A text where the result is one; else a list with the media in it.
+    fn result(&self, result: &CallResult<'_>, cx: &mut Context<'_>) -> Map {
+        let mut parts: Vec<Part> = Vec::new();
+        for said in &result.output {
+            parts.push(match said {
+                Said::Text(text) => Part::Text(text.clone().into_owned()),
+                Said::Data(block) => match cx.nested(self, block, unshown) {
+                    Ok(tree) => Part::Media(tree),
+                    Err(text) => Part::Text(text),
+                },
+            });
+        }
+        let texts: Option<Vec<&str>> = parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => Some(text.as_str()),
+                Part::Media(_) => None,
+            })
+            .collect();
+        let output = match texts {
+            Some(texts) => texts.join("\n").into(),
+            None => content(parts, "input_text"),
+        };
+        map! { "type": "function_call_output", "call_id": result.id.as_str(), "output": output }
+    }
+}
+
+/// The items of one message without reasoning that nothing follows which the model has said or called, which is refused.
+fn without_loose_reasoning(items: Vec<Map>) -> Vec<Map> {
+    let mut kept = Vec::with_capacity(items.len());
+    let mut is_followed = false;
+    for item in items.into_iter().rev() {
+        let is_reasoning = item.text("type") == Some("reasoning");
+        if !is_reasoning {
+            is_followed = item.text("role") == Some("assistant") || item.text("type") == Some("function_call");
+        }
+        if !is_reasoning || is_followed {
+            kept.push(item);
+        }
+    }
+    kept.reverse();
+    kept
+}
+
+fn content(parts: Vec<Part>, text_type: &'static str) -> Tree {
+    let parts = parts.into_iter().map(|part| match part {
+        Part::Text(text) => map! { "type": text_type, "text": text }.into(),
+        Part::Media(tree) => tree,
+    });
+    Tree::List(parts.collect())
+}
+
+/// A message of which some blocks have been read.
+struct Draft {
+    role: Role,
+    parts: Vec<Part>,
+    calls: Vec<Map>,
+    /// The assistant's media, which is shown in a user's message.
+    shown: Vec<Part>,
+    /// The reasoning items of this message that have been sent.
+    reasoned: HashSet<String>,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self { role: Role::User, parts: Vec::new(), calls: Vec::new(), shown: Vec::new(), reasoned: HashSet::new() }
+    }
+}
+
+impl Draft {
+    fn flush(&mut self, items: &mut Vec<Map>) {
+        items.extend(self.message());
+        items.append(&mut self.calls);
+    }
+
+    /// A call, with the id of its item where reasoning comes before it: that is how the two are known to belong together.
+    fn call(&self, call: &Call<'_>) -> Map {
+        let mut item = map! {
+            "type": "function_call",
+            "call_id": call.id.as_str(),
+            "name": &*call.name,
+            "arguments": if call.input.trim().is_empty() { "{}" } else { call.input },
+        };
+        let id = call.extra.get("item_id").and_then(Json::to_text);
+        item.set_some("id", id.filter(|_| !self.reasoned.is_empty()));
+        item
+    }
+
+    fn message(&mut self) -> Option<Map> {
+        let parts = std::mem::take(&mut self.parts);
+        let text_type = if self.role == Role::Assistant { "output_text" } else { "input_text" };
+        (!parts.is_empty()).then(|| map! { "role": self.role.as_str(), "content": content(parts, text_type) })
+    }
+
+    fn show(&mut self, items: &mut Vec<Map>, dialect: &Responses) {
+        items.extend(dialect.user(std::mem::take(&mut self.shown)));
+    }
+
+    /// The reasoning item that a block came from. Without one the thinking is not sent: only its own may come back.
+    ///
+    /// A summary and the reasoning itself may be two blocks of one item. An empty block only says that there was an
+    /// item, and comes last in a stream though it belongs before what follows it: what is pending waits then.
+    fn reasoning(&mut self, block: &ThinkingBlock) -> Vec<Map> {
+        let id = block.extra.get("reasoning_item_id").and_then(Json::to_text).filter(|id| !id.is_empty());
+        let Some(id) = id.filter(|id| self.reasoned.insert(id.clone())) else { return Vec::new() };
+        let mut items = Vec::new();
+        // A call with the id of its item came from a stream that was kept in its order.
+        let is_in_order = self.calls.iter().any(|call| call.get("id").is_some());
+        if is_in_order || !block.thinking.is_empty() {
+            self.flush(&mut items);
+        }
+        let raw = block.extra.get("reasoning_item_raw").and_then(Json::to_object).filter(|raw| {
+            let text = |key| raw.get(key).and_then(Json::to_text);
+            text("type").as_deref() == Some("reasoning") && text("id").as_deref() == Some(&id)
+        });
+        items.push(match raw {
+            Some(raw) => {
+                let item: Map = raw.iter().map(|(key, value)| (key.to_owned(), value.clone())).collect();
+                item.with("type", "reasoning")
+            }
+            None => {
+                let summary = map! { "type": "summary_text", "text": block.thinking.as_str() };
+                let summary = if block.thinking.is_empty() { Vec::new() } else { vec![summary] };
+                map! { "type": "reasoning", "id": id, "summary": summary, "content": Tree::List(Vec::new()) }
+            }
+        });
+        items
+    }
+}

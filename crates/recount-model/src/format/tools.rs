@@ -1,0 +1,176 @@
+//! Tools as a provider is told of them.
+
+use recount_message::{DecodeError, Json, Object};
+
+use super::tree::{Map, map};
+
+/// A tool that the model may call.
+///
+/// ```
+/// use recount_message::Json;
+/// use recount_model::format::Tool;
+///
+/// let schema = Json::parse(r#"{"type":"object","properties":{"city":{"type":"string"}}}"#)?;
+/// let tool = Tool::new("get_weather").description("The weather in a city").parameters(schema);
+/// assert_eq!(tool.name(), "get_weather");
+/// # Ok::<(), recount_message::DecodeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tool {
+    name: String,
+    description: Option<String>,
+    parameters: Option<Json>,
+}
+
+impl Tool {
+    /// A tool without parameters.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), description: None, parameters: None }
+    }
+
+    /// What the tool is for.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// The JSON Schema of its arguments.
+    #[must_use]
+    pub fn parameters(mut self, schema: impl Into<Json>) -> Self {
+        self.parameters = Some(schema.into());
+        self
+    }
+
+    /// Reads a tool in the form that AgentScope and OpenAI share:
+    /// `{"type":"function","function":{"name","description","parameters"}}`, or what stands under `function`.
+    ///
+    /// ```
+    /// use recount_model::format::Tool;
+    ///
+    /// let tool = Tool::from_json(r#"{"type":"function","function":{"name":"ping"}}"#)?;
+    /// assert_eq!(tool, Tool::new("ping"));
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the text is no JSON object. What it lacks is empty, the name too.
+    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
+        let outer = Object::parse(text)?;
+        let function = outer.get("function").and_then(Json::to_object).unwrap_or(outer);
+        let some = |key| function.get(key).filter(|value| !value.is_null());
+        Ok(Self {
+            name: some("name").and_then(Json::to_text).unwrap_or_default(),
+            description: some("description").and_then(Json::to_text),
+            parameters: some("parameters").cloned(),
+        })
+    }
+
+    /// The tool's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The tool in the form that AgentScope and OpenAI share.
+    ///
+    /// ```
+    /// use recount_model::format::Tool;
+    ///
+    /// let json = Tool::new("ping").to_json();
+    /// assert_eq!(json.as_str(), r#"{"type":"function","function":{"name":"ping"}}"#);
+    /// ```
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        map! { "type": "function", "function": self.function(Json::clone) }.into()
+    }
+
+    /// `{name, description, parameters}`, with what is there.
+    pub(super) fn function(&self, schema: fn(&Json) -> Json) -> Map {
+        let mut function = map! { "name": self.name.as_str() };
+        function.set_some("description", self.description.as_deref());
+        function.set_some("parameters", self.parameters.as_ref().map(schema));
+        function
+    }
+
+    pub(super) fn described(&self) -> &str {
+        self.description.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn schema(&self) -> Option<&Json> {
+        self.parameters.as_ref()
+    }
+}
+
+/// Which tools the model may or must call.
+///
+/// ```
+/// use recount_model::format::ToolChoice;
+///
+/// let any_of_two = ToolChoice::required().among(["search", "read"]);
+/// let this_one = ToolChoice::named("search");
+/// assert_ne!(any_of_two, this_one);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolChoice {
+    pub(super) mode: Mode,
+    pub(super) among: Option<Vec<String>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Mode {
+    Auto,
+    None,
+    Required,
+    Named(String),
+}
+
+impl ToolChoice {
+    /// The model decides.
+    #[must_use]
+    pub fn auto() -> Self {
+        Self { mode: Mode::Auto, among: None }
+    }
+
+    /// No tool may be called.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { mode: Mode::None, among: None }
+    }
+
+    /// Some tool must be called.
+    #[must_use]
+    pub fn required() -> Self {
+        Self { mode: Mode::Required, among: None }
+    }
+
+    /// This tool must be called.
+    #[must_use]
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { mode: Mode::Named(name.into()), among: None }
+    }
+
+    /// Only these tools are there to choose from.
+    #[must_use]
+    pub fn among(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.among = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    pub(super) fn allows(&self, name: &str) -> bool {
+        self.among.as_ref().is_none_or(|names| names.iter().any(|allowed| allowed == name))
+    }
+
+    /// A name in the choice that is none of the tools.
+    pub(super) fn unknown(&self, tools: &[Tool]) -> Option<&str> {
+        let is_known = |name: &str| tools.iter().any(|tool| tool.name == name);
+        let among = self.among.iter().flatten().find(|name| !is_known(name));
+        let named = match &self.mode {
+            Mode::Named(name) if !is_known(name) || !self.allows(name) => Some(name),
+            Mode::Named(_) | Mode::Auto | Mode::None | Mode::Required => None,
+        };
+        among.or(named).map(String::as_str)
+    }
+}

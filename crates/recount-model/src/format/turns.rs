@@ -1,0 +1,295 @@
+//! The conversation as every provider can take it: each call followed by its result, ids that fit, no loose ends.
+//!
+//! A history that an agent has left is already so, and passes unchanged. One that was put together by hand, came from
+//! another side or broke off in the middle may not be, and no provider takes a call without a result:
+//!
+//! - Results stand right after the calls of their round, also where the history has a hint or another message in
+//!   between, or has each result in a message of its own.
+//! - A call without a result gets one that says so; a result without a call becomes text.
+//! - What a model had said when its call broke off (`cut`) is left out.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use recount_message::{
+    ContentBlock, DataBlock, Json, MediaBlock, Msg, Object, Payload, Role, ThinkingBlock, ToolCallBlock,
+    ToolResultBlock,
+};
+
+use super::names::{CallIds, Rule};
+use super::note::{Loss, Note};
+
+/// One message, ready to be put into a provider's form.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    pub(crate) role: Role,
+    pub(crate) name: &'a str,
+    /// The message's id, for notes.
+    pub(crate) id: &'a str,
+    /// Whether the message held calls or results, wherever these are now.
+    pub(crate) has_tools: bool,
+    pub(crate) items: Vec<Item<'a>>,
+}
+
+/// One block of a message.
+#[derive(Debug)]
+pub(crate) enum Item<'a> {
+    /// With what the block says beside the text.
+    Text(Cow<'a, str>, Option<&'a Object>),
+    Thinking(&'a ThinkingBlock),
+    Data(&'a DataBlock),
+    Hint(Vec<Said<'a>>),
+    Call(Call<'a>),
+    Result(CallResult<'a>),
+}
+
+/// A piece of a hint or of a tool's result.
+#[derive(Debug)]
+pub(crate) enum Said<'a> {
+    Text(Cow<'a, str>),
+    Data(&'a DataBlock),
+}
+
+/// A call with the id and name that the provider takes.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) id: String,
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) input: &'a str,
+    /// The id in the message, for notes.
+    pub(crate) own_id: &'a str,
+    pub(crate) extra: &'a Object,
+}
+
+/// The result of a call.
+#[derive(Debug)]
+pub(crate) struct CallResult<'a> {
+    /// The id that the call was sent with.
+    pub(crate) id: String,
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) output: Vec<Said<'a>>,
+}
+
+/// How a provider restricts calls.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallRules {
+    pub(crate) id: Rule,
+    pub(crate) name: Rule,
+}
+
+/// Brings messages into order.
+pub(crate) fn turns<'a>(messages: &'a [Msg], rules: CallRules, notes: &mut Vec<Note>) -> Vec<Turn<'a>> {
+    let pairs = Pairs::of(messages);
+    let ids = pairs.calls.iter().map(|pair| pair.call.id.as_str());
+    let ids = CallIds::new(rules.id, ids);
+    let mut builder = Builder { ids, rules, pairs: pairs.calls.into(), orphans: pairs.orphans, results: 0, notes };
+    messages.iter().map(|message| builder.turn(message)).collect()
+}
+
+/// A call, and its result where there is one.
+struct Pair<'a> {
+    call: &'a ToolCallBlock,
+    result: Option<&'a ToolResultBlock>,
+    /// Where the result stands among all results.
+    order: usize,
+}
+
+/// Which result belongs to which call: to the first one with its id that waits in the latest round that has one, so that
+/// a provider may count its ids from zero in each round.
+#[derive(Default)]
+struct Pairs<'a> {
+    /// In the order of the calls.
+    calls: Vec<Pair<'a>>,
+    /// Results that belong to no call, by their place among all results.
+    orphans: HashSet<usize>,
+}
+
+impl<'a> Pairs<'a> {
+    fn of(messages: &'a [Msg]) -> Self {
+        let mut pairs = Self::default();
+        let mut waiting: HashMap<&str, Vec<Waiting>> = HashMap::new();
+        let mut cut: HashMap<&str, usize> = HashMap::new();
+        let mut results = 0;
+        for (message, block) in messages.iter().enumerate().flat_map(|(at, m)| m.content().iter().map(move |b| (at, b)))
+        {
+            match block {
+                ContentBlock::ToolCall(call) if is_cut(&call.extra) => *cut.entry(&call.id).or_default() += 1,
+                ContentBlock::ToolCall(call) => {
+                    // A round ends with its message, and with the first result.
+                    let round = (message, results);
+                    waiting.entry(&call.id).or_default().push(Waiting { call: pairs.calls.len(), round });
+                    pairs.calls.push(Pair { call, result: None, order: 0 });
+                }
+                ContentBlock::ToolResult(result) => {
+                    let call = waiting.get_mut(result.id.as_str()).and_then(Waiting::next);
+                    if let Some(pair) = call.and_then(|call| pairs.calls.get_mut(call)) {
+                        pair.result = Some(result);
+                        pair.order = results;
+                    } else if let Some(count) = cut.get_mut(result.id.as_str()).filter(|count| **count > 0) {
+                        // The result of a call that is left out is left out with it.
+                        *count -= 1;
+                    } else {
+                        pairs.orphans.insert(results);
+                    }
+                    results += 1;
+                }
+                _ => {}
+            }
+        }
+        pairs
+    }
+}
+
+/// A call that has no result yet.
+struct Waiting {
+    /// Its place among the calls.
+    call: usize,
+    round: (usize, usize),
+}
+
+impl Waiting {
+    /// Takes the one whose result comes next.
+    fn next(waiting: &mut Vec<Self>) -> Option<usize> {
+        let latest = waiting.last()?.round;
+        let at = waiting.iter().position(|waiting| waiting.round == latest)?;
+        Some(waiting.remove(at).call)
+    }
+}
+
+/// Whether a block is what a model had said when its call broke off.
+fn is_cut(extra: &Object) -> bool {
+    extra.get("cut").is_some_and(|cut| cut.as_str() == "true")
+}
+
+struct Builder<'a, 'n> {
+    ids: CallIds,
+    rules: CallRules,
+    /// The pairs whose calls are still to come.
+    pairs: VecDeque<Pair<'a>>,
+    orphans: HashSet<usize>,
+    /// How many results have come by.
+    results: usize,
+    notes: &'n mut Vec<Note>,
+}
+
+/// The calls since the last result, whose results are due.
+struct Due<'a> {
+    order: usize,
+    result: CallResult<'a>,
+}
+
+impl<'a> Builder<'a, '_> {
+    fn turn(&mut self, message: &'a Msg) -> Turn<'a> {
+        let mut items = Vec::with_capacity(message.content().len());
+        let mut due: Vec<Due<'a>> = Vec::new();
+        let mut hints = Vec::new();
+        let mut has_tools = false;
+        for block in message.content() {
+            match block {
+                ContentBlock::Text(block) if !is_cut(&block.extra) => {
+                    items.push(Item::Text(Cow::Borrowed(&block.text), Some(&block.extra)));
+                }
+                ContentBlock::Thinking(block) if !is_cut(&block.extra) => items.push(Item::Thinking(block)),
+                ContentBlock::Data(block) if !is_cut(&block.extra) => items.push(Item::Data(block)),
+                ContentBlock::Text(_) | ContentBlock::Thinking(_) | ContentBlock::Data(_) => {}
+                ContentBlock::Hint(block) => {
+                    let hint = Item::Hint(self.said(&block.hint, &block.id));
+                    if due.is_empty() { items.push(hint) } else { hints.push(hint) }
+                }
+                ContentBlock::ToolCall(block) => {
+                    has_tools = true;
+                    if !is_cut(&block.extra) {
+                        let (call, result) = self.call(block);
+                        items.push(Item::Call(call));
+                        due.push(result);
+                    }
+                }
+                ContentBlock::ToolResult(block) => {
+                    has_tools = true;
+                    close(&mut items, &mut due, &mut hints);
+                    self.orphan(block, &mut items);
+                }
+                ContentBlock::Unknown(block) => {
+                    items.push(Item::Text(self.unknown(block.id(), block.type_name(), message.id()), None));
+                }
+                _ => {}
+            }
+        }
+        close(&mut items, &mut due, &mut hints);
+        // What else a tool's message may hold was said by nobody in the conversation.
+        let role = if message.role() == Role::Tool { Role::User } else { message.role() };
+        Turn { role, name: message.name(), id: message.id(), has_tools, items }
+    }
+
+    fn call(&mut self, block: &'a ToolCallBlock) -> (Call<'a>, Due<'a>) {
+        let pair = self.pairs.pop_front();
+        let id = self.ids.next(&block.id);
+        let name = self.tool_name(&block.name, &block.id);
+        let (order, output) = match pair.and_then(|pair| Some((pair.order, pair.result?))) {
+            Some((order, result)) => (order, self.said(&result.output, &result.id)),
+            None => {
+                self.notes.push(Note::new(&block.id, Loss::NoResult));
+                (usize::MAX, vec![Said::Text(Cow::Borrowed(NO_RESULT))])
+            }
+        };
+        // A result goes by the name of its call, whatever it says itself.
+        let result = CallResult { id: id.clone(), name: name.clone(), output };
+        let call = Call { id, name, input: &block.input, own_id: &block.id, extra: &block.extra };
+        (call, Due { order, result })
+    }
+
+    /// A result as it comes by. Those that have a call stand with it already.
+    fn orphan(&mut self, block: &'a ToolResultBlock, items: &mut Vec<Item<'a>>) {
+        let place = self.results;
+        self.results += 1;
+        if self.orphans.contains(&place) {
+            self.notes.push(Note::new(&block.id, Loss::NoCall));
+            let tool = if block.name.is_empty() { "a tool".to_owned() } else { format!("the tool {}", block.name) };
+            let mut said = vec![Said::Text(format!("[result of {tool}]").into())];
+            said.extend(self.said(&block.output, &block.id));
+            items.push(Item::Hint(said));
+        }
+    }
+
+    fn tool_name(&mut self, name: &'a str, id: &str) -> Cow<'a, str> {
+        if self.rules.name.takes(name) {
+            return Cow::Borrowed(name);
+        }
+        let sent = if name.is_empty() { Cow::Borrowed("unknown") } else { self.rules.name.fitted(name) };
+        self.notes.push(Note::new(id, Loss::ToolName { sent: sent.clone().into_owned() }));
+        sent
+    }
+
+    fn said(&mut self, payload: &'a Payload, owner: &str) -> Vec<Said<'a>> {
+        match payload {
+            Payload::Text(text) => vec![Said::Text(Cow::Borrowed(text))],
+            Payload::Blocks(blocks) => blocks.iter().filter_map(|block| self.said_block(block, owner)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn said_block(&mut self, block: &'a MediaBlock, owner: &str) -> Option<Said<'a>> {
+        match block {
+            MediaBlock::Text(block) => Some(Said::Text(Cow::Borrowed(&block.text))),
+            MediaBlock::Data(block) => Some(Said::Data(block)),
+            MediaBlock::Unknown(block) => Some(Said::Text(self.unknown(block.id(), block.type_name(), owner))),
+            _ => None,
+        }
+    }
+
+    fn unknown(&mut self, id: Option<String>, type_name: String, owner: &str) -> Cow<'a, str> {
+        let text = format!("[a block of type {}, not supported by this provider]", Json::from(type_name.as_str()));
+        self.notes.push(Note::new(id.unwrap_or_else(|| owner.to_owned()), Loss::UnknownBlock { type_name }));
+        Cow::Owned(text)
+    }
+}
+
+const NO_RESULT: &str =
+    "<system-reminder>The tool call was not finished, and its outcome is unknown.</system-reminder>";
+
+/// Ends a round: the results in their order, then the hints that came before them.
+fn close<'a>(items: &mut Vec<Item<'a>>, due: &mut Vec<Due<'a>>, hints: &mut Vec<Item<'a>>) {
+    due.sort_by_key(|due| due.order);
+    items.extend(due.drain(..).map(|due| Item::Result(due.result)));
+    items.append(hints);
+}

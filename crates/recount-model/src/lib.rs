@@ -1,0 +1,38 @@
+//! From messages to any model's request, and from its stream to events.
+//!
+//! - A [formatter](format::Formatter) turns messages into the JSON that a provider takes, a [decoder](decode::Decoder) turns
+//!   what the provider streams back into events. Both are pure: they read no file, fetch no URL and know no clock.
+//! - A [model](client::Model) connects both over HTTP, with timeouts, retries and fallbacks. It needs the feature `client`,
+//!   which is there by default.
+//!
+//! ```
+//! use recount_message::{Msg, ReplyWriter, Stamps};
+//! use recount_model::client::{CallOptions, Model};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let model: Model = "ollama/qwen3".parse()?;
+//! # let model = model.base_url("http://127.0.0.1:1")?.retries(recount_model::client::Retries::none());
+//! let reply = ReplyWriter::start(|event| println!("{}", event.to_json()), Stamps::default(), "s1", "Friday");
+//! let (message, outcome) = model.answer(&[Msg::user("Alice", "Hello")], &CallOptions::new(), reply).await;
+//! match outcome.end.error {
+//!     None => println!("{:?}", message.text()),
+//!     Some(error) => println!("{}: {error}", error.class()),
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+
+#[cfg(feature = "client")]
+pub mod client;
+pub mod decode;
+pub mod format;
+mod provider;
+mod tokens;
+
+pub use provider::{Provider, UnknownProvider};
+pub use tokens::estimate_tokens;
+
+/// The page about providers, whose examples are doc tests.
+#[cfg(all(doctest, feature = "client"))]
+#[doc = include_str!("../../../docs/providers.md")]
+pub struct Providers;

@@ -1,0 +1,139 @@
+//! How many tokens a request may take.
+
+use recount_message::{ContentBlock, MediaBlock, Msg, Payload};
+
+use crate::format::Tool;
+
+/// What an image, a sound or a file is taken for.
+const TOKENS_PER_DATA: u64 = 2_000;
+
+/// Estimates how many tokens messages and tools take, the same for every provider: a quarter of the bytes of what is said,
+/// and 2000 for each image, sound or file. Names, ids and the form around them do not count.
+///
+/// It is an estimate for deciding when a conversation is too long, not for a bill.
+///
+/// ```
+/// use recount_message::Msg;
+/// use recount_model::estimate_tokens;
+///
+/// assert_eq!(estimate_tokens(&[Msg::user("Alice", "Hello there")], &[]), 3);
+/// ```
+#[must_use]
+pub fn estimate_tokens(messages: &[Msg], tools: &[Tool]) -> u64 {
+    let mut size = Size::default();
+    for block in messages.iter().flat_map(Msg::content) {
+        size.add_block(block);
+    }
+    size.add_tools(tools);
+    // Half of a token is one.
+    (size.bytes + 2) / 4 + size.data * TOKENS_PER_DATA
+}
+
+#[derive(Default)]
+struct Size {
+    bytes: u64,
+    data: u64,
+}
+
+impl Size {
+    fn add_block(&mut self, block: &ContentBlock) {
+        match block {
+            ContentBlock::Text(block) => self.add_text(&block.text),
+            ContentBlock::Thinking(block) => self.add_text(&block.thinking),
+            ContentBlock::Hint(block) => self.add_payload(&block.hint),
+            ContentBlock::ToolCall(block) => self.add_text(&block.input),
+            ContentBlock::ToolResult(block) => self.add_payload(&block.output),
+            ContentBlock::Data(_) => self.data += 1,
+            // No formatter sends what it does not know.
+            _ => {}
+        }
+    }
+
+    fn add_payload(&mut self, payload: &Payload) {
+        match payload {
+            Payload::Text(text) => self.add_text(text),
+            Payload::Blocks(blocks) => {
+                for block in blocks {
+                    match block {
+                        MediaBlock::Text(block) => self.add_text(&block.text),
+                        MediaBlock::Data(_) => self.data += 1,
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add_text(&mut self, text: &str) {
+        self.bytes += count(text);
+    }
+
+    /// The tools as a JSON array, with the space after each comma and colon that AgentScope counts.
+    fn add_tools(&mut self, tools: &[Tool]) {
+        if tools.is_empty() {
+            return;
+        }
+        self.add_text("[]");
+        for (index, tool) in tools.iter().enumerate() {
+            let json = tool.to_json();
+            self.bytes += count(json.as_str()) + separators(json.as_str());
+            if index > 0 {
+                self.add_text(", ");
+            }
+        }
+    }
+}
+
+fn count(text: &str) -> u64 {
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
+}
+
+/// How many commas and colons stand between the values of a JSON text.
+fn separators(json: &str) -> u64 {
+    let (mut found, mut in_string, mut escaped) = (0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b':' if !in_string => found += 1,
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use recount_message::{DataBlock, HintBlock, ToolCallBlock, ToolResultBlock, ToolResultState};
+
+    use super::*;
+
+    #[test]
+    fn a_quarter_of_the_bytes() {
+        for (text, tokens) in [("", 0), ("a", 0), ("ab", 1), ("Hello!", 2), ("你好", 2)] {
+            assert_eq!(estimate_tokens(&[Msg::user("Alice", text)], &[]), tokens, "{text}");
+        }
+    }
+
+    #[test]
+    fn calls_results_and_data_count_and_names_do_not() {
+        let image = DataBlock::from_bytes(b"GIF89a");
+        let call = ToolCallBlock::new("a long id", "a long name", r#"{"a":1}"#);
+        let result = ToolResultBlock::new("a long id", "a long name", "12345", ToolResultState::Success);
+        let hint = HintBlock::new("1234");
+        let messages = [
+            Msg::user("Alice", image),
+            Msg::assistant("Friday", [call.into(), result.into(), ContentBlock::from(hint)]),
+        ];
+        assert_eq!(estimate_tokens(&messages, &[]), 2_000 + (7 + 5 + 4) / 4);
+    }
+
+    #[test]
+    fn tools_count_as_agentscope_writes_them() {
+        let tool = r#"{"type":"function","function":{"name":"f","description":"说明","parameters":{"type":"object","properties":{}}}}"#;
+        assert_eq!(estimate_tokens(&[], &[Tool::from_json(tool).unwrap()]), 32);
+    }
+}

@@ -1,0 +1,25 @@
+//! Calls over real HTTP, against a server on this machine that plays a provider.
+
+#![cfg(feature = "client")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "client/asking.rs"]
+mod asking;
+#[path = "client/cancel.rs"]
+mod cancel;
+#[path = "client/failures.rs"]
+mod failures;
+#[path = "client/fallbacks.rs"]
+mod fallbacks;
+#[path = "client/media.rs"]
+mod media;
+#[path = "client/replay.rs"]
+mod replay;
+#[path = "client/requests.rs"]
+mod requests;
+#[path = "client/retries.rs"]
+mod retries;
+#[path = "client/server.rs"]
+mod server;
+#[path = "client/timeouts.rs"]
+mod timeouts;

@@ -1,0 +1,77 @@
+//! Where Recount means to differ from the reference in what it makes of a response.
+
+/// A set of cases that differ, and why.
+#[derive(Debug)]
+pub(crate) struct Deviation {
+    /// The heading in `conformance/DEVIATIONS.md`.
+    pub(crate) heading: &'static str,
+    /// The cases as `provider/case`, where `*` stands for anything.
+    pub(crate) cases: &'static str,
+}
+
+impl Deviation {
+    /// Whether a case is listed here.
+    pub(crate) fn covers(&self, case: &str) -> bool {
+        matches(self.cases, case)
+    }
+
+    /// Whether one case is listed by its own name.
+    pub(crate) fn is_exact(&self) -> bool {
+        !self.cases.contains('*')
+    }
+}
+
+fn matches(pattern: &str, case: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == case,
+        Some((start, rest)) => case
+            .strip_prefix(start)
+            .is_some_and(|tail| (0..=tail.len()).filter_map(|at| tail.get(at..)).any(|end| matches(rest, end))),
+    }
+}
+
+macro_rules! deviations {
+    ($($heading:literal: $($cases:literal),+;)+) => {
+        /// Every deviation, under the headings of `conformance/DEVIATIONS.md`.
+        pub(crate) const DEVIATIONS: &[Deviation] = &[
+            $($( Deviation { heading: $heading, cases: $cases }, )+)+
+        ];
+    };
+}
+
+deviations! {
+    "A response that breaks off is an error":
+        "*/finish/neither", "*/finish/no-end", "*/finish/in-block", "gemini/finish/no-chunks", "gemini/error/reset";
+    "An error has the class that the provider names":
+        "*/error/in-stream", "*/error/rate-limit-in-stream", "*/error/not-json", "*/error/overloaded", "*/error/api-error",
+        "openai_response/error/event", "openai_response/error/failed", "openai_response/whole/failed",
+        "gemini/error/unavailable", "gemini/error/exhausted";
+    "Blocks stand in the order in which they were begun":
+        "*/thinking/again", "*/tool/text-after", "openai_response/text/parts-in-turn",
+        "openai_response/parallel/interleaved", "openai_response/thinking/encrypted", "gemini/whole/two-texts";
+    "Thinking between tags is thinking":
+        "*/thinking/tags", "*/thinking/tags-never-closed", "*/whole/tags";
+    "A refusal is text":
+        "*/finish/refusal", "*/whole/refusal";
+    "A call waits for its name and its id":
+        "*/tool/late-name", "*/tool/late-id", "*/tool/never-an-id";
+    "An id is used once":
+        "*/parallel/same-id", "ollama/tool/with-id";
+    "Only the first answer counts":
+        "*/text/other-choice";
+    "What a start or an end gives is not lost":
+        "*/text/given-at-start", "*/text/no-start", "anthropic/tool/given-at-start", "minimax/tool/given-at-start",
+        "openai_response/text/only-at-the-end";
+    "Tokens are counted where they are said":
+        "*/usage/in-choice", "*/usage/details-null", "deepseek/usage/cached-in-details-only",
+        "*/usage/at-the-end", "*/usage/cache-null", "anthropic/text/nothing", "minimax/text/nothing",
+        "gemini/usage/no-total", "ollama/usage/none", "ollama/error/reset",
+        "openai_response/finish/length", "openai_response/finish/filter", "openai_response/finish/length-in-arguments";
+    "A reasoning item travels with its last thinking":
+        "openai_response/thinking/summary-in-parts", "openai_response/thinking/item-only-at-the-end",
+        "openai_response/finish/length-after-thinking";
+    "A signature is no id":
+        "gemini/tool/signed", "gemini/text/signed";
+    "Pictures are kept":
+        "gemini/data/picture";
+}

@@ -1,0 +1,35 @@
+//! What a provider is sent, case by case.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "format/agents.rs"]
+mod agents;
+#[path = "format/media.rs"]
+mod media;
+#[path = "format/requests.rs"]
+mod requests;
+#[path = "format/thinking.rs"]
+mod thinking;
+#[path = "format/tools.rs"]
+mod tools;
+
+use pretty_assertions::assert_eq;
+use recount_message::Msg;
+use recount_model::Provider;
+use recount_model::format::{Formatter, Media, RequestOptions};
+
+/// Holds the messages for a provider, and the notes on them, to the expected texts.
+#[track_caller]
+pub(crate) fn check(formatter: &Formatter, messages: &[Msg], expected: &[&str], notes: &[&str]) {
+    let formatted = formatter.format(messages, &Media::new());
+    let sent: Vec<String> = formatted.messages.iter().map(ToString::to_string).collect();
+    assert_eq!(sent, expected);
+    let said: Vec<String> = formatted.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(said, notes);
+}
+
+/// The body of a request for a greeting.
+pub(crate) fn body(provider: Provider, options: &RequestOptions) -> String {
+    let request = Formatter::new(provider).request(&[Msg::user("Alice", "Hello")], &Media::new(), options);
+    request.unwrap().body.to_string()
+}

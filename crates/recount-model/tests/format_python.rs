@@ -1,0 +1,109 @@
+//! What the formatters of AgentScope Python 2.0.10 answered, and whether Recount answers the same.
+//!
+//! The answers were recorded by `conformance/python/formatters.py`. Where Recount means to differ, the case is listed
+//! under a heading of `conformance/DEVIATIONS.md`, and a listing under which nothing differs is a failure too.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "how many cases agree is worth knowing")]
+
+#[path = "format/deviations.rs"]
+mod deviations;
+#[path = "format/said.rs"]
+mod said;
+#[path = "format/vectors.rs"]
+mod vectors;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deviations::{DEVIATIONS, Deviation, REQUEST_DEVIATIONS};
+use recount_message::Msg;
+use recount_model::Provider;
+use recount_model::format::{Formatter, Media, MultiAgent};
+use said::{Taken, plain};
+use serde_json::Value;
+use vectors::vectors;
+
+/// What a place holds for the reference: its own name, unless that says that it is missing.
+fn bring(formatter: &Formatter, messages: &[Msg]) -> Media {
+    let mut media = Media::new();
+    for wanted in formatter.needs(messages) {
+        if wanted.url.contains("missing") {
+            continue;
+        }
+        let content = wanted.path().map_or_else(|| wanted.url.clone(), |path| format!("file://{path}"));
+        media.insert(wanted.url, content);
+    }
+    media
+}
+
+fn ours(provider: Provider, case: &Value, messages: &[Msg]) -> Value {
+    let mut formatter = Formatter::new(provider);
+    if case["case"].as_str().unwrap().starts_with("multi") {
+        formatter = formatter.multi_agent(MultiAgent::History);
+    }
+    if let Some(patterns) = case["input_types"].as_array() {
+        formatter = formatter.input_types(patterns.iter().map(|pattern| pattern.as_str().unwrap()));
+    }
+    let formatted = formatter.format(messages, &bring(&formatter, messages));
+    serde_json::from_str(formatted.to_json().as_str()).unwrap()
+}
+
+#[test]
+fn messages_are_formatted_alike() {
+    let histories: BTreeMap<String, Vec<Msg>> = vectors("histories.jsonl")
+        .iter()
+        .map(|history| {
+            let messages = history["messages"].as_array().unwrap();
+            let messages = messages.iter().map(|message| Msg::from_json(&message.to_string()).unwrap()).collect();
+            (history["case"].as_str().unwrap().to_owned(), messages)
+        })
+        .collect();
+    let mut failures = Vec::new();
+    let mut used: BTreeSet<*const Deviation> = BTreeSet::new();
+    let mut count = 0;
+    let mut taken = Taken::default();
+    for provider in Provider::ALL.into_iter().filter(|provider| *provider != Provider::Xai) {
+        let (mut alike, mut deviating) = (0, 0);
+        for case in vectors(&format!("format-{provider}.jsonl")) {
+            let name = case["case"].as_str().unwrap();
+            let (_, history) = name.split_once('/').unwrap();
+            let ours = ours(provider, &case, &histories[history]);
+            count += 1;
+            if case.get("output") == Some(&ours) {
+                alike += 1;
+                continue;
+            }
+            deviating += 1;
+            let mut seen = Taken::default();
+            if case.get("output").map(|theirs| plain(theirs, &mut seen)) == Some(plain(&ours, &mut seen)) {
+                taken.stand_ins |= seen.stand_ins;
+                taken.files |= seen.files;
+                continue;
+            }
+            match DEVIATIONS.iter().find(|deviation| deviation.covers(provider.name(), name)) {
+                Some(deviation) => {
+                    used.insert(std::ptr::from_ref(deviation));
+                }
+                None => failures.push(format!("{provider} {name}\n  ours:   {ours}\n  theirs: {case}")),
+            }
+        }
+        println!("{provider}: {alike} alike, {deviating} deviate");
+    }
+    for unused in DEVIATIONS.iter().filter(|deviation| !used.contains(&std::ptr::from_ref(*deviation))) {
+        failures.push(format!("{} ({}) is listed, but nothing differs", unused.cases, unused.heading));
+    }
+    assert!(failures.is_empty(), "{} of {count} cases:\n{}", failures.len(), failures.join("\n"));
+    // "What cannot be sent is said" and "No file is written" are told by their words, not by their cases.
+    assert_eq!(taken, Taken { stand_ins: true, files: true });
+}
+
+#[test]
+fn every_deviation_has_its_reason() {
+    let page = std::fs::read_to_string(vectors::conformance().join("DEVIATIONS.md")).unwrap();
+    let part = page.split("\n# ").find(|part| part.starts_with("Requests to models\n")).unwrap();
+    let headings: BTreeSet<&str> = part.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    let listed = DEVIATIONS.iter().chain(REQUEST_DEVIATIONS).map(|deviation| deviation.heading);
+    // Told by its words, as `said` finds them.
+    let listed: BTreeSet<&str> = listed.chain(["No file is written"]).collect();
+    assert_eq!(headings, listed);
+}

@@ -1,0 +1,100 @@
+//! Any history becomes a request that keeps the published rules of every provider.
+//!
+//! The histories are those of legal streams, messages of every kind in any order, and calls and results in any order with
+//! ids that no two providers agree on.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "rules/anthropic.rs"]
+mod anthropic;
+#[path = "rules/chat.rs"]
+mod chat;
+#[path = "rules/gemini.rs"]
+mod gemini;
+#[path = "rules/histories.rs"]
+mod histories;
+#[path = "rules/ollama.rs"]
+mod ollama;
+#[path = "rules/responses.rs"]
+mod responses;
+
+use histories::{MARKER, any_history};
+use proptest::prelude::*;
+use recount_message::Msg;
+use recount_model::Provider;
+use recount_model::format::{Cache, Formatter, Media, MultiAgent, RequestOptions, Tool, ToolMode};
+use serde_json::Value;
+
+/// What is wrong with a body; the first thing that is found.
+type Rules = Result<(), String>;
+
+/// Fails with a text that says what a rule was broken by.
+macro_rules! rule {
+    ($holds:expr, $($says:tt)+) => {
+        if !$holds {
+            return Err(format!($($says)+));
+        }
+    };
+}
+pub(crate) use rule;
+
+fn check(provider: Provider, body: &Value) -> Rules {
+    match provider {
+        Provider::Anthropic | Provider::MiniMax => anthropic::check(provider, body),
+        Provider::OpenAiResponses => responses::check(body),
+        Provider::Gemini => gemini::check(body),
+        Provider::Ollama => ollama::check(body),
+        _ => chat::check(provider, body),
+    }
+}
+
+/// Every way to format for a provider.
+fn formatters(provider: Provider) -> [Formatter; 5] {
+    let plain = Formatter::new(provider);
+    [
+        plain.clone().multi_agent(MultiAgent::History),
+        plain.clone().multi_agent(MultiAgent::Brackets),
+        plain.clone().input_types(["text/plain", "application/x-thinking"]),
+        plain.clone().tool_mode(ToolMode::Prompt),
+        plain,
+    ]
+}
+
+/// Brings what is wanted, but for what cannot be had.
+fn bring(formatter: &Formatter, messages: &[Msg]) -> Media {
+    let mut media = Media::new();
+    for wanted in formatter.needs(messages) {
+        if wanted.url.len() % 3 != 0 {
+            media.insert(wanted.url, "bytes");
+        }
+    }
+    media
+}
+
+fn hold_to_the_rules(messages: &[Msg]) -> Result<(), TestCaseError> {
+    let options = RequestOptions::new("gemini-3-pro").tools([Tool::new("look")]).cache(Cache::Marked { key: None });
+    for provider in Provider::ALL {
+        for formatter in formatters(provider) {
+            let media = bring(&formatter, messages);
+            let request = formatter.request(messages, &media, &options).unwrap();
+            prop_assert_eq!(&request, &formatter.request(messages, &media, &options).unwrap());
+            prop_assert!(!request.body.as_str().contains(MARKER), "{} lets metadata out", provider);
+            // Numbers are sent as they were written, also those that only the reader of this test cannot hold.
+            let body: Value = serde_json::from_str(&request.body.as_str().replace("1e400", "1")).unwrap();
+            if let Err(broken) = check(provider, &body) {
+                let form = format!("{formatter:?}");
+                return Err(TestCaseError::fail(format!("{provider}: {broken}\n{form}\n{body:#}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_history_keeps_the_rules_of_every_provider(messages in any_history()) {
+        hold_to_the_rules(&messages)?;
+    }
+}

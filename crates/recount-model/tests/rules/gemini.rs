@@ -1,0 +1,38 @@
+//! The rules of Gemini.
+
+use serde_json::Value;
+
+use crate::chat::is_tool_name;
+use crate::{Rules, rule};
+
+pub(crate) fn check(body: &Value) -> Rules {
+    let mut due: Vec<(&Value, &Value)> = Vec::new();
+    for content in body["contents"].as_array().unwrap() {
+        let role = content["role"].as_str().unwrap();
+        let parts = content["parts"].as_array().unwrap();
+        rule!(["user", "model"].contains(&role), "the role {role}");
+        rule!(!parts.is_empty(), "an empty content");
+        let responses: Vec<(&Value, &Value)> = parts
+            .iter()
+            .filter_map(|part| part.get("function_response"))
+            .map(|said| (&said["id"], &said["name"]))
+            .collect();
+        rule!(responses.len() == due.len(), "{} responses to {} calls", responses.len(), due.len());
+        rule!(responses.iter().all(|response| due.contains(response)), "{responses:?} to {due:?}");
+        rule!(responses.is_empty() || (role == "user" && responses.len() == parts.len()), "responses among others");
+        due.clear();
+        for (at, part) in parts.iter().filter(|part| part.get("function_call").is_some()).enumerate() {
+            let call = &part["function_call"];
+            rule!(role == "model", "a call of the {role}");
+            rule!(is_tool_name(&call["name"]), "the tool name {}", call["name"]);
+            rule!(call["args"].is_object(), "the arguments {}", call["args"]);
+            rule!(at > 0 || part.get("thought_signature").is_some(), "a first call that is not signed");
+            due.push((&call["id"], &call["name"]));
+        }
+        for part in parts {
+            rule!(part["text"] != "" || part.get("thought_signature").is_some(), "an empty text");
+        }
+    }
+    rule!(due.is_empty(), "no response to {due:?}");
+    Ok(())
+}

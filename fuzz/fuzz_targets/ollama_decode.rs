@@ -1,0 +1,12 @@
+//! Any bytes as a response of a model, read as Ollama.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use recount_testkit::fuzzing;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Err(broken) = fuzzing::ollama_decode(bytes) {
+        panic!("{broken}");
+    }
+});

@@ -1,0 +1,12 @@
+//! Any bytes as a response of a model, read as OpenAI chat completions.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use recount_testkit::fuzzing;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Err(broken) = fuzzing::openai_decode(bytes) {
+        panic!("{broken}");
+    }
+});
