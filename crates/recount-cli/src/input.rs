@@ -31,7 +31,7 @@ pub(crate) struct InputArgs {
 impl InputArgs {
     /// The file; nothing for standard input.
     fn path(&self) -> Option<&Path> {
-        self.file.as_deref().filter(|path| *path != Path::new("-"))
+        unless_dash(self.file.as_deref())
     }
 
     /// Whether a path leads to the input.
@@ -42,6 +42,33 @@ impl InputArgs {
             _ => false,
         }
     }
+}
+
+/// The bytes of a file or of standard input.
+pub(crate) struct Source {
+    pub(crate) name: String,
+    /// How large a regular file is.
+    pub(crate) size: Option<u64>,
+    pub(crate) reader: Box<dyn Read>,
+}
+
+impl Source {
+    /// Opens a file; standard input where it is `-` or nothing.
+    pub(crate) fn open(file: Option<&Path>) -> Result<Self> {
+        if let Some(path) = unless_dash(file) {
+            let name = path.display().to_string();
+            let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
+            return Ok(Self { name, size: regular_size(&file), reader: Box::new(file) });
+        }
+        if file.is_none() && io::stdin().is_terminal() {
+            let _ = writeln!(io::stderr(), "reading from the terminal; Ctrl-D ends the input");
+        }
+        Ok(Self { name: "<stdin>".to_owned(), size: stdin_size(), reader: Box::new(io::stdin().lock()) })
+    }
+}
+
+fn unless_dash(file: Option<&Path>) -> Option<&Path> {
+    file.filter(|path| *path != Path::new("-"))
 }
 
 /// Reads lines and says what is wrong with those that are no good.
@@ -60,17 +87,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn open(args: &InputArgs) -> Result<Self> {
-        let (name, size, reader): (String, _, Box<dyn Read>) = match args.path() {
-            Some(path) => {
-                let name = path.display().to_string();
-                let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
-                (name, regular_size(&file), Box::new(file))
-            }
-            None => ("<stdin>".to_owned(), stdin_size(), Box::new(io::stdin().lock())),
-        };
-        if args.file.is_none() && io::stdin().is_terminal() {
-            let _ = writeln!(io::stderr(), "reading from the terminal; Ctrl-D ends the input");
-        }
+        let Source { name, size, reader } = Source::open(args.file.as_deref())?;
         Ok(Self {
             name,
             reader: BufReader::with_capacity(BUFFER, reader),

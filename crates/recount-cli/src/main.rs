@@ -18,13 +18,15 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{Status, check, convert, fold, schema, show};
+use crate::commands::{Status, ask, check, convert, decode, fold, format, models, schema, show};
 use crate::visible::visible;
 
 /// Messages and events of AI agents on the command line
 ///
-/// An agent tells of a reply in events, and every command here reads them as
-/// JSON lines: one event per line, from a file or from standard input.
+/// An agent tells of a reply in events. `decode` makes them from what a model
+/// sends, and `fold`, `check` and `show` read them as JSON lines: one event per
+/// line, from a file or from standard input. `format` goes the other way, from
+/// messages to a model's request.
 #[derive(Debug, Parser)]
 #[command(name = "recount", version, arg_required_else_help = true, verbatim_doc_comment, after_help = EXAMPLES)]
 struct Cli {
@@ -36,10 +38,11 @@ const EXAMPLES: &str = "\
 Examples:
   recount fold events.jsonl > messages.jsonl
   recount check events.jsonl && recount show events.jsonl
+  recount decode --provider openai response.sse | recount fold
 
 Exit status:
   0  all is well
-  1  a line could not be read, or `check` found an error
+  1  a line could not be read, `check` found an error, or a response failed
   2  the command itself could not be carried out, such as a missing file";
 
 #[derive(Debug, Subcommand)]
@@ -49,6 +52,10 @@ enum Command {
     Show(show::ShowArgs),
     Convert(convert::ConvertArgs),
     Schema(schema::SchemaArgs),
+    Decode(decode::DecodeArgs),
+    Format(format::FormatArgs),
+    Models(models::ModelsArgs),
+    Ask(ask::AskArgs),
 }
 
 fn main() -> ExitCode {
@@ -58,10 +65,16 @@ fn main() -> ExitCode {
         Command::Show(args) => show::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Schema(args) => schema::run(&args),
+        Command::Decode(args) => decode::run(&args),
+        Command::Format(args) => format::run(&args),
+        Command::Models(args) => models::run(&args),
+        Command::Ask(args) => ask::run(&args),
     };
     match result {
         Ok(Status::Clean) => ExitCode::SUCCESS,
         Ok(Status::Flawed) => ExitCode::from(1),
+        // As a shell says it of what ended by SIGINT.
+        Ok(Status::Interrupted) => ExitCode::from(130),
         Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Nobody is left to tell when even this cannot be written.

@@ -1,12 +1,18 @@
 //! The subcommands, one file each.
 
+pub(crate) mod ask;
 pub(crate) mod check;
 pub(crate) mod convert;
+pub(crate) mod decode;
 pub(crate) mod fold;
+pub(crate) mod format;
+pub(crate) mod models;
 pub(crate) mod schema;
 pub(crate) mod show;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use recount_message::{Event, Outcome};
+use recount_model::Provider;
 
 use crate::input::Lines;
 
@@ -17,6 +23,8 @@ pub(crate) enum Status {
     Clean,
     /// The input has faults, which the user has been told of.
     Flawed,
+    /// The user has stopped it.
+    Interrupted,
 }
 
 impl Status {
@@ -38,4 +46,9 @@ fn tell_unapplied(lines: &Lines, event: &Event<'_>, outcome: &Outcome) {
         // What was applied, and what is for the session, needs no word.
         _ => {}
     }
+}
+
+/// The names of the providers, which `--help` lists.
+fn provider_names() -> impl TypedValueParser<Value = Provider> {
+    PossibleValuesParser::new(Provider::ALL.map(Provider::name)).try_map(|name| name.parse::<Provider>())
 }

@@ -9,6 +9,10 @@ cases! {
     show: "show --help";
     convert: "convert --help";
     schema: "schema --help";
+    decode: "decode --help";
+    format: "format --help";
+    models: "models --help";
+    ask: "ask --help";
     nothing: "";
     unknown_option: "fold --colour";
 }

@@ -2,10 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod ask;
 mod check;
 mod convert;
+mod decode;
 mod fold;
+mod format;
 mod help;
+mod models;
 mod pieces;
 mod pipes;
 mod run;

@@ -72,7 +72,7 @@ cases! {
 fn a_hostile_message_sends_no_control_character() {
     let run = recount("show --color never", one_line(HOSTILE).as_bytes());
     let found: Vec<char> = run.stdout.chars().filter(|c| c.is_control() && !matches!(c, '\n' | '\t')).collect();
-    assert_eq!(found, []);
+    assert_eq!(found, Vec::<char>::new());
 }
 
 #[test]

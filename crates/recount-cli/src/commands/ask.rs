@@ -1,0 +1,267 @@
+//! `recount ask`: one question to a model.
+
+use std::env;
+use std::fs;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use recount_message::{AgentEvent, CustomName, DataBlock, EventKind, Json, MediaBlock, Msg, ReplyWriter, Stamps};
+use recount_model::client::{CallOptions, CallOutcome, CancellationToken, Model};
+use recount_model::decode::{CallErrorKind, Finish};
+use recount_model::format::RequestOptions;
+
+use super::Status;
+use crate::visible::{visible, visible_line};
+
+/// Ask a model one question
+///
+/// Sends the question and prints the answer while it comes. The key is taken
+/// from the provider's environment variable; `recount models` lists them. With
+/// --base-url, any endpoint that speaks the provider's language is asked, and
+/// needs no key.
+///
+/// Ctrl-C stops the answer. With --json the events of the reply are printed, from
+/// REPLY_START to REPLY_END, so that `recount fold` gives its message.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct AskArgs {
+    /// The question; standard input where it is `-`
+    #[arg(value_name = "QUESTION")]
+    question: String,
+
+    /// The model, as `provider/name` [default: what RECOUNT_MODEL says]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+
+    /// A model that is asked when the one before has failed; may be repeated
+    #[arg(long, value_name = "MODEL")]
+    fallback: Vec<String>,
+
+    /// Where the model is found, such as `http://localhost:8000/v1`
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+
+    /// What the model is told beforehand
+    #[arg(long, value_name = "TEXT")]
+    system: Option<String>,
+
+    /// An image, a sound or a file to look at, by its path or URL; may be repeated
+    #[arg(long, value_name = "PATH_OR_URL")]
+    image: Vec<String>,
+
+    /// The longest answer, in tokens
+    #[arg(long, value_name = "TOKENS")]
+    max_tokens: Option<u64>,
+
+    /// Wait for the whole answer
+    #[arg(long)]
+    no_stream: bool,
+
+    /// Print the events of the reply, one per line
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recount ask --model anthropic/claude-opus-4-5 'Why is the sky blue?'
+  recount ask --model ollama/qwen3 --system 'Answer in French.' Hello
+  git diff | recount ask --model openai/gpt-5 --system 'Review this change.' -
+  recount ask --model openai/qwen3 --base-url http://localhost:8000/v1 Hello
+  recount ask --model gemini/gemini-2.5-pro --image cat.png 'Who is this?'
+  recount ask --model openai/gpt-5 --json Hello | recount show
+
+Exit status:
+  0    the model has answered
+  1    it has not, or not to the end
+  2    the question could not be asked, for want of a key or a file
+  130  it was stopped by Ctrl-C";
+
+pub(crate) fn run(args: &AskArgs) -> Result<Status> {
+    let model = model(args)?;
+    let messages = messages(args)?;
+    let stop = CancellationToken::new();
+    let mut options = CallOptions::new().cancelled_by(stop.clone());
+    options.stream = !args.no_stream;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
+    let mut printer = Printer::new(args.json, stop.clone());
+    let (_, outcome) = runtime.block_on(async {
+        let reply = ReplyWriter::start(|event| printer.print(&event), Stamps::default(), "ask", "assistant");
+        let interrupted = tokio::spawn(async move {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                stop.cancel();
+            }
+        });
+        let answered = model.answer(&messages, &options, reply).await;
+        interrupted.abort();
+        answered
+    });
+    printer.finish()?;
+    tell(&outcome)
+}
+
+/// The model that the arguments name, with its fallbacks.
+fn model(args: &AskArgs) -> Result<Model> {
+    let named = args.model.clone().or_else(|| env::var("RECOUNT_MODEL").ok().filter(|name| !name.is_empty()));
+    let Some(named) = named else {
+        bail!(
+            "no model is named\nhint: `--model provider/name`, or the variable RECOUNT_MODEL; `recount models` lists the providers"
+        );
+    };
+    let read = |name: &str| -> Result<Model> {
+        let mut settings = RequestOptions::new("");
+        settings.max_tokens = args.max_tokens;
+        Ok(name.parse::<Model>()?.settings(settings))
+    };
+    let mut model = read(&named)?;
+    if let Some(address) = &args.base_url {
+        model = model.base_url(address)?;
+    }
+    for name in &args.fallback {
+        model = model.fallback(read(name)?);
+    }
+    Ok(model)
+}
+
+fn messages(args: &AskArgs) -> Result<Vec<Msg>> {
+    let mut question = args.question.clone();
+    if question == "-" {
+        question.clear();
+        io::stdin().read_to_string(&mut question).context("cannot read the question from standard input")?;
+    }
+    let mut content: Vec<MediaBlock> = Vec::new();
+    for place in &args.image {
+        content.push(data(place)?.into());
+    }
+    content.push(question.into());
+    let system = args.system.iter().map(|text| Msg::system("system", text.as_str()));
+    Ok(system.chain([Msg::user("user", content)]).collect())
+}
+
+/// An image by its path, or by its URL.
+fn data(place: &str) -> Result<DataBlock> {
+    if ["http://", "https://", "data:"].iter().any(|start| place.starts_with(start)) {
+        return DataBlock::from_url(place).with_context(|| format!("cannot use {place}"));
+    }
+    let bytes = fs::read(place).with_context(|| format!("cannot read {place}"))?;
+    let block = DataBlock::from_bytes(bytes);
+    let name = Path::new(place).file_name().and_then(|name| name.to_str());
+    // The bytes of many formats do not say what they are, and the name does.
+    let by_name = DataBlock::from_path(place).ok().map(|named| named.media_type().to_owned());
+    let block = match by_name {
+        Some(by_name) if block.media_type() == "application/octet-stream" => block.with_media_type(by_name),
+        _ => block,
+    };
+    Ok(match name {
+        Some(name) => block.with_name(name),
+        None => block,
+    })
+}
+
+/// Says on standard error what came of it.
+fn tell(outcome: &CallOutcome) -> Result<Status> {
+    for missing in &outcome.missing {
+        warn(&missing.to_string());
+    }
+    for note in &outcome.notes {
+        warn(&note.to_string());
+    }
+    let Some(error) = &outcome.end.error else {
+        return Ok(match outcome.end.finish {
+            Finish::Length => flawed("the answer is cut: it may not be longer"),
+            Finish::Filter => flawed("the answer is cut: a filter of the provider stopped it"),
+            _ => Status::Clean,
+        });
+    };
+    match error.kind() {
+        CallErrorKind::Cancelled => Ok(Status::Interrupted),
+        CallErrorKind::Setup => bail!("{error}"),
+        _ => Ok(flawed(&format!("{}: {}: {error}", outcome.model, error.class()))),
+    }
+}
+
+fn flawed(message: &str) -> Status {
+    warn(message);
+    Status::Flawed
+}
+
+fn warn(message: &str) {
+    // Nobody is left to tell when even this cannot be written.
+    let _ = writeln!(io::stderr(), "{}", visible_line(message));
+}
+
+/// Prints events as they come. What goes wrong in writing stops the call and is told at its end.
+struct Printer {
+    json: bool,
+    is_terminal: bool,
+    stop: CancellationToken,
+    broken: Option<io::Error>,
+    /// Whether the last character of the answer was a line break.
+    at_line_start: bool,
+}
+
+impl Printer {
+    fn new(json: bool, stop: CancellationToken) -> Self {
+        Self { json, is_terminal: io::stdout().is_terminal(), stop, broken: None, at_line_start: true }
+    }
+
+    fn print(&mut self, event: &AgentEvent) {
+        if self.json {
+            let mut line = event.to_json();
+            line.push('\n');
+            return self.write(&line);
+        }
+        match &event.kind {
+            EventKind::TextBlockDelta(text) => self.write_text(&text.delta),
+            // Two texts of one answer stand apart.
+            EventKind::TextBlockEnd(_) => self.end_line(),
+            EventKind::DataBlockStart(data) => {
+                self.end_line();
+                warn(&format!("the model answers with {}, which --json shows", data.media_type));
+            }
+            EventKind::Custom(signal) => {
+                let said = |key: &str| signal.value.get(key).and_then(Json::to_text).unwrap_or_default();
+                match signal.own_name() {
+                    Some(CustomName::Retry) => warn(&format!("{}: {}, trying again", said("model"), said("class"))),
+                    Some(CustomName::Fallback) => warn(&format!("{} failed, asking {}", said("from"), said("to"))),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn write_text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.at_line_start = text.ends_with('\n');
+            // A model's words must not drive the terminal; a file gets them as they are.
+            let shown = if self.is_terminal { visible(text) } else { text.into() };
+            self.write(&shown);
+        }
+    }
+
+    fn end_line(&mut self) {
+        if !self.at_line_start {
+            self.write("\n");
+            self.at_line_start = true;
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        if self.broken.is_some() {
+            return;
+        }
+        let mut out = io::stdout().lock();
+        if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            // Nobody reads the answer any more.
+            self.broken = Some(error);
+            self.stop.cancel();
+        }
+    }
+
+    fn finish(self) -> Result<()> {
+        self.broken.map_or(Ok(()), Err).context("cannot write to standard output")
+    }
+}

@@ -1,0 +1,21 @@
+//! `recount models`.
+
+use pretty_assertions::assert_eq;
+use recount_model::Provider;
+
+use crate::run::{check_run, command, finish};
+
+#[test]
+fn says_what_is_set_and_never_what_it_holds() {
+    let mut command = command("models");
+    for provider in Provider::ALL {
+        for name in provider.key_variables().iter().copied().chain([provider.address_variable()]) {
+            command.env_remove(name);
+        }
+    }
+    command.env("OPENAI_API_KEY", "sk-secret").env("OLLAMA_HOST", "http://gpu.example").env("XAI_API_KEY", "");
+    let run = finish(command, b"");
+    assert_eq!(run.stderr, "");
+    assert!(!run.stdout.contains("secret") && !run.stdout.contains("gpu.example"));
+    check_run("models_table", "models", &run);
+}
