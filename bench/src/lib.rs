@@ -1,10 +1,11 @@
 //! Benchmarks of Recount, side by side with its peers.
 //!
-//! [`streams`] makes the events, [`steps`] is what is measured, [`clock`] measures it. The binary prints a table of
+//! [`streams`] makes the events, [`responses`] what models send, [`steps`] is what is measured, [`clock`] measures it. The binary prints a table of
 //! all of it beside AgentScope for Python; `benches/` watches the same steps with criterion.
 
 pub mod clock;
 pub mod python;
 pub mod report;
+pub mod responses;
 pub mod steps;
 pub mod streams;

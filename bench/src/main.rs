@@ -8,7 +8,8 @@ use std::time::Duration;
 use clap::Parser;
 use recount_bench::clock::{least, time};
 use recount_bench::python::{Python, Seconds};
-use recount_bench::report::{Conversion, Growth, Limit, Report, Row, Target};
+use recount_bench::report::{Conversion, Decoding, Growth, Limit, Report, Row, Target};
+use recount_bench::responses::{self, Response};
 use recount_bench::steps;
 use recount_bench::streams::{self, Stream};
 use recount_dialect::Dialect;
@@ -52,6 +53,9 @@ fn run(options: &Options) -> anyhow::Result<bool> {
     for (stream, folded_by_python) in all_streams(options.full) {
         let python = python.as_ref().filter(|_| folded_by_python);
         measure(&stream, python, options, &mut report)?;
+    }
+    for response in responses::all(DELTAS) {
+        report.responses.push(decoding(&response, options.rounds)?);
     }
     report.growth = growth(options.rounds)?;
     for stream in [streams::text(100_000), streams::mixed(50_000)] {
@@ -158,6 +162,29 @@ fn conversion(stream: &Stream, dialect: Dialect, rounds: usize) -> anyhow::Resul
     })?;
     let ratio = |time: Duration| time.as_secs_f64() / native.as_secs_f64();
     Ok(Conversion { stream: stream.name.clone(), dialect: dialect.name(), from: ratio(from), to: ratio(to) })
+}
+
+/// How many deltas a response has.
+const DELTAS: usize = 50_000;
+
+/// What a response takes from bytes to events, beside `serde_json` skipping its chunks.
+fn decoding(response: &Response, rounds: usize) -> anyhow::Result<Decoding> {
+    let chunks: Vec<&str> = response.chunks.iter().map(String::as_str).collect();
+    let [skip, decode, write] = least(rounds, || {
+        anyhow::Ok([
+            time(|| steps::skip(&chunks))?,
+            time(|| steps::decode_response(response))?,
+            time(|| anyhow::Ok(steps::write_deltas(chunks.len())))?,
+        ])
+    })?;
+    let per_chunk = |time: Duration| time.as_secs_f64() * 1e9 / chunks.len() as f64;
+    Ok(Decoding {
+        provider: response.provider.name(),
+        ns_per_chunk: per_chunk(decode),
+        ns_to_write: per_chunk(write),
+        mb_per_s: response.bytes.len() as f64 / 1e6 / decode.as_secs_f64(),
+        skip_ratio: decode.as_secs_f64() / skip.as_secs_f64(),
+    })
 }
 
 /// The time of an event in messages of several sizes. The number of events is the same for every size: where messages

@@ -13,6 +13,8 @@ pub struct Report {
     pub versions: Option<Versions>,
     /// The steps of every stream.
     pub rows: Vec<Row>,
+    /// What the responses of models take.
+    pub responses: Vec<Decoding>,
     /// What becomes of the time per event when messages grow.
     pub growth: Vec<Growth>,
     /// What the figures should be, and whether they are.
@@ -50,6 +52,21 @@ pub struct Row {
     /// How many times as long Python takes.
     pub python_ratio: Option<f64>,
     /// How many times as long it takes as `serde_json` does to skip the same lines.
+    pub skip_ratio: f64,
+}
+
+/// What the response of a model takes from bytes to events.
+#[derive(Debug, Serialize)]
+pub struct Decoding {
+    /// Whose response it is.
+    pub provider: &'static str,
+    /// Nanoseconds of CPU time for a chunk.
+    pub ns_per_chunk: f64,
+    /// The part of it that writing the events takes.
+    pub ns_to_write: f64,
+    /// Millions of bytes of the response in a second.
+    pub mb_per_s: f64,
+    /// How many times as long it takes as `serde_json` does to skip the same chunks.
     pub skip_ratio: f64,
 }
 
@@ -111,6 +128,7 @@ impl Report {
     /// When nothing can be written to `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         self.write_rows(out)?;
+        self.write_responses(out)?;
         self.write_growth(out)?;
         self.write_dialects(out)?;
         self.write_targets(out)?;
@@ -153,6 +171,23 @@ impl Report {
             writeln!(out)?;
             writeln!(out, "Python's time for blocks and data grows with their square: it gets a tenth and a fifth of")?;
             writeln!(out, "those streams, measured on both sides. --full gives it all of them.")?;
+        }
+        writeln!(out)
+    }
+
+    fn write_responses(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "responses of models, bytes to events")?;
+        writeln!(
+            out,
+            "{:<24} {:>10} {:>14} {:>8} {:>12}",
+            "provider", "ns/chunk", "of it writing", "MB/s", "x serde_json"
+        )?;
+        for row in &self.responses {
+            writeln!(
+                out,
+                "{:<24} {:>10.1} {:>14.1} {:>8.0} {:>12.2}",
+                row.provider, row.ns_per_chunk, row.ns_to_write, row.mb_per_s, row.skip_ratio,
+            )?;
         }
         writeln!(out)
     }

@@ -3,8 +3,11 @@
 use std::hint::black_box;
 
 use recount_dialect::Dialect;
-use recount_message::{DecodeError, Event, Fold};
+use recount_message::{AgentEvent, DecodeError, Event, Fold, Msg, ReplyEnd, ReplyWriter, Stamps};
+use recount_model::decode::{CallError, DecodeOptions, Decoder};
 use serde::de::IgnoredAny;
+
+use crate::responses::Response;
 
 /// Lets `serde_json` skip over every line. It reads no field, so this is a floor for whoever reads them.
 ///
@@ -117,4 +120,38 @@ pub fn bytes_to_message(lines: &[&[u8]]) -> Result<Fold, DecodeError> {
 /// Encodes the messages of a fold and tells how many bytes they have.
 pub fn encode_messages(fold: &Fold) -> usize {
     fold.messages().map(|message| black_box(message.to_json()).len()).sum()
+}
+
+/// How many bytes of a response come at a time.
+const PIECE: usize = 16 * 1024;
+
+/// Decodes a response to events, which are dropped one by one, and gives the message.
+///
+/// # Errors
+///
+/// When the response cannot be decoded.
+pub fn decode_response(response: &Response) -> Result<Msg, CallError> {
+    let mut reply = reply();
+    let mut decoder = Decoder::new(response.provider, DecodeOptions::default());
+    for piece in response.bytes.chunks(PIECE) {
+        decoder.push(piece, &mut reply)?;
+    }
+    match decoder.finish(&mut reply).error {
+        None => Ok(reply.end(ReplyEnd::completed())),
+        Some(error) => Err(error),
+    }
+}
+
+/// Writes as many deltas of text to events, without any decoding.
+pub fn write_deltas(count: usize) -> Msg {
+    let mut reply = reply();
+    for _ in 0..count {
+        reply.text(black_box("twelve chars"));
+    }
+    reply.end(ReplyEnd::completed())
+}
+
+fn reply() -> ReplyWriter<impl FnMut(AgentEvent)> {
+    let sink = |event: AgentEvent| drop(black_box(event));
+    ReplyWriter::start(sink, Stamps::repeatable(), "s1", "Friday")
 }
