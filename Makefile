@@ -8,7 +8,8 @@ PNPM := npx --yes pnpm@10 --dir $(CLIENT)
 SAMPLE := crates/recount-cli/samples/weather.jsonl
 # How long each fuzz target runs, in seconds.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS := event_decode message_decode fold json_scanner dialect_java dialect_java1 dialect_typescript
+FUZZ_TARGETS := event_decode message_decode fold json_scanner dialect_java dialect_java1 dialect_typescript \
+	openai_decode responses_decode anthropic_decode gemini_decode ollama_decode
 # How many generated lines the published Python package judges.
 CONFORMANCE_STREAMS ?= 400
 
@@ -54,6 +55,9 @@ conformance: python-conformance java-conformance ## Ask the published peers agai
 
 python-conformance: $(VENV)/installed ## The same for AgentScope Python alone
 	$(VENV)/bin/python conformance/python/record.py --check
+	$(VENV)/bin/python conformance/python/formatters.py --check
+	$(VENV)/bin/python conformance/python/model_requests.py --check
+	$(VENV)/bin/python conformance/python/streams.py --check
 	for kind in legal messages; do \
 		cargo run --quiet --package recount-testkit -- emit --kind $$kind --seed 1 --count $(CONFORMANCE_STREAMS) \
 		| $(VENV)/bin/python conformance/python/verify.py || exit 1; \
@@ -78,6 +82,9 @@ $(JAVA):
 
 conformance-record: $(VENV)/installed $(JAVA) ## Write down anew what the peers answer
 	$(VENV)/bin/python conformance/python/record.py
+	$(VENV)/bin/python conformance/python/formatters.py
+	$(VENV)/bin/python conformance/python/model_requests.py
+	$(VENV)/bin/python conformance/python/streams.py
 	conformance/java/ask record
 
 bench: $(VENV)/installed $(CLIENT)/node_modules/installed ## Measure, side by side with AgentScope Python and JSON.parse
@@ -96,6 +103,7 @@ soak: $(CLIENT)/node_modules/installed ## The laws over many more streams than `
 	PROPTEST_CASES=20000 cargo test --release --package recount-message --test laws
 	cargo build --release --quiet --package recount-cli
 	RECOUNT_BIN=$(CURDIR)/target/release/recount $(PNPM) soak
+	PROPTEST_CASES=20000 cargo test --release --package recount-model --test format_rules
 	$(MAKE) conformance CONFORMANCE_STREAMS=20000
 
 clean: ## Remove what was built and installed
