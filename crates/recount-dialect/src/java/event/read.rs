@@ -1,0 +1,413 @@
+//! What an event says natively.
+
+use std::borrow::Cow;
+
+use recount_message::wire::Raw;
+use recount_message::{
+    ConfirmResult, ContentBlock, CustomEvent, DataBlock, DataBlockDeltaEvent, DataBlockEndEvent, DataBlockStartEvent,
+    DecodeError, DecodeErrorKind, Event, EventKind, ExceedMaxItersEvent, ExternalExecutionResultEvent, FinishedReason,
+    HintBlockEvent, Json, ModelCallEndEvent, ModelCallStartEvent, ModelFinishedReason, Object, Payload, ReplyEndEvent,
+    ReplyStartEvent, RequireExternalExecutionEvent, RequireUserConfirmEvent, Source, TextBlockDeltaEvent,
+    TextBlockEndEvent, TextBlockStartEvent, ThinkingBlockDeltaEvent, ThinkingBlockEndEvent, ThinkingBlockStartEvent,
+    ToolCallBlock, ToolCallDeltaEvent, ToolCallEndEvent, ToolCallStartEvent, ToolResultBlock, ToolResultDataDeltaEvent,
+    ToolResultEndEvent, ToolResultStartEvent, ToolResultState, ToolResultTextDeltaEvent, Usage, UserConfirmResultEvent,
+};
+
+use super::{DATA, ORDER};
+use crate::java::fields::JavaFields;
+use crate::java::plain::{self, Place};
+use crate::java::{NAME, block, time, usage};
+use crate::residue;
+
+/// The types that only Java has. Natively they are signals with their names.
+const ONLY_JAVA: &[&str] = &["AGENT_RESULT", "REQUEST_STOP", "SUBAGENT_EXPOSED", "ALL_TOOLS_DENIED"];
+
+/// What is not known about data.
+const UNKNOWN_MEDIA: &str = "application/octet-stream";
+
+/// What natively begins with this name, where Java has or had another.
+fn native_name(kind: &str) -> &str {
+    match kind {
+        "AGENT_START" | "RUN_STARTED" => "REPLY_START",
+        "AGENT_END" | "RUN_FINISHED" => "REPLY_END",
+        "MODEL_CALL_STARTED" => "MODEL_CALL_START",
+        "MODEL_CALL_ENDED" => "MODEL_CALL_END",
+        "BINARY_BLOCK_START" => "DATA_BLOCK_START",
+        "BINARY_BLOCK_DELTA" => "DATA_BLOCK_DELTA",
+        "BINARY_BLOCK_END" => "DATA_BLOCK_END",
+        "TOOL_RESULT_BINARY_DELTA" => "TOOL_RESULT_DATA_DELTA",
+        "THREAD_EXPOSED" => "SUBAGENT_EXPOSED",
+        other => other,
+    }
+}
+
+/// Reads what both sides can say. `lefts` is what Java could not say about the blocks that the event lists.
+pub(super) fn read_plain<'a>(fields: &mut JavaFields<'a>, lefts: &[Json]) -> Result<Event<'a>, DecodeError> {
+    read_checked(fields, lefts).map(|checked| checked.event)
+}
+
+/// An event, and what was noticed about it.
+pub(super) struct Checked<'a> {
+    pub(super) event: Event<'a>,
+    /// Whether all the fields were there that could be, with a time that comes back.
+    pub(super) is_complete: bool,
+    /// The name of a tool that the native event does not say.
+    pub(super) tool_name: Option<Cow<'a, str>>,
+}
+
+pub(super) fn read_checked<'a>(fields: &mut JavaFields<'a>, lefts: &[Json]) -> Result<Checked<'a>, DecodeError> {
+    let kind = fields.text("type")?.ok_or_else(|| DecodeError::missing("type"))?;
+    let id = fields.text("id")?;
+    let time = fields.text("createdAt")?;
+    let is_complete = id.is_some() && time.is_some();
+    let (id, time) = (id.unwrap_or_default(), time.unwrap_or_default());
+    let created_at = time::event_time_to_native(time.clone());
+    let is_complete = is_complete && (created_at != time || time::event_time_to_java(&created_at) == time);
+    let mut reader = Reader { fields, lefts, time: &created_at, metadata: Object::new(), is_complete, tool_name: None };
+    let kind = reader.kind(native_name(&kind))?;
+    let Reader { fields, metadata: marks, is_complete, tool_name, .. } = reader;
+    let mut metadata = fields.object("metadata")?.unwrap_or_default();
+    for (name, value) in marks.iter() {
+        let mut all = residue::marks(&metadata);
+        all.insert(name, value.clone());
+        residue::set_marks(&mut metadata, all);
+    }
+    let mut extra = Object::new();
+    if !fields.is_exhausted() {
+        extra = fields.rest()?;
+        // What Java knows and the native event does not is kept apart.
+        ORDER.iter().for_each(|name| drop(extra.remove(name)));
+    }
+    let mut event = Event { id, created_at, metadata, kind, extra };
+    if !event.extra.is_empty() {
+        // So is what has the name of a native field, which the native event says itself.
+        event.extra = Event::from_json(&event.to_json())?.into_owned().extra;
+    }
+    Ok(Checked { event, is_complete, tool_name })
+}
+
+/// What is needed to read the fields of one event.
+struct Reader<'f, 'a> {
+    fields: &'f mut JavaFields<'a>,
+    lefts: &'f [Json],
+    time: &'f str,
+    /// What is to be noted in the event's marks.
+    metadata: Object,
+    /// Whether nothing was missing.
+    is_complete: bool,
+    tool_name: Option<Cow<'a, str>>,
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn kind(&mut self, kind: &str) -> Result<EventKind<'a>, DecodeError> {
+        Ok(match kind {
+            "REPLY_START" => ReplyStartEvent {
+                session_id: self.text("sessionId")?,
+                reply_id: self.text("replyId")?,
+                name: self.text("name")?,
+                role: self.fields.text("role")?.unwrap_or(Cow::Borrowed("assistant")),
+            }
+            .into(),
+            "REPLY_END" => ReplyEndEvent {
+                session_id: Cow::Borrowed(""),
+                reply_id: self.text("replyId")?,
+                finished_reason: FinishedReason::Completed,
+                error: None,
+            }
+            .into(),
+            "MODEL_CALL_START" => {
+                ModelCallStartEvent { reply_id: self.text("replyId")?, model_name: self.text("modelName")? }.into()
+            }
+            "MODEL_CALL_END" => self.model_call_end()?.into(),
+            "TEXT_BLOCK_START" => {
+                TextBlockStartEvent { reply_id: self.text("replyId")?, block_id: self.text("blockId")? }.into()
+            }
+            "TEXT_BLOCK_DELTA" => TextBlockDeltaEvent {
+                reply_id: self.text("replyId")?,
+                block_id: self.text("blockId")?,
+                delta: self.text("delta")?,
+            }
+            .into(),
+            "TEXT_BLOCK_END" => {
+                TextBlockEndEvent { reply_id: self.text("replyId")?, block_id: self.text("blockId")?, text: None }
+                    .into()
+            }
+            "THINKING_BLOCK_START" => {
+                ThinkingBlockStartEvent { reply_id: self.text("replyId")?, block_id: self.text("blockId")? }.into()
+            }
+            "THINKING_BLOCK_DELTA" => ThinkingBlockDeltaEvent {
+                reply_id: self.text("replyId")?,
+                block_id: self.text("blockId")?,
+                delta: self.text("delta")?,
+            }
+            .into(),
+            "THINKING_BLOCK_END" => {
+                ThinkingBlockEndEvent { reply_id: self.text("replyId")?, block_id: self.text("blockId")? }.into()
+            }
+            "DATA_BLOCK_START" => DataBlockStartEvent {
+                reply_id: self.text("replyId")?,
+                block_id: self.text("blockId")?,
+                media_type: self.media_type()?,
+                name: None,
+            }
+            .into(),
+            "DATA_BLOCK_DELTA" => DataBlockDeltaEvent {
+                reply_id: self.text("replyId")?,
+                block_id: self.text("blockId")?,
+                media_type: self.media_type()?,
+                // `data` is what the documents say.
+                data: Some(self.fields.text_of(&["delta", "data"])?.unwrap_or_default()),
+                url: None,
+            }
+            .into(),
+            "DATA_BLOCK_END" => {
+                DataBlockEndEvent { reply_id: self.text("replyId")?, block_id: self.text("blockId")? }.into()
+            }
+            "HINT_BLOCK" => HintBlockEvent {
+                reply_id: self.text("replyId")?,
+                block_id: self.text("blockId")?,
+                source: self.fields.text("hintSource")?,
+                hint: Payload::Text(self.text("hint")?.into_owned()),
+            }
+            .into(),
+            "TOOL_CALL_START" => ToolCallStartEvent {
+                reply_id: self.text("replyId")?,
+                tool_call_id: self.text("toolCallId")?,
+                tool_call_name: self.text("toolCallName")?,
+            }
+            .into(),
+            "TOOL_CALL_DELTA" => ToolCallDeltaEvent {
+                reply_id: self.text("replyId")?,
+                tool_call_id: self.named_call()?,
+                delta: self.text("delta")?,
+            }
+            .into(),
+            "TOOL_CALL_END" => {
+                ToolCallEndEvent { reply_id: self.text("replyId")?, tool_call_id: self.named_call()? }.into()
+            }
+            "TOOL_RESULT_START" => ToolResultStartEvent {
+                reply_id: self.text("replyId")?,
+                tool_call_id: self.text("toolCallId")?,
+                tool_call_name: self.text("toolCallName")?,
+            }
+            .into(),
+            "TOOL_RESULT_TEXT_DELTA" => ToolResultTextDeltaEvent {
+                reply_id: self.text("replyId")?,
+                tool_call_id: self.named_call()?,
+                delta: self.text("delta")?,
+            }
+            .into(),
+            "TOOL_RESULT_DATA_DELTA" => self.tool_result_data()?,
+            "TOOL_RESULT_END" => {
+                let (reply_id, tool_call_id) = (self.text("replyId")?, self.named_call()?);
+                let state = self.fields.word("state", ToolResultState::from_word)?;
+                self.is_complete &= state.is_some();
+                ToolResultEndEvent { reply_id, tool_call_id, state: state.unwrap_or(ToolResultState::Success) }.into()
+            }
+            "EXCEED_MAX_ITERS" => {
+                ExceedMaxItersEvent { reply_id: self.text("replyId")?, name: Cow::Borrowed("") }.into()
+            }
+            "REQUIRE_USER_CONFIRM" => {
+                RequireUserConfirmEvent { reply_id: self.text("replyId")?, tool_calls: self.tool_calls()? }.into()
+            }
+            "REQUIRE_EXTERNAL_EXECUTION" => {
+                RequireExternalExecutionEvent { reply_id: self.text("replyId")?, tool_calls: self.tool_calls()? }.into()
+            }
+            "USER_CONFIRM_RESULT" => UserConfirmResultEvent {
+                reply_id: self.text("replyId")?,
+                confirm_results: self.items("confirmResults", read_confirm_result)?,
+            }
+            .into(),
+            "EXTERNAL_EXECUTION_RESULT" => ExternalExecutionResultEvent {
+                reply_id: self.text("replyId")?,
+                execution_results: self.items("toolResults", read_tool_result)?,
+            }
+            .into(),
+            "CUSTOM" => {
+                let (name, value) = (self.text("name")?, self.fields.object("value")?.unwrap_or_default());
+                CustomEvent { reply_id: None, name, value }.into()
+            }
+            only_java if ONLY_JAVA.contains(&only_java) => self.only_java(only_java)?.into(),
+            other => {
+                let what = format!("unknown event type {other:?}");
+                return Err(DecodeError::new(DecodeErrorKind::UnknownValue, what).within("type"));
+            }
+        })
+    }
+
+    /// A string, or the empty one where there is none.
+    fn text(&mut self, name: &str) -> Result<Cow<'a, str>, DecodeError> {
+        let text = self.fields.text(name)?;
+        self.is_complete &= text.is_some();
+        Ok(text.unwrap_or_default())
+    }
+
+    /// The id of a call, and beside it the name of its tool.
+    fn named_call(&mut self) -> Result<Cow<'a, str>, DecodeError> {
+        let id = self.text("toolCallId")?;
+        self.tool_name = self.fields.text("toolCallName")?;
+        Ok(id)
+    }
+
+    /// Java's events do not say it; its documents do.
+    fn media_type(&mut self) -> Result<Cow<'a, str>, DecodeError> {
+        Ok(self.fields.text_of(&["mediaType", "media_type"])?.unwrap_or(Cow::Borrowed(UNKNOWN_MEDIA)))
+    }
+
+    fn model_call_end(&mut self) -> Result<ModelCallEndEvent<'a>, DecodeError> {
+        let reply_id = self.text("replyId")?;
+        let counted = self.fields.take("usage").map(usage::read).transpose().map_err(|error| error.within("usage"))?;
+        // The documents have the tokens on the event itself.
+        let (input, output) = (self.fields.count("inputTokens")?, self.fields.count("outputTokens")?);
+        let usage = counted.or_else(|| {
+            let is_counted = input.is_some() || output.is_some();
+            is_counted.then(|| Usage::new(input.unwrap_or_default(), output.unwrap_or_default()))
+        });
+        if usage.is_none() {
+            self.metadata.insert("usage", "unknown");
+        }
+        let usage = usage.unwrap_or_else(|| Usage::new(0, 0));
+        Ok(ModelCallEndEvent {
+            reply_id,
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cache_input_tokens: usage.cache_input_tokens,
+            cache_creation_input_tokens: 0,
+            finished_reason: ModelFinishedReason::Completed,
+        })
+    }
+
+    /// Data of a tool's result: a whole block in Java, a string with its media type in the documents.
+    fn tool_result_data(&mut self) -> Result<EventKind<'a>, DecodeError> {
+        let (reply_id, tool_call_id) = (self.text("replyId")?, self.text("toolCallId")?);
+        let text = |delta: String| ToolResultTextDeltaEvent {
+            reply_id: reply_id.clone(),
+            tool_call_id: tool_call_id.clone(),
+            delta: Cow::Owned(delta),
+        };
+        let Some(raw) = self.fields.take("data") else {
+            let (url, media_type) = (self.fields.text("url")?, self.media_type()?);
+            let Some(url) = url else {
+                self.metadata.insert(NAME, Object::from([("type", DATA)]));
+                return Ok(text(String::new()).into());
+            };
+            let event = ToolResultDataDeltaEvent {
+                reply_id,
+                tool_call_id,
+                block_id: None,
+                media_type,
+                data: None,
+                url: Some(url),
+            };
+            return Ok(event.into());
+        };
+        if let Ok(data) = raw.to_text() {
+            let media_type = self.media_type()?;
+            let event = ToolResultDataDeltaEvent {
+                reply_id,
+                tool_call_id,
+                block_id: None,
+                media_type,
+                data: Some(data),
+                url: None,
+            };
+            return Ok(event.into());
+        }
+        let place = Place { owner: &tool_call_id, time: self.time, ..Place::default() };
+        let mut item = block::read(raw, place, None).map_err(|error| error.within("data"))?;
+        if let Some(extra) = block::extra_mut(&mut item) {
+            residue::take(extra, NAME);
+        }
+        let has_id = JavaFields::of(raw)
+            .is_ok_and(|mut fields| fields.text("id").ok().flatten().is_some_and(|id| !id.is_empty()));
+        match item {
+            ContentBlock::Data(DataBlock { id, source, name, .. }) => {
+                if let Some(name) = name {
+                    self.metadata.insert("name", name);
+                }
+                let media_type = Cow::Owned(source.media_type().to_owned());
+                let (data, url) = match source {
+                    Source::Base64(source) => (Some(source.data), None),
+                    Source::Url(source) => (None, Some(source.url().to_owned())),
+                    _ => (Some(String::new()), None),
+                };
+                Ok(ToolResultDataDeltaEvent {
+                    reply_id,
+                    tool_call_id,
+                    block_id: has_id.then_some(Cow::Owned(id)),
+                    media_type,
+                    data: data.map(Cow::Owned),
+                    url: url.map(Cow::Owned),
+                }
+                .into())
+            }
+            // Natively data is media. Whatever else there is says what it can as text.
+            other => {
+                self.metadata.insert(NAME, Object::from([("type", DATA)]));
+                Ok(text(plain::in_words(&other)).into())
+            }
+        }
+    }
+
+    fn tool_calls(&mut self) -> Result<Vec<ToolCallBlock>, DecodeError> {
+        self.items("toolCalls", read_tool_call)
+    }
+
+    /// The items of a list of blocks, each with what Java could not say about it.
+    fn items<T>(
+        &mut self,
+        name: &str,
+        read: fn(Raw<'_>, Place<'_>, Option<&Object>) -> Result<T, DecodeError>,
+    ) -> Result<Vec<T>, DecodeError> {
+        let (lefts, time) = (self.lefts, self.time);
+        let items = self.fields.list(name, |index, raw| {
+            let left = lefts.get(index).and_then(Json::to_object);
+            read(raw, Place { index, time, ..Place::default() }, left.as_ref())
+        })?;
+        Ok(items.unwrap_or_default())
+    }
+
+    /// A signal that is named after the event, with its fields.
+    fn only_java(&mut self, kind: &str) -> Result<CustomEvent<'a>, DecodeError> {
+        let mut value = Object::new();
+        for name in ORDER.iter().filter(|name| !matches!(**name, "type" | "id" | "createdAt" | "source" | "metadata")) {
+            if let Some(raw) = self.fields.take(name) {
+                value.insert(*name, raw.to_json().map_err(|error| error.within(name))?);
+            }
+        }
+        self.metadata.insert(NAME, Object::from([("type", kind)]));
+        Ok(CustomEvent { reply_id: None, name: Cow::Owned(kind.to_owned()), value })
+    }
+}
+
+fn read_tool_call(raw: Raw<'_>, place: Place<'_>, left: Option<&Object>) -> Result<ToolCallBlock, DecodeError> {
+    match block::read(raw, place, left)? {
+        ContentBlock::ToolCall(call) => Ok(call),
+        other => Err(not_a("tool_use", &other)),
+    }
+}
+
+fn read_tool_result(raw: Raw<'_>, place: Place<'_>, left: Option<&Object>) -> Result<ToolResultBlock, DecodeError> {
+    match block::read(raw, place, left)? {
+        ContentBlock::ToolResult(result) => Ok(result),
+        other => Err(not_a("tool_result", &other)),
+    }
+}
+
+fn not_a(expected: &str, found: &ContentBlock) -> DecodeError {
+    let what = format!("expected a {expected} block, found a {} block", found.type_name());
+    DecodeError::new(DecodeErrorKind::WrongType, what)
+}
+
+fn read_confirm_result(raw: Raw<'_>, place: Place<'_>, left: Option<&Object>) -> Result<ConfirmResult, DecodeError> {
+    let mut fields = JavaFields::of(raw)?;
+    let confirmed = fields.boolean("confirmed")?.unwrap_or(false);
+    let tool_call = match fields.take("toolCall") {
+        Some(call) => read_tool_call(call, place, left),
+        // Java takes an answer to no call at all; it is one that nobody will find.
+        None => read_tool_call(Raw::document(r#"{"type":"tool_use","id":""}"#)?, place, left),
+    };
+    let tool_call = tool_call.map_err(|error| error.within("toolCall"))?;
+    let rules = fields.list("rules", |_, raw| plain::read_rule(raw))?;
+    Ok(ConfirmResult { confirmed, tool_call, rules, extra: fields.rest()? })
+}
