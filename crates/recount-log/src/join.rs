@@ -1,0 +1,187 @@
+//! Joining a session: one operation from any place, and the same for new, live and lagging readers.
+//!
+//! Two state machines without I/O. A [`Tail`] is the newest entries of a session, in memory, bounded. A [`Join`] is where a
+//! reader is. It takes what comes next from the tail if that reaches back far enough, and from the storage if not. So a
+//! reader that falls behind reads at its own pace, nobody waits for it, and nothing is kept for it.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use crate::snapshot::{SNAPSHOT_MESSAGES, Snapshot};
+use crate::storage::{Limit, Show, View};
+use crate::{Cursor, Epoch, Error, GapReason, SessionKey, Start};
+
+/// How much of a session is kept in memory for those who follow it.
+const TAIL: Limit = Limit { count: 1_024, bytes: 512 * 1024 };
+/// How much is read at once.
+const PAGE: Limit = Limit { count: 512, bytes: 512 * 1024 };
+
+/// Something that a reader gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Frame {
+    /// The session at a place. What comes next is after it.
+    Snapshot(Snapshot),
+    /// What was read so far cannot be continued. A snapshot follows.
+    Gap(GapReason),
+    /// The next entry.
+    Entry(Entry),
+}
+
+/// An entry of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The place after it.
+    pub cursor: Cursor,
+    /// The event in native JSON.
+    pub event: Bytes,
+}
+
+/// The newest entries of a session.
+#[derive(Debug, Default)]
+pub struct Tail {
+    epoch: Option<Epoch>,
+    /// The number of the last entry before the first that is kept.
+    after: u64,
+    entries: VecDeque<Bytes>,
+    bytes: usize,
+}
+
+impl Tail {
+    /// Takes entries that were committed.
+    pub fn push(&mut self, epoch: Epoch, after: u64, entries: &[Bytes]) {
+        if self.epoch != Some(epoch) || after != self.after + self.entries.len() as u64 {
+            self.clear();
+            self.epoch = Some(epoch);
+            self.after = after;
+        }
+        // A batch that does not fit would only be pushed through.
+        let skipped = entries.len().saturating_sub(TAIL.count);
+        if skipped > 0 {
+            self.clear();
+            self.epoch = Some(epoch);
+            self.after = after + skipped as u64;
+        }
+        for entry in entries.iter().skip(skipped) {
+            self.bytes += entry.len();
+            self.entries.push_back(entry.clone());
+        }
+        while self.entries.len() > TAIL.count || self.bytes > TAIL.bytes {
+            let Some(oldest) = self.entries.pop_front() else { break };
+            self.bytes -= oldest.len();
+            self.after += 1;
+        }
+    }
+
+    /// Forgets everything, because the session is another one now.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// What is after a place, if that much is kept. Nothing, too, when nothing is after it.
+    fn after(&self, at: Cursor) -> Option<impl Iterator<Item = Entry>> {
+        if self.epoch != Some(at.epoch) || at.seq < self.after {
+            return None;
+        }
+        let skipped = usize::try_from(at.seq - self.after).ok().filter(|&skipped| skipped < self.entries.len())?;
+        let numbered = self.entries.iter().skip(skipped).zip(at.seq + 1..);
+        Some(numbered.map(move |(event, seq)| Entry { cursor: Cursor { epoch: at.epoch, seq }, event: event.clone() }))
+    }
+}
+
+/// Where a reader is.
+#[derive(Debug, Clone)]
+pub struct Join {
+    key: SessionKey,
+    show: Show,
+    at: At,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum At {
+    Beginning(Start),
+    After(Cursor),
+}
+
+impl Join {
+    /// A reader that begins somewhere.
+    pub fn new(key: SessionKey, start: Start) -> Self {
+        Self { key, show: Show::All, at: At::Beginning(start) }
+    }
+
+    /// The same reader, whose snapshots show other messages.
+    pub fn showing(mut self, show: Show) -> Self {
+        self.show = show;
+        self
+    }
+
+    /// The place after the last frame; nothing before the first.
+    pub fn cursor(&self) -> Option<Cursor> {
+        match self.at {
+            At::Beginning(_) => None,
+            At::After(cursor) => Some(cursor),
+        }
+    }
+
+    /// Takes what comes next from the tail. Says whether there was anything.
+    pub fn take(&mut self, tail: &Tail, frames: &mut VecDeque<Frame>) -> bool {
+        let At::After(at) = self.at else { return false };
+        let Some(entries) = tail.after(at) else { return false };
+        for entry in entries {
+            self.at = At::After(entry.cursor);
+            frames.push_back(Frame::Entry(entry));
+        }
+        true
+    }
+
+    /// Takes what comes next from the storage: as much as is read at once, and nothing at the head.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such session, or the storage cannot be read.
+    pub fn read(&mut self, view: &dyn View, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
+        let row = view.session(&self.key)?.ok_or_else(|| Error::UnknownSession(self.key.clone()))?;
+        let head = Cursor { epoch: row.epoch, seq: row.head };
+        let at = match self.at {
+            At::Beginning(Start::Snapshot) => return self.snapshot(view, frames),
+            At::Beginning(Start::Beginning) => Cursor { seq: 0, ..head },
+            At::Beginning(Start::Now) => head,
+            At::Beginning(Start::After(cursor)) | At::After(cursor) => cursor,
+        };
+        let gap = if at.epoch != head.epoch {
+            Some(GapReason::Epoch)
+        } else if at.seq > head.seq {
+            Some(GapReason::Future)
+        } else {
+            None
+        };
+        if let Some(reason) = gap {
+            return self.gap(reason, view, frames);
+        }
+        let entries = view.entries(&self.key, at.seq, PAGE)?;
+        if entries.first().is_some_and(|entry| entry.first <= at.seq) {
+            return self.gap(GapReason::Compacted, view, frames);
+        }
+        self.at = At::After(at);
+        for entry in entries {
+            let cursor = Cursor { epoch: head.epoch, seq: entry.last };
+            self.at = At::After(cursor);
+            frames.push_back(Frame::Entry(Entry { cursor, event: entry.body }));
+        }
+        Ok(())
+    }
+
+    fn gap(&mut self, reason: GapReason, view: &dyn View, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
+        let length = frames.len();
+        frames.push_back(Frame::Gap(reason));
+        self.snapshot(view, frames).inspect_err(|_| frames.truncate(length))
+    }
+
+    fn snapshot(&mut self, view: &dyn View, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
+        let snapshot = Snapshot::of(view, &self.key, self.show, SNAPSHOT_MESSAGES)?;
+        self.at = At::After(snapshot.cursor);
+        frames.push_back(Frame::Snapshot(snapshot));
+        Ok(())
+    }
+}

@@ -1,0 +1,200 @@
+//! Joining neighbouring deltas of a block into one event.
+//!
+//! The joined event has the id, time and place of the first one and says what they say together, so every fold comes to
+//! the same message. Only neighbours are joined: a reader gets each entry whole, and a cursor between two of them always
+//! means the same.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use recount_message::{AgentEvent, Event, EventKind};
+
+use crate::storage::Row;
+
+/// An event does not grow any further beyond this many bytes of what its deltas say.
+const LARGEST: usize = 32 * 1024;
+
+/// What stands in the place of some entries that follow each other, and how many of them it is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Joined {
+    pub(crate) row: Row,
+    pub(crate) of: u64,
+}
+
+/// Joins what can be joined in entries that follow each other, of replies that `may_join` says yes to. An entry that
+/// cannot be read is left as it is.
+pub(crate) fn join_deltas(rows: &[Row], mut may_join: impl FnMut(&str) -> bool) -> Vec<Joined> {
+    let mut joined = Vec::new();
+    let mut run: Option<Run> = None;
+    for row in rows {
+        if let Some(run) = &mut run
+            && run.take(row, &mut may_join)
+        {
+            continue;
+        }
+        joined.extend(run.replace(Run::begin(row)).map(Run::finish));
+    }
+    joined.extend(run.map(Run::finish));
+    joined
+}
+
+/// Deltas in the joining.
+struct Run {
+    row: Row,
+    of: u64,
+    /// The delta that the others are joined to; nothing where none can be.
+    event: Option<AgentEvent>,
+}
+
+impl Run {
+    fn begin(row: &Row) -> Self {
+        let event = Event::from_slice(&row.body).ok().filter(|event| delta(&event.kind).is_some());
+        Self { row: row.clone(), of: 1, event: event.map(Event::into_owned) }
+    }
+
+    /// Takes a row in, if it goes on with what is there.
+    fn take(&mut self, row: &Row, may_join: &mut impl FnMut(&str) -> bool) -> bool {
+        let Some(event) = &mut self.event else { return false };
+        let Ok(more) = Event::from_slice(&row.body) else { return false };
+        if row.first != self.row.last + 1 || !continues(event, &more) || !more.reply_id().is_some_and(may_join) {
+            return false;
+        }
+        let (Some(text), Some(Delta { text: more, .. })) = (delta_mut(&mut event.kind), delta(&more.kind)) else {
+            return false;
+        };
+        if text.len() + more.len() > LARGEST {
+            return false;
+        }
+        text.to_mut().push_str(more);
+        self.row.last = row.last;
+        self.of += 1;
+        true
+    }
+
+    fn finish(mut self) -> Joined {
+        if self.of > 1
+            && let Some(event) = &self.event
+        {
+            self.row.body = Bytes::from(event.to_json());
+        }
+        Joined { row: self.row, of: self.of }
+    }
+}
+
+/// What a delta adds, and to what.
+#[derive(PartialEq, Eq)]
+struct Delta<'e> {
+    reply_id: &'e str,
+    kind: u8,
+    block_id: &'e str,
+    item_id: Option<&'e str>,
+    media_type: &'e str,
+    text: &'e str,
+}
+
+fn delta<'e>(kind: &'e EventKind<'_>) -> Option<Delta<'e>> {
+    let plain = |number, reply_id, block_id, text| {
+        Some(Delta { reply_id, kind: number, block_id, item_id: None, media_type: "", text })
+    };
+    match kind {
+        EventKind::TextBlockDelta(kind) => plain(0, &kind.reply_id, &kind.block_id, &kind.delta),
+        EventKind::ThinkingBlockDelta(kind) => plain(1, &kind.reply_id, &kind.block_id, &kind.delta),
+        EventKind::ToolCallDelta(kind) => plain(2, &kind.reply_id, &kind.tool_call_id, &kind.delta),
+        EventKind::ToolResultTextDelta(kind) => plain(3, &kind.reply_id, &kind.tool_call_id, &kind.delta),
+        EventKind::DataBlockDelta(kind) => {
+            let text = kind.data.as_deref().filter(|data| is_plain_base64(data))?;
+            let delta = plain(4, &kind.reply_id, &kind.block_id, text)?;
+            Some(Delta { media_type: &kind.media_type, ..delta })
+        }
+        EventKind::ToolResultDataDelta(kind) => {
+            let text = kind.data.as_deref().filter(|data| is_plain_base64(data))?;
+            let delta = plain(5, &kind.reply_id, &kind.tool_call_id, text)?;
+            // Without an id each delta is data of its own.
+            Some(Delta { item_id: Some(kind.block_id.as_deref()?), media_type: &kind.media_type, ..delta })
+        }
+        _ => None,
+    }
+}
+
+fn delta_mut<'e, 'a>(kind: &'e mut EventKind<'a>) -> Option<&'e mut Cow<'a, str>> {
+    match kind {
+        EventKind::TextBlockDelta(kind) => Some(&mut kind.delta),
+        EventKind::ThinkingBlockDelta(kind) => Some(&mut kind.delta),
+        EventKind::ToolCallDelta(kind) => Some(&mut kind.delta),
+        EventKind::ToolResultTextDelta(kind) => Some(&mut kind.delta),
+        EventKind::DataBlockDelta(kind) => kind.data.as_mut(),
+        EventKind::ToolResultDataDelta(kind) => kind.data.as_mut(),
+        _ => None,
+    }
+}
+
+/// Whole groups of base64 without padding. Two such pieces do together what they do one after the other, whatever text is
+/// there before them; with padding, or cut elsewhere, that would depend on it.
+fn is_plain_base64(data: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+    data.len().is_multiple_of(4) && data.bytes().all(is_digit)
+}
+
+/// Whether an event adds to what another one adds to, and says nothing beside it.
+fn continues(event: &Event<'_>, more: &Event<'_>) -> bool {
+    let (Some(first), Some(second)) = (delta(&event.kind), delta(&more.kind)) else { return false };
+    let is_same_target = Delta { text: "", ..first } == Delta { text: "", ..second };
+    is_same_target && event.metadata == more.metadata && event.extra == more.extra
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use recount_message::Fold;
+
+    use super::*;
+
+    fn rows(events: &[AgentEvent]) -> Vec<Row> {
+        let texts = events.iter().map(|event| Bytes::from(event.to_json()));
+        texts.zip(1..).map(|(body, seq)| Row { first: seq, last: seq, body }).collect()
+    }
+
+    fn folded(rows: &[Row]) -> Vec<String> {
+        let mut fold = Fold::new();
+        for row in rows {
+            let _ = fold.apply(&Event::from_slice(&row.body).unwrap());
+        }
+        fold.messages().map(recount_message::Msg::to_json).collect()
+    }
+
+    #[test]
+    fn keeps_every_message_and_covers_every_number() {
+        let mut spared = 0;
+        for seed in 0..400 {
+            let events = if seed % 2 == 0 { recount_testkit::legal(seed) } else { recount_testkit::illegal(seed) };
+            let rows = rows(&events);
+            let joined: Vec<Joined> = join_deltas(&rows, |_| true);
+            let short: Vec<Row> = joined.iter().map(|joined| joined.row.clone()).collect();
+            assert_eq!(folded(&short), folded(&rows), "seed {seed}");
+            assert_eq!(joined.iter().map(|joined| joined.of).sum::<u64>(), rows.len() as u64);
+            let mut next = 1;
+            for row in &short {
+                assert_eq!(row.first, next);
+                next = row.last + 1;
+            }
+            assert_eq!(next, rows.len() as u64 + 1);
+            spared += rows.len() - short.len();
+        }
+        assert!(spared > 100, "hardly anything was joined: {spared}");
+    }
+
+    #[test]
+    fn the_first_one_gives_its_id_and_time() {
+        let delta = |id: &str, text: &str| {
+            let body = format!(
+                r#"{{"id":"{id}","created_at":"t{id}","metadata":{{}},"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"b","delta":"{text}"}}"#
+            );
+            Event::from_json(&body).unwrap().into_owned()
+        };
+        let joined = join_deltas(&rows(&[delta("e1", "Hel"), delta("e2", "lo"), delta("e3", "!")]), |_| true);
+        assert_eq!(joined.len(), 1);
+        assert_eq!((joined[0].row.first, joined[0].row.last, joined[0].of), (1, 3, 3));
+        assert_eq!(joined[0].row.body, Bytes::from(delta("e1", "Hello!").to_json()));
+    }
+}

@@ -1,0 +1,107 @@
+//! The name of a session.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// What a session is called: a name, within a tenant.
+///
+/// Names are one to 64 of `A-Z a-z 0-9 _ -`. The tenant may be empty, which is what a log with one owner uses. As text a
+/// key is `name`, or `tenant/name`.
+///
+/// ```
+/// use recount_log::SessionKey;
+///
+/// let key: SessionKey = "acme/chat-7".parse()?;
+/// assert_eq!((key.tenant(), key.name()), ("acme", "chat-7"));
+/// assert_eq!(SessionKey::new("chat-7")?.to_string(), "chat-7");
+/// assert!(SessionKey::new("no spaces").is_err());
+/// # Ok::<(), recount_log::KeyError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionKey {
+    tenant: Arc<str>,
+    name: Arc<str>,
+}
+
+/// A text that cannot be the name of a session or of a tenant.
+///
+/// ```
+/// let error = recount_log::SessionKey::new("").unwrap_err();
+/// assert_eq!(error.to_string(), "\"\" is no session name: expected 1 to 64 of A-Z a-z 0-9 _ -");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no {what} name: expected 1 to 64 of A-Z a-z 0-9 _ -")]
+pub struct KeyError {
+    text: String,
+    what: &'static str,
+}
+
+const LONGEST: usize = 64;
+
+impl SessionKey {
+    /// A session of the tenant that has no name.
+    ///
+    /// # Errors
+    ///
+    /// When the name has other characters than those allowed, none, or too many.
+    pub fn new(name: &str) -> Result<Self, KeyError> {
+        check(name, "session")?;
+        Ok(Self { tenant: "".into(), name: name.into() })
+    }
+
+    /// A session of a tenant; the empty one is allowed.
+    ///
+    /// ```
+    /// use recount_log::SessionKey;
+    ///
+    /// assert_eq!(SessionKey::of_tenant("acme", "chat")?, "acme/chat".parse()?);
+    /// # Ok::<(), recount_log::KeyError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), for either of them.
+    pub fn of_tenant(tenant: &str, name: &str) -> Result<Self, KeyError> {
+        if !tenant.is_empty() {
+            check(tenant, "tenant")?;
+        }
+        check(name, "session")?;
+        Ok(Self { tenant: tenant.into(), name: name.into() })
+    }
+
+    /// The tenant; empty where there is only one.
+    pub fn tenant(&self) -> &str {
+        &self.tenant
+    }
+
+    /// The name within the tenant.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+fn check(text: &str, what: &'static str) -> Result<(), KeyError> {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if (1..=LONGEST).contains(&text.len()) && text.bytes().all(is_allowed) {
+        return Ok(());
+    }
+    Err(KeyError { text: text.to_owned(), what })
+}
+
+impl fmt::Display for SessionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.tenant.is_empty() { f.pad(&self.name) } else { f.pad(&format!("{}/{}", self.tenant, self.name)) }
+    }
+}
+
+impl FromStr for SessionKey {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        match text.split_once('/') {
+            None => Self::new(text),
+            Some((tenant, name)) => Self::of_tenant(tenant, name),
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! The log, as programs use it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use recount_message::Object;
+use recount_message::jiff::Timestamp;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+use crate::desk::{self, Job};
+use crate::fork::forked;
+use crate::hub::Hub;
+use crate::request::{Adoption, Answer, Compacted, Request};
+use crate::session::Session;
+use crate::sqlite::{Options, SqliteStorage};
+use crate::storage::{SessionRow, Storage, Upload, View, Views};
+use crate::{Cursor, Digest, Error, MemoryStorage, SessionKey, Writer};
+
+/// How many requests may wait for the writer.
+const QUEUE: usize = 4_096;
+/// How many bytes may wait for the writer, in pieces of [`UNIT`].
+const WAITING: u32 = 64 * 1024;
+/// In these pieces waiting bytes are counted.
+const UNIT: usize = 1_024;
+/// How many readers look into the storage at the same time. Others wait, and what they wait for is short.
+const LOOKS: usize = 8;
+
+/// A log: any number of sessions, one durable sequence of events for each.
+///
+/// It is a handle, cheap to clone. All clones write through one writer, which commits everything that has come in the
+/// meantime at once. It must be used within a tokio runtime.
+#[derive(Debug, Clone)]
+pub struct Log {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    queue: mpsc::Sender<Job>,
+    views: Arc<dyn Views + Send + Sync>,
+    hub: Arc<Hub>,
+    room: Arc<Semaphore>,
+    looks: Semaphore,
+}
+
+impl Log {
+    /// Opens the log in a data directory, which is made if it does not exist.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// use recount_log::{Log, Options};
+    ///
+    /// let log = Log::open(directory, Options::default())?;
+    /// let second = Log::open(directory, Options::default()).unwrap_err();
+    /// assert!(second.to_string().ends_with(&format!("is in use by the process {}", std::process::id())));
+    /// log.close().await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When another process works with the directory, when what is in it is no log or a damaged one, or when it cannot
+    /// be read or written.
+    pub fn open(directory: impl AsRef<Path>, mut options: Options) -> Result<Self, Error> {
+        let storage = SqliteStorage::open(directory.as_ref(), &mut options)?;
+        Self::with(storage, Writer::new(options.into_surroundings()))
+    }
+
+    /// A log that is gone when the process is.
+    pub fn in_memory() -> Self {
+        let writer = Writer::new(crate::Surroundings::default());
+        let storage = MemoryStorage::default();
+        let views = storage.readers();
+        match Self::with(storage, writer) {
+            Ok(log) => log,
+            // Without a thread there is nobody to write, and that is what every append then says.
+            Err(_) => Self::unwritten(views),
+        }
+    }
+
+    /// A log over any storage.
+    ///
+    /// # Errors
+    ///
+    /// When the writer's thread cannot be started.
+    pub fn with(storage: impl Storage + 'static, writer: Writer) -> Result<Self, Error> {
+        let views = storage.readers();
+        let (queue, jobs) = mpsc::channel(QUEUE);
+        let hub = Arc::new(Hub::default());
+        desk::start(Box::new(storage), writer, jobs, Arc::clone(&hub))?;
+        Ok(Self::of(queue, views, hub))
+    }
+
+    fn unwritten(views: Arc<dyn Views + Send + Sync>) -> Self {
+        Self::of(mpsc::channel(1).0, views, Arc::default())
+    }
+
+    fn of(queue: mpsc::Sender<Job>, views: Arc<dyn Views + Send + Sync>, hub: Arc<Hub>) -> Self {
+        let room = Arc::new(Semaphore::new(WAITING as usize));
+        Self { shared: Arc::new(Shared { queue, views, hub, room, looks: Semaphore::new(LOOKS) }) }
+    }
+
+    /// Makes a session.
+    ///
+    /// # Errors
+    ///
+    /// When there is one with that name.
+    pub async fn create(&self, key: SessionKey) -> Result<Session, Error> {
+        self.create_with(key, &Object::new()).await
+    }
+
+    /// Makes a session about which something is known, such as its title.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use recount_log::Log;
+    /// use recount_message::Object;
+    ///
+    /// let log = Log::in_memory();
+    /// let session = log.create_with("chat".parse()?, &Object::from([("title", "Holidays")])).await?;
+    /// assert_eq!(session.info().await?.about, r#"{"title":"Holidays"}"#);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When there is one with that name.
+    pub async fn create_with(&self, key: SessionKey, about: &Object) -> Result<Session, Error> {
+        self.ask(Request::Create { key: key.clone(), about: about.to_json() }).await?;
+        Ok(self.session(key))
+    }
+
+    /// A session by its name, whether or not it exists. What is done with it says so.
+    pub fn session(&self, key: SessionKey) -> Session {
+        Session::new(self.clone(), key)
+    }
+
+    /// Sessions in the order of their names, from the one after `after`, at most so many; of one tenant, or of all.
+    ///
+    /// # Errors
+    ///
+    /// When the storage cannot be read.
+    pub async fn sessions(
+        &self,
+        tenant: Option<&str>,
+        after: Option<SessionKey>,
+        count: usize,
+    ) -> Result<Vec<SessionRow>, Error> {
+        let tenant = tenant.map(str::to_owned);
+        self.look(move |view| Ok(view.sessions(tenant.as_deref(), after.as_ref(), count)?)).await
+    }
+
+    /// The sessions that have open replies of this service: what a start has to go on with.
+    ///
+    /// # Errors
+    ///
+    /// When the storage cannot be read.
+    pub async fn hosting(&self) -> Result<Vec<SessionKey>, Error> {
+        self.look(|view| Ok(view.hosting()?)).await
+    }
+
+    /// Makes a session of another one's entries up to a cursor, or of all of them.
+    ///
+    /// The copy has its own epoch and numbers; deltas are joined, and replies that are open at the cursor are ended as
+    /// interrupted. Documents are copied when all entries are: at an older cursor they would say too much.
+    ///
+    /// # Errors
+    ///
+    /// When the source does not exist or the new name does, or when the cursor is of another epoch, beyond the head, or
+    /// inside of what was compacted.
+    pub async fn fork(&self, from: &SessionKey, at: Option<Cursor>, to: SessionKey) -> Result<Session, Error> {
+        let (key, from) = (to.clone(), from.clone());
+        let adoption = self.look(move |view| forked(view, &from, at, key)).await?;
+        self.adopt(adoption).await?;
+        Ok(self.session(to))
+    }
+
+    /// Makes a session of entries that exist already, whole or not at all.
+    ///
+    /// # Errors
+    ///
+    /// When there is one with that name and it is not to be replaced.
+    pub async fn adopt(&self, adoption: Adoption) -> Result<SessionRow, Error> {
+        match self.ask(Request::Adopt(adoption)).await? {
+            Answer::Created(row) => Ok(row),
+            _ => Err(Error::Closed),
+        }
+    }
+
+    /// Joins the deltas of what was complete so long ago, in every session, and gives the room back.
+    ///
+    /// # Errors
+    ///
+    /// When the storage fails. What was done until then is done.
+    pub async fn compact(&self, older_than: Duration) -> Result<Compacted, Error> {
+        let mut total = Compacted::default();
+        let mut after = None;
+        loop {
+            let page = self.sessions(None, after.clone(), 256).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.key.clone());
+            for row in page {
+                let compacted = self.session(row.key).compact(older_than).await?;
+                total.entries += compacted.entries;
+                total.rows += compacted.rows;
+            }
+        }
+        self.shrink().await?;
+        Ok(total)
+    }
+
+    /// Gives room that is not used any more back to the file system.
+    ///
+    /// # Errors
+    ///
+    /// When the storage fails.
+    pub async fn shrink(&self) -> Result<(), Error> {
+        let (answer, answered) = oneshot::channel();
+        self.shared.queue.send(Job::Shrink(answer)).await.map_err(|_| Error::Closed)?;
+        answered.await.map_err(|_| Error::Closed)?
+    }
+
+    /// Keeps bytes, and gives the URL by which messages name them.
+    ///
+    /// They belong to the tenant. Bytes that no entry of the tenant's sessions names are removed by
+    /// [`sweep`](Self::sweep).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let log = recount_log::Log::in_memory();
+    /// let digest = log.upload("acme", "image/png", &b"\x89PNG"[..]).await?;
+    /// assert!(digest.url().starts_with("recount-blob:sha256:"));
+    /// assert_eq!(log.uploaded("acme", digest).await?.unwrap().bytes, &b"\x89PNG"[..]);
+    /// assert_eq!(log.uploaded("another", digest).await?, None);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the storage fails.
+    pub async fn upload(&self, tenant: &str, media_type: &str, bytes: impl Into<Bytes>) -> Result<Digest, Error> {
+        let bytes = bytes.into();
+        let digest = Digest::of(&bytes);
+        let (tenant, media_type) = (tenant.to_owned(), media_type.to_owned());
+        let at = Timestamp::now().as_millisecond();
+        self.ask(Request::Upload(Upload { tenant, digest, media_type, at, bytes })).await?;
+        Ok(digest)
+    }
+
+    /// What a tenant has uploaded.
+    ///
+    /// # Errors
+    ///
+    /// When the storage cannot be read.
+    pub async fn uploaded(&self, tenant: &str, digest: Digest) -> Result<Option<Upload>, Error> {
+        let tenant = tenant.to_owned();
+        self.look(move |view| Ok(view.upload(&tenant, digest)?)).await
+    }
+
+    /// Removes uploads that no entry names and that are older than this, and bytes that nobody needs any more.
+    ///
+    /// # Errors
+    ///
+    /// When the storage fails.
+    pub async fn sweep(&self, older_than: Duration) -> Result<(), Error> {
+        self.ask(Request::Sweep { before: before(older_than) }).await.map(drop)
+    }
+
+    /// Writes a copy of everything to another directory, while the log is in use. Its first opening gives every session a
+    /// new epoch, because what was written since is not in it.
+    ///
+    /// # Errors
+    ///
+    /// When the copy cannot be written.
+    pub async fn back_up(&self, to: impl AsRef<Path>) -> Result<(), Error> {
+        let (views, to) = (Arc::clone(&self.shared.views), to.as_ref().to_owned());
+        let copied = tokio::task::spawn_blocking(move || views.back_up(&to)).await;
+        Ok(copied.map_err(|_| Error::Closed)??)
+    }
+
+    /// Looks at what is committed, off the threads of the runtime.
+    ///
+    /// # Errors
+    ///
+    /// What the look answers, or when the storage cannot be read.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let _turn = self.shared.looks.acquire().await.map_err(|_| Error::Closed)?;
+        let views = Arc::clone(&self.shared.views);
+        let looked = tokio::task::spawn_blocking(move || {
+            let view = views.view()?;
+            look(&*view)
+        });
+        looked.await.map_err(|_| Error::Closed)?
+    }
+
+    /// Commits what is in the queue and ends in good order. Clones of the handle can still read.
+    ///
+    /// To drop all handles does the same and does not wait for it.
+    ///
+    /// # Errors
+    ///
+    /// When the storage fails. Everything that was acknowledged is there nevertheless.
+    pub async fn close(self) -> Result<(), Error> {
+        let (answer, answered) = oneshot::channel();
+        self.shared.queue.send(Job::Close(answer)).await.map_err(|_| Error::Closed)?;
+        answered.await.map_err(|_| Error::Closed)?
+    }
+
+    pub(crate) fn hub(&self) -> &Hub {
+        &self.shared.hub
+    }
+
+    /// Hands a request to the writer. It is in its place when this is there, and done when its answer is.
+    pub(crate) async fn hand_over(&self, request: Request) -> Result<Pending, Error> {
+        // Whoever asks for more room than there is gets all of it.
+        let units = u32::try_from(request.bytes() / UNIT + 1).unwrap_or(WAITING).min(WAITING);
+        let room = Arc::clone(&self.shared.room).acquire_many_owned(units).await.map_err(|_| Error::Closed)?;
+        let (answer, answered) = oneshot::channel();
+        let job = Job::Request { request: Box::new(request), answer, _room: room };
+        self.shared.queue.send(job).await.map_err(|_| Error::Closed)?;
+        Ok(Pending(answered))
+    }
+
+    pub(crate) async fn ask(&self, request: Request) -> Result<Answer, Error> {
+        self.hand_over(request).await?.answer().await
+    }
+}
+
+/// A request that the writer has not answered yet.
+#[derive(Debug)]
+pub(crate) struct Pending(oneshot::Receiver<Result<Answer, Error>>);
+
+impl Pending {
+    pub(crate) async fn answer(self) -> Result<Answer, Error> {
+        self.0.await.map_err(|_| Error::Closed)?
+    }
+}
+
+/// The time so long ago, in milliseconds since 1970; what happened in that very one counts.
+pub(crate) fn before(age: Duration) -> i64 {
+    let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::now().as_millisecond().saturating_sub(age).saturating_add(1)
+}

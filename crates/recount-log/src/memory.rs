@@ -1,0 +1,295 @@
+//! A log in memory: for tests, for trying things out, and as the plain model of what a storage has to do.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use crate::storage::{
+    Append, FinishedMessage, Known, Limit, OpenRow, Row, SessionRow, Show, Storage, Stored, Upload, View, Views, Write,
+};
+use crate::{Cursor, Digest, SessionKey, StorageError};
+
+/// A storage that forgets everything with the process.
+///
+/// Clones share what is stored, so that a test can go on with it after the writer is gone.
+///
+/// ```
+/// use recount_log::storage::{Storage, Views, Write, SessionRow};
+/// use recount_log::{Epoch, MemoryStorage, SessionKey};
+///
+/// let mut storage = MemoryStorage::default();
+/// let key = SessionKey::new("chat")?;
+/// let (epoch, created_at) = (Epoch::from_random(7), String::new());
+/// let row = SessionRow { key: key.clone(), epoch, head: 0, created_at, about: "{}".to_owned() };
+/// storage.commit(&[Write::Create(row.clone())])?;
+/// assert_eq!(storage.view()?.session(&key)?, Some(row));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct MemoryStorage {
+    contents: Arc<RwLock<Contents>>,
+}
+
+/// Everything that is stored. It is plain data, so a copy of it is a copy of the log.
+#[derive(Debug, Clone, Default)]
+struct Contents {
+    sessions: BTreeMap<SessionKey, Session>,
+    uploads: HashMap<(String, Digest), Upload>,
+}
+
+#[derive(Debug, Clone)]
+struct Session {
+    row: SessionRow,
+    entries: BTreeMap<u64, Row>,
+    messages: BTreeMap<u64, (FinishedMessage, i64)>,
+    ids: HashMap<String, u64>,
+    open: BTreeMap<String, OpenRow>,
+    states: BTreeMap<String, String>,
+    uploads: BTreeSet<Digest>,
+}
+
+impl MemoryStorage {
+    /// An independent copy of what is stored now.
+    pub fn copy(&self) -> Self {
+        let contents = self.read().clone();
+        Self { contents: Arc::new(RwLock::new(contents)) }
+    }
+
+    /// Gives every session another history, as a power loss does that may have taken entries along.
+    pub fn renew_epochs(&mut self, mut number: impl FnMut() -> u64) {
+        let mut contents = self.contents.write().unwrap_or_else(PoisonError::into_inner);
+        for session in contents.sessions.values_mut() {
+            session.row.epoch = crate::Epoch::from_random(number());
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Contents> {
+        self.contents.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Views for MemoryStorage {
+    fn view(&self) -> Stored<Box<dyn View + '_>> {
+        Ok(Box::new(MemoryView(self.read())))
+    }
+}
+
+impl Storage for MemoryStorage {
+    fn readers(&self) -> Arc<dyn Views + Send + Sync> {
+        Arc::new(self.clone())
+    }
+
+    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
+        let mut contents = self.contents.write().unwrap_or_else(PoisonError::into_inner);
+        contents.check(writes)?;
+        for write in writes {
+            contents.apply(write);
+        }
+        Ok(())
+    }
+}
+
+impl Contents {
+    /// Looks for what would fail before anything is changed.
+    fn check(&self, writes: &[Write]) -> Stored<()> {
+        let mut heads: HashMap<&SessionKey, Option<Cursor>> = HashMap::new();
+        for write in writes {
+            let Some(key) = write.key() else { continue };
+            let stored = self.sessions.get(key).map(|session| &session.row);
+            let stored = stored.map(|row| Cursor { epoch: row.epoch, seq: row.head });
+            let head = heads.entry(key).or_insert(stored);
+            let moved = || StorageError::Moved(key.clone());
+            match (write, *head) {
+                (Write::Create(row), None) => *head = Some(Cursor { epoch: row.epoch, seq: 0 }),
+                (Write::Delete(_), Some(_)) => *head = None,
+                (Write::Append(Append { epoch, after, entries, .. }), Some(at))
+                    if at == (Cursor { epoch: *epoch, seq: *after }) =>
+                {
+                    *head = Some(Cursor { seq: at.seq + entries.len() as u64, ..at });
+                }
+                (Write::Describe { .. } | Write::Compact { .. }, Some(_)) => {}
+                _ => return Err(moved()),
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, write: &Write) {
+        match write {
+            Write::Create(row) => {
+                let session = Session {
+                    row: SessionRow { head: 0, ..row.clone() },
+                    entries: BTreeMap::new(),
+                    messages: BTreeMap::new(),
+                    ids: HashMap::new(),
+                    open: BTreeMap::new(),
+                    states: BTreeMap::new(),
+                    uploads: BTreeSet::new(),
+                };
+                self.sessions.insert(row.key.clone(), session);
+            }
+            Write::Describe { key, about } => {
+                if let Some(session) = self.sessions.get_mut(key) {
+                    session.row.about.clone_from(about);
+                }
+            }
+            Write::Delete(key) => {
+                self.sessions.remove(key);
+            }
+            Write::Append(append) => {
+                if let Some(session) = self.sessions.get_mut(&append.key) {
+                    session.append(append);
+                }
+            }
+            Write::Compact { key, rows } => {
+                if let Some(session) = self.sessions.get_mut(key) {
+                    for row in rows {
+                        session.entries.retain(|seq, _| *seq < row.first || *seq > row.last);
+                        session.entries.insert(row.last, row.clone());
+                    }
+                }
+            }
+            Write::Upload(upload) => {
+                let place = (upload.tenant.clone(), upload.digest);
+                let kept = self.uploads.entry(place).or_insert_with(|| upload.clone());
+                kept.at = kept.at.max(upload.at);
+            }
+            Write::Sweep { before } => {
+                let sessions = &self.sessions;
+                self.uploads.retain(|(tenant, digest), upload| {
+                    let is_named =
+                        |session: &Session| session.row.key.tenant() == tenant && session.uploads.contains(digest);
+                    upload.at >= *before || sessions.values().any(is_named)
+                });
+            }
+        }
+    }
+}
+
+impl Session {
+    fn append(&mut self, append: &Append) {
+        for body in &append.entries {
+            self.row.head += 1;
+            let seq = self.row.head;
+            self.entries.insert(seq, Row { first: seq, last: seq, body: body.clone() });
+        }
+        for opened in &append.opened {
+            self.open.insert(opened.id.clone(), OpenRow { opened: opened.clone(), checkpoint: None });
+        }
+        for checkpoint in &append.checkpoints {
+            if let Some(row) = self.open.get_mut(&checkpoint.id) {
+                row.checkpoint = Some(checkpoint.clone());
+            }
+        }
+        for message in &append.finished {
+            self.open.remove(&message.id);
+            self.ids.insert(message.id.clone(), message.place);
+            self.messages.insert(message.place, (message.clone(), append.at));
+        }
+        for state in &append.states {
+            match &state.body {
+                Some(body) => self.states.insert(state.name.clone(), body.clone()),
+                None => self.states.remove(&state.name),
+            };
+        }
+        self.uploads.extend(&append.uploads);
+    }
+}
+
+struct MemoryView<'s>(RwLockReadGuard<'s, Contents>);
+
+impl MemoryView<'_> {
+    fn of(&self, key: &SessionKey) -> Option<&Session> {
+        self.0.sessions.get(key)
+    }
+}
+
+impl View for MemoryView<'_> {
+    fn session(&self, key: &SessionKey) -> Stored<Option<SessionRow>> {
+        Ok(self.of(key).map(|session| session.row.clone()))
+    }
+
+    fn sessions(&self, tenant: Option<&str>, after: Option<&SessionKey>, count: usize) -> Stored<Vec<SessionRow>> {
+        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let rows = self.0.sessions.range((start, Bound::Unbounded)).map(|(_, session)| &session.row);
+        Ok(rows.filter(|row| tenant.is_none_or(|tenant| row.key.tenant() == tenant)).take(count).cloned().collect())
+    }
+
+    fn entries(&self, key: &SessionKey, after: u64, limit: Limit) -> Stored<Vec<Row>> {
+        let Some(session) = self.of(key) else { return Ok(Vec::new()) };
+        let mut rows = Vec::new();
+        let mut bytes = 0;
+        for row in session.entries.range((Bound::Excluded(after), Bound::Unbounded)).map(|(_, row)| row) {
+            bytes += row.body.len();
+            if rows.len() >= limit.count.max(1) || (bytes > limit.bytes && !rows.is_empty()) {
+                break;
+            }
+            rows.push(row.clone());
+        }
+        Ok(rows)
+    }
+
+    fn known(&self, key: &SessionKey, id: &str) -> Stored<Option<Known>> {
+        let message = self.message(key, id)?;
+        Ok(message.map(|message| if message.is_reply { Known::Reply } else { Known::Message }))
+    }
+
+    fn finished(&self, key: &SessionKey, before: u64, show: Show, count: usize) -> Stored<Vec<FinishedMessage>> {
+        let Some(session) = self.of(key) else { return Ok(Vec::new()) };
+        let newest = session.messages.range(..before).rev().map(|(_, (message, _))| message);
+        let shown = newest.filter(|message| show == Show::All || !message.nested);
+        let mut messages: Vec<FinishedMessage> = shown.take(count).cloned().collect();
+        messages.reverse();
+        Ok(messages)
+    }
+
+    fn message(&self, key: &SessionKey, id: &str) -> Stored<Option<FinishedMessage>> {
+        let found = self.of(key).and_then(|session| session.messages.get(session.ids.get(id)?));
+        Ok(found.map(|(message, _)| message.clone()))
+    }
+
+    fn spanning(&self, key: &SessionKey, place: u64) -> Stored<Vec<FinishedMessage>> {
+        let Some(session) = self.of(key) else { return Ok(Vec::new()) };
+        let begun = session.messages.range(..=place).map(|(_, (message, _))| message);
+        Ok(begun.filter(|message| message.last > place).cloned().collect())
+    }
+
+    fn open(&self, key: &SessionKey) -> Stored<Vec<OpenRow>> {
+        let mut open: Vec<OpenRow> =
+            self.of(key).map(|session| session.open.values().cloned().collect()).unwrap_or_default();
+        open.sort_unstable_by_key(|row| row.opened.place);
+        Ok(open)
+    }
+
+    fn hosting(&self) -> Stored<Vec<SessionKey>> {
+        let hosting = |session: &&Session| session.open.values().any(|row| row.opened.hosted);
+        Ok(self.0.sessions.values().filter(hosting).map(|session| session.row.key.clone()).collect())
+    }
+
+    fn state(&self, key: &SessionKey, name: &str) -> Stored<Option<String>> {
+        Ok(self.of(key).and_then(|session| session.states.get(name).cloned()))
+    }
+
+    fn states(&self, key: &SessionKey) -> Stored<Vec<(String, String)>> {
+        let states = self.of(key).map(|session| session.states.clone()).unwrap_or_default();
+        Ok(states.into_iter().collect())
+    }
+
+    fn settled(&self, key: &SessionKey, before: i64) -> Stored<u64> {
+        let Some(session) = self.of(key) else { return Ok(0) };
+        let old = session.messages.values().filter(|(_, at)| *at < before);
+        Ok(old.map(|(message, _)| message.last).max().unwrap_or_default())
+    }
+
+    fn upload(&self, tenant: &str, digest: Digest) -> Stored<Option<Upload>> {
+        Ok(self.0.uploads.get(&(tenant.to_owned(), digest)).cloned())
+    }
+
+    fn named_uploads(&self, key: &SessionKey) -> Stored<Vec<Digest>> {
+        Ok(self.of(key).map(|session| session.uploads.iter().copied().collect()).unwrap_or_default())
+    }
+
+    fn faults(&self) -> Stored<Vec<String>> {
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,111 @@
+//! A reader of a session.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use crate::hub::Channel;
+use crate::join::{Frame, Join};
+use crate::log::Log;
+use crate::{Cursor, Error};
+
+/// Somebody who reads a session: what is there, and then what comes.
+///
+/// It may be as slow as it likes. It is never dropped for it, it slows nobody down, and what is kept for it is bounded: a
+/// reader that is behind reads the storage at its own pace.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use recount_log::{Frame, Log, Start};
+/// use recount_message::{CustomEvent, Event, Msg};
+///
+/// let session = Log::in_memory().create("chat".parse()?).await?;
+/// let message = |text: &str| Event::new(CustomEvent::message(&Msg::user("Alice", text)));
+/// session.append([&message("Hello")]).await?;
+///
+/// let mut reader = session.join(Start::Snapshot)?;
+/// let Frame::Snapshot(snapshot) = reader.next().await? else { unreachable!() };
+/// assert_eq!(snapshot.messages.len(), 1);
+///
+/// let event = message("Are you there?");
+/// session.append([&event]).await?;
+/// let Frame::Entry(entry) = reader.next().await? else { unreachable!() };
+/// assert_eq!(entry.event, event.to_json());
+///
+/// // Dropped, and back at the cursor it had: nothing is missing and nothing comes twice.
+/// let mut reader = session.join(Start::After(snapshot.cursor))?;
+/// assert_eq!(reader.next().await?, Frame::Entry(entry));
+/// # Ok(()) }
+/// ```
+pub struct Reader {
+    log: Log,
+    join: Join,
+    channel: Arc<Channel>,
+    bell: watch::Receiver<()>,
+    frames: VecDeque<Frame>,
+}
+
+impl Reader {
+    pub(crate) fn new(log: Log, join: Join, channel: Arc<Channel>, bell: watch::Receiver<()>) -> Self {
+        Self { log, join, channel, bell, frames: VecDeque::new() }
+    }
+
+    /// The next frame, as soon as there is one. To give up waiting loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the session does not exist (any more), the storage cannot be read, or the log is closed.
+    pub async fn next(&mut self) -> Result<Frame, Error> {
+        loop {
+            if let Some(frame) = self.next_now().await? {
+                return Ok(frame);
+            }
+            self.bell.changed().await.map_err(|_| Error::Closed)?;
+        }
+    }
+
+    /// The next frame, if there is one by now. Nothing means that the reader has everything that is committed.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    pub async fn next_now(&mut self) -> Result<Option<Frame>, Error> {
+        if self.frames.is_empty() {
+            // What is committed from here on rings the bell again.
+            self.bell.mark_unchanged();
+            let is_taken = self.join.take(&self.channel.tail(), &mut self.frames);
+            if !is_taken {
+                let mut join = self.join.clone();
+                let (join, frames) = self
+                    .log
+                    .look(move |view| {
+                        let mut frames = VecDeque::new();
+                        join.read(view, &mut frames)?;
+                        Ok((join, frames))
+                    })
+                    .await?;
+                self.join = join;
+                self.frames = frames;
+            }
+        }
+        Ok(self.frames.pop_front())
+    }
+
+    /// Frames that have been read already, without waiting for anything: what can be sent in one piece.
+    pub fn ready(&mut self) -> impl Iterator<Item = Frame> {
+        self.frames.drain(..)
+    }
+
+    /// The place after the last frame that was read ahead; nothing before the first.
+    pub fn read_to(&self) -> Option<Cursor> {
+        self.join.cursor()
+    }
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("join", &self.join).finish_non_exhaustive()
+    }
+}

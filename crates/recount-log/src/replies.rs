@@ -1,0 +1,272 @@
+//! The open replies of a session, folded entry by entry.
+//!
+//! A [`Fold`] does the same for a whole stream and has to remember the id of every message for it. Here complete messages
+//! are in the storage, and it is asked when an event is for a reply that is not open.
+
+use hashbrown::HashMap;
+use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json, Object, Outcome, Reason, ReplyFold};
+
+use crate::storage::{FinishedMessage, Known, OpenRow, OpenedReply, ReplyCheckpoint, Stored};
+
+/// A checkpoint is due after so many entries at the earliest.
+const CHECKPOINT_ENTRIES: u64 = 4_096;
+
+/// Looks up what a message id stands for.
+pub(crate) type Lookup<'l> = &'l dyn Fn(&str) -> Stored<Option<Known>>;
+
+/// The open replies of a session.
+#[derive(Debug, Default)]
+pub(crate) struct Replies {
+    open: HashMap<String, OpenReply>,
+    /// Messages that are complete and may not be stored yet.
+    unstored: HashMap<String, Known>,
+}
+
+/// A reply that has not ended.
+#[derive(Debug)]
+pub(crate) struct OpenReply {
+    pub(crate) opened: OpenedReply,
+    pub(crate) fold: ReplyFold,
+    pub(crate) inputs: Inputs,
+    /// How much has come since the last checkpoint, and how much that one weighs.
+    entries_since: u64,
+    bytes_since: u64,
+    checkpoint_bytes: u64,
+}
+
+/// The inputs of an open reply that its message does not tell of.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Inputs {
+    /// Somebody has stopped the reply.
+    pub(crate) is_interrupted: bool,
+    /// The calls whose result came from outside while it was open, each as `index of its block.id`.
+    pub(crate) answered: Vec<String>,
+}
+
+impl Inputs {
+    fn to_json(&self) -> String {
+        let answered = self.answered.iter().map(|call| Json::from(call.as_str())).collect::<Vec<Json>>();
+        let mut object = Object::new();
+        object.insert("interrupted", self.is_interrupted);
+        object.insert("answered", Json::of(&answered).unwrap_or_else(|_| Json::null()));
+        object.to_json()
+    }
+
+    fn from_json(text: &str) -> Self {
+        let object = Object::parse(text).unwrap_or_default();
+        let answered = object.get("answered").and_then(Json::to_list).unwrap_or_default();
+        Self {
+            is_interrupted: object.get("interrupted").is_some_and(|value| value.as_str() == "true"),
+            answered: answered.iter().filter_map(Json::to_text).collect(),
+        }
+    }
+}
+
+/// What an event has done.
+#[derive(Debug)]
+pub(crate) struct Effect {
+    pub(crate) outcome: Outcome,
+    pub(crate) change: Change,
+    /// The reply that a checkpoint is due for.
+    pub(crate) checkpoint: Option<ReplyCheckpoint>,
+}
+
+/// What an event has done to the list of messages.
+#[derive(Debug)]
+pub(crate) enum Change {
+    Nothing,
+    Began(OpenedReply),
+    Finished(FinishedMessage),
+}
+
+impl Effect {
+    fn only(outcome: Outcome) -> Self {
+        Self::with(outcome, Change::Nothing)
+    }
+
+    fn with(outcome: Outcome, change: Change) -> Self {
+        Self { outcome, change, checkpoint: None }
+    }
+
+    /// Whether the event repeats what is over: to write it would only double an entry.
+    pub(crate) fn is_repetition(&self) -> bool {
+        matches!(&self.outcome, Outcome::Ignored(Reason::ReplyEnded(_) | Reason::MessageExists(_)))
+    }
+}
+
+impl OpenReply {
+    pub(crate) fn begin(opened: OpenedReply, fold: ReplyFold) -> Self {
+        Self { opened, fold, inputs: Inputs::default(), entries_since: 0, bytes_since: 0, checkpoint_bytes: 0 }
+    }
+
+    /// Goes on from what is stored, if that is a checkpoint.
+    pub(crate) fn resume(row: &OpenRow) -> Result<Option<Self>, String> {
+        let Some(checkpoint) = &row.checkpoint else { return Ok(None) };
+        let text = format!(r#"{{"version":1,"cursor":"{}","replies":[{}]}}"#, checkpoint.seq, checkpoint.fold);
+        let problem = |what: String| format!("the checkpoint of the reply {:?}: {what}", row.opened.id);
+        let parsed = Checkpoint::from_json(&text).map_err(|error| problem(error.to_string()))?;
+        let fold = Fold::resume(parsed);
+        let reply = fold.reply(&row.opened.id).ok_or_else(|| problem("it is of another reply".to_owned()))?;
+        let mut open = Self::begin(row.opened.clone(), reply.clone());
+        open.inputs = Inputs::from_json(&checkpoint.inputs);
+        open.checkpoint_bytes = checkpoint.fold.len() as u64;
+        Ok(Some(open))
+    }
+
+    /// The reply as an item of a checkpoint's `replies`.
+    pub(crate) fn to_json(&self) -> String {
+        let mut text = String::from("{\"message\":");
+        self.fold.message().write_json(&mut text);
+        text.push_str(",\"call_floor\":");
+        text.push_str(&self.fold.call_floor().to_string());
+        text.push('}');
+        text
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.fold.message().finished_at().is_some()
+    }
+
+    pub(crate) fn apply(&mut self, event: &Event<'_>, bytes: usize) -> Outcome {
+        let outcome = self.fold.apply(event);
+        self.inputs.note(&self.fold, event);
+        self.entries_since += 1;
+        self.bytes_since += bytes as u64;
+        outcome
+    }
+
+    /// The checkpoint, if one is due: enough entries have come, and they weigh as much as the last one did. So all
+    /// checkpoints together weigh no more than the entries do.
+    fn checkpoint(&mut self, seq: u64) -> Option<ReplyCheckpoint> {
+        if self.entries_since < CHECKPOINT_ENTRIES || self.bytes_since < self.checkpoint_bytes {
+            return None;
+        }
+        let fold = self.to_json();
+        self.entries_since = 0;
+        self.bytes_since = 0;
+        self.checkpoint_bytes = fold.len() as u64;
+        Some(ReplyCheckpoint { id: self.opened.id.clone(), seq, fold, inputs: self.inputs.to_json() })
+    }
+
+    fn finish(self, seq: u64) -> FinishedMessage {
+        let OpenedReply { id, place, nested, .. } = self.opened;
+        FinishedMessage { id, place, last: seq, is_reply: true, nested, body: self.fold.message().to_json() }
+    }
+}
+
+impl Replies {
+    pub(crate) fn get(&self, id: &str) -> Option<&OpenReply> {
+        self.open.get(id)
+    }
+
+    pub(crate) fn insert(&mut self, reply: OpenReply) {
+        self.open.insert(reply.opened.id.clone(), reply);
+    }
+
+    /// What a message id stands for, if it is that of a complete message.
+    pub(crate) fn known(&self, id: &str, stored: Lookup<'_>) -> Stored<Option<Known>> {
+        match self.unstored.get(id) {
+            Some(&known) => Ok(Some(known)),
+            None => stored(id),
+        }
+    }
+
+    /// All that is complete has been stored.
+    pub(crate) fn committed(&mut self) {
+        self.unstored.clear();
+    }
+
+    /// Folds the entry with a number.
+    pub(crate) fn apply(
+        &mut self,
+        seq: u64,
+        event: &Event<'_>,
+        bytes: usize,
+        hosted: bool,
+        stored: Lookup<'_>,
+    ) -> Stored<Effect> {
+        match &event.kind {
+            EventKind::ReplyStart(start) if !self.open.contains_key(&*start.reply_id) => {
+                if let Some(known) = self.known(&start.reply_id, stored)? {
+                    return Ok(Effect::only(over(known, &start.reply_id)));
+                }
+                let Some(fold) = ReplyFold::start(event) else { return Ok(Effect::only(Outcome::NotForMessage)) };
+                let nested = event.carried("parent").is_some();
+                let opened = OpenedReply { id: start.reply_id.to_string(), place: seq, hosted, nested };
+                self.insert(OpenReply::begin(opened.clone(), fold));
+                Ok(Effect::with(Outcome::Applied, Change::Began(opened)))
+            }
+            EventKind::Custom(custom) => match custom.own_name() {
+                Some(CustomName::Message) => self.message(seq, event, stored),
+                Some(CustomName::Block | CustomName::Call) => {
+                    // The fold of nothing tells whether the event can be read at all.
+                    match Fold::new().apply(event) {
+                        Outcome::Ignored(Reason::UnknownReply(id)) => self.route(seq, &id, event, bytes, stored),
+                        outcome => Ok(Effect::only(outcome)),
+                    }
+                }
+                _ => Ok(Effect::only(Outcome::NotForMessage)),
+            },
+            kind => match kind.reply_id() {
+                Some(id) => self.route(seq, id, event, bytes, stored),
+                None => Ok(Effect::only(Fold::new().apply(event))),
+            },
+        }
+    }
+
+    fn route(&mut self, seq: u64, id: &str, event: &Event<'_>, bytes: usize, stored: Lookup<'_>) -> Stored<Effect> {
+        let Some(reply) = self.open.get_mut(id) else {
+            let outcome = match self.known(id, stored)? {
+                Some(known) => over(known, id),
+                None => Outcome::Ignored(Reason::UnknownReply(id.to_owned())),
+            };
+            return Ok(Effect::only(outcome));
+        };
+        let outcome = reply.apply(event, bytes);
+        if !reply.has_ended() {
+            let checkpoint = reply.checkpoint(seq);
+            return Ok(Effect { outcome, change: Change::Nothing, checkpoint });
+        }
+        self.unstored.insert(id.to_owned(), Known::Reply);
+        let change = match self.open.remove(id) {
+            Some(reply) => Change::Finished(reply.finish(seq)),
+            None => Change::Nothing,
+        };
+        Ok(Effect::with(outcome, change))
+    }
+
+    fn message(&mut self, seq: u64, event: &Event<'_>, stored: Lookup<'_>) -> Stored<Effect> {
+        let mut alone = Fold::new();
+        let outcome = alone.apply(event);
+        let Some(message) = alone.into_messages().next() else { return Ok(Effect::only(outcome)) };
+        let id = message.id();
+        if self.open.contains_key(id) || self.known(id, stored)?.is_some() {
+            return Ok(Effect::only(Outcome::Ignored(Reason::MessageExists(id.to_owned()))));
+        }
+        self.unstored.insert(id.to_owned(), Known::Message);
+        let body = message.to_json();
+        let finished =
+            FinishedMessage { id: id.to_owned(), place: seq, last: seq, is_reply: false, nested: false, body };
+        Ok(Effect::with(Outcome::Applied, Change::Finished(finished)))
+    }
+}
+
+/// What becomes of an event for a message that is complete.
+fn over(known: Known, id: &str) -> Outcome {
+    Outcome::Ignored(match known {
+        Known::Reply => Reason::ReplyEnded(id.to_owned()),
+        Known::Message => Reason::NotAReply(id.to_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_survive_being_written_down() {
+        let inputs = Inputs { is_interrupted: true, answered: vec!["3.c\"1".to_owned()] };
+        assert_eq!(Inputs::from_json(&inputs.to_json()), inputs);
+        assert_eq!(Inputs::from_json(&Inputs::default().to_json()), Inputs::default());
+    }
+}

@@ -1,0 +1,184 @@
+//! What a session looks like at a place.
+
+use recount_message::{Json, Msg, Object};
+
+use crate::storage::{FinishedMessage, OpenRow, OpenedReply, Show, View};
+use crate::writer::fold_replies;
+use crate::{Cursor, Error, SessionKey};
+
+/// How many complete messages a snapshot shows.
+pub const SNAPSHOT_MESSAGES: usize = 50;
+
+/// A session at its head: its newest complete messages, and the replies that are open, as far as they have come.
+///
+/// Whoever folds the entries after its cursor on top of it has what everybody else has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Where it is true.
+    pub cursor: Cursor,
+    /// The newest complete messages in native JSON, oldest first.
+    pub messages: Vec<String>,
+    /// The open replies, in the order in which they began.
+    pub open: Vec<OpenState>,
+    /// Id of the oldest message shown, if there are older ones.
+    pub before: Option<String>,
+}
+
+/// An open reply as far as it has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenState {
+    /// Id of the reply.
+    pub id: String,
+    /// The number of the entry that began it.
+    pub place: u64,
+    /// Whether a run of this service writes it.
+    pub hosted: bool,
+    /// Whether it is a part of another reply.
+    pub nested: bool,
+    /// Its fold, as an item of a checkpoint's `replies`: `{message, call_floor}`.
+    pub fold: String,
+}
+
+/// Some messages of a session, and where to ask for older ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessagePage {
+    /// The messages in native JSON, oldest first; open replies as they stand.
+    pub messages: Vec<String>,
+    /// Where this is true.
+    pub cursor: Cursor,
+    /// Id of the oldest message here, if there are older ones.
+    pub before: Option<String>,
+}
+
+impl Snapshot {
+    /// The snapshot of a session in a view.
+    pub(crate) fn of(view: &dyn View, key: &SessionKey, show: Show, count: usize) -> Result<Self, Error> {
+        let row = view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
+        let (messages, before) = page(view, key, u64::MAX, show, count)?;
+        let open = open_states(view, key, view.open(key)?, row.head)?;
+        Ok(Self {
+            cursor: Cursor { epoch: row.epoch, seq: row.head },
+            messages: messages.into_iter().map(|message| message.body).collect(),
+            open: open.into_iter().filter(|reply| show == Show::All || !reply.nested).collect(),
+            before,
+        })
+    }
+
+    /// The snapshot as the frame that clients get: `{messages, open, before}`.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use recount_log::{Log, Options};
+    /// use recount_message::{CustomEvent, Event, Msg};
+    ///
+    /// let log = Log::in_memory();
+    /// let session = log.create("chat".parse()?).await?;
+    /// let hello = Msg::user("Alice", "Hello");
+    /// session.append([&Event::new(CustomEvent::message(&hello))]).await?;
+    ///
+    /// let frame = session.snapshot().await?.to_json();
+    /// assert_eq!(frame, format!(r#"{{"messages":[{}],"open":{{}},"before":null}}"#, hello.to_json()));
+    /// # Ok(()) }
+    /// ```
+    pub fn to_json(&self) -> String {
+        let mut text = String::from("{\"messages\":[");
+        text.push_str(&self.messages.join(","));
+        text.push_str("],\"open\":{");
+        for (index, reply) in self.open.iter().enumerate() {
+            if index > 0 {
+                text.push(',');
+            }
+            text.push_str(Json::from(reply.id.as_str()).as_str());
+            text.push(':');
+            text.push_str(&reply.fold);
+        }
+        text.push_str("},\"before\":");
+        text.push_str(self.before.as_deref().map_or_else(Json::null, Json::from).as_str());
+        text.push('}');
+        text
+    }
+}
+
+impl MessagePage {
+    /// The messages before the one with an id, or the newest ones.
+    pub(crate) fn of(
+        view: &dyn View,
+        key: &SessionKey,
+        before: Option<&str>,
+        show: Show,
+        count: usize,
+    ) -> Result<Option<Self>, Error> {
+        let row = view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
+        let open = open_states(view, key, view.open(key)?, row.head)?;
+        let place = match before {
+            None => u64::MAX,
+            Some(id) => match open.iter().find(|reply| reply.id == id) {
+                Some(reply) => reply.place,
+                None => match view.message(key, id)? {
+                    Some(message) => message.place,
+                    None => return Ok(None),
+                },
+            },
+        };
+        // One more than is shown tells whether there are older ones.
+        let finished = view.finished(key, place, show, count + 1)?.into_iter().map(|message| {
+            let FinishedMessage { id, place, body, .. } = message;
+            (place, id, body)
+        });
+        let open = open.into_iter().filter(|reply| reply.place < place && (show == Show::All || !reply.nested));
+        let mut all: Vec<(u64, String, String)> =
+            finished.chain(open.map(|reply| (reply.place, reply.id, message_in(&reply.fold)))).collect();
+        all.sort_unstable_by_key(|(place, ..)| *place);
+        let hidden = all.len().saturating_sub(count);
+        all.drain(..hidden);
+        let before = all.first().filter(|_| hidden > 0).map(|(_, id, _)| id.clone());
+        let cursor = Cursor { epoch: row.epoch, seq: row.head };
+        Ok(Some(Self { messages: all.into_iter().map(|(_, _, body)| body).collect(), cursor, before }))
+    }
+}
+
+/// The message in an item of a checkpoint's `replies`.
+fn message_in(fold: &str) -> String {
+    let message = Object::parse(fold).ok().and_then(|item| item.get("message").cloned());
+    message
+        .and_then(|message| Msg::from_json(message.as_str()).ok())
+        .map(|message| message.to_json())
+        .unwrap_or_default()
+}
+
+/// The newest messages before a place, and the oldest one's id if there are older ones.
+fn page(
+    view: &dyn View,
+    key: &SessionKey,
+    place: u64,
+    show: Show,
+    count: usize,
+) -> Result<(Vec<FinishedMessage>, Option<String>), Error> {
+    let mut messages = view.finished(key, place, show, count + 1)?;
+    let hidden = messages.len().saturating_sub(count);
+    messages.drain(..hidden);
+    let before = messages.first().filter(|_| hidden > 0).map(|message| message.id.clone());
+    Ok((messages, before))
+}
+
+fn open_states(view: &dyn View, key: &SessionKey, rows: Vec<OpenRow>, until: u64) -> Result<Vec<OpenState>, Error> {
+    let replies = fold_replies(view, key, rows, until)?;
+    Ok(replies
+        .into_iter()
+        .map(|reply| {
+            let fold = reply.to_json();
+            let OpenedReply { id, place, hosted, nested } = reply.opened;
+            OpenState { id, place, hosted, nested, fold }
+        })
+        .collect())
+}
+
+/// The replies that were open at an entry, as they stood then. They are folded again from their start.
+pub(crate) fn open_at(view: &dyn View, key: &SessionKey, seq: u64) -> Result<Vec<OpenState>, Error> {
+    let mut rows: Vec<OpenRow> = view.open(key)?.into_iter().filter(|row| row.opened.place <= seq).collect();
+    for message in view.spanning(key, seq)? {
+        let opened = OpenedReply { id: message.id, place: message.place, hosted: false, nested: message.nested };
+        rows.push(OpenRow { opened, checkpoint: None });
+    }
+    open_states(view, key, rows, seq)
+}

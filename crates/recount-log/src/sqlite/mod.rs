@@ -1,0 +1,296 @@
+//! A log in a SQLite database.
+//!
+//! One connection writes, on the writer's thread; commits append to the write-ahead log and readers are not disturbed by
+//! them. [`wal`] empties that log on a thread of its own. Everything is in one file that other programs can open.
+
+mod lock;
+mod meta;
+mod schema;
+mod view;
+mod wal;
+mod write;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hashbrown::HashMap;
+use rusqlite::{Connection, ErrorCode};
+
+pub use view::SqliteReaders;
+
+use crate::storage::{Storage, Stored, View, Views, Write};
+use crate::{Cursor, SessionKey, StorageError, Surroundings};
+use lock::DirectoryLock;
+use view::Borrowed;
+use wal::Checkpointer;
+
+/// The file in the data directory.
+const FILE: &str = "log.sqlite";
+/// How long a commit waits for somebody who has the database locked, such as another program that looks into it.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How many sessions the storage remembers the number and head of.
+const PLACES: usize = 65_536;
+
+/// What an acknowledged entry survives.
+///
+/// ```
+/// use recount_log::Durability;
+///
+/// assert_eq!(Durability::default(), Durability::Disk);
+/// assert_eq!("process".parse(), Ok(Durability::Process));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Durability {
+    /// The end of the process, however it comes, `kill -9` too. A power loss may take the last entries along; every
+    /// session then has a new epoch, so that readers find out.
+    Process,
+    /// A power loss too: an entry is on the disk when it is acknowledged.
+    #[default]
+    Disk,
+}
+
+impl Durability {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Disk => "disk",
+        }
+    }
+}
+
+impl fmt::Display for Durability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl std::str::FromStr for Durability {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "process" => Ok(Self::Process),
+            "disk" => Ok(Self::Disk),
+            _ => Err(format!("unknown durability {text:?}, expected one of process, disk")),
+        }
+    }
+}
+
+/// How a log is kept.
+///
+/// ```
+/// use recount_log::{Durability, Options};
+///
+/// let options = Options::default().durability(Durability::Process).max_bytes(1 << 30);
+/// ```
+#[derive(Debug, Default)]
+pub struct Options {
+    durability: Durability,
+    max_bytes: Option<u64>,
+    boot_id: Option<String>,
+    surroundings: Surroundings,
+}
+
+impl Options {
+    /// What an acknowledged entry survives.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// How large the database may become. Beyond that there is no room, as if the disk were full.
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.max_bytes = Some(bytes);
+        self
+    }
+
+    /// Another clock, other chance, other ids.
+    pub fn surroundings(mut self, surroundings: Surroundings) -> Self {
+        self.surroundings = surroundings;
+        self
+    }
+
+    /// Pretends that this is another start of the machine, as it is after a power loss.
+    pub fn boot_id(mut self, boot_id: impl Into<String>) -> Self {
+        self.boot_id = Some(boot_id.into());
+        self
+    }
+
+    pub(crate) fn into_surroundings(self) -> Surroundings {
+        self.surroundings
+    }
+}
+
+/// A log in the SQLite database of a data directory.
+pub struct SqliteStorage {
+    connection: Connection,
+    readers: Arc<SqliteReaders>,
+    checkpointer: Checkpointer,
+    /// The number and the head of sessions. Nobody else writes, so they are known.
+    places: HashMap<SessionKey, Place>,
+    path: PathBuf,
+    /// Last, so that the lock is opened when everything else is over.
+    _lock: DirectoryLock,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    number: i64,
+    head: Cursor,
+}
+
+impl SqliteStorage {
+    /// Opens the log in a directory, which is made if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// When another process works with the directory, when what is in it is not a log or damaged, or when it cannot be
+    /// read or written.
+    pub fn open(directory: &Path, options: &mut Options) -> Stored<Self> {
+        std::fs::create_dir_all(directory)
+            .map_err(|error| StorageError::Failed(format!("cannot make {}: {error}", directory.display())))?;
+        let lock = DirectoryLock::take(directory)?;
+        let path = directory.join(FILE);
+        schema::check_file(&path)?;
+        let mut connection = Connection::open(&path).map_err(|error| at(&path, error))?;
+        let is_new = schema::version(&connection, &path)?.is_none();
+        if is_new {
+            // It can only be said before there are tables.
+            connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
+        }
+        // The beginning is on the disk in any case, so that the note about it is not lost with what it is about.
+        configure(&connection, Durability::Disk)?;
+        schema::migrate(&mut connection, &path)?;
+        let boot_id = options.boot_id.clone().or_else(meta::boot_id);
+        let surroundings = &mut options.surroundings;
+        meta::begin(&mut connection, options.durability, boot_id.as_deref(), || surroundings.number())?;
+        configure(&connection, options.durability)?;
+        if let Some(bytes) = options.max_bytes {
+            let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(failed)?;
+            let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
+            connection.pragma_update_and_check(None, "max_page_count", pages.max(1), |_| Ok(())).map_err(failed)?;
+        }
+        let readers = Arc::new(SqliteReaders::at(path.clone()));
+        let checkpointer = Checkpointer::start(&path)?;
+        Ok(Self { connection, readers, checkpointer, places: HashMap::new(), path, _lock: lock })
+    }
+}
+
+fn copy(connection: &Connection, to: &Path) -> Stored<()> {
+    let cannot =
+        |what: &str, error: &dyn fmt::Display| StorageError::Failed(format!("cannot {what} {}: {error}", to.display()));
+    std::fs::create_dir_all(to).map_err(|error| cannot("make", &error))?;
+    let path = to.join(FILE);
+    if path.exists() {
+        return Err(StorageError::Failed(format!("there is a log in {} already", to.display())));
+    }
+    // Under its name it is whole and marked as what it is.
+    let draft = to.join("copy.sqlite");
+    let _ = std::fs::remove_file(&draft);
+    let Some(text) = draft.to_str() else {
+        return Err(cannot("write to", &"its name is not UTF-8"));
+    };
+    // It writes to the copy alone, and is refused to those who may only ask.
+    connection.pragma_update(None, "query_only", false).map_err(failed)?;
+    connection.execute("VACUUM INTO ?1", [text]).map_err(failed).inspect_err(|_| {
+        // A piece of a copy is of no use; where even that cannot be removed, the next one will do it.
+        let _ = std::fs::remove_file(&draft);
+    })?;
+    let marked = Connection::open(&draft).map_err(failed)?;
+    marked.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+    meta::mark_copy(&marked)?;
+    marked.close().map_err(|(_, error)| failed(error))?;
+    let sync = |path: &Path| std::fs::File::open(path)?.sync_all();
+    sync(&draft).and_then(|()| std::fs::rename(&draft, &path)).map_err(|error| cannot("write to", &error))?;
+    // The name is on the disk too. Not every system lets a directory be opened for that.
+    let _ = sync(to);
+    Ok(())
+}
+
+fn configure(connection: &Connection, durability: Durability) -> Stored<()> {
+    connection.busy_timeout(PATIENCE).map_err(failed)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).map_err(failed)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;
+    let synchronous = match durability {
+        Durability::Process => "NORMAL",
+        Durability::Disk => "FULL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous).map_err(failed)?;
+    // 32 MiB: the pages that inserts go to stay in memory for a thousand sessions.
+    connection.pragma_update(None, "cache_size", -32_768).map_err(failed)
+}
+
+impl Views for SqliteStorage {
+    fn view(&self) -> Stored<Box<dyn View + '_>> {
+        Ok(Box::new(view::SqliteView::new(Borrowed(&self.connection))))
+    }
+
+    fn back_up(&self, to: &Path) -> Stored<()> {
+        self.readers.back_up(to)
+    }
+}
+
+impl Storage for SqliteStorage {
+    fn readers(&self) -> Arc<dyn Views + Send + Sync> {
+        Arc::clone(&self.readers) as Arc<dyn Views + Send + Sync>
+    }
+
+    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
+        if self.places.len() > PLACES {
+            self.places.clear();
+        }
+        let result = write::commit(&mut self.connection, &mut self.places, writes);
+        match &result {
+            Ok(()) => self.checkpointer.committed(),
+            Err(_) => self.places.clear(),
+        }
+        result
+    }
+
+    fn shrink(&mut self) -> Stored<()> {
+        wal::empty(&self.connection)?;
+        let mut statement = self.connection.prepare("PRAGMA incremental_vacuum").map_err(failed)?;
+        let mut rows = statement.query([]).map_err(failed)?;
+        // Each step gives one page back.
+        while rows.next().map_err(failed)?.is_some() {}
+        drop(rows);
+        drop(statement);
+        wal::empty(&self.connection)
+    }
+
+    fn close(&mut self) -> Stored<()> {
+        self.checkpointer.stop();
+        self.readers.forget();
+        self.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+        meta::end(&self.connection)?;
+        wal::empty(&self.connection)
+    }
+}
+
+impl fmt::Debug for SqliteStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStorage").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// What an error of SQLite means for a log.
+#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
+fn failed(error: rusqlite::Error) -> StorageError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => StorageError::Full(error.to_string()),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StorageError::Damaged(error.to_string()),
+        _ => StorageError::Failed(error.to_string()),
+    }
+}
+
+fn at(path: &Path, error: rusqlite::Error) -> StorageError {
+    match failed(error) {
+        StorageError::Failed(text) => StorageError::Failed(format!("cannot open {}: {text}", path.display())),
+        other => other,
+    }
+}

@@ -1,0 +1,358 @@
+//! Reading: a look at what is committed.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row as SqlRow, params};
+
+use super::write::signed;
+use super::{FILE, PATIENCE, at, failed, schema};
+use crate::storage::{
+    FinishedMessage, Known, Limit, OpenRow, OpenedReply, ReplyCheckpoint, Row, SessionRow, Show, Stored, Upload, View,
+    Views,
+};
+use crate::{Digest, Epoch, SessionKey, StorageError};
+
+/// How many connections wait for the next reader.
+const IDLE: usize = 8;
+
+/// The number of a session, in the place of a parameter.
+const NUMBER: &str = "(SELECT number FROM sessions WHERE tenant = ?1 AND name = ?2)";
+
+/// Connections for readers. Each view has one to itself and sees the database as it was at its first look.
+pub struct SqliteReaders {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl SqliteReaders {
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self { path, idle: Mutex::default() }
+    }
+
+    /// Readers of the log in a directory, whoever writes it. They take no lock and change nothing.
+    ///
+    /// # Errors
+    ///
+    /// When there is no log, it is of another version, or it cannot be read.
+    pub fn open(directory: &Path) -> Stored<Self> {
+        let path = directory.join(FILE);
+        if !path.is_file() {
+            return Err(StorageError::Failed(format!("there is no log in {}", directory.display())));
+        }
+        schema::check_file(&path)?;
+        let readers = Self::at(path);
+        let connection = readers.connect()?;
+        match schema::version(&connection, &readers.path)? {
+            Some(schema::NEWEST) => {}
+            Some(older) => {
+                return Err(StorageError::Failed(format!(
+                    "{} has the older format {older}; open it for writing once to bring it up to date",
+                    readers.path.display()
+                )));
+            }
+            None => {
+                let problem = "it is empty".to_owned();
+                return Err(StorageError::Foreign { path: readers.path.clone(), problem });
+            }
+        }
+        readers.lock().push(connection);
+        Ok(readers)
+    }
+
+    pub(super) fn connect(&self) -> Stored<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags).map_err(|error| at(&self.path, error))?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(32);
+        connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;
+        connection.pragma_update(None, "query_only", true).map_err(failed)?;
+        Ok(connection)
+    }
+
+    /// Closes the connections that nobody uses.
+    pub(super) fn forget(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Views for SqliteReaders {
+    fn view(&self) -> Stored<Box<dyn View + '_>> {
+        let idle = self.lock().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => self.connect()?,
+        };
+        connection.execute_batch("BEGIN").map_err(failed)?;
+        Ok(Box::new(SqliteView::new(Pooled { connection: Some(connection), readers: self })))
+    }
+
+    fn back_up(&self, to: &Path) -> Stored<()> {
+        super::copy(&self.connect()?, to)
+    }
+}
+
+impl fmt::Debug for SqliteReaders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteReaders").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// Something that has a connection.
+pub(super) trait Held {
+    fn connection(&self) -> Stored<&Connection>;
+}
+
+/// The writer's own connection.
+pub(super) struct Borrowed<'c>(pub(super) &'c Connection);
+
+impl Held for Borrowed<'_> {
+    fn connection(&self) -> Stored<&Connection> {
+        Ok(self.0)
+    }
+}
+
+/// A connection in a transaction of its own, which goes back when the view is over.
+struct Pooled<'r> {
+    connection: Option<Connection>,
+    readers: &'r SqliteReaders,
+}
+
+impl Held for Pooled<'_> {
+    fn connection(&self) -> Stored<&Connection> {
+        self.connection.as_ref().ok_or_else(|| StorageError::Failed("the view is over".to_owned()))
+    }
+}
+
+impl Drop for Pooled<'_> {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        if connection.execute_batch("COMMIT").is_err() {
+            return;
+        }
+        let mut idle = self.readers.lock();
+        if idle.len() < IDLE {
+            idle.push(connection);
+        }
+    }
+}
+
+/// A look at a database.
+pub(super) struct SqliteView<H>(H);
+
+impl<H: Held> SqliteView<H> {
+    pub(super) fn new(held: H) -> Self {
+        Self(held)
+    }
+
+    fn all<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnMut(&SqlRow<'_>) -> rusqlite::Result<T>,
+    ) -> Stored<Vec<T>> {
+        let mut statement = self.0.connection()?.prepare_cached(sql).map_err(failed)?;
+        let rows = statement.query_map(parameters, read).map_err(failed)?;
+        rows.collect::<Result<_, _>>().map_err(failed)
+    }
+
+    fn one<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnOnce(&SqlRow<'_>) -> rusqlite::Result<T>,
+    ) -> Stored<Option<T>> {
+        let mut statement = self.0.connection()?.prepare_cached(sql).map_err(failed)?;
+        statement.query_row(parameters, read).optional().map_err(failed)
+    }
+}
+
+const SESSION: &str = "SELECT tenant, name, epoch, created_at, about,
+    (SELECT seq FROM entries WHERE session = number ORDER BY seq DESC LIMIT 1) FROM sessions";
+const MESSAGE: &str = "SELECT id, place, last, is_reply, nested, body FROM messages";
+
+impl<H: Held> View for SqliteView<H> {
+    fn session(&self, key: &SessionKey) -> Stored<Option<SessionRow>> {
+        let sql = format!("{SESSION} WHERE tenant = ?1 AND name = ?2");
+        self.one(&sql, [key.tenant(), key.name()], read_session)
+    }
+
+    fn sessions(&self, tenant: Option<&str>, after: Option<&SessionKey>, count: usize) -> Stored<Vec<SessionRow>> {
+        let sql = format!(
+            "{SESSION} WHERE (?1 IS NULL OR tenant = ?1) AND (tenant, name) > (?2, ?3) ORDER BY tenant, name LIMIT ?4"
+        );
+        let (after_tenant, after_name) = after.map_or(("", ""), |key| (key.tenant(), key.name()));
+        self.all(&sql, params![tenant, after_tenant, after_name, signed(count as u64)], read_session)
+    }
+
+    fn entries(&self, key: &SessionKey, after: u64, limit: Limit) -> Stored<Vec<Row>> {
+        let sql = format!(
+            "SELECT seq, first, body, CASE WHEN aside IS NULL THEN NULL ELSE
+                 (SELECT contents.body FROM contents WHERE digest = aside) END
+             FROM entries WHERE session = {NUMBER} AND seq > ?3 ORDER BY seq LIMIT ?4"
+        );
+        let mut statement = self.0.connection()?.prepare_cached(&sql).map_err(failed)?;
+        let count = signed(limit.count.max(1) as u64);
+        let mut found = statement.query(params![key.tenant(), key.name(), signed(after), count]).map_err(failed)?;
+        let mut rows = Vec::new();
+        let mut bytes = 0;
+        while let Some(row) = found.next().map_err(failed)? {
+            let last = number(row, 0).map_err(failed)?;
+            let first: Option<i64> = row.get(1).map_err(failed)?;
+            let inline = row.get_ref(2).map_err(failed)?;
+            let body = if inline == ValueRef::Null { row.get_ref(3).map_err(failed)? } else { inline };
+            let (ValueRef::Text(body) | ValueRef::Blob(body)) = body else {
+                return Err(StorageError::Damaged(format!("the entry {last} of the session {key} has no event")));
+            };
+            bytes += body.len();
+            if bytes > limit.bytes && !rows.is_empty() {
+                break;
+            }
+            let first = first.and_then(|first| first.try_into().ok()).unwrap_or(last);
+            rows.push(Row { first, last, body: Bytes::copy_from_slice(body) });
+        }
+        Ok(rows)
+    }
+
+    fn known(&self, key: &SessionKey, id: &str) -> Stored<Option<Known>> {
+        let sql = format!("SELECT is_reply FROM messages WHERE session = {NUMBER} AND id = ?3");
+        let is_reply: Option<bool> = self.one(&sql, [key.tenant(), key.name(), id], |row| row.get(0))?;
+        Ok(is_reply.map(|is_reply| if is_reply { Known::Reply } else { Known::Message }))
+    }
+
+    fn finished(&self, key: &SessionKey, before: u64, show: Show, count: usize) -> Stored<Vec<FinishedMessage>> {
+        let sql =
+            format!("{MESSAGE} WHERE session = {NUMBER} AND place < ?3 AND nested <= ?4 ORDER BY place DESC LIMIT ?5");
+        let is_nested_shown = show == Show::All;
+        let (before, count) = (signed(before), signed(count as u64));
+        let parameters = params![key.tenant(), key.name(), before, is_nested_shown, count];
+        let mut messages = self.all(&sql, parameters, read_message)?;
+        messages.reverse();
+        Ok(messages)
+    }
+
+    fn message(&self, key: &SessionKey, id: &str) -> Stored<Option<FinishedMessage>> {
+        let sql = format!("{MESSAGE} WHERE session = {NUMBER} AND id = ?3");
+        self.one(&sql, [key.tenant(), key.name(), id], read_message)
+    }
+
+    fn spanning(&self, key: &SessionKey, place: u64) -> Stored<Vec<FinishedMessage>> {
+        let sql = format!("{MESSAGE} WHERE session = {NUMBER} AND last > ?3 AND place <= ?3 ORDER BY place");
+        self.all(&sql, params![key.tenant(), key.name(), signed(place)], read_message)
+    }
+
+    fn open(&self, key: &SessionKey) -> Stored<Vec<OpenRow>> {
+        let sql = format!(
+            "SELECT id, place, hosted, nested, seq, fold, inputs FROM open_replies WHERE session = {NUMBER} ORDER BY place"
+        );
+        self.all(&sql, [key.tenant(), key.name()], |row| {
+            let id: String = row.get(0)?;
+            let seq: Option<i64> = row.get(4)?;
+            let checkpoint = match seq {
+                None => None,
+                Some(_) => Some(ReplyCheckpoint {
+                    id: id.clone(),
+                    seq: number(row, 4)?,
+                    fold: row.get(5)?,
+                    inputs: row.get(6)?,
+                }),
+            };
+            let opened = OpenedReply { id, place: number(row, 1)?, hosted: row.get(2)?, nested: row.get(3)? };
+            Ok(OpenRow { opened, checkpoint })
+        })
+    }
+
+    fn hosting(&self) -> Stored<Vec<SessionKey>> {
+        let sql = "SELECT DISTINCT tenant, name FROM open_replies JOIN sessions ON number = session
+                   WHERE hosted ORDER BY tenant, name";
+        self.all(sql, [], |row| read_key(row, 0, 1))
+    }
+
+    fn state(&self, key: &SessionKey, name: &str) -> Stored<Option<String>> {
+        let sql = format!("SELECT body FROM states WHERE session = {NUMBER} AND name = ?3");
+        self.one(&sql, [key.tenant(), key.name(), name], |row| row.get(0))
+    }
+
+    fn states(&self, key: &SessionKey) -> Stored<Vec<(String, String)>> {
+        let sql = format!("SELECT name, body FROM states WHERE session = {NUMBER} ORDER BY name");
+        self.all(&sql, [key.tenant(), key.name()], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    fn settled(&self, key: &SessionKey, before: i64) -> Stored<u64> {
+        let sql = format!("SELECT COALESCE(MAX(last), 0) FROM messages WHERE session = {NUMBER} AND at < ?3");
+        Ok(self.one(&sql, params![key.tenant(), key.name(), before], |row| number(row, 0))?.unwrap_or_default())
+    }
+
+    fn upload(&self, tenant: &str, digest: Digest) -> Stored<Option<Upload>> {
+        let sql = "SELECT media_type, at, body FROM uploads JOIN contents USING (digest)
+                   WHERE tenant = ?1 AND digest = ?2";
+        self.one(sql, params![tenant, &digest.as_bytes()[..]], |row| {
+            let body: Vec<u8> = row.get(2)?;
+            let tenant = tenant.to_owned();
+            Ok(Upload { tenant, digest, media_type: row.get(0)?, at: row.get(1)?, bytes: body.into() })
+        })
+    }
+
+    fn named_uploads(&self, key: &SessionKey) -> Stored<Vec<Digest>> {
+        let sql = format!("SELECT digest FROM named_uploads WHERE session = {NUMBER} ORDER BY digest");
+        let digests: Vec<[u8; 32]> = self.all(&sql, [key.tenant(), key.name()], |row| row.get(0))?;
+        Ok(digests.into_iter().map(Digest::from_bytes).collect())
+    }
+
+    fn faults(&self) -> Stored<Vec<String>> {
+        let mut faults: Vec<String> = self.all("PRAGMA integrity_check", [], |row| row.get(0))?;
+        faults.retain(|fault| fault != "ok");
+        let mut statement = self.0.connection()?.prepare("SELECT digest, body FROM contents").map_err(failed)?;
+        let mut contents = statement.query([]).map_err(failed)?;
+        while let Some(row) = contents.next().map_err(failed)? {
+            let digest: [u8; 32] = row.get(0).map_err(failed)?;
+            let (ValueRef::Text(body) | ValueRef::Blob(body)) = row.get_ref(1).map_err(failed)? else { continue };
+            if Digest::of(body) != Digest::from_bytes(digest) {
+                faults.push(format!("the bytes of {} are not what they were", Digest::from_bytes(digest)));
+            }
+        }
+        Ok(faults)
+    }
+}
+
+fn number(row: &SqlRow<'_>, index: usize) -> rusqlite::Result<u64> {
+    let value: i64 = row.get(index)?;
+    u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, value))
+}
+
+fn read_key(row: &SqlRow<'_>, tenant: usize, name: usize) -> rusqlite::Result<SessionKey> {
+    let (tenant, name): (String, String) = (row.get(tenant)?, row.get(name)?);
+    SessionKey::of_tenant(&tenant, &name)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error)))
+}
+
+fn read_session(row: &SqlRow<'_>) -> rusqlite::Result<SessionRow> {
+    let epoch: u32 = row.get(2)?;
+    let head: Option<i64> = row.get(5)?;
+    let head = head.and_then(|head| head.try_into().ok()).unwrap_or_default();
+    Ok(SessionRow {
+        key: read_key(row, 0, 1)?,
+        epoch: Epoch::from_random(u64::from(epoch)),
+        head,
+        created_at: row.get(3)?,
+        about: row.get(4)?,
+    })
+}
+
+fn read_message(row: &SqlRow<'_>) -> rusqlite::Result<FinishedMessage> {
+    Ok(FinishedMessage {
+        id: row.get(0)?,
+        place: number(row, 1)?,
+        last: number(row, 2)?,
+        is_reply: row.get(3)?,
+        nested: row.get(4)?,
+        body: row.get(5)?,
+    })
+}

@@ -1,0 +1,152 @@
+//! The write-ahead log of SQLite, and the thread that empties it.
+//!
+//! Commits only ever append to it. What is in it is moved into the database by a thread of its own, so that no append has
+//! to wait for that: when nothing has been written for a while, or when it has become large.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::failed;
+use crate::StorageError;
+use crate::storage::Stored;
+
+/// It is emptied at this size even while it is written to.
+const LARGE: u64 = 64 << 20;
+/// Nobody writes for so long: it is emptied.
+const IDLE: Duration = Duration::from_millis(500);
+/// How long emptying may hold up a commit that comes in between, and how long it waits for readers.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The thread, and what it is told.
+#[derive(Debug)]
+pub(super) struct Checkpointer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Counts the commits.
+    commits: u64,
+    is_waiting: bool,
+    is_closing: bool,
+}
+
+impl Checkpointer {
+    pub(super) fn start(path: &Path) -> Stored<Self> {
+        let connection = Connection::open(path).map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;
+        let shared = Arc::new(Shared::default());
+        let log = path.with_extension("sqlite-wal");
+        let work = Work { shared: Arc::clone(&shared), connection, log };
+        let thread = std::thread::Builder::new()
+            .name("recount-checkpoint".to_owned())
+            .spawn(move || work.run())
+            .map_err(|error| StorageError::Failed(format!("cannot start a thread: {error}")))?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Says that something was committed.
+    pub(super) fn committed(&self) {
+        let mut state = self.shared.lock();
+        state.commits += 1;
+        if state.is_waiting {
+            self.shared.changed.notify_one();
+        }
+    }
+
+    /// Lets the thread end.
+    pub(super) fn stop(&mut self) {
+        self.shared.lock().is_closing = true;
+        self.shared.changed.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has nothing more to say.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Checkpointer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Work {
+    shared: Arc<Shared>,
+    connection: Connection,
+    log: PathBuf,
+}
+
+impl Work {
+    fn run(self) {
+        let mut seen = 0;
+        while let Some(commits) = self.next_commit(seen) {
+            seen = commits;
+            loop {
+                let mut state = self.shared.lock();
+                // Until the first commit after that, so that a busy writer is not slowed down by waking this thread.
+                state.is_waiting = false;
+                let (state, _) = self
+                    .shared
+                    .changed
+                    .wait_timeout_while(state, IDLE, |state| !state.is_closing)
+                    .unwrap_or_else(PoisonError::into_inner);
+                if state.is_closing {
+                    return;
+                }
+                let is_idle = state.commits == seen;
+                seen = state.commits;
+                drop(state);
+                if is_idle || self.length() >= LARGE {
+                    // A reader or a writer may be in the way; there is always a next time.
+                    let _ = empty(&self.connection);
+                }
+                if is_idle {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Waits for a commit that has not been seen. Nothing when the work is over.
+    fn next_commit(&self, seen: u64) -> Option<u64> {
+        let mut state = self.shared.lock();
+        state.is_waiting = true;
+        let state = self
+            .shared
+            .changed
+            .wait_while(state, |state| state.commits == seen && !state.is_closing)
+            .unwrap_or_else(PoisonError::into_inner);
+        (!state.is_closing).then_some(state.commits)
+    }
+
+    fn length(&self) -> u64 {
+        std::fs::metadata(&self.log).map(|metadata| metadata.len()).unwrap_or_default()
+    }
+}
+
+/// Moves everything into the database: first as much as disturbs nobody, then the rest.
+pub(super) fn empty(connection: &Connection) -> Stored<()> {
+    for mode in ["PASSIVE", "TRUNCATE"] {
+        connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(())).map_err(failed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,233 @@
+//! Writing: a batch of changes in one transaction.
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::EntryRef;
+use rusqlite::{CachedStatement, Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::{Place, failed};
+use crate::storage::{Append, FinishedMessage, Row, SessionRow, Stored, Upload, Write};
+use crate::{Cursor, Digest, Epoch, SessionKey, StorageError};
+
+/// Entries that are larger than this are kept aside.
+const LARGE: usize = 64 * 1024;
+
+const INSERT: &str = "INSERT INTO entries (session, seq, body) VALUES (?1, ?2, ?3)";
+const INSERT_ASIDE: &str = "INSERT INTO entries (session, seq, first, aside) VALUES (?1, ?2, ?3, ?4)";
+const INSERT_JOINED: &str = "INSERT INTO entries (session, seq, first, body) VALUES (?1, ?2, ?3, ?4)";
+
+pub(super) fn commit(
+    connection: &mut Connection,
+    places: &mut HashMap<SessionKey, Place>,
+    writes: &[Write],
+) -> Stored<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    {
+        let insert = transaction.prepare_cached(INSERT).map_err(failed)?;
+        let mut writing = Writing { transaction: &transaction, insert, places };
+        for write in writes {
+            writing.write(write)?;
+        }
+    }
+    transaction.commit().map_err(failed)
+}
+
+struct Writing<'t> {
+    transaction: &'t Transaction<'t>,
+    /// The statement that is needed for nearly everything.
+    insert: CachedStatement<'t>,
+    places: &'t mut HashMap<SessionKey, Place>,
+}
+
+impl Writing<'_> {
+    fn write(&mut self, write: &Write) -> Stored<()> {
+        match write {
+            Write::Create(row) => self.create(row),
+            Write::Describe { key, about } => {
+                let number = self.place(key)?.number;
+                self.run("UPDATE sessions SET about = ?1 WHERE number = ?2", params![about, number])
+            }
+            Write::Delete(key) => self.delete(key),
+            Write::Append(append) => self.append(append),
+            Write::Compact { key, rows } => self.compact(key, rows),
+            Write::Upload(upload) => self.upload(upload),
+            Write::Sweep { before } => self.sweep(*before),
+        }
+    }
+
+    fn run(&self, sql: &str, parameters: impl rusqlite::Params) -> Stored<()> {
+        let mut statement = self.transaction.prepare_cached(sql).map_err(failed)?;
+        statement.execute(parameters).map(drop).map_err(failed)
+    }
+
+    /// Where a session is.
+    fn place(&mut self, key: &SessionKey) -> Stored<&mut Place> {
+        match self.places.entry_ref(key) {
+            EntryRef::Occupied(entry) => Ok(entry.into_mut()),
+            EntryRef::Vacant(entry) => {
+                let place = find(self.transaction, key)?.ok_or_else(|| StorageError::Moved(key.clone()))?;
+                Ok(entry.insert(place))
+            }
+        }
+    }
+
+    fn create(&mut self, row: &SessionRow) -> Stored<()> {
+        let SessionRow { key, epoch, created_at, about, .. } = row;
+        let result = self.transaction.execute(
+            "INSERT INTO sessions (tenant, name, epoch, created_at, about) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![key.tenant(), key.name(), epoch.get(), created_at, about],
+        );
+        match result {
+            Ok(_) => {}
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                return Err(StorageError::Moved(key.clone()));
+            }
+            Err(error) => return Err(failed(error)),
+        }
+        let head = Cursor { epoch: *epoch, seq: 0 };
+        self.places.insert(key.clone(), Place { number: self.transaction.last_insert_rowid(), head });
+        Ok(())
+    }
+
+    fn delete(&mut self, key: &SessionKey) -> Stored<()> {
+        let number = self.place(key)?.number;
+        for table in ["entries", "messages", "open_replies", "states", "named_uploads"] {
+            self.run(&format!("DELETE FROM {table} WHERE session = ?1"), [number])?;
+        }
+        self.run("DELETE FROM sessions WHERE number = ?1", [number])?;
+        self.places.remove(key);
+        Ok(())
+    }
+
+    fn append(&mut self, append: &Append) -> Stored<()> {
+        let place = self.place(&append.key)?;
+        if place.head != (Cursor { epoch: append.epoch, seq: append.after }) {
+            return Err(StorageError::Moved(append.key.clone()));
+        }
+        // If anything goes wrong from here on, all places are forgotten.
+        place.head.seq += append.entries.len() as u64;
+        let number = place.number;
+        let mut seq = append.after;
+        for body in &append.entries {
+            seq += 1;
+            if body.len() > LARGE {
+                let digest = self.keep_aside(body)?;
+                self.run(INSERT_ASIDE, params![number, signed(seq), None::<i64>, &digest.as_bytes()[..]])?;
+            } else {
+                let body = text(body)?;
+                self.insert.execute(params![number, signed(seq), body]).map_err(failed)?;
+            }
+        }
+        for opened in &append.opened {
+            self.run(
+                "INSERT INTO open_replies (session, id, place, hosted, nested) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![number, opened.id, signed(opened.place), opened.hosted, opened.nested],
+            )?;
+        }
+        for checkpoint in &append.checkpoints {
+            self.run(
+                "UPDATE open_replies SET seq = ?3, fold = ?4, inputs = ?5 WHERE session = ?1 AND id = ?2",
+                params![number, checkpoint.id, signed(checkpoint.seq), checkpoint.fold, checkpoint.inputs],
+            )?;
+        }
+        for message in &append.finished {
+            self.finish(number, append.at, message)?;
+        }
+        for state in &append.states {
+            match &state.body {
+                Some(body) => self.run(
+                    "INSERT INTO states VALUES (?1, ?2, ?3)
+                     ON CONFLICT (session, name) DO UPDATE SET body = excluded.body",
+                    params![number, state.name, body],
+                )?,
+                None => self.run("DELETE FROM states WHERE session = ?1 AND name = ?2", params![number, state.name])?,
+            }
+        }
+        for digest in &append.uploads {
+            self.run("INSERT OR IGNORE INTO named_uploads VALUES (?1, ?2)", params![number, &digest.as_bytes()[..]])?;
+        }
+        Ok(())
+    }
+
+    fn finish(&self, number: i64, at: i64, message: &FinishedMessage) -> Stored<()> {
+        let FinishedMessage { id, place, last, is_reply, nested, body } = message;
+        if *is_reply {
+            self.run("DELETE FROM open_replies WHERE session = ?1 AND id = ?2", params![number, id])?;
+        }
+        self.run(
+            "INSERT INTO messages (session, place, last, at, id, is_reply, nested, body)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![number, signed(*place), signed(*last), at, id, is_reply, nested, body],
+        )
+    }
+
+    fn compact(&mut self, key: &SessionKey, rows: &[Row]) -> Stored<()> {
+        let number = self.place(key)?.number;
+        for row in rows {
+            let (first, last) = (signed(row.first), signed(row.last));
+            self.run("DELETE FROM entries WHERE session = ?1 AND seq BETWEEN ?2 AND ?3", params![number, first, last])?;
+            if row.body.len() > LARGE {
+                let digest = self.keep_aside(&row.body)?;
+                self.run(INSERT_ASIDE, params![number, last, first, &digest.as_bytes()[..]])?;
+            } else {
+                self.run(INSERT_JOINED, params![number, last, first, text(&row.body)?])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_aside(&self, body: &[u8]) -> Stored<Digest> {
+        let digest = Digest::of(body);
+        self.run("INSERT OR IGNORE INTO contents VALUES (?1, ?2)", params![&digest.as_bytes()[..], body])?;
+        Ok(digest)
+    }
+
+    fn upload(&self, upload: &Upload) -> Stored<()> {
+        let digest = &upload.digest.as_bytes()[..];
+        self.run("INSERT OR IGNORE INTO contents VALUES (?1, ?2)", params![digest, &upload.bytes[..]])?;
+        self.run(
+            "INSERT INTO uploads VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (tenant, digest) DO UPDATE SET at = MAX(at, excluded.at)",
+            params![upload.tenant, digest, upload.media_type, upload.at],
+        )
+    }
+
+    fn sweep(&self, before: i64) -> Stored<()> {
+        self.run(
+            "DELETE FROM uploads WHERE at < ?1 AND NOT EXISTS (
+                 SELECT 1 FROM named_uploads JOIN sessions ON number = session
+                 WHERE named_uploads.digest = uploads.digest AND sessions.tenant = uploads.tenant)",
+            [before],
+        )?;
+        self.run(
+            "DELETE FROM contents WHERE NOT EXISTS (SELECT 1 FROM uploads WHERE uploads.digest = contents.digest)
+                 AND NOT EXISTS (SELECT 1 FROM entries WHERE aside = contents.digest)",
+            [],
+        )
+    }
+}
+
+/// Looks for a session.
+fn find(transaction: &Transaction<'_>, key: &SessionKey) -> Stored<Option<Place>> {
+    let mut statement = transaction
+        .prepare_cached(
+            "SELECT number, epoch, (SELECT seq FROM entries WHERE session = number ORDER BY seq DESC LIMIT 1)
+             FROM sessions WHERE tenant = ?1 AND name = ?2",
+        )
+        .map_err(failed)?;
+    let found = statement.query_row([key.tenant(), key.name()], |row| {
+        let (epoch, seq): (u32, Option<i64>) = (row.get(1)?, row.get(2)?);
+        let epoch = Epoch::from_random(u64::from(epoch));
+        let seq = seq.and_then(|seq| seq.try_into().ok()).unwrap_or_default();
+        Ok(Place { number: row.get(0)?, head: Cursor { epoch, seq } })
+    });
+    found.optional().map_err(failed)
+}
+
+/// SQLite counts with a sign. The largest number stands for one beyond all entries.
+pub(super) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn text(body: &[u8]) -> Stored<&str> {
+    std::str::from_utf8(body).map_err(|error| StorageError::Failed(format!("an entry is not UTF-8: {error}")))
+}

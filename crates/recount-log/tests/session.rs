@@ -1,0 +1,283 @@
+//! A session as programs use it: inputs, leases, readers, uploads, forks.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use pretty_assertions::assert_eq;
+use recount_log::storage::Show;
+use recount_log::{
+    Appended, Cursor, Error, Frame, GapReason, LeaseRequest, Log, Options, Refusal, RefusalReason, Session, Start,
+};
+use recount_message::{
+    AgentEvent, ConfirmResult, CustomEvent, DataBlock, Event, ExternalExecutionResultEvent, Fold, Msg, Object,
+    ReplyEnd, ReplyWriter, Stamps, ToolCallBlock, UrlSource, UserConfirmResultEvent, UserInterruptEvent,
+};
+
+async fn session(name: &str) -> (Log, Session) {
+    let log = Log::in_memory();
+    let session = log.create(name.parse().unwrap()).await.unwrap();
+    (log, session)
+}
+
+fn message(id: &str) -> AgentEvent {
+    let message = Msg::user("Alice", "Hello").with_id(id);
+    Event::stamped(id.to_owned(), "2026-01-01T00:00:00Z", CustomEvent::message(&message))
+}
+
+fn call(id: &str) -> ToolCallBlock {
+    ToolCallBlock::new(id, "shell", "{}")
+}
+
+fn confirm(event_id: &str, reply_id: &str, calls: &[&str]) -> AgentEvent {
+    let answers: Vec<ConfirmResult> = calls.iter().map(|id| ConfirmResult::allow(call(id))).collect();
+    Event::stamped(event_id.to_owned(), "2026-01-01T00:00:00Z", UserConfirmResultEvent::new(reply_id, answers))
+}
+
+fn result(event_id: &str, reply_id: &str, calls: &[&str]) -> AgentEvent {
+    let results: Vec<_> = calls.iter().map(|id| call(id).success("done")).collect();
+    Event::stamped(event_id.to_owned(), "2026-01-01T00:00:00Z", ExternalExecutionResultEvent::new(reply_id, results))
+}
+
+fn interrupt(event_id: &str, reply_id: &str) -> AgentEvent {
+    Event::stamped(event_id.to_owned(), "2026-01-01T00:00:00Z", UserInterruptEvent::new(reply_id))
+}
+
+/// A reply that asks about `c1`, has handed out `c2`, and does not wait for `c3`; and the events that end it.
+fn waiting() -> (String, Vec<AgentEvent>, Vec<AgentEvent>) {
+    let mut events = Vec::new();
+    let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Friday");
+    let id = reply.reply_id().to_owned();
+    reply.model_call("some-model");
+    let calls = ["c1", "c2", "c3"].map(|id| {
+        let call = reply.tool_call(id, "shell");
+        reply.tool_input(&call, "{}");
+        call
+    });
+    reply.end_model_call(None);
+    reply.ask(&calls[0], Vec::new());
+    reply.submit(&[&calls[1]]);
+    std::mem::forget(reply);
+    let open = events.clone();
+    let fold: Fold = open.iter().collect();
+    let mut rest = Vec::new();
+    let writer =
+        ReplyWriter::resume(|event| rest.push(event), Stamps::default(), "s", fold.reply(&id).unwrap().clone());
+    writer.end(ReplyEnd::completed());
+    (id, open, rest)
+}
+
+#[track_caller]
+fn check_refused(answer: Result<Appended, Error>, index: usize, event_id: &str, reason: RefusalReason) {
+    match answer {
+        Err(Error::Refused(refusal)) => {
+            assert_eq!(refusal, Refusal { index, event_id: event_id.to_owned(), reason });
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn the_first_input_wins_and_others_never_enter_the_log() {
+    let (_log, session) = session("chat").await;
+    let (id, open, rest) = waiting();
+    session.append(&open).await.unwrap();
+
+    check_refused(session.append(&confirm("x1", &id, &["c3"])).await, 0, "x1", RefusalReason::NotWaiting);
+    check_refused(session.append(&confirm("x2", &id, &["c9"])).await, 0, "x2", RefusalReason::Foreign);
+    check_refused(session.append(&confirm("x3", "nobody", &["c1"])).await, 0, "x3", RefusalReason::Foreign);
+    check_refused(session.append(&confirm("x4", &id, &["c1", "c1"])).await, 0, "x4", RefusalReason::Duplicate);
+    // One answer too many refuses all of them, and what came before them in the batch.
+    check_refused(session.append(&confirm("x5", &id, &["c1", "c3"])).await, 0, "x5", RefusalReason::NotWaiting);
+    let batch = [message("m1"), confirm("x6", &id, &["c2"])];
+    check_refused(session.append(&batch[..]).await, 1, "x6", RefusalReason::NotWaiting);
+
+    let first = session.append(&confirm("yes", &id, &["c1"])).await.unwrap();
+    assert_eq!(first.cursor.seq, open.len() as u64 + 1, "nothing was written in between");
+    let again = session.append(&confirm("yes", &id, &["c1"])).await.unwrap();
+    assert_eq!((again.duplicates, again.cursor), (1, first.cursor), "the same again gets the first answer");
+    check_refused(session.append(&confirm("no", &id, &["c1"])).await, 0, "no", RefusalReason::Duplicate);
+
+    session.append(&result("done", &id, &["c2"])).await.unwrap();
+    check_refused(session.append(&result("also", &id, &["c2"])).await, 0, "also", RefusalReason::Duplicate);
+    session.append(&interrupt("stop", &id)).await.unwrap();
+    check_refused(session.append(&interrupt("stop!", &id)).await, 0, "stop!", RefusalReason::Duplicate);
+
+    session.append(&rest).await.unwrap();
+    check_refused(session.append(&interrupt("late", &id)).await, 0, "late", RefusalReason::Late);
+    let late = session.append(&Event::new(UserInterruptEvent::new("nobody"))).await;
+    assert!(matches!(late, Err(Error::Refused(Refusal { reason: RefusalReason::Foreign, .. }))));
+    assert_eq!(session.append(&interrupt("stop", &id)).await.unwrap().duplicates, 1, "known is known, late or not");
+}
+
+#[tokio::test]
+async fn what_an_open_result_was_answered_with_is_remembered_through_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = Log::open(directory.path(), Options::default()).unwrap();
+    let session = log.create("chat".parse().unwrap()).await.unwrap();
+    let (id, open, _) = waiting();
+    session.append(&open).await.unwrap();
+    let start =
+        format!(r#"{{"type":"TOOL_RESULT_START","reply_id":"{id}","tool_call_id":"c2","tool_call_name":"shell"}}"#);
+    session.append(&Event::from_json(&start).unwrap()).await.unwrap();
+    session.append(&result("ahead", &id, &["c2"])).await.unwrap();
+    check_refused(session.append(&result("second", &id, &["c2"])).await, 0, "second", RefusalReason::Duplicate);
+    log.close().await.unwrap();
+    let log = Log::open(directory.path(), Options::default()).unwrap();
+    let session = log.session("chat".parse().unwrap());
+    check_refused(session.append(&result("third", &id, &["c2"])).await, 0, "third", RefusalReason::Duplicate);
+    log.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_reply_that_has_ended_takes_nothing_more() {
+    let (_log, session) = session("chat").await;
+    let (id, open, rest) = waiting();
+    session.append(&open).await.unwrap();
+    let head = session.append(&rest).await.unwrap().cursor;
+    let text = format!(r#"{{"type":"TEXT_BLOCK_START","reply_id":"{id}","block_id":"b"}}"#);
+    let late = session.append(&Event::from_json(&text).unwrap()).await.unwrap();
+    assert_eq!((late.written, late.cursor), (0, head));
+    assert_eq!((late.ignored[0].reason, late.ignored[0].is_written), ("reply_ended", false));
+    let unknown = session.append(&Event::from_json(&text.replace(&id, "other")).unwrap()).await.unwrap();
+    assert_eq!((unknown.written, unknown.ignored[0].reason, unknown.ignored[0].is_written), (1, "unknown_reply", true));
+}
+
+#[tokio::test]
+async fn a_lease_that_was_taken_over_lets_nothing_through() {
+    let (_log, session) = session("chat").await;
+    let first = session.lease(LeaseRequest::new("reply", "run 1")).await.unwrap();
+    let old = session.appender(Some(first.clone()));
+    old.append(&message("m1")).await.unwrap();
+    session.renew(&first, Duration::from_secs(60)).await.unwrap();
+
+    let second = session.lease(LeaseRequest::new("reply", "run 2").by_force()).await.unwrap();
+    let lost = old.append(&message("m2")).await.unwrap_err();
+    assert!(matches!(lost, Error::LeaseLost { .. }), "{lost}");
+    let after = old.send(&message("m3")).await.unwrap_err();
+    assert!(matches!(after, Error::Broken(_)), "{after}");
+    session.appender(Some(second.clone())).append(&message("m4")).await.unwrap();
+
+    let mut reader = session.join(Start::Beginning).unwrap();
+    let mut ids = Vec::new();
+    while let Some(Frame::Entry(entry)) = reader.next_now().await.unwrap() {
+        let event = Event::from_slice(&entry.event).unwrap().into_owned();
+        ids.push(event.kind.own_name().map_or_else(String::new, |name| name.as_str().to_owned()));
+    }
+    assert_eq!(ids, ["recount.message", "recount.taken_over", "recount.message"]);
+    session.release(second).await.unwrap();
+    session.lease(LeaseRequest::new("reply", "run 3")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_reader_that_falls_far_behind_misses_nothing() {
+    let (_log, session) = session("chat").await;
+    let mut lagging = session.join(Start::Now).unwrap();
+    assert_eq!(lagging.next_now().await.unwrap(), None);
+    let count = 5_000;
+    let events: Vec<AgentEvent> = (1..=count).map(|number| message(&format!("m{number}"))).collect();
+    for piece in events.chunks(700) {
+        session.append(piece).await.unwrap();
+    }
+    let last = session.append(&message("last")).await.unwrap().cursor;
+    for seq in 1..=last.seq {
+        let Frame::Entry(entry) = lagging.next().await.unwrap() else { panic!("no entry") };
+        assert_eq!(entry.cursor.seq, seq);
+    }
+    assert_eq!(lagging.next_now().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_session_that_is_replaced_or_removed_is_noticed() {
+    let (log, session) = session("chat").await;
+    let cursor = session.append(&message("m1")).await.unwrap().cursor;
+    let mut reader = session.join(Start::After(cursor)).unwrap();
+    assert_eq!(reader.next_now().await.unwrap(), None);
+    let copy = log.fork(session.key(), None, "copy".parse().unwrap()).await.unwrap();
+    assert_ne!(copy.info().await.unwrap().epoch, cursor.epoch);
+
+    session.delete().await.unwrap();
+    assert!(matches!(reader.next_now().await, Err(Error::UnknownSession(_))));
+    let session = log.create("chat".parse().unwrap()).await.unwrap();
+    session.append(&message("m1")).await.unwrap();
+    assert_eq!(reader.next().await.unwrap(), Frame::Gap(GapReason::Epoch));
+    assert!(matches!(reader.next().await.unwrap(), Frame::Snapshot(_)));
+    assert!(matches!(log.create("chat".parse().unwrap()).await, Err(Error::SessionExists(_))));
+}
+
+#[tokio::test]
+async fn an_upload_stays_while_an_entry_of_its_tenant_names_it() {
+    let log = Log::in_memory();
+    let session = log.create("acme/chat".parse().unwrap()).await.unwrap();
+    let named = log.upload("acme", "image/png", &b"named"[..]).await.unwrap();
+    let other = log.upload("acme", "image/png", &b"other"[..]).await.unwrap();
+    let image = DataBlock::new(UrlSource::unchecked(named.url(), "image/png"));
+    session.append(&Event::new(CustomEvent::message(&Msg::user("Alice", image)))).await.unwrap();
+    log.sweep(Duration::ZERO).await.unwrap();
+    assert!(log.uploaded("acme", named).await.unwrap().is_some());
+    assert_eq!(log.uploaded("acme", other).await.unwrap(), None);
+    session.delete().await.unwrap();
+    log.sweep(Duration::ZERO).await.unwrap();
+    assert_eq!(log.uploaded("acme", named).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_reply_can_be_looked_at_as_it_was() {
+    let (_log, session) = session("chat").await;
+    let (id, open, rest) = waiting();
+    let middle = session.append(&open).await.unwrap().cursor;
+    let then = session.snapshot().await.unwrap().open;
+    session.append(&rest).await.unwrap();
+    let (now, was) = (session.snapshot().await.unwrap(), session.open_at(middle).await.unwrap());
+    assert_eq!((now.open.len(), was.len(), was[0].id.as_str()), (0, 1, id.as_str()));
+    assert_eq!(was[0].fold, then[0].fold);
+    let future = Cursor { seq: 1_000, ..middle };
+    assert!(matches!(session.open_at(future).await, Err(Error::Gap { reason: GapReason::Future, .. })));
+}
+
+#[tokio::test]
+async fn open_replies_under_a_lease_are_found_after_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = Log::open(directory.path(), Options::default()).unwrap();
+    for (name, is_hosted) in [("hosted", true), ("foreign", false)] {
+        let session = log.create(name.parse().unwrap()).await.unwrap();
+        let lease = session.lease(LeaseRequest::new("reply", "run 1")).await.unwrap();
+        let (_, open, _) = waiting();
+        session.appender(is_hosted.then_some(lease)).append(&open).await.unwrap();
+    }
+    log.close().await.unwrap();
+    let log = Log::open(directory.path(), Options::default()).unwrap();
+    let hosting: Vec<String> = log.hosting().await.unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(hosting, ["hosted"]);
+    let open = log.session("hosted".parse().unwrap()).snapshot().await.unwrap().open;
+    assert!(open[0].hosted);
+    // Nobody holds the lease of the process before.
+    log.session("hosted".parse().unwrap()).lease(LeaseRequest::new("reply", "run 2")).await.unwrap();
+    log.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn replies_of_sub_agents_can_be_left_out() {
+    let (_log, session) = session("chat").await;
+    for (id, parent) in [("top", None), ("sub", Some("top"))] {
+        let start = format!(r#"{{"type":"REPLY_START","session_id":"s","reply_id":"{id}","name":"Friday"}}"#);
+        let mut start = Event::from_json(&start).unwrap().into_owned();
+        if let Some(parent) = parent {
+            start = start.carrying("parent", parent);
+        }
+        session.append(&start).await.unwrap();
+        let end = format!(r#"{{"type":"REPLY_END","session_id":"s","reply_id":"{id}"}}"#);
+        session.append(&Event::from_json(&end).unwrap()).await.unwrap();
+    }
+    let count = async |show| session.messages(None, show, 10).await.unwrap().unwrap().messages.len();
+    assert_eq!((count(Show::All).await, count(Show::TopLevel).await), (2, 1));
+    let Frame::Snapshot(snapshot) =
+        session.join_showing(Start::Snapshot, Show::TopLevel).unwrap().next().await.unwrap()
+    else {
+        panic!("no snapshot")
+    };
+    assert_eq!(snapshot.messages.len(), 1);
+    let about = Object::from([("title", "Holidays")]);
+    session.describe(&about).await.unwrap();
+    assert_eq!(session.info().await.unwrap().about, about.to_json());
+}

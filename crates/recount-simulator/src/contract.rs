@@ -1,0 +1,360 @@
+//! What every storage has to do, as a suite that runs over any of them.
+//!
+//! ```
+//! use recount_log::MemoryStorage;
+//!
+//! recount_simulator::contract::check(|| Ok(MemoryStorage::default()))?;
+//! # Ok::<(), recount_testkit::laws::Broken>(())
+//! ```
+
+use bytes::Bytes;
+use recount_log::storage::{
+    Append, FinishedMessage, Known, Limit, OpenedReply, ReplyCheckpoint, Row, SessionRow, Show, StateChange, Storage,
+    Upload, View, Write,
+};
+use recount_log::{Digest, Epoch, SessionKey, StorageError};
+use recount_testkit::laws::Broken;
+
+type Verdict = Result<(), Broken>;
+
+/// One thing that a storage has to do.
+type Check = (&'static str, fn(&mut dyn Storage) -> Verdict);
+
+const CHECKS: &[Check] = &[
+    ("a session is what it was made as", sessions),
+    ("sessions are listed in order, page by page", listing),
+    ("entries come back in their order, as they were", entries),
+    ("pages hold at least one entry, and no more than was asked for", pages),
+    ("a commit is done whole or not at all", atomic),
+    ("an append expects the place that it names", expected_place),
+    ("messages are found by place, by id and by span", messages),
+    ("open replies are kept until they end", open_replies),
+    ("documents are replaced and removed", states),
+    ("compacted entries stand in the place of those they cover", compaction),
+    ("uploads belong to a tenant and stay while they are named", uploads),
+    ("nothing is left of a session that was deleted", deletion),
+    ("readers see what is committed, all at one moment", readers),
+];
+
+/// Holds a storage to the contract. Each check gets a new one.
+///
+/// # Errors
+///
+/// When it does not keep to it; the error says in what.
+pub fn check<S: Storage>(mut new: impl FnMut() -> Result<S, StorageError>) -> Verdict {
+    for (name, check) in CHECKS {
+        let broken = |what: &dyn std::fmt::Display| Broken::new(format!("{name}: {what}"));
+        let mut storage = new().map_err(|error| broken(&error))?;
+        check(&mut storage).map_err(|error| broken(&error))?;
+    }
+    Ok(())
+}
+
+macro_rules! ensure_eq {
+    ($found:expr, $expected:expr, $what:expr) => {{
+        let (found, expected) = (&$found, &$expected);
+        if found != expected {
+            return Err(Broken::new(format!("{}: found {found:?}, expected {expected:?}", $what)));
+        }
+    }};
+}
+
+fn failed(error: impl std::fmt::Display) -> Broken {
+    Broken::new(error.to_string())
+}
+
+fn key(name: &str) -> Result<SessionKey, Broken> {
+    name.parse().map_err(failed)
+}
+
+fn row(name: &str, epoch: u64) -> Result<SessionRow, Broken> {
+    Ok(SessionRow {
+        key: key(name)?,
+        epoch: Epoch::from_random(epoch),
+        head: 0,
+        created_at: "2026-01-01T00:00:00.000000+00:00".to_owned(),
+        about: "{\"title\":\"é\"}".to_owned(),
+    })
+}
+
+fn body(text: &str) -> Bytes {
+    Bytes::from(format!("{{\"id\":\"{text}\",\"type\":\"NOTE\"}}"))
+}
+
+fn append(name: &str, after: u64, texts: &[&str]) -> Result<Append, Broken> {
+    let mut append = Append::after(key(name)?, Epoch::from_random(7), after, 1_000);
+    append.entries = texts.iter().map(|text| body(text)).collect();
+    Ok(append)
+}
+
+fn message(id: &str, place: u64, last: u64) -> FinishedMessage {
+    let body = format!("{{\"id\":\"{id}\"}}");
+    FinishedMessage { id: id.to_owned(), place, last, is_reply: true, nested: false, body }
+}
+
+fn commit(storage: &mut dyn Storage, writes: &[Write]) -> Verdict {
+    storage.commit(writes).map_err(failed)
+}
+
+/// A session with some entries.
+fn with_entries(storage: &mut dyn Storage, texts: &[&str]) -> Verdict {
+    commit(storage, &[Write::Create(row("chat", 7)?), Write::Append(append("chat", 0, texts)?)])
+}
+
+fn view(storage: &dyn Storage) -> Result<Box<dyn View + '_>, Broken> {
+    storage.view().map_err(failed)
+}
+
+fn all(view: &dyn View, name: &str, after: u64) -> Result<Vec<Row>, Broken> {
+    view.entries(&key(name)?, after, Limit { count: 10_000, bytes: usize::MAX }).map_err(failed)
+}
+
+fn single(seq: u64, text: &str) -> Row {
+    Row { first: seq, last: seq, body: body(text) }
+}
+
+fn sessions(storage: &mut dyn Storage) -> Verdict {
+    let first = row("chat", 7)?;
+    commit(storage, &[Write::Create(first.clone())])?;
+    ensure_eq!(view(storage)?.session(&first.key).map_err(failed)?, Some(first.clone()), "the session");
+    ensure_eq!(view(storage)?.session(&key("other")?).map_err(failed)?, None, "another one");
+    let about = "{\"title\":\"another\"}".to_owned();
+    commit(storage, &[Write::Describe { key: first.key.clone(), about: about.clone() }])?;
+    commit(storage, &[Write::Append(append("chat", 0, &["a", "b"])?)])?;
+    let expected = SessionRow { about, head: 2, ..first.clone() };
+    ensure_eq!(view(storage)?.session(&first.key).map_err(failed)?, Some(expected), "after an append");
+    let again = storage.commit(&[Write::Create(first.clone())]);
+    ensure_eq!(again, Err(StorageError::Moved(first.key)), "a second one with its name");
+    Ok(())
+}
+
+fn listing(storage: &mut dyn Storage) -> Verdict {
+    let names = ["b", "a", "acme/a", "acme/Z", "zeta/b"];
+    let rows = names.iter().map(|name| row(name, 7)).collect::<Result<Vec<_>, _>>()?;
+    commit(storage, &rows.into_iter().map(Write::Create).collect::<Vec<_>>())?;
+    let view = view(storage)?;
+    let list = |tenant, after: Option<&str>, count| -> Result<Vec<String>, Broken> {
+        let after = after.map(key).transpose()?;
+        let rows = view.sessions(tenant, after.as_ref(), count).map_err(failed)?;
+        Ok(rows.into_iter().map(|row| row.key.to_string()).collect())
+    };
+    ensure_eq!(list(None, None, 9)?, ["a", "b", "acme/Z", "acme/a", "zeta/b"], "all");
+    ensure_eq!(list(None, Some("b"), 2)?, ["acme/Z", "acme/a"], "a page");
+    ensure_eq!(list(Some("acme"), None, 9)?, ["acme/Z", "acme/a"], "those of a tenant");
+    ensure_eq!(list(Some(""), None, 9)?, ["a", "b"], "those of nobody");
+    Ok(())
+}
+
+fn entries(storage: &mut dyn Storage) -> Verdict {
+    let large = "é\"\u{1f30d}".repeat(30_000);
+    with_entries(storage, &["a", &large])?;
+    commit(storage, &[Write::Append(append("chat", 2, &["c"])?), Write::Append(append("chat", 3, &["d", "e"])?)])?;
+    let expected = [single(1, "a"), single(2, &large), single(3, "c"), single(4, "d"), single(5, "e")];
+    let view = view(storage)?;
+    ensure_eq!(all(&*view, "chat", 0)?, expected, "all of them");
+    ensure_eq!(all(&*view, "chat", 3)?, expected[3..], "those after the third");
+    ensure_eq!(all(&*view, "chat", 5)?, [], "those after the last");
+    ensure_eq!(all(&*view, "other", 0)?, [], "those of no session");
+    Ok(())
+}
+
+fn pages(storage: &mut dyn Storage) -> Verdict {
+    with_entries(storage, &["a", "b", "c", "d"])?;
+    let view = view(storage)?;
+    let chat = key("chat")?;
+    let count = |count, bytes| -> Result<usize, Broken> {
+        Ok(view.entries(&chat, 0, Limit { count, bytes }).map_err(failed)?.len())
+    };
+    let size = body("a").len();
+    ensure_eq!(count(3, usize::MAX)?, 3, "by number");
+    ensure_eq!(count(9, 2 * size)?, 2, "by size");
+    ensure_eq!(count(9, 2 * size + 1)?, 2, "by a size that ends in an entry");
+    ensure_eq!(count(9, 0)?, 1, "with no room at all");
+    ensure_eq!(count(0, 0)?, 1, "with nothing asked for");
+    Ok(())
+}
+
+fn atomic(storage: &mut dyn Storage) -> Verdict {
+    with_entries(storage, &["a"])?;
+    let mut good = append("chat", 1, &["b"])?;
+    good.opened.push(OpenedReply { id: "r".to_owned(), place: 2, hosted: false, nested: false });
+    good.finished.push(message("m", 2, 2));
+    good.states.push(StateChange { name: "agent".to_owned(), body: Some("{}".to_owned()) });
+    let writes = [
+        Write::Create(row("new", 7)?),
+        Write::Append(good.clone()),
+        Write::Describe { key: key("chat")?, about: "{}".to_owned() },
+        Write::Append(append("nobody", 0, &["x"])?),
+    ];
+    ensure_eq!(storage.commit(&writes), Err(StorageError::Moved(key("nobody")?)), "with one that cannot be");
+    let chat = key("chat")?;
+    {
+        let view = view(storage)?;
+        ensure_eq!(all(&*view, "chat", 0)?, [single(1, "a")], "the entries");
+        ensure_eq!(view.session(&key("new")?).map_err(failed)?, None, "the new session");
+        ensure_eq!(view.session(&chat).map_err(failed)?.map(|row| row.about), Some(row("chat", 7)?.about), "the words");
+        ensure_eq!(view.open(&chat).map_err(failed)?, [], "the open replies");
+        ensure_eq!(view.known(&chat, "m").map_err(failed)?, None, "the messages");
+        ensure_eq!(view.states(&chat).map_err(failed)?, [], "the documents");
+    }
+    commit(storage, &[Write::Append(good)])
+}
+
+fn expected_place(storage: &mut dyn Storage) -> Verdict {
+    with_entries(storage, &["a", "b"])?;
+    let moved = Err(StorageError::Moved(key("chat")?));
+    for after in [0, 1, 3] {
+        ensure_eq!(storage.commit(&[Write::Append(append("chat", after, &["c"])?)]), moved, format!("after {after}"));
+    }
+    let mut other = append("chat", 2, &["c"])?;
+    other.epoch = Epoch::from_random(8);
+    ensure_eq!(storage.commit(&[Write::Append(other)]), moved, "in another epoch");
+    commit(storage, &[Write::Append(append("chat", 2, &["c"])?)])
+}
+
+fn messages(storage: &mut dyn Storage) -> Verdict {
+    let mut write = append("chat", 0, &["1", "2", "3", "4", "5", "6"])?;
+    let nested = FinishedMessage { nested: true, ..message("sub", 2, 4) };
+    let whole = FinishedMessage { is_reply: false, ..message("m3", 6, 6) };
+    write.finished = vec![message("m1", 1, 3), nested.clone(), message("m2", 3, 5), whole.clone()];
+    commit(storage, &[Write::Create(row("chat", 7)?), Write::Append(write)])?;
+    let (view, chat) = (view(storage)?, key("chat")?);
+    let ids = |messages: Vec<FinishedMessage>| messages.into_iter().map(|message| message.id).collect::<Vec<_>>();
+    let finished = |before, show, count| view.finished(&chat, before, show, count).map(ids).map_err(failed);
+    ensure_eq!(finished(u64::MAX, Show::All, 9)?, ["m1", "sub", "m2", "m3"], "all");
+    ensure_eq!(finished(u64::MAX, Show::TopLevel, 2)?, ["m2", "m3"], "the newest of the top level");
+    ensure_eq!(finished(3, Show::TopLevel, 9)?, ["m1"], "those before a place");
+    ensure_eq!(view.message(&chat, "sub").map_err(failed)?, Some(nested), "one by its id");
+    ensure_eq!(view.known(&chat, "m1").map_err(failed)?, Some(Known::Reply), "a reply");
+    ensure_eq!(view.known(&chat, "m3").map_err(failed)?, Some(Known::Message), "a message that came whole");
+    ensure_eq!(view.known(&chat, "m4").map_err(failed)?, None, "nobody's id");
+    ensure_eq!(ids(view.spanning(&chat, 3).map_err(failed)?), ["sub", "m2"], "those open at a place");
+    ensure_eq!(ids(view.spanning(&chat, 6).map_err(failed)?), [] as [&str; 0], "those open at the head");
+    ensure_eq!(view.settled(&chat, 1_001).map_err(failed)?, 6, "what is older");
+    ensure_eq!(view.settled(&chat, 1_000).map_err(failed)?, 0, "what is not");
+    Ok(())
+}
+
+fn open_replies(storage: &mut dyn Storage) -> Verdict {
+    let mut write = append("chat", 0, &["1", "2"])?;
+    let opened = |id: &str, place, hosted| OpenedReply { id: id.to_owned(), place, hosted, nested: !hosted };
+    write.opened = vec![opened("z", 1, true), opened("a", 2, false)];
+    commit(storage, &[Write::Create(row("chat", 7)?), Write::Create(row("acme/chat", 7)?), Write::Append(write)])?;
+    let chat = key("chat")?;
+    let mut next = append("chat", 2, &["3"])?;
+    let (fold, inputs) = ("{\"message\":{}}".to_owned(), "{}".to_owned());
+    let checkpoint = ReplyCheckpoint { id: "a".to_owned(), seq: 3, fold, inputs };
+    next.checkpoints = vec![checkpoint.clone()];
+    commit(storage, &[Write::Append(next)])?;
+    let open = view(storage)?.open(&chat).map_err(failed)?;
+    let found: Vec<_> = open.iter().map(|row| (&row.opened, row.checkpoint.as_ref())).collect();
+    ensure_eq!(found, [(&opened("z", 1, true), None), (&opened("a", 2, false), Some(&checkpoint))], "those open");
+    ensure_eq!(view(storage)?.hosting().map_err(failed)?, vec![chat.clone()], "the sessions of this service");
+    let mut end = append("chat", 3, &["4"])?;
+    end.finished = vec![message("z", 1, 4)];
+    commit(storage, &[Write::Append(end)])?;
+    let open = view(storage)?.open(&chat).map_err(failed)?;
+    ensure_eq!(open.iter().map(|row| row.opened.id.as_str()).collect::<Vec<_>>(), ["a"], "after an end");
+    ensure_eq!(view(storage)?.hosting().map_err(failed)?, [], "the sessions of this service, after the end");
+    Ok(())
+}
+
+fn states(storage: &mut dyn Storage) -> Verdict {
+    with_entries(storage, &[])?;
+    let chat = key("chat")?;
+    let change = |name: &str, body: Option<&str>| StateChange { name: name.to_owned(), body: body.map(str::to_owned) };
+    let mut write = append("chat", 0, &["a"])?;
+    write.states = vec![change("b", Some("1")), change("a", Some("2")), change("b", Some("3"))];
+    commit(storage, &[Write::Append(write)])?;
+    let pair = |name: &str, body: &str| (name.to_owned(), body.to_owned());
+    ensure_eq!(view(storage)?.states(&chat).map_err(failed)?, [pair("a", "2"), pair("b", "3")], "both");
+    let mut write = append("chat", 1, &[])?;
+    write.states = vec![change("a", None), change("c", None)];
+    commit(storage, &[Write::Append(write)])?;
+    ensure_eq!(view(storage)?.states(&chat).map_err(failed)?, [pair("b", "3")], "what is left");
+    ensure_eq!(view(storage)?.state(&chat, "b").map_err(failed)?, Some("3".to_owned()), "one");
+    Ok(())
+}
+
+fn compaction(storage: &mut dyn Storage) -> Verdict {
+    with_entries(storage, &["1", "2", "3", "4", "5", "6"])?;
+    let joined = |first, last, text: &str| Row { first, last, body: body(text) };
+    let rows = vec![joined(1, 2, "1+2"), joined(4, 6, "4+5+6")];
+    commit(storage, &[Write::Compact { key: key("chat")?, rows: rows.clone() }])?;
+    let expected = [rows[0].clone(), single(3, "3"), rows[1].clone()];
+    ensure_eq!(all(&*view(storage)?, "chat", 0)?, expected, "all of them");
+    ensure_eq!(all(&*view(storage)?, "chat", 4)?, expected[2..], "from the inside of one");
+    ensure_eq!(view(storage)?.session(&key("chat")?).map_err(failed)?.map(|row| row.head), Some(6), "the head");
+    commit(storage, &[Write::Append(append("chat", 6, &["7"])?)])?;
+    let again = joined(1, 6, "all");
+    commit(storage, &[Write::Compact { key: key("chat")?, rows: vec![again.clone()] }])?;
+    ensure_eq!(all(&*view(storage)?, "chat", 0)?, [again, single(7, "7")], "joined once more");
+    Ok(())
+}
+
+fn uploads(storage: &mut dyn Storage) -> Verdict {
+    with_entries(storage, &["a"])?;
+    let upload = |tenant: &str, text: &'static str, at| Upload {
+        tenant: tenant.to_owned(),
+        digest: Digest::of(text.as_bytes()),
+        media_type: "text/plain".to_owned(),
+        at,
+        bytes: Bytes::from_static(text.as_bytes()),
+    };
+    let (named, forgotten, recent, foreign) =
+        (upload("", "named", 1), upload("", "forgotten", 1), upload("", "recent", 9), upload("acme", "named", 1));
+    let all = [&named, &forgotten, &recent, &foreign];
+    commit(storage, &all.map(|upload| Write::Upload(upload.clone())))?;
+    let mut write = append("chat", 1, &["b"])?;
+    write.uploads = vec![named.digest, named.digest];
+    commit(storage, &[Write::Append(write)])?;
+    let get = |storage: &dyn Storage, upload: &Upload| -> Result<Option<Upload>, Broken> {
+        view(storage)?.upload(&upload.tenant, upload.digest).map_err(failed)
+    };
+    for upload in all {
+        ensure_eq!(get(storage, upload)?, Some(upload.clone()), "an upload");
+    }
+    ensure_eq!(get(storage, &upload("acme", "recent", 0))?, None, "another's upload");
+    ensure_eq!(view(storage)?.named_uploads(&key("chat")?).map_err(failed)?, [named.digest], "what is named");
+    commit(storage, &[Write::Sweep { before: 5 }])?;
+    let left = all.map(|upload| get(storage, upload).map(|found| found.is_some()));
+    let left = left.into_iter().collect::<Result<Vec<_>, _>>()?;
+    ensure_eq!(left, [true, false, true, false], "what is left");
+    Ok(())
+}
+
+fn deletion(storage: &mut dyn Storage) -> Verdict {
+    let mut write = append("chat", 0, &["a", "b"])?;
+    write.opened = vec![OpenedReply { id: "r".to_owned(), place: 1, hosted: true, nested: false }];
+    write.finished = vec![message("m", 2, 2)];
+    write.states = vec![StateChange { name: "agent".to_owned(), body: Some("{}".to_owned()) }];
+    commit(storage, &[Write::Create(row("chat", 7)?), Write::Append(write)])?;
+    let chat = key("chat")?;
+    commit(storage, &[Write::Delete(chat.clone())])?;
+    ensure_eq!(view(storage)?.session(&chat).map_err(failed)?, None, "the session");
+    ensure_eq!(storage.commit(&[Write::Delete(chat.clone())]), Err(StorageError::Moved(chat.clone())), "once more");
+    commit(storage, &[Write::Create(row("chat", 7)?)])?;
+    let view = view(storage)?;
+    ensure_eq!(all(&*view, "chat", 0)?, [], "its entries");
+    ensure_eq!(view.open(&chat).map_err(failed)?, [], "its open replies");
+    ensure_eq!(view.known(&chat, "m").map_err(failed)?, None, "its messages");
+    ensure_eq!(view.states(&chat).map_err(failed)?, [], "its documents");
+    ensure_eq!(view.hosting().map_err(failed)?, [], "what it hosted");
+    Ok(())
+}
+
+fn readers(storage: &mut dyn Storage) -> Verdict {
+    with_entries(storage, &["a"])?;
+    let readers = storage.readers();
+    let from_another_thread = |after: u64| -> Result<usize, Broken> {
+        let readers = readers.clone();
+        let read =
+            std::thread::spawn(move || all(&*readers.view().map_err(failed)?, "chat", after).map(|rows| rows.len()));
+        read.join().map_err(|_| Broken::new("a reader panicked"))?
+    };
+    ensure_eq!(from_another_thread(0)?, 1, "at first");
+    commit(storage, &[Write::Append(append("chat", 1, &["b", "c"])?)])?;
+    ensure_eq!(from_another_thread(0)?, 3, "after a commit");
+    ensure_eq!(view(storage)?.faults().map_err(failed)?, [] as [String; 0], "faults");
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! The contract, as plainly as it can be said: a session is a list of events, and everything else follows from folding
+//! that list from its beginning.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use recount_log::{
+    AppendRequest, Appended, Cursor, Epoch, Error, Ignored, Refusal, RefusalReason, SessionKey, StorageError,
+};
+use recount_message::{
+    AgentEvent, ContentBlock, Event, EventKind, Fold, Msg, Outcome, Reason, ToolCallState, ToolResultBlock,
+};
+
+/// A session, as the contract has it.
+#[derive(Debug, Clone)]
+pub struct ModelSession {
+    /// Its history.
+    pub epoch: Epoch,
+    /// Its entries; the first has the number 1.
+    pub entries: Vec<AgentEvent>,
+    /// All of them, folded.
+    pub fold: Fold,
+    /// Its documents.
+    pub states: BTreeMap<String, String>,
+    /// The ids of entries that were joined to others. Some writers still know them, and some do not.
+    pub joined: HashSet<String>,
+    /// Where the entries are that others were joined to: at the last of those.
+    pub moved: HashMap<String, u64>,
+    /// The inputs that are taken once: interrupted replies, and calls that were answered from outside.
+    taken: HashSet<String>,
+}
+
+impl ModelSession {
+    /// A session without entries.
+    pub fn new(epoch: Epoch) -> Self {
+        Self {
+            epoch,
+            entries: Vec::new(),
+            fold: Fold::new(),
+            states: BTreeMap::new(),
+            joined: HashSet::new(),
+            moved: HashMap::new(),
+            taken: HashSet::new(),
+        }
+    }
+
+    /// A session with entries that are there already.
+    pub fn of(epoch: Epoch, entries: impl IntoIterator<Item = AgentEvent>) -> Self {
+        let mut session = Self::new(epoch);
+        for event in entries {
+            session.push(event);
+        }
+        session
+    }
+
+    /// The place after the last entry.
+    pub fn head(&self) -> Cursor {
+        Cursor { epoch: self.epoch, seq: self.entries.len() as u64 }
+    }
+
+    /// What appending must answer. The session is what it is afterwards if that is no error.
+    ///
+    /// # Errors
+    ///
+    /// The error that appending must answer.
+    pub fn append(&mut self, request: &AppendRequest, events: &[AgentEvent]) -> Result<Appended, Error> {
+        self.append_knowing(true, request, events)
+    }
+
+    /// The same for a writer that knows the ids of joined entries, or one that does not.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub fn append_knowing(
+        &mut self,
+        knows_joined: bool,
+        request: &AppendRequest,
+        events: &[AgentEvent],
+    ) -> Result<Appended, Error> {
+        // Only an append that can be refused in the middle needs a way back.
+        let can_fail = events.iter().any(is_input) || request.after.is_some();
+        let before = can_fail.then(|| self.clone());
+        let answer = self.append_all(knows_joined, request, events);
+        if answer.is_err()
+            && let Some(before) = before
+        {
+            *self = before;
+        }
+        answer
+    }
+
+    fn append_all(
+        &mut self,
+        knows_joined: bool,
+        request: &AppendRequest,
+        events: &[AgentEvent],
+    ) -> Result<Appended, Error> {
+        let head = self.head();
+        let mut last = head.seq;
+        let (mut written, mut duplicates, mut ignored) = (0, 0, Vec::new());
+        for (index, event) in events.iter().enumerate() {
+            let is_known = knows_joined || !self.joined.contains(&*event.id);
+            let place = self.entries.iter().rposition(|entry| entry.id == event.id);
+            if let Some(place) = place.filter(|_| is_known) {
+                duplicates += 1;
+                let moved = self.moved.get(&*event.id).copied().filter(|_| !knows_joined);
+                last = moved.unwrap_or(place as u64 + 1);
+                continue;
+            }
+            if request.after.is_some_and(|after| after != head) {
+                return Err(Error::Moved { session: request.key.clone(), head });
+            }
+            if let Some(reason) = self.refusal(event).filter(|_| request.checks_inputs) {
+                return Err(Refusal { index, event_id: event.id.to_string(), reason }.into());
+            }
+            let taken = self.takes(event);
+            let outcome = self.fold.apply(event);
+            let is_over = matches!(&outcome, Outcome::Ignored(Reason::ReplyEnded(_) | Reason::MessageExists(_)));
+            if let Some(reason) = outcome.reason() {
+                let (reason, message) = (reason.code(), reason.to_string());
+                let event_id = event.id.to_string();
+                ignored.push(Ignored { index, event_id, reason, message, is_written: !is_over });
+            }
+            if !is_over {
+                self.taken.extend(taken);
+                self.entries.push(event.clone());
+                written += 1;
+            }
+            last = self.head().seq;
+        }
+        for state in &request.states {
+            match &state.body {
+                Some(body) => self.states.insert(state.name.clone(), body.clone()),
+                None => self.states.remove(&state.name),
+            };
+        }
+        Ok(Appended { written, duplicates, cursor: Cursor { epoch: self.epoch, seq: last }, ignored })
+    }
+
+    /// Takes an entry as it is.
+    pub fn push(&mut self, event: AgentEvent) {
+        self.taken.extend(self.takes(&event));
+        let _ = self.fold.apply(&event);
+        self.entries.push(event);
+    }
+
+    /// What an input takes up, so that nobody else can take it.
+    fn takes(&self, event: &Event<'_>) -> Vec<String> {
+        let open = |id: &str| self.fold.reply(id).filter(|reply| reply.message().finished_at().is_none());
+        match &event.kind {
+            EventKind::UserInterrupt(kind) if open(&kind.reply_id).is_some() => vec![format!("stop {}", kind.reply_id)],
+            EventKind::ExternalExecutionResult(kind) => {
+                let Some(reply) = open(&kind.reply_id) else { return Vec::new() };
+                let taken = |result: &ToolResultBlock| {
+                    let (index, _) = call(reply.message(), &result.id)?;
+                    Some(format!("result {} {index}", kind.reply_id))
+                };
+                kind.execution_results.iter().filter_map(taken).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Why an event may not be written.
+    pub fn refusal(&self, event: &Event<'_>) -> Option<RefusalReason> {
+        let reply_id = match &event.kind {
+            EventKind::UserInterrupt(kind) => &kind.reply_id,
+            EventKind::UserConfirmResult(kind) => &kind.reply_id,
+            EventKind::ExternalExecutionResult(kind) => &kind.reply_id,
+            _ => return None,
+        };
+        // Whether a message is a reply, and one that takes events, is for the fold to say.
+        let interrupt = Event::new(recount_message::UserInterruptEvent::new(reply_id.to_string()));
+        match self.fold.clone().apply(&interrupt) {
+            Outcome::Ignored(Reason::ReplyEnded(_)) => return Some(RefusalReason::Late),
+            Outcome::Ignored(_) => return Some(RefusalReason::Foreign),
+            _ => {}
+        }
+        let message = self.fold.message(reply_id)?;
+        let taken = |key: String| self.taken.contains(&key);
+        match &event.kind {
+            EventKind::UserInterrupt(_) => taken(format!("stop {reply_id}")).then_some(RefusalReason::Duplicate),
+            EventKind::UserConfirmResult(kind) => {
+                let mut seen = HashSet::new();
+                kind.confirm_results.iter().find_map(|answer| {
+                    let id = &answer.tool_call.id;
+                    let Some((_, block)) = call(message, id) else { return Some(RefusalReason::Foreign) };
+                    match block.state {
+                        ToolCallState::Asking => (!seen.insert(id)).then_some(RefusalReason::Duplicate),
+                        ToolCallState::Allowed | ToolCallState::Finished => Some(RefusalReason::Duplicate),
+                        _ => Some(RefusalReason::NotWaiting),
+                    }
+                })
+            }
+            EventKind::ExternalExecutionResult(kind) => {
+                let mut seen = HashSet::new();
+                kind.execution_results.iter().find_map(|result| {
+                    let Some((index, block)) = call(message, &result.id) else { return Some(RefusalReason::Foreign) };
+                    let has_ended_result = message.content().iter().skip(index).any(|block| {
+                        matches!(block, ContentBlock::ToolResult(other)
+                            if other.id == result.id && other.finished_at.is_some())
+                    });
+                    let is_taken = taken(format!("result {reply_id} {index}"));
+                    match block.state {
+                        _ if is_taken => Some(RefusalReason::Duplicate),
+                        ToolCallState::Submitted if !has_ended_result => {
+                            (!seen.insert(&result.id)).then_some(RefusalReason::Duplicate)
+                        }
+                        ToolCallState::Submitted | ToolCallState::Finished => Some(RefusalReason::Duplicate),
+                        _ => Some(RefusalReason::NotWaiting),
+                    }
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn is_input(event: &AgentEvent) -> bool {
+    matches!(
+        event.kind,
+        EventKind::UserInterrupt(_) | EventKind::UserConfirmResult(_) | EventKind::ExternalExecutionResult(_)
+    )
+}
+
+fn call<'m>(message: &'m Msg, id: &str) -> Option<(usize, &'m recount_message::ToolCallBlock)> {
+    message.content().iter().enumerate().rev().find_map(|(index, block)| match block {
+        ContentBlock::ToolCall(call) if call.id == id => Some((index, call)),
+        _ => None,
+    })
+}
+
+/// Whether two answers say the same. Errors of the storage all say that nothing was done.
+pub fn same_answer(one: &Result<Appended, Error>, other: &Result<Appended, Error>) -> bool {
+    match (one, other) {
+        (Ok(one), Ok(other)) => one == other,
+        (Err(Error::Refused(one)), Err(Error::Refused(other))) => one == other,
+        (Err(Error::Moved { head: one, .. }), Err(Error::Moved { head: other, .. })) => one == other,
+        (Err(Error::UnknownSession(one)), Err(Error::UnknownSession(other))) => one == other,
+        (Err(Error::LeaseLost { .. }), Err(Error::LeaseLost { .. })) => true,
+        _ => false,
+    }
+}
+
+/// Whether an answer says that the storage failed.
+pub fn is_storage_failure(error: &Error) -> bool {
+    matches!(error, Error::Storage(StorageError::Full(_) | StorageError::Failed(_)) | Error::Broken(_))
+}
+
+/// The name of a session of the simulation.
+///
+/// # Panics
+///
+/// Never: the names are made of digits.
+pub fn session_key(number: usize) -> SessionKey {
+    SessionKey::new(&format!("s{number}")).unwrap_or_else(|_| unreachable!())
+}
