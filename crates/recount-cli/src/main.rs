@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{Status, ask, check, convert, decode, fold, format, models, schema, show};
+use crate::commands::{Status, ask, check, convert, decode, fold, format, log, models, schema, show};
 use crate::visible::visible;
 
 /// Messages and events of AI agents on the command line
@@ -27,6 +27,9 @@ use crate::visible::visible;
 /// sends, and `fold`, `check` and `show` read them as JSON lines: one event per
 /// line, from a file or from standard input. `format` goes the other way, from
 /// messages to a model's request.
+/// An agent tells of a reply in events. These commands read them as JSON lines,
+/// one event per line, from a file or from standard input; `recount log` works
+/// on a data directory that keeps them.
 #[derive(Debug, Parser)]
 #[command(name = "recount", version, arg_required_else_help = true, verbatim_doc_comment, after_help = EXAMPLES)]
 struct Cli {
@@ -43,6 +46,7 @@ Examples:
 Exit status:
   0  all is well
   1  a line could not be read, `check` found an error, or a response failed
+  1  a line could not be read, or `check` or `log verify` found an error
   2  the command itself could not be carried out, such as a missing file";
 
 #[derive(Debug, Subcommand)]
@@ -51,6 +55,7 @@ enum Command {
     Check(check::CheckArgs),
     Show(show::ShowArgs),
     Convert(convert::ConvertArgs),
+    Log(log::LogArgs),
     Schema(schema::SchemaArgs),
     Decode(decode::DecodeArgs),
     Format(format::FormatArgs),
@@ -64,6 +69,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Log(args) => log::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Format(args) => format::run(&args),

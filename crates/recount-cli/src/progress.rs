@@ -12,12 +12,21 @@ const LONG: Duration = Duration::from_secs(1);
 /// How many bytes go by unnoticed, so that lines cost nothing.
 const STEP: u64 = 128 * 1024;
 
+/// So many entries are worth a bar from the start.
+const MANY: u64 = 100_000;
+/// How many of them go by unnoticed.
+const FEW: u64 = 1_000;
+
+const COUNT_TEMPLATE: &str = "{bar:24} {human_pos} of {human_len} entries, {eta} left";
 const TEMPLATE: &str = "{bar:24} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 
 /// Tells how far the reading has come, on standard error, if that is a terminal and the input is large or slow.
 pub(crate) struct Progress {
     bar: ProgressBar,
+    template: &'static str,
     total: Option<u64>,
+    large: u64,
+    step: u64,
     started: Instant,
     shown: bool,
     read: u64,
@@ -27,8 +36,20 @@ pub(crate) struct Progress {
 impl Progress {
     /// Over an input of some size. Where the size is not known there is nothing to tell.
     pub(crate) fn over(size: Option<u64>) -> Self {
+        Self::new(size, TEMPLATE, LARGE, STEP)
+    }
+
+    /// Over a number of entries.
+    pub(crate) fn counting_entries(count: Option<u64>) -> Self {
+        Self::new(count, COUNT_TEMPLATE, MANY, FEW)
+    }
+
+    fn new(size: Option<u64>, template: &'static str, large: u64, step: u64) -> Self {
         Self {
             bar: ProgressBar::hidden(),
+            template,
+            large,
+            step,
             total: size.filter(|_| io::stderr().is_terminal()),
             started: Instant::now(),
             shown: false,
@@ -40,7 +61,7 @@ impl Progress {
     #[inline]
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.read += bytes as u64;
-        if self.read - self.noticed >= STEP {
+        if self.read - self.noticed >= self.step {
             self.noticed = self.read;
             self.notice();
         }
@@ -48,9 +69,9 @@ impl Progress {
 
     fn notice(&mut self) {
         let Some(total) = self.total else { return };
-        if !self.shown && (total > LARGE || self.started.elapsed() > LONG) {
+        if !self.shown && (total > self.large || self.started.elapsed() > LONG) {
             self.shown = true;
-            if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
+            if let Ok(style) = ProgressStyle::with_template(self.template) {
                 self.bar.set_style(style);
             }
             self.bar.set_length(total);

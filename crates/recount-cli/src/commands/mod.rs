@@ -6,6 +6,7 @@ pub(crate) mod convert;
 pub(crate) mod decode;
 pub(crate) mod fold;
 pub(crate) mod format;
+pub(crate) mod log;
 pub(crate) mod models;
 pub(crate) mod schema;
 pub(crate) mod show;

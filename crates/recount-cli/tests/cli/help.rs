@@ -13,6 +13,14 @@ cases! {
     format: "format --help";
     models: "models --help";
     ask: "ask --help";
+    log: "log --help";
+    log_sessions: "log sessions --help";
+    log_export: "log export --help";
+    log_import: "log import --help";
+    log_fork: "log fork --help";
+    log_compact: "log compact --help";
+    log_verify: "log verify --help";
+    log_backup: "log backup --help";
     nothing: "";
     unknown_option: "fold --colour";
 }

@@ -9,6 +9,7 @@ mod decode;
 mod fold;
 mod format;
 mod help;
+mod log;
 mod models;
 mod pieces;
 mod pipes;

@@ -1,0 +1,50 @@
+//! `recount log export`: the events of a session as JSON lines.
+
+use std::io::{self, BufWriter, Write};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use recount_log::SessionKey;
+use recount_log::storage::Views;
+use recount_log::verify::each_entry;
+
+use super::{DataArgs, Status, parse_key};
+use crate::progress::Progress;
+
+/// Print the events of a session
+///
+/// Prints one event per line, as they are stored. What comes out can be folded,
+/// checked, shown, and imported again.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    data: DataArgs,
+
+    /// The session: `name`, or `tenant/name`
+    #[arg(value_parser = parse_key)]
+    session: SessionKey,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recount log export data chat-7 > chat-7.jsonl
+  recount log export data acme/chat-7 | recount fold";
+
+pub(crate) fn run(args: &ExportArgs) -> Result<Status> {
+    let readers = args.data.readers()?;
+    let view = readers.view()?;
+    let head = view.session(&args.session)?.map(|row| row.head);
+    let mut progress = Progress::counting_entries(head);
+    let mut out = BufWriter::with_capacity(256 * 1024, io::stdout().lock());
+    let mut done = 0;
+    each_entry(&*view, &args.session, |row| {
+        out.write_all(&row.body).and_then(|()| out.write_all(b"\n")).context("cannot write to standard output")?;
+        progress.advance(usize::try_from(row.last - done).unwrap_or_default());
+        done = row.last;
+        anyhow::Ok(())
+    })?;
+    out.flush().context("cannot write to standard output")?;
+    progress.finish();
+    Ok(Status::Clean)
+}

@@ -1,0 +1,76 @@
+//! `recount log sessions`: which sessions there are.
+
+use std::io::{self, Write};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use recount_log::storage::{SessionRow, View, Views};
+use recount_message::{Json, Object};
+
+use super::{DataArgs, Status};
+use crate::visible::visible_line;
+
+/// List the sessions
+///
+/// Prints one session per line: its cursor, when it was made, how many replies
+/// are open, its name, and what is known about it.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct SessionsArgs {
+    #[command(flatten)]
+    data: DataArgs,
+
+    /// Only those of one tenant
+    #[arg(long)]
+    tenant: Option<String>,
+
+    /// Print each session as a JSON object with `session`, `cursor`, `created_at`, `open` and `about`
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recount log sessions data
+  recount log sessions data --json | jq -r .session";
+
+const PAGE: usize = 256;
+
+pub(crate) fn run(args: &SessionsArgs) -> Result<Status> {
+    let readers = args.data.readers()?;
+    let view = readers.view()?;
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut after = None;
+    loop {
+        let page = view.sessions(args.tenant.as_deref(), after.as_ref(), PAGE)?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.key.clone());
+        for row in &page {
+            let line = line(&*view, row, args.json)?;
+            writeln!(out, "{line}").context("cannot write to standard output")?;
+        }
+    }
+    out.flush().context("cannot write to standard output")?;
+    Ok(Status::Clean)
+}
+
+fn line(view: &dyn View, row: &SessionRow, is_json: bool) -> Result<String> {
+    let SessionRow { key, epoch, head, created_at, about } = row;
+    let cursor = format!("{}.{head}", epoch.get());
+    let open = view.open(key)?.len();
+    if is_json {
+        let mut object = Object::new();
+        object.insert("session", key.to_string());
+        object.insert("cursor", cursor);
+        object.insert("created_at", created_at.as_str());
+        object.insert("open", open as u64);
+        object.insert("about", Json::parse(about).unwrap_or_else(|_| Json::null()));
+        return Ok(object.to_json());
+    }
+    let mut line = format!("{cursor:<22} {created_at} {open:>3} open  {key}");
+    if about != "{}" {
+        line.push_str("  ");
+        line.push_str(about);
+    }
+    Ok(visible_line(&line).into_owned())
+}

@@ -1,0 +1,114 @@
+//! `recount log verify`: whether a log is sound.
+
+use std::io::{self, BufWriter, Write};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use recount_log::storage::{View, Views};
+use recount_log::{SessionKey, verify};
+use recount_message::Object;
+
+use super::{DataArgs, Status, parse_key};
+use crate::progress::Progress;
+use crate::visible::visible_line;
+
+/// Check that a log is sound
+///
+/// Checks the database itself, then folds every reply of every session again and
+/// compares it with what is stored. Prints one fault per line, `SESSION: text`,
+/// and `database: text` for what is wrong with the database. The exit status is 1
+/// if there is any.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    data: DataArgs,
+
+    /// Only this session
+    #[arg(value_parser = parse_key)]
+    session: Option<SessionKey>,
+
+    /// Print each fault as a JSON object with `session` (or null) and `fault`
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recount log verify data
+  recount log verify backups/monday --json | jq -r .fault";
+
+const PAGE: usize = 256;
+
+pub(crate) fn run(args: &VerifyArgs) -> Result<Status> {
+    let readers = args.data.readers()?;
+    let view = readers.view()?;
+    let mut report = Report { is_json: args.json, out: BufWriter::new(io::stdout().lock()), faults: 0 };
+    let mut sessions = 0_u64;
+    if let Some(key) = &args.session {
+        sessions = 1;
+        report.session(&*view, key)?;
+    } else {
+        for fault in view.faults()? {
+            report.fault(None, &fault)?;
+        }
+        let total = count_entries(&*view)?;
+        let mut progress = Progress::counting_entries(Some(total));
+        let mut after = None;
+        loop {
+            let page = view.sessions(None, after.as_ref(), PAGE)?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.key.clone());
+            for row in &page {
+                sessions += 1;
+                report.session(&*view, &row.key)?;
+                progress.advance(usize::try_from(row.head).unwrap_or_default());
+            }
+        }
+        progress.finish();
+    }
+    report.out.flush().context("cannot write to standard output")?;
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    let faults = report.faults;
+    let _ = writeln!(io::stderr(), "{sessions} session{}, {faults} fault{}", plural(sessions), plural(faults));
+    Ok(Status::flawed_if(faults > 0))
+}
+
+fn count_entries(view: &dyn View) -> Result<u64> {
+    let (mut total, mut after) = (0, None);
+    loop {
+        let page = view.sessions(None, after.as_ref(), PAGE)?;
+        let Some(last) = page.last() else { return Ok(total) };
+        after = Some(last.key.clone());
+        total += page.iter().map(|row| row.head).sum::<u64>();
+    }
+}
+
+struct Report<W: Write> {
+    is_json: bool,
+    out: W,
+    faults: u64,
+}
+
+impl<W: Write> Report<W> {
+    fn session(&mut self, view: &dyn View, key: &SessionKey) -> Result<()> {
+        for fault in verify::session(view, key)? {
+            self.fault(Some(key), &fault)?;
+        }
+        Ok(())
+    }
+
+    fn fault(&mut self, key: Option<&SessionKey>, fault: &str) -> Result<()> {
+        self.faults += 1;
+        let line = if self.is_json {
+            let mut object = Object::new();
+            object.insert("session", key.map(ToString::to_string));
+            object.insert("fault", fault);
+            object.to_json()
+        } else {
+            let place = key.map_or_else(|| "database".to_owned(), ToString::to_string);
+            visible_line(&format!("{place}: {fault}")).into_owned()
+        };
+        writeln!(self.out, "{line}").context("cannot write to standard output")
+    }
+}

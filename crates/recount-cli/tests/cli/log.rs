@@ -1,0 +1,187 @@
+//! `recount log`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pretty_assertions::assert_eq;
+
+use crate::run::{Run, SAMPLE, cases, check_run, command, directory, finish, recount};
+
+cases! {
+    nothing: "log";
+    missing_directory: "log sessions no/such/directory";
+    not_a_log: "log verify samples";
+    bad_session_name: "log export data no+such+name";
+    bad_cursor: "log fork data a b --after 42";
+    bad_age: "log compact data --older-than 30";
+}
+
+/// A data directory with the sample in it, and the commands that run in its parent.
+struct Data {
+    parent: PathBuf,
+}
+
+impl Data {
+    fn new(test: &str) -> Self {
+        let data = Self { parent: directory(test) };
+        fs::write(data.parent.join("weather.jsonl"), SAMPLE).unwrap();
+        let run = data.run("log import data chat weather.jsonl");
+        assert_eq!(run.exit, Some(0), "{}", run.stderr);
+        data
+    }
+
+    fn run_with(&self, args: &str, stdin: &str) -> Run {
+        let mut command = command(args);
+        command.current_dir(&self.parent);
+        finish(command, stdin.as_bytes())
+    }
+
+    fn run(&self, args: &str) -> Run {
+        self.run_with(args, "")
+    }
+
+    /// Runs a command and holds it to a snapshot in which epochs and times are not what they were.
+    #[track_caller]
+    fn check(&self, name: &str, args: &str, stdin: &str) {
+        let mut run = self.run_with(args, stdin);
+        run.stdout = settled(&run.stdout);
+        run.stderr = settled(&run.stderr);
+        check_run(&format!("log_{name}"), args, &run);
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.parent.join(name)
+    }
+}
+
+/// The text without what is different each time: epochs, times and process ids.
+fn settled(text: &str) -> String {
+    let mut out = String::new();
+    let mut digits = String::new();
+    for character in text.chars().chain(['\0']) {
+        if character.is_ascii_digit() {
+            digits.push(character);
+            continue;
+        }
+        // Epochs are the only long numbers.
+        out.push_str(if digits.len() > 5 && character == '.' { "EPOCH" } else { &digits });
+        digits.clear();
+        out.push(character);
+    }
+    out.pop();
+    let at = |out: &str| out.find("20").filter(|&at| out.get(at + 10..at + 11) == Some("T"));
+    while let Some(start) = at(&out) {
+        out.replace_range(start..start + 32, "TIME");
+    }
+    // Epochs are of different lengths, and what stands beside them moves along.
+    while out.contains("  ") {
+        out = out.replace("  ", " ");
+    }
+    out
+}
+
+#[test]
+fn import_and_export_are_each_others_reverse() {
+    let data = Data::new("log_round_trip");
+    let export = data.run("log export data chat");
+    assert_eq!((export.exit, export.stdout.as_str(), export.stderr.as_str()), (Some(0), SAMPLE, ""));
+    let folded = finish(command("fold"), export.stdout.as_bytes());
+    assert_eq!(folded, recount("fold samples/weather.jsonl", b""));
+}
+
+#[test]
+fn importing() {
+    let data = Data::new("log_import");
+    data.check("import_again", "log import data chat weather.jsonl", "");
+    data.check("import_over", "log import data chat weather.jsonl --replace", "");
+    data.check("import_twice_the_same", "log import data acme/chat", &SAMPLE.repeat(2));
+    data.check("import_json", "log import data other --json", SAMPLE);
+    data.check("import_bad_line", "log import data third", "{\"type\":\"USER_INTERRUPT\"}\nhello\n");
+    let message = r#"{"name":"Alice","role":"user","content":[{"type":"text","text":"Hello"}],"id":"m1"}"#;
+    data.check("import_message", "log import data fourth", message);
+    data.check("sessions", "log sessions data", "");
+    data.check("sessions_json", "log sessions data --json --tenant acme", "");
+    data.check("export_unknown", "log export data nobody", "");
+    data.check("verify", "log verify data", "");
+    data.check("verify_unknown", "log verify data nobody", "");
+}
+
+#[test]
+fn forking() {
+    let data = Data::new("log_fork");
+    data.check("fork", "log fork data chat copy", "");
+    data.check("fork_again", "log fork data chat copy", "");
+    data.check("fork_unknown", "log fork data nobody copy2", "");
+    data.check("fork_from_another_epoch", "log fork data chat copy3 --after 7.3", "");
+    let sessions = data.run("log sessions data --json").stdout;
+    let epoch = sessions.lines().next().unwrap().split_once("\"cursor\":\"").unwrap().1.split_once('.').unwrap().0;
+    // In the middle of the first reply, which is ended in the copy.
+    let run = data.run(&format!("log fork data chat middle --after {epoch}.12"));
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    let messages = finish(command("fold"), data.run("log export data middle").stdout.as_bytes());
+    assert!(messages.stdout.contains(r#""finished_reason":"interrupted""#), "{}", messages.stdout);
+    assert_eq!(data.run("log verify data").exit, Some(0));
+}
+
+#[test]
+fn compacting_changes_no_message() {
+    let data = Data::new("log_compact");
+    let messages = |data: &Data| finish(command("fold"), data.run("log export data chat").stdout.as_bytes()).stdout;
+    let before = messages(&data);
+    let entries = |data: &Data| data.run("log export data chat").stdout.lines().count();
+    let all = entries(&data);
+    assert_eq!(data.run("log compact data").exit, Some(0));
+    assert_eq!(entries(&data), all, "nothing is thirty days old");
+    let run = data.run("log compact data chat --older-than 0s --json");
+    assert!(run.stdout.starts_with("{\"entries\":"), "{}{}", run.stdout, run.stderr);
+    assert!(entries(&data) < all);
+    assert_eq!(messages(&data), before);
+    assert_eq!(data.run("log verify data").exit, Some(0));
+}
+
+#[test]
+fn a_backup_can_be_read_and_opened() {
+    let data = Data::new("log_backup");
+    let run = data.run("log backup data backup");
+    assert_eq!((run.exit, run.stdout.as_str(), run.stderr.as_str()), (Some(0), "", ""));
+    data.check("backup_again", "log backup data backup", "");
+    assert_eq!(data.run("log export backup chat").stdout, SAMPLE);
+    assert_eq!(data.run("log verify backup").exit, Some(0));
+    assert_eq!(data.run("log fork backup chat copy").exit, Some(0));
+    let cursors = |directory: &str| data.run(&format!("log sessions {directory} --json")).stdout;
+    let epoch = |text: &str| text.split_once("\"cursor\":\"").unwrap().1.split_once('.').unwrap().0.to_owned();
+    assert_ne!(epoch(&cursors("data")), epoch(&cursors("backup")));
+}
+
+#[test]
+fn a_directory_in_use_can_be_read_and_not_changed() {
+    let data = Data::new("log_in_use");
+    let lock = fs::File::options().write(true).open(data.path("data/lock")).unwrap();
+    lock.lock().unwrap();
+    fs::write(data.path("data/lock"), "4711\n").unwrap();
+    assert_eq!(data.run("log export data chat").stdout, SAMPLE);
+    assert_eq!(data.run("log backup data backup").exit, Some(0));
+    data.check("in_use", "log compact data", "");
+    drop(lock);
+    assert_eq!(data.run("log compact data").exit, Some(0));
+}
+
+#[test]
+fn verify_finds_what_was_tampered_with() {
+    let data = Data::new("log_verify");
+    let path = data.path("data/log.sqlite");
+    tamper(&path, b"Sunny", b"Rainy");
+    let run = data.run("log verify data");
+    assert_eq!(run.exit, Some(1), "{}", run.stderr);
+    assert!(run.stdout.contains("chat: the message"), "{}", run.stdout);
+    let json = data.run("log verify data chat --json");
+    assert!(json.stdout.starts_with(r#"{"session":"chat","fault":"the message"#), "{}", json.stdout);
+}
+
+/// Replaces the last place of some bytes in a file.
+fn tamper(path: &Path, from: &[u8], to: &[u8]) {
+    let mut bytes = fs::read(path).unwrap();
+    let at = bytes.windows(from.len()).rposition(|window| window == from).unwrap();
+    bytes[at..at + to.len()].copy_from_slice(to);
+    fs::write(path, bytes).unwrap();
+}
