@@ -131,7 +131,7 @@ impl Report {
         self.write_responses(out)?;
         self.write_growth(out)?;
         self.write_dialects(out)?;
-        self.write_targets(out)?;
+        write_targets(&self.targets, out)?;
         writeln!(out)?;
         writeln!(out, "{}", serde_json::to_string(self)?)
     }
@@ -217,23 +217,28 @@ impl Report {
         }
         writeln!(out)
     }
+}
 
-    fn write_targets(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "targets")?;
-        for target in &self.targets {
-            let limit = match target.limit {
-                Limit::AtLeast(limit) => format!(">= {limit}"),
-                Limit::AtMost(limit) => format!("<= {limit}"),
-            };
-            let verdict = match target.measured {
-                None => "not measured",
-                Some(_) if target.is_missed() => "MISS",
-                Some(_) => "pass",
-            };
-            writeln!(out, "{:<66} {limit:>7} {:>8} {verdict}", target.name, figure(target.measured, 2))?;
-        }
-        Ok(())
+/// Writes what figures should be, and whether they are.
+///
+/// # Errors
+///
+/// When nothing can be written to `out`.
+pub fn write_targets(targets: &[Target], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "targets")?;
+    for target in targets {
+        let limit = match target.limit {
+            Limit::AtLeast(limit) => format!(">= {limit}"),
+            Limit::AtMost(limit) => format!("<= {limit}"),
+        };
+        let verdict = match target.measured {
+            None => "not measured",
+            Some(_) if target.is_missed() => "MISS",
+            Some(_) => "pass",
+        };
+        writeln!(out, "{:<66} {limit:>7} {:>8} {verdict}", target.name, figure(target.measured, 2))?;
     }
+    Ok(())
 }
 
 fn figure(value: Option<f64>, digits: usize) -> String {

@@ -1,0 +1,321 @@
+//! The log: how fast it is beside a bare loop on the same table, how soon a reader has something, and how much room an
+//! event takes.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use recount_log::writer::{Notice, Outbox};
+use recount_log::{
+    Adoption, Answer, AppendRequest, Cursor, Durability, Error, Events, Frame, Log, Options, Request, SessionKey,
+    SqliteStorage, Start, Surroundings, Writer, storage::Storage,
+};
+use rusqlite::{Connection, params};
+
+use crate::clock::cpu_time;
+use crate::streams;
+
+/// How many sessions are written to in turn.
+pub const SESSIONS: usize = 1_000;
+/// How many entries are committed at once. It is what the log's writer takes, when that much is there.
+pub const BATCH: usize = 2_048;
+
+/// Entries for each of the sessions.
+#[derive(Debug)]
+pub struct Load {
+    lines: Vec<String>,
+    events: Vec<Events>,
+}
+
+impl Load {
+    /// A reply with so many text deltas for each session.
+    ///
+    /// # Errors
+    ///
+    /// When the stream cannot be read, which would be its fault.
+    pub fn new(deltas: usize) -> anyhow::Result<Self> {
+        let stream = streams::text(deltas);
+        let lines: Vec<String> = stream.text.lines().map(str::to_owned).collect();
+        let events = lines.iter().map(|line| Events::from_lines(line.as_bytes())).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { lines, events })
+    }
+
+    /// How many entries there are in all sessions together.
+    pub fn entries(&self) -> usize {
+        self.lines.len() * SESSIONS
+    }
+}
+
+/// How long something took.
+#[derive(Debug, Clone, Copy)]
+pub struct Spent {
+    /// On the wall.
+    pub wall: Duration,
+    /// Of the processor, in the thread that writes.
+    pub cpu: Duration,
+}
+
+impl Spent {
+    /// More than anything takes.
+    pub const MOST: Self = Self { wall: Duration::MAX, cpu: Duration::MAX };
+
+    /// The lesser of each.
+    pub fn least(self, other: Self) -> Self {
+        Self { wall: self.wall.min(other.wall), cpu: self.cpu.min(other.cpu) }
+    }
+}
+
+/// What a loop takes that does nothing but insert rows into the table of the log.
+///
+/// # Errors
+///
+/// When the database cannot be written.
+pub fn bare_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent> {
+    let directory = tempfile::tempdir()?;
+    // The same tables, made by the same code.
+    let mut storage = SqliteStorage::open(directory.path(), &mut Options::default().durability(durability))?;
+    storage.close()?;
+    drop(storage);
+    let mut connection = Connection::open(directory.path().join("log.sqlite"))?;
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    connection.pragma_update(None, "cache_size", -32_768)?;
+    let synchronous = if durability == Durability::Disk { "FULL" } else { "NORMAL" };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+
+    // Somebody has to empty the write-ahead log, as the log's own thread does.
+    let (done, is_done) = std::sync::mpsc::channel::<()>();
+    let emptying = Connection::open(directory.path().join("log.sqlite"))?;
+    let log = directory.path().join("log.sqlite-wal");
+    let emptier = std::thread::spawn(move || {
+        while let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = is_done.recv_timeout(Duration::from_millis(500)) {
+            if std::fs::metadata(&log).is_ok_and(|metadata| metadata.len() >= 64 << 20) {
+                for mode in ["PASSIVE", "TRUNCATE"] {
+                    // A commit may be in the way; there is a next time.
+                    let _ = emptying.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+                }
+            }
+        }
+    });
+
+    let (started, cpu) = (Instant::now(), cpu_time());
+    let mut rows = (1_i64..)
+        .zip(&load.lines)
+        .flat_map(|(seq, line)| (0..SESSIONS as i64).map(move |session| (session, seq, line)));
+    loop {
+        let transaction = connection.transaction()?;
+        let mut written = 0;
+        {
+            let mut insert =
+                transaction.prepare_cached("INSERT INTO entries (session, seq, body) VALUES (?1, ?2, ?3)")?;
+            for (session, seq, line) in rows.by_ref().take(BATCH) {
+                insert.execute(params![session, seq, line])?;
+                written += 1;
+            }
+        }
+        transaction.commit()?;
+        if written == 0 {
+            let spent = Spent { wall: started.elapsed(), cpu: cpu_time().saturating_sub(cpu) };
+            drop(done);
+            emptier.join().map_err(|_| anyhow::anyhow!("the thread that empties the log panicked"))?;
+            return Ok(spent);
+        }
+    }
+}
+
+/// What the log's writer takes for the same entries in the same order, each a request of its own, as many to a commit.
+///
+/// # Errors
+///
+/// When the log fails.
+pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent> {
+    let directory = tempfile::tempdir()?;
+    let mut storage = SqliteStorage::open(directory.path(), &mut Options::default().durability(durability))?;
+    let mut writer = Writer::new(Surroundings::default());
+    let keys =
+        (0..SESSIONS).map(|number| SessionKey::new(&format!("session-{number}"))).collect::<Result<Vec<_>, _>>()?;
+    let creating: Vec<Request> =
+        keys.iter().map(|key| Request::Create { key: key.clone(), about: "{}".to_owned() }).collect();
+    let mut outbox = Counting::default();
+    writer.run(&mut storage, &creating, &mut outbox);
+
+    let mut spent = Spent { wall: Duration::ZERO, cpu: Duration::ZERO };
+    let mut requests = load.events.iter().flat_map(|events| {
+        keys.iter().map(move |key| Request::Append(AppendRequest::new(key.clone(), events.clone())))
+    });
+    loop {
+        // What a caller does on its own thread.
+        let batch: Vec<Request> = requests.by_ref().take(BATCH).collect();
+        if batch.is_empty() {
+            break;
+        }
+        let (started, cpu) = (Instant::now(), cpu_time());
+        writer.run(&mut storage, &batch, &mut outbox);
+        spent.wall += started.elapsed();
+        spent.cpu += cpu_time().saturating_sub(cpu);
+    }
+    anyhow::ensure!(outbox.done == load.entries() + SESSIONS, "only {} were answered", outbox.done);
+    storage.close()?;
+    Ok(spent)
+}
+
+/// Counts what went well.
+#[derive(Debug, Default)]
+struct Counting {
+    done: usize,
+}
+
+impl Outbox for Counting {
+    fn answer(&mut self, _: usize, answer: Result<Answer, Error>) {
+        self.done += usize::from(answer.is_ok());
+    }
+
+    fn notice(&mut self, _: Notice<'_>) {}
+}
+
+/// The time on the wall for the same entries through the handles of the log, each handed over by itself, until all of them
+/// are acknowledged. How many go into a commit is then what has come in the meantime.
+///
+/// # Errors
+///
+/// When the log fails.
+pub async fn appends(load: &Load, durability: Durability) -> anyhow::Result<Duration> {
+    let directory = tempfile::tempdir()?;
+    let log = Log::open(directory.path(), Options::default().durability(durability))?;
+    let mut appenders = Vec::new();
+    for number in 0..SESSIONS {
+        let key = SessionKey::new(&format!("session-{number}"))?;
+        appenders.push(log.create(key).await?.appender(None));
+    }
+    let started = Instant::now();
+    for events in &load.events {
+        for appender in &appenders {
+            appender.send(events.clone()).await?;
+        }
+    }
+    for appender in &appenders {
+        appender.flush().await?;
+    }
+    let spent = started.elapsed();
+    log.close().await?;
+    Ok(spent)
+}
+
+/// A session with very many entries.
+#[derive(Debug)]
+pub struct LongSession {
+    log: Log,
+    key: SessionKey,
+    head: Cursor,
+}
+
+impl LongSession {
+    /// Writes so many replies of a thousand deltas each.
+    ///
+    /// # Errors
+    ///
+    /// When the log fails.
+    pub async fn write(directory: &Path, replies: usize) -> anyhow::Result<Self> {
+        let log = Log::open(directory, Options::default())?;
+        let key = SessionKey::new("long")?;
+        let stream = streams::blocks_of_messages(replies, 1, 1_000);
+        let events = Events::from_lines(stream.text.as_bytes())?;
+        let about = "{}".to_owned();
+        let adoption = Adoption { key: key.clone(), about, events, states: Vec::new(), replaces: false };
+        let row = log.adopt(adoption).await?;
+        Ok(Self { log, key, head: Cursor { epoch: row.epoch, seq: row.head } })
+    }
+
+    /// How many entries there are.
+    pub fn entries(&self) -> u64 {
+        self.head.seq
+    }
+
+    /// How long it takes from joining to the first frame, for each of some cursors in turn.
+    ///
+    /// # Errors
+    ///
+    /// When the log fails.
+    pub async fn joins(&self, count: u64) -> anyhow::Result<Vec<Duration>> {
+        let session = self.log.session(self.key.clone());
+        let mut times = Vec::new();
+        for number in 0..count {
+            // Far from each other, and in no order.
+            let seq = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % self.head.seq;
+            let started = Instant::now();
+            let mut reader = session.join(Start::After(Cursor { seq, ..self.head }))?;
+            let frame = reader.next().await?;
+            times.push(started.elapsed());
+            anyhow::ensure!(matches!(&frame, Frame::Entry(entry) if entry.cursor.seq == seq + 1), "found {frame:?}");
+        }
+        times.sort_unstable();
+        Ok(times)
+    }
+
+    /// How long it takes from joining to the snapshot.
+    ///
+    /// # Errors
+    ///
+    /// When the log fails.
+    pub async fn snapshots(&self, count: usize) -> anyhow::Result<Vec<Duration>> {
+        let session = self.log.session(self.key.clone());
+        let mut times = Vec::new();
+        for _ in 0..count {
+            let started = Instant::now();
+            let frame = session.join(Start::Snapshot)?.next().await?;
+            times.push(started.elapsed());
+            anyhow::ensure!(matches!(frame, Frame::Snapshot(_)), "no snapshot came");
+        }
+        times.sort_unstable();
+        Ok(times)
+    }
+
+    /// Joins all deltas and gives the room back.
+    ///
+    /// # Errors
+    ///
+    /// When the log fails.
+    pub async fn compact(&self) -> anyhow::Result<()> {
+        self.log.compact(Duration::ZERO).await?;
+        Ok(())
+    }
+
+    /// Gives back room, so that what is measured is what is needed.
+    ///
+    /// # Errors
+    ///
+    /// When the log fails.
+    pub async fn shrink(&self) -> anyhow::Result<()> {
+        Ok(self.log.shrink().await?)
+    }
+
+    /// Ends in good order.
+    ///
+    /// # Errors
+    ///
+    /// When the log fails.
+    pub async fn close(self) -> anyhow::Result<()> {
+        Ok(self.log.close().await?)
+    }
+
+    /// The same session after a restart.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be opened.
+    pub async fn reopen(self, directory: &Path) -> anyhow::Result<Self> {
+        let Self { log, key, head } = self;
+        log.close().await?;
+        Ok(Self { log: Log::open(directory, Options::default())?, key, head })
+    }
+}
+
+/// The size of the database of a log.
+///
+/// # Errors
+///
+/// When there is none.
+pub fn size(directory: &Path) -> anyhow::Result<u64> {
+    let file = directory.join("log.sqlite");
+    Ok(std::fs::metadata(&file).with_context(|| format!("cannot look at {}", file.display()))?.len())
+}
