@@ -12,9 +12,14 @@ FUZZ_TARGETS := event_decode message_decode fold json_scanner dialect_java diale
 	openai_decode responses_decode anthropic_decode gemini_decode ollama_decode
 # How many generated lines the published Python package judges.
 CONFORMANCE_STREAMS ?= 400
+# How many simulations of the log are run, of 200 steps each.
+SOAK_SEEDS ?= 5000
+# How many times a process is killed.
+CHAOS_ROUNDS ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint rust-test client-test conformance python-conformance java-conformance conformance-record bench fuzz soak clean
+.PHONY: help run test lint rust-test client-test conformance python-conformance java-conformance conformance-record \
+	bench fuzz soak chaos clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 22
@@ -87,10 +92,11 @@ conformance-record: $(VENV)/installed $(JAVA) ## Write down anew what the peers 
 	$(VENV)/bin/python conformance/python/streams.py
 	conformance/java/ask record
 
-bench: $(VENV)/installed $(CLIENT)/node_modules/installed ## Measure, side by side with AgentScope Python and JSON.parse
+bench: $(VENV)/installed $(CLIENT)/node_modules/installed ## Measure, beside AgentScope Python, JSON.parse and bare SQLite
 	cargo bench --package recount-bench
-	cargo run --release --quiet --package recount-bench -- --python $(VENV)/bin/python
+	cargo run --release --quiet --package recount-bench --bin recount-bench -- --python $(VENV)/bin/python
 	$(PNPM) bench
+	cargo run --release --quiet --package recount-bench --bin recount-log-bench
 
 fuzz: ## Fuzz every target for a minute, with libFuzzer
 	cd fuzz && for target in $(FUZZ_TARGETS); do \
@@ -99,12 +105,16 @@ fuzz: ## Fuzz every target for a minute, with libFuzzer
 			-max_total_time=$(FUZZ_SECONDS) target/corpus/$$target corpus/$$target || exit 1; \
 	done
 
-soak: $(CLIENT)/node_modules/installed ## The laws over many more streams than `make test` has time for
+soak: $(CLIENT)/node_modules/installed ## The laws and the simulator over many more streams than `make test` has time for
 	PROPTEST_CASES=20000 cargo test --release --package recount-message --test laws
 	cargo build --release --quiet --package recount-cli
 	RECOUNT_BIN=$(CURDIR)/target/release/recount $(PNPM) soak
 	PROPTEST_CASES=20000 cargo test --release --package recount-model --test format_rules
+	cargo run --release --quiet --package recount-simulator -- simulate --seed 1000000 --seeds $(SOAK_SEEDS) --steps 200
 	$(MAKE) conformance CONFORMANCE_STREAMS=20000
+
+chaos: ## Kill a process that writes to a log, again and again, and look for what it had acknowledged
+	cargo run --release --quiet --package recount-simulator -- chaos --rounds $(CHAOS_ROUNDS)
 
 clean: ## Remove what was built and installed
 	cargo clean
