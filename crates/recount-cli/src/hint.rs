@@ -23,6 +23,9 @@ pub(crate) fn hint(bad: &BadLine<'_>) -> Option<&'static str> {
         DecodeErrorKind::Encoding if line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff") => {
             Some("this looks like UTF-16; `iconv -f UTF-16 -t UTF-8` makes it readable")
         }
+        DecodeErrorKind::Missing if text.contains("\"replyId\"") => Some(
+            "this looks like AgentScope Java's JSON; `--dialect java` reads it, and `recount convert` translates it",
+        ),
         DecodeErrorKind::Missing if has_no_type(bad.error) && is_message(text) => {
             Some("this is a message, not an event; `recount show` and `recount check` take both")
         }
@@ -71,6 +74,7 @@ mod tests {
         check(b"\x1f\x8b\x08\x00\xff", false, Some("gzip"));
         check(b"\xff\xfe{\x00", false, Some("UTF-16"));
         check(br#"{"name":"Alice","role":"user","content":[]}"#, false, Some("recount show"));
+        check(br#"{"type":"TEXT_BLOCK_START","replyId":"r","blockId":"b"}"#, false, Some("--dialect java"));
         check(br#"{"version":1,"cursor":"2","replies":[]}"#, false, Some("--resume"));
         check(br#"data: {"type":"REPLY_START"}"#, false, Some("server-sent"));
         check(b": heartbeat", false, Some("server-sent"));

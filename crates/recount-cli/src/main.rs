@@ -26,10 +26,8 @@ use crate::visible::visible;
 /// An agent tells of a reply in events. `decode` makes them from what a model
 /// sends, and `fold`, `check` and `show` read them as JSON lines: one event per
 /// line, from a file or from standard input. `format` goes the other way, from
-/// messages to a model's request.
-/// An agent tells of a reply in events. These commands read them as JSON lines,
-/// one event per line, from a file or from standard input; `recount log` works
-/// on a data directory that keeps them.
+/// messages to a model's request. `convert` translates between what the sides
+/// of AgentScope speak, and `log` works on a data directory that keeps events.
 #[derive(Debug, Parser)]
 #[command(name = "recount", version, arg_required_else_help = true, verbatim_doc_comment, after_help = EXAMPLES)]
 struct Cli {
@@ -45,8 +43,8 @@ Examples:
 
 Exit status:
   0  all is well
-  1  a line could not be read, `check` found an error, or a response failed
-  1  a line could not be read, or `check` or `log verify` found an error
+  1  a line could not be read, `check` or `log verify` found an error, or a
+     response failed
   2  the command itself could not be carried out, such as a missing file";
 
 #[derive(Debug, Subcommand)]

@@ -129,7 +129,7 @@ impl fmt::Display for Provider {
 
 /// The error of reading a provider's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown provider `{0}`")]
+#[error("unknown provider `{0}`, expected one of {names}", names = Provider::ALL.map(Provider::name).join(", "))]
 pub struct UnknownProvider(String);
 
 impl FromStr for Provider {

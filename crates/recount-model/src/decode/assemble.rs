@@ -38,6 +38,9 @@ pub(super) struct Assembler {
     response_id: Option<String>,
     model: Option<String>,
     done: bool,
+    /// Whether anything was sent, and whether any of it said something.
+    sent: bool,
+    understood: bool,
     error: Option<CallError>,
 }
 
@@ -79,8 +82,15 @@ impl Assembler {
             response_id: None,
             model: None,
             done: false,
+            sent: false,
+            understood: false,
             error: None,
         }
+    }
+
+    /// A chunk has come, whatever it says.
+    pub(super) fn hears(&mut self) {
+        self.sent = true;
     }
 
     /// Whether the provider has said that nothing more comes.
@@ -107,6 +117,7 @@ impl Assembler {
         if self.error.is_some() {
             return;
         }
+        self.understood |= !matches!(piece, Piece::Done);
         if let Err(error) = self.write(piece, reply) {
             self.fail(error);
         }
@@ -413,7 +424,9 @@ impl Assembler {
         if let Err(error) = self.write_rest(reply) {
             self.fail(error);
         }
-        if !self.done && self.finish.is_none() {
+        if self.done && self.sent && !self.understood {
+            self.fail(CallError::malformed("nothing in the response is what this provider sends"));
+        } else if !self.done && self.finish.is_none() {
             self.fail(CallError::truncated());
         }
         let finish = self.meaning();

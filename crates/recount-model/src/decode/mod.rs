@@ -302,6 +302,7 @@ fn take<S: FnMut(AgentEvent)>(
             take(Frame { data: data.as_bytes(), ..frame }, chunks, assembler, reply)
         };
     }
+    assembler.hears();
     read(text, chunks, &mut |piece| assembler.piece(piece, reply))?;
     if frame.is_error && assembler.error().is_none() {
         assembler.fail(CallError::reported(Some(&beginning(text)), &[], None));

@@ -179,3 +179,11 @@ fn too_many_blocks() {
     check(&decoded, CallErrorKind::TooLarge, ErrorType::Upstream, "the response has more than 8 blocks");
     assert_eq!(decoded.message.blocks::<recount_message::ToolCallBlock>().count(), 8);
 }
+
+#[test]
+fn the_response_of_another_provider_is_no_answer() {
+    let response = "data: {\"id\":\"c\",\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: [DONE]\n\n";
+    let decoded = decode(Provider::Anthropic, response);
+    let message = "nothing in the response is what this provider sends";
+    check(&decoded, CallErrorKind::Malformed, ErrorType::Upstream, message);
+}
