@@ -1,6 +1,6 @@
 //! Messages, there and back. How what only one side says is kept is told in `block`.
 
-use recount_message::wire::{Kind, Raw};
+use recount_message::wire::{Fnv1a, Kind, Raw};
 use recount_message::{ContentBlock, DecodeError, DecodeErrorKind, FinishedReason, Json, Msg, MsgParts, Object, Role};
 
 use super::fields::{JavaFields, object};
@@ -263,10 +263,7 @@ fn derived_id(content: Option<Raw<'_>>, time: &str, version: Version) -> Result<
     {
         block::write(block, Place { index, ..place }, &mut said);
     }
-    let hash = said
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    Ok(format!("{hash:016x}"))
+    Ok(format!("{:016x}", Fnv1a::of(&said).value()))
 }
 
 /// Writes what both sides can say, with no blocks.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use recount_message::wire::Fnv1a;
 use recount_message::{
     AgentEvent, ContentBlock, CustomEvent, DataBlock, DataBlockDeltaEvent, DataBlockEndEvent, DataBlockStartEvent,
     Event, EventKind, FinishedReason, HintBlock, HintBlockEvent, MediaBlock, ModelCallEndEvent, ModelCallStartEvent,
@@ -84,7 +85,7 @@ impl<'m> Replay<'m> {
     /// Adds an event whose effect is known already.
     fn push(&mut self, mut event: AgentEvent) {
         let number = self.events.len();
-        let said = fnv1a(event.to_json().as_bytes());
+        let said = Fnv1a::of(&event.to_json()).value();
         event.id = format!("{}:{number}:{said:016x}", self.message.id()).into();
         self.events.push(event);
     }
@@ -444,9 +445,4 @@ fn result_item(steps: &mut Steps, item: &MediaBlock) {
         }
         _ => {}
     }
-}
-
-/// The 64-bit FNV-1a hash: tiny, and the same in every language.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

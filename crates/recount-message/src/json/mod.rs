@@ -11,6 +11,7 @@
 
 pub(crate) mod error;
 pub(crate) mod fields;
+pub(crate) mod hash;
 pub(crate) mod object;
 pub(crate) mod record;
 pub(crate) mod scan;

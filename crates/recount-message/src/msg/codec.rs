@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::{Msg, NativeRole, Role};
 use crate::json::fields::Fields;
+use crate::json::hash::Fnv1a;
 use crate::json::scan::{Kind, MAX_DOCUMENT_DEPTH, Raw};
 use crate::json::value::serialize_text;
 use crate::json::wire::{Place, Wire};
@@ -122,7 +123,7 @@ impl Completed {
             return Ok(None);
         }
         let mut text = Json::from_raw(raw, MAX_DOCUMENT_DEPTH)?.as_str().to_owned();
-        let derived_id = format!("{:016x}", fnv1a(text.as_bytes()));
+        let derived_id = format!("{:016x}", Fnv1a::of(&text).value());
         text.pop();
         if id.is_none() {
             write::key(&mut text, "id");
@@ -152,11 +153,6 @@ fn derived_time(fields: &Fields<'_>) -> String {
         .and_then(|block| Fields::of(block).ok())
         .and_then(|block| block.peek("created_at").and_then(text))
         .unwrap_or_default()
-}
-
-/// The 64-bit FNV-1a hash: tiny, and the same in every language.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 impl Serialize for Msg {

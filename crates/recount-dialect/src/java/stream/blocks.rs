@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use recount_message::wire::Fnv1a;
 use recount_message::{
     AgentEvent, DataBlockEndEvent, DataBlockStartEvent, EventKind, TextBlockDeltaEvent, TextBlockEndEvent,
     TextBlockStartEvent, ThinkingBlockEndEvent, ThinkingBlockStartEvent,
@@ -249,7 +250,7 @@ pub(super) struct TextPrint {
 
 impl Default for TextPrint {
     fn default() -> Self {
-        Self { length: 0, hash: 0xcbf2_9ce4_8422_2325 }
+        Self { length: 0, hash: Fnv1a::default().value() }
     }
 }
 
@@ -262,7 +263,8 @@ impl TextPrint {
 
     pub(super) fn add(&mut self, text: &str) {
         self.length += text.len() as u64;
-        self.hash =
-            text.bytes().fold(self.hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+        let mut hash = Fnv1a::from_value(self.hash);
+        hash.add(text);
+        self.hash = hash.value();
     }
 }
