@@ -103,6 +103,7 @@ fn every_test_that_the_compatibility_page_names_exists() {
             "crates/recount-cli/tests",
             "clients/typescript/test",
             "crates/recount-model/tests",
+            "crates/recount-agent/tests",
         ]
         .iter()
         .map(|folder| root().join(folder).join(file))

@@ -27,6 +27,7 @@ pub mod client;
 pub mod decode;
 pub mod format;
 mod provider;
+pub mod repair;
 mod tokens;
 
 pub use provider::{Provider, UnknownProvider};

@@ -5,18 +5,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[path = "rules/anthropic.rs"]
-mod anthropic;
-#[path = "rules/chat.rs"]
-mod chat;
-#[path = "rules/gemini.rs"]
-mod gemini;
 #[path = "rules/histories.rs"]
 mod histories;
-#[path = "rules/ollama.rs"]
-mod ollama;
-#[path = "rules/responses.rs"]
-mod responses;
+#[path = "rules/mod.rs"]
+mod rules;
 
 use histories::{MARKER, any_history};
 use proptest::prelude::*;
@@ -24,29 +16,6 @@ use recount_message::Msg;
 use recount_model::Provider;
 use recount_model::format::{Cache, Formatter, Media, MultiAgent, RequestOptions, Tool, ToolMode};
 use serde_json::Value;
-
-/// What is wrong with a body; the first thing that is found.
-type Rules = Result<(), String>;
-
-/// Fails with a text that says what a rule was broken by.
-macro_rules! rule {
-    ($holds:expr, $($says:tt)+) => {
-        if !$holds {
-            return Err(format!($($says)+));
-        }
-    };
-}
-pub(crate) use rule;
-
-fn check(provider: Provider, body: &Value) -> Rules {
-    match provider {
-        Provider::Anthropic | Provider::MiniMax => anthropic::check(provider, body),
-        Provider::OpenAiResponses => responses::check(body),
-        Provider::Gemini => gemini::check(body),
-        Provider::Ollama => ollama::check(body),
-        _ => chat::check(provider, body),
-    }
-}
 
 /// Every way to format for a provider.
 fn formatters(provider: Provider) -> [Formatter; 5] {
@@ -81,7 +50,7 @@ fn hold_to_the_rules(messages: &[Msg]) -> Result<(), TestCaseError> {
             prop_assert!(!request.body.as_str().contains(MARKER), "{} lets metadata out", provider);
             // Numbers are sent as they were written, also those that only the reader of this test cannot hold.
             let body: Value = serde_json::from_str(&request.body.as_str().replace("1e400", "1")).unwrap();
-            if let Err(broken) = check(provider, &body) {
+            if let Err(broken) = rules::check(provider, &body) {
                 let form = format!("{formatter:?}");
                 return Err(TestCaseError::fail(format!("{provider}: {broken}\n{form}\n{body:#}")));
             }

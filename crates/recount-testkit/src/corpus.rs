@@ -24,13 +24,15 @@ pub fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
         "anthropic_decode" => answers(Provider::Anthropic),
         "gemini_decode" => answers(Provider::Gemini),
         "ollama_decode" => answers(Provider::Ollama),
+        "arguments" => arguments(),
+        "shell" => commands(),
         _ => Vec::new(),
     }
 }
 
 /// The names of all targets.
 pub fn targets() -> impl Iterator<Item = &'static str> {
-    fuzzing::TARGETS.into_iter().map(|(name, _)| name)
+    fuzzing::TARGETS.iter().map(|(name, _)| *name)
 }
 
 /// The shortest text for each name.
@@ -152,4 +154,78 @@ fn translations(dialect: Dialect) -> Vec<(String, Vec<u8>)> {
 fn answers(provider: Provider) -> Vec<(String, Vec<u8>)> {
     let all = (0..60).map(|seed| (format!("response-{seed}"), responses::response(provider, seed)));
     all.filter(|(_, bytes)| bytes.len() < 2_000).take(30).collect()
+}
+
+/// Shell commands: one for every thing that can hide another command.
+fn commands() -> Vec<(String, Vec<u8>)> {
+    let texts = [
+        ("plain", "ls -la src"),
+        ("list", "a; b & c && d || e | f"),
+        ("subshell", "(a; { b; })"),
+        ("substitution", "echo $(a \"$(b)\") `c`"),
+        ("process", "diff <(a) >(b)"),
+        ("here-document", "cat <<E\n$(a) `b` ${x:-$(c)}\nE\nd"),
+        ("quoted-here-document", "cat <<'E'\n$(a)\nE\n"),
+        ("tabs", "cat <<-E\n\ta\n\tE\n"),
+        ("here-string", "cat <<< \"$(a)\""),
+        ("quotes", "r\\m 'a'\\''b' \"c $d\" $'e\\'f'"),
+        ("branches", "if a; then b; elif c; then d; else e; fi"),
+        ("loops", "for x in 1 2; do a; done; while b; do c; done"),
+        ("case", "case $x in (a|b) c;; *) d;; esac"),
+        ("function", "f() { a; }; function g { b; }; f"),
+        ("condition", "[[ -f a && b == $(c) ]]"),
+        ("arithmetic", "echo $((1 + 2)) $((x))"),
+        ("variables", "PATH=x A=1 a; b=2; export LD_PRELOAD=c"),
+        ("redirections", "a > b 2>&1 >> c &> d < e >&2"),
+        ("eval", "eval 'a; b' c"),
+        ("shell", "bash -c 'a; sh -c \"b\"'"),
+        ("wrappers", "sudo -u x env A=b timeout -s KILL 5 nice a"),
+        ("find", "find . -name '*.rs' -exec a {} + -delete"),
+        ("xargs", "ls | xargs -0 -I{} a {}"),
+        ("trap", "trap 'a' EXIT"),
+        ("comment", "a # b\nc#d"),
+        ("continued", "a\\\nb \\\n c"),
+        ("unclear", "$X a | sh"),
+        ("braces", "{a,b} {} a{1..3}"),
+        ("globs", "ls *.rs /bin/r? [a-z]"),
+        ("edits", "mkdir -p a && sed -i 's/a/b/g' c > d"),
+        ("git", "git -c x=y log; git log --output=z"),
+        ("reading", "cd src && cat a | head -5 && git status"),
+    ];
+    texts.into_iter().map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).collect()
+}
+
+/// What models write for arguments: JSON, and each thing that can be wrong with it.
+fn arguments() -> Vec<(String, Vec<u8>)> {
+    let texts = [
+        ("json", r#"{"a": 1, "b": 25.0, "é": true}"#),
+        ("blank", " "),
+        ("string", r#""{\"a\": 1}""#),
+        ("array", "[1,2]"),
+        ("words", "this is not json"),
+        ("cut-in-string", r#"{"a": "x\ud83c"#),
+        ("cut-in-number", r#"{"a": 12."#),
+        ("cut-in-word", r#"{"a": [1, fal"#),
+        ("cut-in-key", r#"{"a": {}, "b"#),
+        ("fence", "```json\n{\"a\": 1}\n```"),
+        ("words-after", r#"{"a": 1} and so on"#),
+        ("two-objects", r#"{"a": 1}{"a": 2}"#),
+        ("python", "{'a': True, 'b': None, 'c': 'it\\'s'}"),
+        ("javascript", "{a: 1, /* two */ b: .5, // three\n c: [1, 2,],}"),
+        ("escapes", r#"{"a": "\d \u12 \ud83c"}"#),
+        ("line-break", "{\"a\": \"x\ny\"}"),
+        ("quotes", "{\u{201c}a\u{201d}: \u{201c}b\u{201d}}"),
+        ("repeated-key", r#"{"a": 1, "a": "2"}"#),
+        ("number-in-string", r#"{"a": "42", "b": "-1.5e3"}"#),
+        ("boolean-in-string", r#"{"a": "true", "é": "False"}"#),
+        ("string-wanted", r#"{"a": 12345678901234567890123, "b": true}"#),
+        ("list-wanted", r#"{"a": "1", "b": "null"}"#),
+        ("list-in-string", r#"{"a": "[1, \"2\"]"}"#),
+        ("object-in-string", r#"{"a": "{\"a\": \"true\", \"b\": {\"a\": false}}"}"#),
+        ("null", r#"{"a": null, "b": null}"#),
+        ("enum", r#"{"a": "1", "b": "2"}"#),
+        ("large-number", r#"{"a": 1e400}"#),
+        ("deep", "{\"a\":{\"a\":{\"a\":{\"a\":[[[[{\"a\":"),
+    ];
+    texts.into_iter().map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).collect()
 }

@@ -13,7 +13,7 @@ use crate::steps;
 pub type Target = (&'static str, fn(&[u8]) -> Verdict);
 
 /// All fuzz targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: &[Target] = &[
     ("event_decode", event_decode),
     ("message_decode", message_decode),
     ("fold", fold),
@@ -26,6 +26,10 @@ pub const TARGETS: [Target; 12] = [
     ("anthropic_decode", anthropic_decode),
     ("gemini_decode", gemini_decode),
     ("ollama_decode", ollama_decode),
+    #[cfg(feature = "agent")]
+    ("arguments", arguments),
+    #[cfg(feature = "agent")]
+    ("shell", shell),
 ];
 
 /// How many events are folded at most. Longer streams only take longer.
@@ -195,4 +199,34 @@ pub fn gemini_decode(bytes: &[u8]) -> Verdict {
 /// When a law is broken.
 pub fn ollama_decode(bytes: &[u8]) -> Verdict {
     laws::decoded(Provider::Ollama, bytes, chance(bytes))
+}
+
+/// Any bytes as what a model wrote for the arguments of a tool.
+///
+/// # Errors
+///
+/// When a law is broken.
+#[cfg(feature = "agent")]
+pub fn arguments(bytes: &[u8]) -> Verdict {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(()) };
+    laws::repaired(text)?;
+    // Every place where it could break off is tried, so a long text takes long.
+    if text.len() < 300 {
+        laws::completed(text)?;
+    }
+    laws::arguments(text, chance(bytes))
+}
+
+/// Any bytes as a shell command.
+///
+/// # Errors
+///
+/// When a law is broken.
+#[cfg(feature = "agent")]
+pub fn shell(bytes: &[u8]) -> Verdict {
+    use recount_agent::permission::shell::Dialect;
+
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(()) };
+    laws::shell(text, Dialect::Bash)?;
+    laws::shell(text, Dialect::Sh)
 }

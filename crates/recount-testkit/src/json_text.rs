@@ -59,6 +59,41 @@ pub fn json_text(random: &mut Random) -> String {
     out
 }
 
+/// A JSON object with few keys, so that a schema may well have something to say about them.
+pub fn object_text(random: &mut Random) -> String {
+    let mut keys = vec!["a", "b", "é", "c d"];
+    let mut out = String::new();
+    space(random, &mut out);
+    out.push('{');
+    let count = random.below(keys.len() + 1);
+    for index in 0..count {
+        if index > 0 {
+            out.push(',');
+        }
+        space(random, &mut out);
+        // Now and then one comes twice.
+        let key = if random.chance(5) { random.pick(&keys) } else { keys.remove(random.below(keys.len())) };
+        out.push_str(&format!("\"{key}\""));
+        space(random, &mut out);
+        out.push(':');
+        write_argument(random, &mut out);
+        space(random, &mut out);
+    }
+    out.push('}');
+    out
+}
+
+/// A value that is often a string of something else.
+fn write_argument(random: &mut Random, out: &mut String) {
+    const TOLD: &[&str] =
+        &["\"42\"", "\" -1.5\"", "\"true\"", "\"None\"", "\"[1, 2]\"", "\"{}\"", "42", "7.0", "\"x\"", "[]", "null"];
+    if random.chance(60) {
+        out.push_str(random.pick(TOLD));
+    } else {
+        write_value(random, 3, out);
+    }
+}
+
 /// A text to which a few things have happened, so that it most likely is no JSON any more.
 pub fn mutated(random: &mut Random, text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();

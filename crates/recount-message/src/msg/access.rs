@@ -1,7 +1,6 @@
 //! Reading a message.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use jiff::Timestamp;
 
 use super::{ErrorInfo, FinishedReason, Msg, Role, Usage};
@@ -372,7 +371,22 @@ impl Msg {
     /// assert_eq!(message.result_of("c1").unwrap().state, ToolResultState::Error);
     /// ```
     pub fn result_of(&self, call_id: &str) -> Option<&ToolResultBlock> {
-        self.tool_pairs().filter(|(call, _)| call.id == call_id).last().and_then(|(_, result)| result)
+        self.newest_pair(call_id).and_then(|(_, result)| result)
+    }
+
+    /// The newest tool call with an id, with its result. What is asked about is mostly near the end, so it is looked for
+    /// from there.
+    pub(crate) fn newest_pair(&self, call_id: &str) -> Option<(&ToolCallBlock, Option<&ToolResultBlock>)> {
+        let mut result = None;
+        for block in self.content.iter().rev() {
+            match block {
+                ContentBlock::ToolCall(call) if call.id == call_id => return Some((call, result)),
+                // The first result after the call counts, which is the last one that is met on the way back.
+                ContentBlock::ToolResult(answer) if answer.id == call_id => result = Some(answer),
+                _ => {}
+            }
+        }
+        None
     }
 
     /// Every tool call with its result, in the order of the calls.

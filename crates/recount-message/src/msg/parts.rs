@@ -43,6 +43,43 @@ pub struct MsgParts {
 }
 
 impl Msg {
+    /// Becomes the same as another message, of which it was a copy a while ago.
+    ///
+    /// Blocks that are the same already stay as they are, which is much cheaper than to copy them: a reply grows at its end,
+    /// and whoever sends it to a model again and again would copy all of it again and again.
+    ///
+    /// ```
+    /// use recount_message::{Msg, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.text("Hello");
+    /// let mut copy = reply.message().clone();
+    /// reply.text(", world");
+    /// copy.catch_up_with(reply.message());
+    /// assert_eq!(&copy, reply.message());
+    /// ```
+    pub fn catch_up_with(&mut self, newer: &Self) {
+        let same = self.content.iter().zip(&newer.content).take_while(|(mine, theirs)| mine == theirs).count();
+        let mut content = std::mem::take(&mut self.content);
+        content.truncate(same);
+        content.extend(newer.content.iter().skip(same).cloned());
+        *self = Self {
+            content,
+            name: newer.name.clone(),
+            role: newer.role,
+            id: newer.id.clone(),
+            metadata: newer.metadata.clone(),
+            created_at: newer.created_at.clone(),
+            usage: newer.usage.clone(),
+            finished_at: newer.finished_at.clone(),
+            finished_reason: newer.finished_reason,
+            structured_output: newer.structured_output.clone(),
+            error: newer.error.clone(),
+            extra: newer.extra.clone(),
+            call_floor: newer.call_floor,
+        };
+    }
+
     /// Takes the message apart.
     ///
     /// ```

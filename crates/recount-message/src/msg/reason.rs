@@ -2,6 +2,7 @@
 
 use super::Msg;
 use crate::Json;
+use crate::block::ToolCallState;
 use crate::json::record::record;
 use crate::json::wire::words;
 
@@ -133,16 +134,19 @@ pub(super) const GENERATE_REASON: &str = "agentscope_generate_reason";
 
 impl Msg {
     /// Why the agent stopped, in AgentScope Java's words: what the metadata says, or what follows from
-    /// [`finished_reason`](Self::finished_reason).
+    /// [`finished_reason`](Self::finished_reason), or what the calls of a reply that has not ended wait for.
     ///
     /// ```
-    /// use recount_message::{GenerateReason, Msg};
+    /// use recount_message::{GenerateReason, Msg, ToolCallBlock, ToolCallState};
     ///
     /// let message = Msg::assistant("Friday", "Hello");
     /// assert_eq!(message.generate_reason(), GenerateReason::ModelStop);
     ///
     /// let stopped = message.with_generate_reason(GenerateReason::ActingStopRequested);
     /// assert_eq!(stopped.generate_reason(), GenerateReason::ActingStopRequested);
+    ///
+    /// let asked = ToolCallBlock::new("c1", "shell", "{}").with_state(ToolCallState::Asking);
+    /// assert_eq!(Msg::assistant("Friday", asked).generate_reason(), GenerateReason::PermissionAsking);
     /// ```
     pub fn generate_reason(&self) -> GenerateReason {
         let stated = self.metadata.get(GENERATE_REASON).and_then(Json::to_text);
@@ -152,8 +156,24 @@ impl Msg {
         match self.finished_reason {
             Some(FinishedReason::Interrupted) => GenerateReason::Interrupted,
             Some(FinishedReason::ExceedMaxIters) => GenerateReason::MaxIterations,
-            Some(FinishedReason::Completed | FinishedReason::Error) | None => GenerateReason::ModelStop,
+            Some(FinishedReason::Completed | FinishedReason::Error) => GenerateReason::ModelStop,
+            None => self.waits_for().unwrap_or(GenerateReason::ModelStop),
         }
+    }
+
+    /// What a reply that has not ended waits for, if it waits.
+    fn waits_for(&self) -> Option<GenerateReason> {
+        let is_open = |state: ToolCallState| {
+            self.tool_pairs()
+                .any(|(call, result)| call.state == state && result.is_none_or(|result| result.finished_at.is_none()))
+        };
+        if self.finished_at.is_some() {
+            return None;
+        }
+        if is_open(ToolCallState::Asking) {
+            return Some(GenerateReason::PermissionAsking);
+        }
+        is_open(ToolCallState::Submitted).then_some(GenerateReason::ToolSuspended)
     }
 
     /// The same message with a reason in AgentScope Java's words. The native reason follows where there is one.

@@ -105,6 +105,21 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         }
     }
 
+    /// Whether a thinking block is open.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.thinking("Hm.");
+    /// assert!(reply.is_thinking());
+    /// reply.text("Yes.");
+    /// assert!(!reply.is_thinking());
+    /// ```
+    pub fn is_thinking(&self) -> bool {
+        self.prose.as_ref().is_some_and(|prose| prose.kind == Prose::Thinking)
+    }
+
     /// Adds something about the text or thinking block that is open. Where none is, nothing happens.
     ///
     /// ```

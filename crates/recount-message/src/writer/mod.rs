@@ -1,10 +1,14 @@
 //! Writing a reply as events.
 
 mod blocks;
+mod cut;
+mod end;
+mod model_call;
 mod stamps;
 mod tools;
 
 pub use blocks::OpenData;
+pub use end::ReplyEnd;
 pub use stamps::Stamps;
 pub use tools::{OpenResult, ToolCall};
 
@@ -13,11 +17,10 @@ use std::fmt;
 
 use crate::block::{Block, ContentBlock, ToolResultState};
 use crate::event::{
-    AgentEvent, CustomEvent, Event, EventKind, ExceedMaxItersEvent, ModelCallEndEvent, ModelCallStartEvent,
-    ModelFinishedReason, ReplyEndEvent, ReplyStartEvent,
+    AgentEvent, CustomEvent, Event, EventKind, ExceedMaxItersEvent, ModelFinishedReason, ReplyEndEvent, ReplyStartEvent,
 };
 use crate::fold::{Outcome, ReplyFold};
-use crate::msg::{ErrorInfo, FinishedReason, Msg, Usage};
+use crate::msg::{FinishedReason, Msg};
 use crate::{Json, Object};
 
 /// Writes one reply as events, and cannot get their order wrong.
@@ -61,6 +64,8 @@ pub struct ReplyWriter<S: FnMut(AgentEvent)> {
     open_data: Vec<String>,
     open_results: Vec<String>,
     model_call_open: bool,
+    /// Somebody else goes on with the reply.
+    is_paused: bool,
 }
 
 #[derive(Debug)]
@@ -74,93 +79,6 @@ struct OpenProse {
 enum Prose {
     Text,
     Thinking,
-}
-
-/// How a reply ends.
-///
-/// ```
-/// use recount_message::{FinishedReason, ReplyEnd, ReplyWriter, Stamps};
-///
-/// let reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Judge");
-/// let message = reply.end(ReplyEnd::completed().with_structured_output([("approved", true)]));
-/// assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
-/// assert!(message.has_structured());
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use]
-pub struct ReplyEnd {
-    reason: FinishedReason,
-    error: Option<ErrorInfo>,
-    structured_output: Option<Object>,
-    metadata: Object,
-}
-
-impl ReplyEnd {
-    /// Ends for a reason.
-    ///
-    /// ```
-    /// use recount_message::{FinishedReason, ReplyEnd};
-    ///
-    /// assert_eq!(ReplyEnd::new(FinishedReason::Completed), ReplyEnd::completed());
-    /// ```
-    pub fn new(reason: FinishedReason) -> Self {
-        Self { reason, error: None, structured_output: None, metadata: Object::new() }
-    }
-
-    /// The agent is done.
-    ///
-    /// ```
-    /// use recount_message::{FinishedReason, ReplyEnd, ReplyWriter, Stamps};
-    ///
-    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
-    /// reply.text("Done.");
-    /// assert_eq!(reply.end(ReplyEnd::completed()).finished_reason(), Some(FinishedReason::Completed));
-    /// ```
-    pub fn completed() -> Self {
-        Self::new(FinishedReason::Completed)
-    }
-
-    /// Something went wrong.
-    ///
-    /// ```
-    /// use recount_message::{ErrorInfo, ErrorType, FinishedReason, ReplyEnd, ReplyWriter, Stamps};
-    ///
-    /// let reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
-    /// let message = reply.end(ReplyEnd::failed(ErrorInfo::new(ErrorType::Connection, "timed out")));
-    /// assert_eq!(message.finished_reason(), Some(FinishedReason::Error));
-    /// assert_eq!(message.error().unwrap().message, "timed out");
-    /// ```
-    pub fn failed(error: ErrorInfo) -> Self {
-        Self { error: Some(error), ..Self::new(FinishedReason::Error) }
-    }
-
-    /// The same, with a structured output.
-    ///
-    /// ```
-    /// use recount_message::{ReplyEnd, ReplyWriter, Stamps};
-    ///
-    /// let reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Judge");
-    /// let message = reply.end(ReplyEnd::completed().with_structured_output([("score", 7)]));
-    /// assert_eq!(message.structured_output().unwrap().to_json(), r#"{"score":7}"#);
-    /// ```
-    pub fn with_structured_output(mut self, output: impl Into<Object>) -> Self {
-        self.structured_output = Some(output.into());
-        self
-    }
-
-    /// The same, with more metadata for the message.
-    ///
-    /// ```
-    /// use recount_message::{ReplyEnd, ReplyWriter, Stamps};
-    ///
-    /// let reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
-    /// let message = reply.end(ReplyEnd::completed().with_metadata([("rounds", 3)]));
-    /// assert_eq!(message.metadata().get("rounds").unwrap().as_str(), "3");
-    /// ```
-    pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
-        self.metadata = metadata.into();
-        self
-    }
 }
 
 impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
@@ -242,6 +160,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
             open_data: Vec::new(),
             open_results: Vec::new(),
             model_call_open: false,
+            is_paused: false,
         };
         writer.find_open_blocks();
         writer
@@ -290,6 +209,42 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// ```
     pub fn message(&self) -> &Msg {
         self.fold.message()
+    }
+
+    /// How many blocks the message had when a model was last called: what comes after them is its answer, and what was
+    /// made of it.
+    ///
+    /// ```
+    /// use recount_message::{HintBlock, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.hint(HintBlock::new("It is noon."));
+    /// reply.model_call("some-model");
+    /// reply.text("Hello");
+    /// assert_eq!(reply.call_floor(), 1);
+    /// ```
+    pub fn call_floor(&self) -> usize {
+        self.fold.call_floor()
+    }
+
+    /// Leaves the reply as it stands, without an end, so that it can be [resumed](Self::resume) when what it waits for has
+    /// come. This writer writes nothing any more.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut events = Vec::new();
+    /// let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "shell");
+    /// reply.ask(&call, vec![]);
+    /// let waiting = reply.pause();
+    /// assert!(waiting.message().finished_at().is_none());
+    /// drop(reply);
+    /// assert_eq!(events.last().unwrap().type_name(), "REQUIRE_USER_CONFIRM");
+    /// ```
+    pub fn pause(&mut self) -> ReplyFold {
+        self.is_paused = true;
+        std::mem::replace(&mut self.fold, ReplyFold::from_message(Msg::assistant("", [])))
     }
 
     /// Whether the reply is over. Nothing is written any more then.
@@ -367,7 +322,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     fn emit_carrying(&mut self, kind: impl Into<EventKind<'static>>, carried: &Object) {
-        if self.has_ended() {
+        if self.has_ended() || self.is_paused {
             return;
         }
         let mut event = Event::stamped(self.stamps.id(), self.stamps.time(), kind);
@@ -385,84 +340,6 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
 
     fn id(&self) -> Cow<'static, str> {
         Cow::Owned(self.reply_id().to_owned())
-    }
-
-    /// A model is called.
-    ///
-    /// ```
-    /// use recount_message::{ReplyWriter, Stamps};
-    ///
-    /// let mut events = Vec::new();
-    /// let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s1", "Friday");
-    /// reply.model_call("some-model");
-    /// drop(reply);
-    /// let types: Vec<&str> = events.iter().map(|event| event.type_name()).collect();
-    /// assert_eq!(types, ["REPLY_START", "MODEL_CALL_START", "MODEL_CALL_END", "REPLY_END"]);
-    /// ```
-    pub fn model_call(&mut self, model_name: impl Into<String>) {
-        self.close_model_call(None, ModelFinishedReason::Completed);
-        let reply_id = self.id();
-        self.emit(ModelCallStartEvent { reply_id, model_name: model_name.into().into() });
-        self.model_call_open = true;
-    }
-
-    /// The model has answered. Nothing for the tokens means that the provider did not say.
-    ///
-    /// ```
-    /// use recount_message::{ReplyWriter, Stamps, Usage};
-    ///
-    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
-    /// for usage in [Some(Usage::new(100, 20)), None, Some(Usage::new(150, 30))] {
-    ///     reply.model_call("some-model");
-    ///     reply.end_model_call(usage);
-    /// }
-    /// assert_eq!(reply.message().usage(), Some(&Usage::new(250, 50)));
-    /// ```
-    pub fn end_model_call(&mut self, usage: Option<Usage>) {
-        self.close_model_call(usage, ModelFinishedReason::Completed);
-    }
-
-    /// The model call was broken off.
-    ///
-    /// ```
-    /// use recount_message::{ReplyWriter, Stamps, TextBlock};
-    ///
-    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
-    /// reply.model_call("some-model");
-    /// reply.text("Once upon a");
-    /// reply.interrupt_model_call(None);
-    /// assert!(reply.message().first::<TextBlock>().unwrap().finished_at.is_some());
-    /// assert_eq!(reply.message().usage(), None);
-    /// ```
-    pub fn interrupt_model_call(&mut self, usage: Option<Usage>) {
-        self.close_model_call(usage, ModelFinishedReason::Interrupted);
-    }
-
-    fn close_model_call(&mut self, usage: Option<Usage>, finished_reason: ModelFinishedReason) {
-        self.end_prose();
-        for (id, extra) in std::mem::take(&mut self.open_calls) {
-            self.write_call_end(id, extra);
-        }
-        for id in std::mem::take(&mut self.open_data) {
-            self.write_data_end(id, Object::new());
-        }
-        if !std::mem::take(&mut self.model_call_open) {
-            return;
-        }
-        let reply_id = self.id();
-        let carried = if usage.is_none() { Object::from([("usage", "unknown")]) } else { Object::new() };
-        let usage = usage.unwrap_or_default();
-        self.emit_carrying(
-            ModelCallEndEvent {
-                reply_id,
-                input_tokens: usage.input_tokens,
-                output_tokens: usage.output_tokens,
-                cache_input_tokens: usage.cache_input_tokens,
-                cache_creation_input_tokens: usage.cache_creation_input_tokens,
-                finished_reason,
-            },
-            &carried,
-        );
     }
 
     /// The agent has taken more rounds than it may. The reply still has to be ended.
@@ -511,8 +388,19 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.fold.message().clone()
     }
 
-    fn finish(&mut self, end: ReplyEnd) {
-        if self.has_ended() {
+    /// Ends the reply like [`end`](Self::end), for who cannot give the writer away. Nothing is written any more then.
+    ///
+    /// ```
+    /// use recount_message::{FinishedReason, ReplyEnd, ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// reply.finish(ReplyEnd::completed());
+    /// reply.text("too late");
+    /// assert_eq!(reply.message().finished_reason(), Some(FinishedReason::Completed));
+    /// assert!(reply.message().content().is_empty());
+    /// ```
+    pub fn finish(&mut self, end: ReplyEnd) {
+        if self.has_ended() || self.is_paused {
             return;
         }
         let call_reason = match end.reason {
@@ -547,7 +435,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
             .map(|(call, _)| (call.id.clone(), call.name.clone()))
             .collect();
         for (id, name) in unanswered {
-            self.write_result_start(&id, &name);
+            self.write_result_start(&id, &name, Object::new());
             self.write_result_end(id, ToolResultState::Interrupted, Object::new());
         }
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
+
 use crate::ids::{CountingIds, IdSource, RandomIds};
 use crate::time::{Clock, SteppingClock, SystemClock, format_time};
 
@@ -55,6 +57,18 @@ impl Stamps {
     /// ```
     pub fn id(&mut self) -> String {
         self.ids.next_id()
+    }
+
+    /// The present moment.
+    ///
+    /// ```
+    /// use recount_message::Stamps;
+    ///
+    /// let mut stamps = Stamps::repeatable();
+    /// assert!(stamps.now() < stamps.now());
+    /// ```
+    pub fn now(&mut self) -> Timestamp {
+        self.clock.now()
     }
 
     /// The present time, as it is written.

@@ -132,7 +132,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// assert_eq!(reply.unanswered_call("c2").unwrap().name(), "fetch");
     /// ```
     pub fn unanswered_call(&self, id: &str) -> Option<ToolCall> {
-        let (call, result) = self.message().tool_pairs().filter(|(call, _)| call.id == id).last()?;
+        let (call, result) = self.message().newest_pair(id)?;
         result.is_none().then(|| ToolCall { id: call.id.clone(), name: call.name.clone() })
     }
 
@@ -228,12 +228,33 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// assert_eq!((asked.state, asked.suggested_rules.len()), (ToolCallState::Asking, 1));
     /// ```
     pub fn ask(&mut self, call: &ToolCall, suggested_rules: Vec<PermissionRule>) {
+        self.ask_carrying(call, suggested_rules, &Object::new());
+    }
+
+    /// The same, and says why the user is asked. The request carries it as `reason`.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut events = Vec::new();
+    /// let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "shell");
+    /// reply.ask_because(&call, vec![], "it changes files");
+    /// drop(reply);
+    /// let asked = events.iter().find(|event| event.type_name() == "REQUIRE_USER_CONFIRM").unwrap();
+    /// assert_eq!(asked.carried("reason").unwrap().to_text().as_deref(), Some("it changes files"));
+    /// ```
+    pub fn ask_because(&mut self, call: &ToolCall, suggested_rules: Vec<PermissionRule>, reason: impl Into<String>) {
+        self.ask_carrying(call, suggested_rules, &Object::from([("reason", reason.into())]));
+    }
+
+    fn ask_carrying(&mut self, call: &ToolCall, suggested_rules: Vec<PermissionRule>, carried: &Object) {
         self.end_tool_call(call);
         let Some(mut block) = self.message().call(&call.id).cloned() else { return };
         block.state = ToolCallState::Asking;
         block.suggested_rules = suggested_rules;
         let reply_id = self.id();
-        self.emit(RequireUserConfirmEvent { reply_id, tool_calls: vec![block] });
+        self.emit_carrying(RequireUserConfirmEvent { reply_id, tool_calls: vec![block] }, carried);
     }
 
     /// The reply waits for calls that run elsewhere.
@@ -273,26 +294,61 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// assert_eq!(reply.message().result_of("c1").unwrap().state, ToolResultState::Running);
     /// ```
     pub fn tool_result(&mut self, call: ToolCall) -> OpenResult {
+        self.tool_result_with(call, Object::new())
+    }
+
+    /// The same, with something that belongs to the result beside what the tool says.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "search");
+    /// let _result = reply.tool_result_with(call, [("repaired", "a missing brace")]);
+    /// assert!(reply.message().result_of("c1").unwrap().extra.contains_key("repaired"));
+    /// ```
+    pub fn tool_result_with(&mut self, call: ToolCall, extra: impl Into<Object>) -> OpenResult {
         self.end_tool_call(&call);
         let ToolCall { id, name } = call;
         if self.unanswered_call(&id).is_some() {
-            self.write_result_start(&id, &name);
+            self.write_result_start(&id, &name, extra.into());
             self.open_results.push(id.clone());
         }
         OpenResult { call_id: id }
+    }
+
+    /// The result of a call that has begun and not ended. For a reply that was resumed: a tool that runs elsewhere has its
+    /// result begun when it is submitted.
+    ///
+    /// ```
+    /// use recount_message::{ReplyWriter, Stamps, ToolResultState};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let call = reply.tool_call("c1", "open_door");
+    /// let _result = reply.tool_result(call);
+    ///
+    /// let mut reply = ReplyWriter::resume(|_event| {}, Stamps::repeatable(), "s1", reply.pause());
+    /// let result = reply.open_result("c1").unwrap();
+    /// reply.result_text(&result, "opened");
+    /// reply.end_result(result, ToolResultState::Success);
+    /// assert!(reply.open_result("c1").is_none());
+    /// ```
+    pub fn open_result(&self, call_id: &str) -> Option<OpenResult> {
+        let open = self.open_results.iter().find(|open| *open == call_id)?;
+        Some(OpenResult { call_id: open.clone() })
     }
 
     fn is_open(&self, result: &OpenResult) -> bool {
         self.open_results.contains(&result.call_id)
     }
 
-    pub(super) fn write_result_start(&mut self, id: &str, name: &str) {
+    pub(super) fn write_result_start(&mut self, id: &str, name: &str, extra: Object) {
         let start = ToolResultStartEvent {
             reply_id: self.id(),
             tool_call_id: Cow::Owned(id.to_owned()),
             tool_call_name: Cow::Owned(name.to_owned()),
         };
-        self.emit(start);
+        self.emit_carrying(start, &carrying_extra(extra));
     }
 
     /// The tool says more.
@@ -425,7 +481,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 
     pub(super) fn write_result_end(&mut self, id: String, state: ToolResultState, metadata: Object) {
-        if self.has_ended() {
+        if self.has_ended() || self.is_paused {
             return;
         }
         let end = ToolResultEndEvent { reply_id: self.id(), tool_call_id: Cow::Owned(id), state };

@@ -18,7 +18,7 @@ use super::options::{CallOptions, CallOutcome};
 use super::refusal::{redirection, refusal};
 use super::retry::{Advice, Failure};
 use super::transport::{Body, TransportError};
-use crate::decode::{CallEnd, CallError, CallErrorKind, Decoder, Finish};
+use crate::decode::{CallEnd, CallError, CallErrorKind, Decoder};
 use crate::format::Note;
 
 /// How much of the body of a refusal is read.
@@ -61,7 +61,8 @@ impl Model {
         let mut call = Call { options, gathered: Gathered::default(), delays: self.retries.delays(), requests: 0 };
         let models: Vec<&Self> = iter::once(self).chain(&self.fallbacks).collect();
         let mut notes = Vec::new();
-        let mut end = CallEnd::nothing(CallError::new(CallErrorKind::Setup, ErrorType::Setup, "there is no model"));
+        let mut end =
+            CallEnd::failed(CallError::new(CallErrorKind::Setup, ErrorType::Setup, "there is no model"), false);
         let mut id = self.id();
         for (index, model) in models.iter().enumerate() {
             id = model.id();
@@ -69,7 +70,7 @@ impl Model {
             notes.clear();
             end = match call.ask(self, model, messages, &mut notes, reply).await {
                 Ok(end) => end,
-                Err(failure) => CallEnd { usage: failure.usage, ..CallEnd::nothing(failure.error) },
+                Err(failure) => CallEnd { usage: failure.usage, ..CallEnd::failed(failure.error, false) },
             };
             end.error = end.error.map(|error| error.reworded(|message| model.without_secrets(message)));
             end.end_model_call(reply);
@@ -272,9 +273,10 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
             // What was held back until more would come is not shown: the next attempt says it all.
             Some(error) if !decoder.has_shown() => Err(error.into()),
             broke => {
-                let mut end = decoder.finish(reply);
-                // A connection that breaks when all has been said does no harm.
-                end.error = end.error.map(|error| broke.unwrap_or(error));
+                let end = match broke {
+                    Some(error) => decoder.break_off(error, reply),
+                    None => decoder.finish(reply),
+                };
                 match end.error {
                     Some(error) if !end.shown => Err(Failure { usage: end.usage, ..error.into() }),
                     _ => Ok(end),
@@ -324,21 +326,6 @@ impl Waiting<'_> {
         }
         said.truncate(REFUSAL_BYTES);
         Ok(said)
-    }
-}
-
-impl CallEnd {
-    /// The end of a call of which nothing came.
-    fn nothing(error: CallError) -> Self {
-        Self {
-            finish: Finish::Unknown,
-            finish_reason: None,
-            usage: None,
-            error: Some(error),
-            response_id: None,
-            model: None,
-            shown: false,
-        }
     }
 }
 

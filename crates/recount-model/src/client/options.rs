@@ -193,6 +193,20 @@ pub struct CallOutcome {
 }
 
 impl CallOutcome {
+    /// What came of a call to a model, for one that is asked in another way than by this crate.
+    ///
+    /// ```
+    /// use recount_model::client::CallOutcome;
+    /// use recount_model::decode::{CallEnd, Finish};
+    ///
+    /// let outcome = CallOutcome::new(CallEnd::answered(Finish::Stop, None, true), "mine/parrot");
+    /// assert!(outcome.is_complete());
+    /// ```
+    #[must_use]
+    pub fn new(end: CallEnd, model: impl Into<String>) -> Self {
+        Self { end, model: model.into(), requests: 1, notes: Vec::new(), missing: Vec::new() }
+    }
+
     /// Whether the call was stopped by its token.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {

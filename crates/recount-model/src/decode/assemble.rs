@@ -6,7 +6,7 @@ use recount_message::{AgentEvent, Base64Source, DataBlock, Json, OpenData, Reply
 use serde::de::IgnoredAny;
 
 use super::DecodeOptions;
-use super::error::CallError;
+use super::error::{CallError, CallErrorKind};
 use super::finish::{CallEnd, Finish};
 use super::piece::{CallPart, DataSource, Key, Piece, Slot, Tokens};
 use super::prompt_calls::{PromptCalls, Spoken};
@@ -105,6 +105,11 @@ impl Assembler {
     /// The call has failed. The first reason counts.
     pub(super) fn fail(&mut self, error: CallError) {
         self.error.get_or_insert(error);
+    }
+
+    /// Whether the model has said that it is done.
+    pub(super) fn has_ended(&self) -> bool {
+        self.done || self.finish.is_some()
     }
 
     /// Whether anything of the response was written.
@@ -426,11 +431,16 @@ impl Assembler {
         }
         if self.done && self.sent && !self.understood {
             self.fail(CallError::malformed("nothing in the response is what this provider sends"));
-        } else if !self.done && self.finish.is_none() {
+        } else if !self.has_ended() {
             self.fail(CallError::truncated());
         }
         let finish = self.meaning();
-        if self.error.is_some() {
+        // The text that a user saw when they stopped the model stays a part of the conversation: they may refer to it.
+        let is_left_out = match &self.error {
+            Some(error) => error.kind() != CallErrorKind::Cancelled || reply.is_thinking(),
+            None => false,
+        };
+        if is_left_out {
             reply.prose_extra(CUT, true);
         }
         reply.end_prose();

@@ -86,9 +86,16 @@ impl CallError {
         ErrorInfo::new(self.class, self.message.clone())
     }
 
-    /// An error of the way to the provider and back.
-    #[cfg(feature = "client")]
-    pub(crate) fn new(kind: CallErrorKind, class: ErrorType, message: impl Into<String>) -> Self {
+    /// An error of one's own, for a model that is asked in another way than by this crate.
+    ///
+    /// ```
+    /// use recount_message::ErrorType;
+    /// use recount_model::decode::{CallError, CallErrorKind};
+    ///
+    /// let error = CallError::new(CallErrorKind::TimedOut, ErrorType::Connection, "nothing came for a minute");
+    /// assert_eq!(error.info().message, "nothing came for a minute");
+    /// ```
+    pub fn new(kind: CallErrorKind, class: ErrorType, message: impl Into<String>) -> Self {
         Self { kind, class, message: message.into(), code: None }
     }
 

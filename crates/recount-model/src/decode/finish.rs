@@ -108,6 +108,34 @@ pub struct CallEnd {
 }
 
 impl CallEnd {
+    /// The end of a call that came to its end, for a model that is asked in another way than by this crate.
+    ///
+    /// ```
+    /// use recount_message::Usage;
+    /// use recount_model::decode::{CallEnd, Finish};
+    ///
+    /// let end = CallEnd::answered(Finish::Stop, Some(Usage::new(9, 1)), true);
+    /// assert_eq!(end.error, None);
+    /// ```
+    #[must_use]
+    pub fn answered(finish: Finish, usage: Option<Usage>, shown: bool) -> Self {
+        Self { finish, finish_reason: None, usage, error: None, response_id: None, model: None, shown }
+    }
+
+    /// The end of a call that failed.
+    ///
+    /// ```
+    /// use recount_message::ErrorType;
+    /// use recount_model::decode::{CallEnd, CallError, CallErrorKind};
+    ///
+    /// let error = CallError::new(CallErrorKind::Unreachable, ErrorType::Connection, "the line is dead");
+    /// assert_eq!(CallEnd::failed(error, false).error.unwrap().to_string(), "the line is dead");
+    /// ```
+    #[must_use]
+    pub fn failed(error: CallError, shown: bool) -> Self {
+        Self { error: Some(error), ..Self::answered(Finish::Unknown, None, shown) }
+    }
+
     /// Whether the stream ended before the model had finished.
     #[must_use]
     pub fn is_truncated(&self) -> bool {

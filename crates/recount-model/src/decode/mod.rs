@@ -269,6 +269,34 @@ impl Decoder {
         }
         self.assembler.finish(reply)
     }
+
+    /// The connection broke, or nobody wants the answer any more. That is the error of the call, unless the response had
+    /// come to its end.
+    ///
+    /// ```
+    /// use recount_message::{ErrorType, ReplyWriter, Stamps, TextBlock};
+    /// use recount_model::Provider;
+    /// use recount_model::decode::{CallError, CallErrorKind, DecodeOptions, Decoder};
+    ///
+    /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
+    /// let mut decoder = Decoder::new(Provider::Ollama, DecodeOptions::default());
+    /// decoder.push(b"{\"message\":{\"role\":\"assistant\",\"content\":\"Once upon\"},\"done\":false}\n", &mut reply)?;
+    /// let stopped = CallError::new(CallErrorKind::Cancelled, ErrorType::Unknown, "the user pressed a key");
+    /// let end = decoder.break_off(stopped.clone(), &mut reply);
+    /// assert_eq!(end.error, Some(stopped));
+    /// // The user saw it, so it is a part of the conversation.
+    /// assert!(!reply.message().first::<TextBlock>().unwrap().extra.contains_key("cut"));
+    /// # Ok::<(), CallError>(())
+    /// ```
+    pub fn break_off<S: FnMut(AgentEvent)>(mut self, error: CallError, reply: &mut ReplyWriter<S>) -> CallEnd {
+        let Self { framing, chunks, assembler, .. } = &mut self;
+        // That the last frame is not whole is no news then.
+        let _ = framing.finish(&mut |frame| take(frame, chunks, assembler, reply));
+        if !assembler.has_ended() {
+            assembler.fail(error);
+        }
+        self.assembler.finish(reply)
+    }
 }
 
 /// Writes what a frame says.

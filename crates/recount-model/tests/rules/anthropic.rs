@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use recount_model::Provider;
 use serde_json::Value;
 
-use crate::chat::is_tool_name;
-use crate::{Rules, rule};
+use super::chat::is_tool_name;
+use super::{Rules, rule};
 
 pub(crate) fn check(provider: Provider, body: &Value) -> Rules {
     let mut ids = HashSet::new();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use recount_model::Provider;
 use serde_json::Value;
 
-use crate::{Rules, rule};
+use super::{Rules, rule};
 
 /// Whether a text is a tool's name.
 pub(crate) fn is_tool_name(name: &Value) -> bool {

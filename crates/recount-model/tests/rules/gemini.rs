@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::chat::is_tool_name;
-use crate::{Rules, rule};
+use super::chat::is_tool_name;
+use super::{Rules, rule};
 
 pub(crate) fn check(body: &Value) -> Rules {
     let mut due: Vec<(&Value, &Value)> = Vec::new();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Rules, rule};
+use super::{Rules, rule};
 
 pub(crate) fn check(body: &Value) -> Rules {
     let mut due = 0;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::chat::is_tool_name;
-use crate::{Rules, rule};
+use super::chat::is_tool_name;
+use super::{Rules, rule};
 
 pub(crate) fn check(body: &Value) -> Rules {
     let mut ids = HashSet::new();

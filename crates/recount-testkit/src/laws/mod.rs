@@ -3,6 +3,8 @@
 //! The property tests hold generated streams to them, the fuzz targets whatever the fuzzer comes up with.
 
 mod accessors;
+#[cfg(feature = "agent")]
+mod arguments;
 mod checked;
 mod checkpointed;
 mod codec;
@@ -13,12 +15,17 @@ mod idempotent;
 mod json;
 mod pieces;
 mod reasons;
+mod repaired;
 mod reported;
+#[cfg(feature = "agent")]
+mod shell;
 mod spelling;
 mod translated;
 mod ways;
 
 pub use accessors::{event_accessors, message_accessors};
+#[cfg(feature = "agent")]
+pub use arguments::arguments;
 pub use checked::{checked, legal_streams_check};
 pub use checkpointed::{checkpointed, checkpointed_after_every_event, checkpointed_at, taken_in_between};
 pub use codec::{checkpoint_round_trip, event_round_trip, message_round_trip, resumes, survives_as_custom_event};
@@ -27,7 +34,10 @@ pub use decoded::decoded;
 pub use determined::{determined, legal_events_apply, paired};
 pub use idempotent::idempotent;
 pub use json::{scanner_agrees, value_survives};
+pub use repaired::{completed, repaired};
 pub use reported::{message_reported, reported};
+#[cfg(feature = "agent")]
+pub use shell::shell;
 pub use spelling::{event_in_any_spelling, message_in_any_spelling};
 pub use translated::translated;
 pub use ways::ways_agree;

@@ -1,0 +1,262 @@
+//! Reading JSON that is almost JSON, and writing it as JSON.
+
+use recount_message::MAX_DEPTH;
+
+use super::text::{self, Word};
+use super::{Repair, Unreadable};
+
+/// What became of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// It is written, and the text goes on.
+    Whole,
+    /// The text broke off in it. What there was of it is written, and closed.
+    Cut,
+    /// The text broke off before there was anything of it to write.
+    Nothing,
+}
+
+/// A text on its way to JSON.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    /// What has not been read yet.
+    pub(super) rest: &'a str,
+    pub(super) out: String,
+    repairs: Vec<Repair>,
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, rest: text, out: String::with_capacity(text.len() + 8), repairs: Vec::new(), depth: 0 }
+    }
+
+    /// What was written, and what had to be mended for it.
+    pub(super) fn finish(self) -> (String, Vec<Repair>) {
+        (self.out, self.repairs)
+    }
+
+    pub(super) fn note(&mut self, repair: Repair) {
+        if !self.repairs.contains(&repair) {
+            self.repairs.push(repair);
+        }
+    }
+
+    pub(super) fn mistake(&self, what: impl Into<String>) -> Unreadable {
+        let read = self.text.get(..self.text.len() - self.rest.len()).unwrap_or_default();
+        Unreadable::Syntax { at: read.chars().count() + 1, what: what.into() }
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    pub(super) fn bump(&mut self) -> Option<char> {
+        let mut chars = self.rest.chars();
+        let next = chars.next();
+        self.rest = chars.as_str();
+        next
+    }
+
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or_default();
+    }
+
+    fn takes(&mut self, expected: &str) -> bool {
+        let found = self.rest.starts_with(expected);
+        if found {
+            self.skip(expected.len());
+        }
+        found
+    }
+
+    /// One object, and nothing of weight before or after it.
+    pub(super) fn document(&mut self) -> Result<(), Unreadable> {
+        self.space();
+        if self.takes("```") {
+            self.note(Repair::Surroundings);
+            self.skip(self.rest.len() - self.rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len());
+            self.space();
+        }
+        if self.peek() != Some('{') {
+            return Err(self.mistake("expected an object"));
+        }
+        match self.value()? {
+            Found::Whole => self.after(),
+            Found::Cut | Found::Nothing => {
+                self.note(Repair::BrokenOff);
+                Ok(())
+            }
+        }
+    }
+
+    /// Words after the object are left out, but a second value might be what was meant.
+    fn after(&mut self) -> Result<(), Unreadable> {
+        self.space();
+        if self.rest.contains(['{', '[', '"']) {
+            return Err(self.mistake("there is more after the object"));
+        }
+        if !self.rest.is_empty() {
+            self.note(Repair::Surroundings);
+        }
+        Ok(())
+    }
+
+    fn space(&mut self) {
+        loop {
+            self.rest = self.rest.trim_start_matches([' ', '\n', '\r', '\t']);
+            if self.peek().is_some_and(|next| next.is_whitespace() || next == '\u{feff}') {
+                self.note(Repair::Space);
+                self.bump();
+                continue;
+            }
+            let length = if self.rest.starts_with("//") {
+                self.rest.find('\n').unwrap_or(self.rest.len())
+            } else if self.rest.starts_with("/*") {
+                self.rest.find("*/").map_or(self.rest.len(), |at| at + 2)
+            } else {
+                return;
+            };
+            self.note(Repair::Comment);
+            self.skip(length);
+        }
+    }
+
+    fn value(&mut self) -> Result<Found, Unreadable> {
+        self.space();
+        match self.peek() {
+            None => Ok(Found::Nothing),
+            Some('{') => self.nested(Self::object),
+            Some('[') => self.nested(Self::array),
+            Some(quote) if text::closing_quote(quote).is_some() => self.string(),
+            Some(_) => self.word(),
+        }
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Found, Unreadable>) -> Result<Found, Unreadable> {
+        if self.depth == MAX_DEPTH {
+            return Err(self.mistake(format!("it nests deeper than {MAX_DEPTH} levels")));
+        }
+        self.depth += 1;
+        let found = read(self);
+        self.depth -= 1;
+        found
+    }
+
+    fn object(&mut self) -> Result<Found, Unreadable> {
+        self.list('}', |reader| {
+            if reader.key()? == Found::Nothing {
+                return Ok(Found::Nothing);
+            }
+            reader.space();
+            match reader.peek() {
+                None => return Ok(Found::Nothing),
+                Some(':') => reader.skip(1),
+                Some(other) => return Err(reader.mistake(format!("expected `:` after a key, found `{other}`"))),
+            }
+            reader.out.push(':');
+            reader.value()
+        })
+    }
+
+    fn array(&mut self) -> Result<Found, Unreadable> {
+        self.list(']', Self::value)
+    }
+
+    /// Items between commas, up to a bracket or the end of the text.
+    fn list(
+        &mut self,
+        close: char,
+        mut item: impl FnMut(&mut Self) -> Result<Found, Unreadable>,
+    ) -> Result<Found, Unreadable> {
+        let open = self.bump();
+        self.out.extend(open);
+        let mut is_first = true;
+        let found = loop {
+            self.space();
+            match self.peek() {
+                None => break Found::Cut,
+                Some(next) if next == close => {
+                    if !is_first {
+                        self.note(Repair::TrailingComma);
+                    }
+                    self.skip(1);
+                    break Found::Whole;
+                }
+                Some(_) => {}
+            }
+            let before = self.out.len();
+            if !is_first {
+                self.out.push(',');
+            }
+            is_first = false;
+            match item(self)? {
+                Found::Whole => {}
+                Found::Cut => break Found::Cut,
+                Found::Nothing => {
+                    self.out.truncate(before);
+                    break Found::Cut;
+                }
+            }
+            self.space();
+            match self.peek() {
+                None => break Found::Cut,
+                Some(',') => self.skip(1),
+                Some(next) if next == close => {
+                    self.skip(1);
+                    break Found::Whole;
+                }
+                Some(other) => return Err(self.mistake(format!("expected `,` or `{close}`, found `{other}`"))),
+            }
+        };
+        self.out.push(close);
+        Ok(found)
+    }
+
+    fn key(&mut self) -> Result<Found, Unreadable> {
+        if self.peek().is_some_and(|next| text::closing_quote(next).is_some()) {
+            return Ok(match self.string()? {
+                Found::Whole => Found::Whole,
+                Found::Cut | Found::Nothing => Found::Nothing,
+            });
+        }
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-');
+        let end = self.rest.find(|c| !is_part(c));
+        let key = self.rest.get(..end.unwrap_or(self.rest.len())).unwrap_or_default();
+        if key.is_empty() {
+            return Err(self.mistake("expected a key"));
+        }
+        if end.is_none() {
+            return Ok(Found::Nothing);
+        }
+        self.note(Repair::BareKey);
+        recount_message::wire::write_string(&mut self.out, key);
+        self.skip(key.len());
+        Ok(Found::Whole)
+    }
+
+    /// A number, `true`, `false` or `null`, or what stands for one of them elsewhere.
+    fn word(&mut self) -> Result<Found, Unreadable> {
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
+        let end = self.rest.find(|c| !is_part(c));
+        let word = self.rest.get(..end.unwrap_or(self.rest.len())).unwrap_or_default();
+        let is_last = end.is_none();
+        let read = if is_last { text::last_word(word) } else { text::word(word) };
+        let found = match read {
+            Word::Json(json) => {
+                self.out.push_str(json);
+                if is_last { Found::Cut } else { Found::Whole }
+            }
+            Word::Mended(json, repair) => {
+                self.out.push_str(&json);
+                self.note(repair);
+                if is_last { Found::Cut } else { Found::Whole }
+            }
+            Word::Incomplete => Found::Nothing,
+            Word::Unknown => return Err(self.mistake("expected a value")),
+        };
+        self.skip(word.len());
+        Ok(found)
+    }
+}

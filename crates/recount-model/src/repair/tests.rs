@@ -1,0 +1,112 @@
+use super::*;
+
+#[track_caller]
+fn check(input: &str, expected: &str, repairs: &[Repair]) {
+    let read = object(input).unwrap();
+    assert_eq!(read.object.to_json(), expected, "{input}");
+    assert_eq!(read.repairs, repairs, "{input}");
+}
+
+#[track_caller]
+fn refused(input: &str, expected: &str) {
+    assert_eq!(object(input).unwrap_err().to_string(), expected, "{input}");
+}
+
+#[test]
+fn json_stays_as_it_is() {
+    check(
+        r#"{"a": 25.0, "b": 12345678901234567890123, "a": 1}"#,
+        r#"{"a":25.0,"b":12345678901234567890123,"a":1}"#,
+        &[],
+    );
+    check("", "{}", &[]);
+    check(" \n", "{}", &[]);
+}
+
+#[test]
+fn what_broke_off_is_closed() {
+    let check = |input, expected| check(input, expected, &[Repair::BrokenOff]);
+    check(r#"{"city": "Par"#, r#"{"city":"Par"}"#);
+    check(r#"{"city": "Par\"#, r#"{"city":"Par"}"#);
+    check(r#"{"city": "Par\u00e"#, r#"{"city":"Par"}"#);
+    check(r#"{"city": "Par\ud83c"#, r#"{"city":"Par"}"#);
+    check(r#"{"city": "Par\ud83c\u"#, r#"{"city":"Par"}"#);
+    check(r#"{"city": "Par\ud83c\udf0d"#, r#"{"city":"Par🌍"}"#);
+    check(r#"{"city": "Paris", "un"#, r#"{"city":"Paris"}"#);
+    check(r#"{"city": "Paris", "unit""#, r#"{"city":"Paris"}"#);
+    check(r#"{"city": "Paris", "unit":"#, r#"{"city":"Paris"}"#);
+    check(r#"{"city": "Paris", "unit": tr"#, r#"{"city":"Paris"}"#);
+    check(r#"{"city": "Paris", "unit": true"#, r#"{"city":"Paris","unit":true}"#);
+    check(r#"{"city": "Paris","#, r#"{"city":"Paris"}"#);
+    check(r#"{"a": {"b": [1, 2, {"c": "d"#, r#"{"a":{"b":[1,2,{"c":"d"}]}}"#);
+    check(r#"{"a": [1, 2,"#, r#"{"a":[1,2]}"#);
+    check(r#"{"a": [1, 2"#, r#"{"a":[1,2]}"#);
+    check(r#"{"a": [1, fal"#, r#"{"a":[1]}"#);
+    check(r#"{"a": 12."#, r#"{"a":12}"#);
+    check(r#"{"a": 12e-"#, r#"{"a":12}"#);
+    check(r#"{"a": -"#, "{}");
+    check(r#"{"a": [], "b": {"#, r#"{"a":[],"b":{}}"#);
+    check("{", "{}");
+    check(r#"{"ci"#, "{}");
+}
+
+#[test]
+fn what_stands_around_the_object_is_left_out() {
+    check("```json\n{\"a\": 1}\n```", r#"{"a":1}"#, &[Repair::Surroundings]);
+    check("```\n{\"a\": 1}", r#"{"a":1}"#, &[Repair::Surroundings]);
+    check(r#"{"a": 1} and so on"#, r#"{"a":1}"#, &[Repair::Surroundings]);
+    check(r#"{"a": 1}}"#, r#"{"a":1}"#, &[Repair::Surroundings]);
+    check("\u{feff}{\"a\": 1,}", r#"{"a":1}"#, &[Repair::Space, Repair::TrailingComma]);
+    check(r#""{\"a\": 1}""#, r#"{"a":1}"#, &[Repair::Quoted]);
+}
+
+#[test]
+fn python_is_read_as_json() {
+    let python = "{'city': 'Paris', 'ok': True, 'no': False, 'unit': None}";
+    let json = r#"{"city":"Paris","ok":true,"no":false,"unit":null}"#;
+    check(python, json, &[Repair::Quotes, Repair::PythonLiteral]);
+    check(r"{'a': 'it\'s'}", r#"{"a":"it's"}"#, &[Repair::Quotes, Repair::Escape]);
+    check(r#"{'a': 'say "hi"'}"#, r#"{"a":"say \"hi\""}"#, &[Repair::Quotes]);
+}
+
+#[test]
+fn javascript_is_read_as_json() {
+    check("{city: 1, $x_2: [1, 2,],}", r#"{"city":1,"$x_2":[1,2]}"#, &[Repair::BareKey, Repair::TrailingComma]);
+    check("{\"a\": 1, // one\n \"b\": /* two */ 2}", r#"{"a":1,"b":2}"#, &[Repair::Comment]);
+    check(r#"{"a": +1, "b": .5, "c": -.5, "d": 5.}"#, r#"{"a":1,"b":0.5,"c":-0.5,"d":5}"#, &[Repair::Number]);
+}
+
+#[test]
+fn strings_are_escaped_as_json_wants_them() {
+    check("{\"a\": \"x\ny\"}", r#"{"a":"x\ny"}"#, &[Repair::ControlCharacter]);
+    check(r#"{"a": "\d+ C:\new \u12"}"#, r#"{"a":"\\d+ C:\new \\u12"}"#, &[Repair::Escape]);
+    check(r#"{"a": "\ud83c x \udf0d"}"#, "{\"a\":\"\u{fffd} x \u{fffd}\"}", &[Repair::Escape]);
+    check("{\u{201c}a\u{201d}: \u{201c}b\u{201d}}", r#"{"a":"b"}"#, &[Repair::Quotes]);
+}
+
+#[test]
+fn what_can_be_read_in_two_ways_is_refused() {
+    refused(r#"{"a": "say "hi" to them"}"#, "expected `,` or `}`, found `h` at character 13");
+    refused(r#"{"a": 1}{"a": 2}"#, "there is more after the object at character 9");
+    refused(r#"{"a": 1 "b": 2}"#, "expected `,` or `}`, found `\"` at character 9");
+    refused(r#"{"a": 007}"#, "expected a value at character 7");
+    refused(r#"{"a": hello}"#, "expected a value at character 7");
+    refused(r#"{"a": NaN}"#, "expected a value at character 7");
+    refused(r#"{"a": 1,, "b": 2}"#, "expected a key at character 9");
+    refused(r#"{"a" 1}"#, "expected `:` after a key, found `1` at character 6");
+}
+
+#[test]
+fn what_is_no_object_is_refused() {
+    refused("[1, 2]", "expected an object, found an array");
+    refused("3", "expected an object, found a number");
+    refused("\"text\"", "expected an object, found a string");
+    refused("null", "expected an object, found null");
+    refused("true", "expected an object, found a boolean");
+    refused("this is not json", "expected an object at character 1");
+}
+
+#[test]
+fn what_nests_too_deep_is_refused() {
+    refused(&"{\"a\":".repeat(200), "it nests deeper than 128 levels at character 641");
+}

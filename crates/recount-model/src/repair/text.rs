@@ -1,0 +1,186 @@
+//! Strings, numbers and words of almost JSON.
+
+use std::borrow::Cow;
+
+use recount_message::Json;
+use recount_message::wire::write_string;
+
+use super::reader::{Found, Reader};
+use super::{Repair, Unreadable};
+
+/// What ends a string that begins with such a quote.
+pub(super) fn closing_quote(open: char) -> Option<char> {
+    match open {
+        '"' | '\'' => Some(open),
+        '\u{201c}' => Some('\u{201d}'),
+        '\u{2018}' => Some('\u{2019}'),
+        _ => None,
+    }
+}
+
+/// What a word without quotes stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Word<'a> {
+    /// It is JSON.
+    Json(&'a str),
+    /// It is this, written in another way.
+    Mended(Cow<'a, str>, Repair),
+    /// It broke off too early to be anything.
+    Incomplete,
+    /// Nothing that could be a value.
+    Unknown,
+}
+
+/// A word with something after it.
+pub(super) fn word(word: &str) -> Word<'_> {
+    match word {
+        "true" | "false" | "null" => Word::Json(word),
+        "True" => Word::Mended("true".into(), Repair::PythonLiteral),
+        "False" => Word::Mended("false".into(), Repair::PythonLiteral),
+        "None" => Word::Mended("null".into(), Repair::PythonLiteral),
+        _ if is_number(word) => Word::Json(word),
+        _ => respelt_number(word).map_or(Word::Unknown, |number| Word::Mended(number.into(), Repair::Number)),
+    }
+}
+
+/// The last word of a text that breaks off. A number counts as far as it came, a word only when it is complete.
+pub(super) fn last_word(text: &str) -> Word<'_> {
+    let number = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let could_go_on = text.len() - number.len() <= 2 && text.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
+    if could_go_on && is_number(number) {
+        return Word::Json(number);
+    }
+    match word(text) {
+        Word::Unknown => {}
+        found => return found,
+    }
+    let is_begun =
+        ["true", "false", "null", "True", "False", "None", "-", "+", "."].iter().any(|w| w.starts_with(text));
+    if is_begun { Word::Incomplete } else { Word::Unknown }
+}
+
+fn is_number(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit() || c == '-') && Json::parse(text).is_ok()
+}
+
+/// `+1`, `.5` and `1.` as JSON writes them.
+fn respelt_number(text: &str) -> Option<String> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let digits = digits.strip_suffix('.').unwrap_or(digits);
+    let zero = if digits.starts_with('.') { "0" } else { "" };
+    let number = format!("{sign}{zero}{digits}");
+    is_number(&number).then_some(number)
+}
+
+/// A character of a string.
+enum Piece {
+    Character(char),
+    /// A backslash that means itself, since what follows it is no escape.
+    Backslash,
+    /// The text ends within an escape.
+    Incomplete,
+}
+
+impl Reader<'_> {
+    /// A string in any quotes. One that breaks off is written as far as it came.
+    pub(super) fn string(&mut self) -> Result<Found, Unreadable> {
+        let open = self.bump().unwrap_or('"');
+        let close = closing_quote(open).unwrap_or('"');
+        if open != '"' {
+            self.note(Repair::Quotes);
+        }
+        let mut text = String::new();
+        let mut found = Found::Cut;
+        while let Some(next) = self.bump() {
+            match next {
+                _ if next == close => {
+                    found = Found::Whole;
+                    break;
+                }
+                '\\' => match self.escape() {
+                    Piece::Character(character) => text.push(character),
+                    Piece::Backslash => {
+                        self.note(Repair::Escape);
+                        text.push('\\');
+                    }
+                    Piece::Incomplete => {
+                        self.rest = "";
+                        break;
+                    }
+                },
+                control if control < ' ' => {
+                    self.note(Repair::ControlCharacter);
+                    text.push(control);
+                }
+                other => text.push(other),
+            }
+        }
+        write_string(&mut self.out, &text);
+        Ok(found)
+    }
+
+    /// What stands after a backslash.
+    fn escape(&mut self) -> Piece {
+        let Some(next) = self.peek() else { return Piece::Incomplete };
+        let character = match next {
+            '"' | '\\' | '/' => next,
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            '\'' => {
+                self.note(Repair::Escape);
+                next
+            }
+            'u' => return self.unicode_escape(),
+            _ => return Piece::Backslash,
+        };
+        self.skip(next.len_utf8());
+        Piece::Character(character)
+    }
+
+    /// `u` and four digits, and the second half where they are the first of a pair.
+    fn unicode_escape(&mut self) -> Piece {
+        let Some(digits) = self.rest.get(1..5) else {
+            let is_begun = self.rest.bytes().skip(1).all(|byte| byte.is_ascii_hexdigit());
+            return if is_begun { Piece::Incomplete } else { Piece::Backslash };
+        };
+        let Some(unit) = hex(digits) else { return Piece::Backslash };
+        self.skip(5);
+        if !(0xd800..0xdc00).contains(&unit) {
+            // The second half of a pair without the first is no character.
+            return Piece::Character(char::from_u32(unit).unwrap_or_else(|| self.replaced()));
+        }
+        let low = self.rest.strip_prefix("\\u").and_then(|rest| rest.get(..4)).and_then(hex);
+        match low {
+            Some(low) if (0xdc00..0xe000).contains(&low) => {
+                self.skip(6);
+                let joined = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+                Piece::Character(char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER))
+            }
+            _ if is_begun_escape(self.rest) => Piece::Incomplete,
+            _ => Piece::Character(self.replaced()),
+        }
+    }
+
+    fn replaced(&mut self) -> char {
+        self.note(Repair::Escape);
+        char::REPLACEMENT_CHARACTER
+    }
+}
+
+/// Whether a text is the beginning of the escape for the second half of a pair, and nothing else.
+fn is_begun_escape(rest: &str) -> bool {
+    "\\u".starts_with(rest)
+        || rest
+            .strip_prefix("\\u")
+            .is_some_and(|digits| digits.len() < 4 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+fn hex(digits: &str) -> Option<u32> {
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+}

@@ -1,0 +1,76 @@
+//! What is true of the arguments that a model gives a tool.
+
+use std::sync::OnceLock;
+
+use recount_agent::tool::{FunctionTool, Mounted, ToolSpec, arguments};
+use recount_message::{Json, Object};
+
+use super::{Broken, Verdict, ensure, ensure_same};
+
+/// Schemas of every kind of thing that a value may have to become.
+const SCHEMAS: [&str; 8] = [
+    r#"{"type":"object"}"#,
+    r#"{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"number"},"é":{"type":"boolean"}}}"#,
+    r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a"]}"#,
+    r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"integer"}},"b":{"type":["integer","null"]}}}"#,
+    r##"{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#/$defs/A"},{"type":"null"}]}},
+        "$defs":{"A":{"type":"object","properties":{"a":{"type":"boolean"},"b":{"$ref":"#/$defs/A"}},"required":["a"]}}}"##,
+    r#"{"type":"object","properties":{"a":{"enum":[1,"x",true]},"b":{"const":2}},"additionalProperties":false}"#,
+    r#"{"type":"object","additionalProperties":{"type":"string"}}"#,
+    r#"{"type":"object","properties":{"a":{"oneOf":[{"type":"integer","minimum":5},{"type":"array","items":{"type":"object"}}]},
+        "b":{"allOf":[{"type":"string"},{"type":"integer"}]}}}"#,
+];
+
+fn tools() -> &'static [Mounted] {
+    static TOOLS: OnceLock<Vec<Mounted>> = OnceLock::new();
+    TOOLS.get_or_init(|| {
+        let tool = |schema: &&str| {
+            let spec = ToolSpec::new("tool", "").parameters(Json::parse(schema).ok()?);
+            Mounted::new(FunctionTool::dynamic(spec, |arguments, _| async move { Ok(arguments) })).ok()
+        };
+        SCHEMAS.iter().filter_map(tool).collect()
+    })
+}
+
+/// Any text as arguments: what is right is left as it is, and what is made of the rest is right.
+///
+/// # Errors
+///
+/// When it is not so.
+pub fn arguments(text: &str, chance: u64) -> Verdict {
+    ensure_same!(tools().len(), SCHEMAS.len(), "the schemas that compile");
+    let Some(tool) = tools().get((chance % SCHEMAS.len() as u64) as usize) else { return Ok(()) };
+    let strict = Object::parse(text).ok().filter(has_no_repeated_key);
+    let is_right = strict.as_ref().is_some_and(|object| tool.parameters().check(&object.clone().into()).is_ok());
+    match arguments::read(text, tool) {
+        Ok(read) => {
+            let json = Json::from(read.object.clone());
+            ensure!(tool.parameters().check(&json).is_ok(), "{text} became {json}, which is not right");
+            ensure_same!(read.is_repaired(), !is_right && !text.trim().is_empty(), "whether {text} was repaired");
+            if is_right {
+                ensure_same!(Some(&read.object), strict.as_ref(), "arguments that were right");
+            }
+            let again = arguments::read(json.as_str(), tool).map_err(|error| Broken::new(error.to_string()))?;
+            ensure_same!(again.object, read.object, "arguments that are read again");
+            ensure!(!again.is_repaired(), "{json} needed {:?} although it was repaired", again.repaired);
+            Ok(())
+        }
+        Err(error) => {
+            ensure!(!is_right, "{text} is right, but: {error}");
+            Ok(())
+        }
+    }
+}
+
+fn has_no_repeated_key(object: &Object) -> bool {
+    let keys: std::collections::HashSet<&str> = object.iter().map(|(key, _)| key).collect();
+    keys.len() == object.len() && object.iter().all(|(_, value)| value_has_none(value))
+}
+
+fn value_has_none(value: &Json) -> bool {
+    match (value.to_object(), value.to_list()) {
+        (Some(object), _) => has_no_repeated_key(&object),
+        (None, Some(list)) => list.iter().all(value_has_none),
+        (None, None) => true,
+    }
+}

@@ -1,0 +1,12 @@
+//! Any bytes as what a model wrote for the arguments of a tool.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use recount_testkit::fuzzing;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Err(broken) = fuzzing::arguments(bytes) {
+        panic!("{broken}");
+    }
+});
