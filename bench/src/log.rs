@@ -2,13 +2,15 @@
 //! event takes.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use recount_log::storage::{Storage, Stored, View, Views, Write};
 use recount_log::writer::{Notice, Outbox};
 use recount_log::{
     Adoption, Answer, AppendRequest, Cursor, Durability, Error, Events, Frame, Log, Options, Request, SessionKey,
-    SqliteStorage, Start, Surroundings, Writer, storage::Storage,
+    SqliteStorage, Start, Surroundings, Writer,
 };
 use rusqlite::{Connection, params};
 
@@ -53,16 +55,8 @@ pub struct Spent {
     pub wall: Duration,
     /// Of the processor, in the thread that writes.
     pub cpu: Duration,
-}
-
-impl Spent {
-    /// More than anything takes.
-    pub const MOST: Self = Self { wall: Duration::MAX, cpu: Duration::MAX };
-
-    /// The lesser of each.
-    pub fn least(self, other: Self) -> Self {
-        Self { wall: self.wall.min(other.wall), cpu: self.cpu.min(other.cpu) }
-    }
+    /// Of that, in commits to the storage.
+    pub commits: Duration,
 }
 
 /// What a loop takes that does nothing but insert rows into the table of the log.
@@ -115,7 +109,8 @@ pub fn bare_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent> {
         }
         transaction.commit()?;
         if written == 0 {
-            let spent = Spent { wall: started.elapsed(), cpu: cpu_time().saturating_sub(cpu) };
+            let cpu = cpu_time().saturating_sub(cpu);
+            let spent = Spent { wall: started.elapsed(), cpu, commits: cpu };
             drop(done);
             emptier.join().map_err(|_| anyhow::anyhow!("the thread that empties the log panicked"))?;
             return Ok(spent);
@@ -130,7 +125,8 @@ pub fn bare_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent> {
 /// When the log fails.
 pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent> {
     let directory = tempfile::tempdir()?;
-    let mut storage = SqliteStorage::open(directory.path(), &mut Options::default().durability(durability))?;
+    let storage = SqliteStorage::open(directory.path(), &mut Options::default().durability(durability))?;
+    let mut storage = Timed { storage, commits: Duration::ZERO };
     let mut writer = Writer::new(Surroundings::default());
     let keys =
         (0..SESSIONS).map(|number| SessionKey::new(&format!("session-{number}"))).collect::<Result<Vec<_>, _>>()?;
@@ -139,7 +135,8 @@ pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent>
     let mut outbox = Counting::default();
     writer.run(&mut storage, &creating, &mut outbox);
 
-    let mut spent = Spent { wall: Duration::ZERO, cpu: Duration::ZERO };
+    storage.commits = Duration::ZERO;
+    let mut spent = Spent { wall: Duration::ZERO, cpu: Duration::ZERO, commits: Duration::ZERO };
     let mut requests = load.events.iter().flat_map(|events| {
         keys.iter().map(move |key| Request::Append(AppendRequest::new(key.clone(), events.clone())))
     });
@@ -156,7 +153,38 @@ pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent>
     }
     anyhow::ensure!(outbox.done == load.entries() + SESSIONS, "only {} were answered", outbox.done);
     storage.close()?;
+    spent.commits = storage.commits;
     Ok(spent)
+}
+
+/// A storage that notes how long its commits take.
+#[derive(Debug)]
+struct Timed<S> {
+    storage: S,
+    commits: Duration,
+}
+
+impl<S: Views> Views for Timed<S> {
+    fn view(&self) -> Stored<Box<dyn View + '_>> {
+        self.storage.view()
+    }
+}
+
+impl<S: Storage> Storage for Timed<S> {
+    fn readers(&self) -> Arc<dyn Views + Send + Sync> {
+        self.storage.readers()
+    }
+
+    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
+        let started = cpu_time();
+        let result = self.storage.commit(writes);
+        self.commits += cpu_time().saturating_sub(started);
+        result
+    }
+
+    fn close(&mut self) -> Stored<()> {
+        self.storage.close()
+    }
 }
 
 /// Counts what went well.
@@ -216,10 +244,25 @@ impl LongSession {
     ///
     /// When the log fails.
     pub async fn write(directory: &Path, replies: usize) -> anyhow::Result<Self> {
+        Self::of(directory, &streams::blocks_of_messages(replies, 1, 1_000).text).await
+    }
+
+    /// Writes one reply with so many deltas, which has not ended.
+    ///
+    /// # Errors
+    ///
+    /// When the log fails.
+    pub async fn write_open_reply(directory: &Path, deltas: usize) -> anyhow::Result<Self> {
+        let stream = streams::text(deltas);
+        let end = stream.text.find("\"TEXT_BLOCK_END\"").context("the stream has no end")?;
+        let end = stream.text.get(..end).and_then(|text| text.rfind('\n')).unwrap_or_default();
+        Self::of(directory, stream.text.get(..end).unwrap_or_default()).await
+    }
+
+    async fn of(directory: &Path, lines: &str) -> anyhow::Result<Self> {
         let log = Log::open(directory, Options::default())?;
         let key = SessionKey::new("long")?;
-        let stream = streams::blocks_of_messages(replies, 1, 1_000);
-        let events = Events::from_lines(stream.text.as_bytes())?;
+        let events = Events::from_lines(lines.as_bytes())?;
         let about = "{}".to_owned();
         let adoption = Adoption { key: key.clone(), about, events, states: Vec::new(), replaces: false };
         let row = log.adopt(adoption).await?;

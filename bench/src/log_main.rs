@@ -16,8 +16,8 @@ struct Options {
     /// How many deltas each of a thousand sessions gets.
     #[arg(long, default_value_t = 100)]
     deltas: usize,
-    /// How often the bare loop and the log are measured, in turn; the least time of each counts.
-    #[arg(long, default_value_t = 5)]
+    /// How often the bare loop and the log are measured, in turn; the median counts.
+    #[arg(long, default_value_t = 9)]
     rounds: usize,
     /// How many thousand entries the long session has.
     #[arg(long, default_value_t = 1_000)]
@@ -32,6 +32,9 @@ struct Figures {
     join_ms: Percentiles,
     join_after_restart_ms: Percentiles,
     snapshot_ms: Percentiles,
+    open_join_ms: Percentiles,
+    open_snapshot_ms: Percentiles,
+    open_first_snapshot_ms: f64,
     bytes_per_event: f64,
     bytes_per_event_compacted: f64,
 }
@@ -42,11 +45,59 @@ struct Appends {
     /// Of the processor, in the thread that writes.
     bare_us_per_entry: f64,
     writer_us_per_entry: f64,
+    /// Of that, in the storage.
+    commit_us_per_entry: f64,
     share: f64,
     /// On the wall.
     bare_per_second: f64,
     writer_per_second: f64,
     handles_per_second: f64,
+}
+
+/// The same entries, written in three ways right after each other.
+struct Round {
+    bare: Spent,
+    writer: Spent,
+    handles: Duration,
+}
+
+impl Round {
+    /// Measures all three. Which of the first two begins changes, so that neither always finds what the other left behind.
+    async fn measure(load: &Load, durability: Durability, is_writer_first: bool) -> anyhow::Result<Self> {
+        let bare = || tokio::task::block_in_place(|| bare_loop(load, durability));
+        let writer = || tokio::task::block_in_place(|| writer_loop(load, durability));
+        let (bare, writer) = if is_writer_first {
+            let writer = writer()?;
+            (bare()?, writer)
+        } else {
+            (bare()?, writer()?)
+        };
+        Ok(Self { bare, writer, handles: appends(load, durability).await? })
+    }
+}
+
+impl Appends {
+    /// The medians. That of the share is the median of each round's own, so that a slow moment of the machine counts for
+    /// both or for neither.
+    fn of(durability: Durability, entries: usize, rounds: &[Round]) -> Self {
+        let median = |figure: &dyn Fn(&Round) -> f64| {
+            let mut figures: Vec<f64> = rounds.iter().map(figure).collect();
+            figures.sort_unstable_by(f64::total_cmp);
+            figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+        };
+        let us_per_entry = |time: Duration| time.as_secs_f64() * 1e6 / entries as f64;
+        let per_second = |time: Duration| entries as f64 / time.as_secs_f64();
+        Self {
+            durability: durability.as_str(),
+            bare_us_per_entry: median(&|round| us_per_entry(round.bare.cpu)),
+            writer_us_per_entry: median(&|round| us_per_entry(round.writer.cpu)),
+            commit_us_per_entry: median(&|round| us_per_entry(round.writer.commits)),
+            share: median(&|round| round.bare.cpu.as_secs_f64() / round.writer.cpu.as_secs_f64()),
+            bare_per_second: median(&|round| per_second(round.bare.wall)),
+            writer_per_second: median(&|round| per_second(round.writer.wall)),
+            handles_per_second: median(&|round| per_second(round.handles)),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -95,22 +146,11 @@ async fn measure(options: &Options) -> anyhow::Result<Figures> {
     let load = Load::new(options.deltas)?;
     let mut rates = Vec::new();
     for durability in [Durability::Process, Durability::Disk] {
-        let (mut bare, mut ours, mut handles) = (Spent::MOST, Spent::MOST, Duration::MAX);
-        for _ in 0..options.rounds {
-            bare = bare.least(tokio::task::block_in_place(|| bare_loop(&load, durability))?);
-            ours = ours.least(tokio::task::block_in_place(|| writer_loop(&load, durability))?);
-            handles = handles.min(appends(&load, durability).await?);
+        let mut rounds = Vec::new();
+        for round in 0..options.rounds.max(1) {
+            rounds.push(Round::measure(&load, durability, round % 2 == 1).await?);
         }
-        let rate = |time: Duration| load.entries() as f64 / time.as_secs_f64();
-        rates.push(Appends {
-            durability: durability.as_str(),
-            bare_us_per_entry: 1e6 / rate(bare.cpu),
-            writer_us_per_entry: 1e6 / rate(ours.cpu),
-            share: rate(ours.cpu) / rate(bare.cpu),
-            bare_per_second: rate(bare.wall),
-            writer_per_second: rate(ours.wall),
-            handles_per_second: rate(handles),
-        });
+        rates.push(Appends::of(durability, load.entries(), &rounds));
     }
 
     let directory = tempfile::tempdir()?;
@@ -127,12 +167,25 @@ async fn measure(options: &Options) -> anyhow::Result<Figures> {
     long.compact().await?;
     let bytes_per_event_compacted = size(directory.path())? as f64 / entries as f64;
     long.close().await?;
+
+    // The same with one reply that has not ended.
+    let directory = tempfile::tempdir()?;
+    let open = LongSession::write_open_reply(directory.path(), options.thousands * 1_000).await?;
+    open.joins(100).await?;
+    let open_join_ms = Percentiles::of(&open.joins(1_000).await?);
+    let open = open.reopen(directory.path()).await?;
+    let open_first_snapshot_ms = Percentiles::of(&open.snapshots(1).await?).max;
+    let open_snapshot_ms = Percentiles::of(&open.snapshots(100).await?);
+    open.close().await?;
     Ok(Figures {
         appends: rates,
         entries,
         join_ms,
         join_after_restart_ms,
         snapshot_ms,
+        open_join_ms,
+        open_snapshot_ms,
+        open_first_snapshot_ms,
         bytes_per_event,
         bytes_per_event_compacted,
     })
@@ -140,23 +193,22 @@ async fn measure(options: &Options) -> anyhow::Result<Figures> {
 
 fn print(figures: &Figures, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "appends, {SESSIONS} sessions in turn, {BATCH} to a commit")?;
-    writeln!(
-        out,
-        "{:<12} {:>12} {:>12} {:>7}   {:>12} {:>12} {:>12}",
-        "", "bare loop", "the writer", "share", "bare loop", "the writer", "the handles"
-    )?;
-    writeln!(
-        out,
-        "{:<12} {:>12} {:>12} {:>7}   {:>12} {:>12} {:>12}",
-        "durability", "us of CPU", "us of CPU", "", "entries/s", "entries/s", "entries/s"
-    )?;
+    let columns = ["", "bare loop", "the writer", "(SQLite)", "share", "bare loop", "the writer", "the handles"];
+    let units = ["durability", "us of CPU", "us of CPU", "us of CPU", "", "entries/s", "entries/s", "entries/s"];
+    for [first, bare, writer, commit, share, bare_rate, writer_rate, handles] in [columns, units] {
+        writeln!(
+            out,
+            "{first:<12} {bare:>10} {writer:>11} {commit:>10} {share:>6} {bare_rate:>11} {writer_rate:>11} {handles:>12}"
+        )?;
+    }
     for row in &figures.appends {
         writeln!(
             out,
-            "{:<12} {:>12.2} {:>12.2} {:>7.2}   {:>12.0} {:>12.0} {:>12.0}",
+            "{:<12} {:>10.2} {:>11.2} {:>10.2} {:>6.2} {:>11.0} {:>11.0} {:>12.0}",
             row.durability,
             row.bare_us_per_entry,
             row.writer_us_per_entry,
+            row.commit_us_per_entry,
             row.share,
             row.bare_per_second,
             row.writer_per_second,
@@ -170,9 +222,13 @@ fn print(figures: &Figures, out: &mut impl Write) -> std::io::Result<()> {
         ("at a random cursor", figures.join_ms),
         ("right after a restart", figures.join_after_restart_ms),
         ("with a snapshot", figures.snapshot_ms),
+        ("within one open reply", figures.open_join_ms),
+        ("with a snapshot of it", figures.open_snapshot_ms),
     ] {
         writeln!(out, "{name:<28} {:>8.2} {:>8.2} {:>8.2}", times.p50, times.p99, times.max)?;
     }
+    let first = figures.open_first_snapshot_ms;
+    writeln!(out, "the first snapshot of the open reply after a restart: {first:.2}")?;
     writeln!(out)?;
     let Figures { bytes_per_event, bytes_per_event_compacted, .. } = figures;
     writeln!(out, "bytes on disk per event: {bytes_per_event:.0}, compacted {bytes_per_event_compacted:.1}")?;
@@ -206,6 +262,16 @@ fn targets(figures: &Figures) -> Vec<Target> {
             name: "snapshot of a long session: ms, p99",
             limit: Limit::AtMost(10.0),
             measured: Some(figures.snapshot_ms.p99),
+        },
+        Target {
+            name: "join within a reply that has not ended: ms, p99",
+            limit: Limit::AtMost(10.0),
+            measured: Some(figures.open_join_ms.p99),
+        },
+        Target {
+            name: "snapshot of a reply that has not ended: ms, p99",
+            limit: Limit::AtMost(10.0),
+            measured: Some(figures.open_snapshot_ms.p99),
         },
     ]
 }

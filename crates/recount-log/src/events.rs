@@ -1,12 +1,16 @@
 //! Events on their way into the log: encoded once, and never again.
 
 use bytes::Bytes;
-use recount_message::{DecodeError, Event, Stamps};
+use recount_message::{DecodeError, Event, EventKind, Stamps};
+
+use crate::Digest;
+use crate::window::IdHash;
 
 /// Some events in native JSON, ready to be appended.
 ///
-/// They are encoded where they are made, so that the writer, the storage and every reader share the same bytes. Ids and
-/// times that are missing are stamped here, once: sending the same `Events` again is sending the same events.
+/// They are encoded where they are made, so that the writer, the storage and every reader share the same bytes. What else
+/// follows from an event alone is found out here too, and not by the writer, for which everybody waits. Ids and times that
+/// are missing are stamped here, once: sending the same `Events` again is sending the same events.
 ///
 /// ```
 /// use recount_log::Events;
@@ -21,7 +25,16 @@ use recount_message::{DecodeError, Event, Stamps};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Events {
-    texts: Vec<Bytes>,
+    items: Vec<Item>,
+    /// The uploads that events name, each with the index of the event.
+    uploads: Vec<(usize, Digest)>,
+}
+
+/// An event, encoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Item {
+    pub(crate) text: Bytes,
+    pub(crate) id: IdHash,
 }
 
 /// A line that is no event.
@@ -75,26 +88,42 @@ impl Events {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.texts.len()
+        self.items.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
+        self.items.is_empty()
     }
 
     /// How many bytes they have.
     pub fn bytes(&self) -> usize {
-        self.texts.iter().map(Bytes::len).sum()
+        self.items.iter().map(|item| item.text.len()).sum()
     }
 
-    /// Events that are stored already.
-    pub(crate) fn from_stored(texts: Vec<Bytes>) -> Self {
-        Self { texts }
+    /// Takes an event whose text is there already.
+    pub(crate) fn push_encoded(&mut self, event: &Event<'_>, text: Bytes) {
+        if may_name_uploads(&event.kind)
+            && let Ok(text) = std::str::from_utf8(&text)
+        {
+            let index = self.items.len();
+            self.uploads.extend(Digest::all_in(text).map(|digest| (index, digest)));
+        }
+        self.items.push(Item { text, id: IdHash::of(&event.id) });
     }
 
-    pub(crate) fn texts(&self) -> &[Bytes] {
-        &self.texts
+    pub(crate) fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// The uploads that the event with an index names.
+    pub(crate) fn uploads_of(&self, index: usize) -> impl Iterator<Item = Digest> {
+        self.uploads.iter().filter(move |(of, _)| *of == index).map(|(_, digest)| *digest)
+    }
+
+    /// Whether any event names an upload. Hardly any do.
+    pub(crate) fn names_uploads(&self) -> bool {
+        !self.uploads.is_empty()
     }
 }
 
@@ -125,12 +154,15 @@ impl<'a> From<&Vec<Event<'a>>> for Events {
 #[derive(Default)]
 struct Encoder {
     buffer: String,
-    ends: Vec<usize>,
+    /// Where each event ends, and what its id is.
+    ends: Vec<(usize, IdHash)>,
+    uploads: Vec<(usize, Digest)>,
 }
 
 impl Encoder {
     fn push(&mut self, event: &Event<'_>, stamps: &mut Stamps) {
-        if event.id.is_empty() || event.created_at.is_empty() {
+        let start = self.buffer.len();
+        let id = if event.id.is_empty() || event.created_at.is_empty() {
             let mut event = event.clone();
             if event.id.is_empty() {
                 event.id = stamps.id().into();
@@ -139,16 +171,39 @@ impl Encoder {
                 event.created_at = stamps.time().into();
             }
             event.write_json(&mut self.buffer);
+            IdHash::of(&event.id)
         } else {
             event.write_json(&mut self.buffer);
+            IdHash::of(&event.id)
+        };
+        if may_name_uploads(&event.kind) {
+            let (index, text) = (self.ends.len(), self.buffer.get(start..).unwrap_or_default());
+            self.uploads.extend(Digest::all_in(text).map(|digest| (index, digest)));
         }
-        self.ends.push(self.buffer.len());
+        self.ends.push((self.buffer.len(), id));
     }
 
     fn finish(self) -> Events {
         let whole = Bytes::from(self.buffer);
         let mut start = 0;
-        let texts = self.ends.into_iter().map(|end| whole.slice(std::mem::replace(&mut start, end)..end)).collect();
-        Events { texts }
+        let items = self.ends.into_iter().map(|(end, id)| {
+            let text = whole.slice(std::mem::replace(&mut start, end)..end);
+            Item { text, id }
+        });
+        Events { items: items.collect(), uploads: self.uploads }
     }
+}
+
+/// Whether an event can hold a URL. Deltas of text cannot, and they are most of what is written.
+fn may_name_uploads(kind: &EventKind<'_>) -> bool {
+    !matches!(
+        kind,
+        EventKind::TextBlockStart(_)
+            | EventKind::TextBlockDelta(_)
+            | EventKind::ThinkingBlockStart(_)
+            | EventKind::ThinkingBlockDelta(_)
+            | EventKind::ToolCallStart(_)
+            | EventKind::ToolCallDelta(_)
+            | EventKind::ToolResultTextDelta(_)
+    )
 }

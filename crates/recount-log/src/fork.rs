@@ -4,10 +4,10 @@ use bytes::Bytes;
 use recount_message::{AgentEvent, FinishedReason, Fold, ReplyEnd, ReplyWriter, Stamps};
 
 use crate::join_deltas::join_deltas;
+use crate::refold::decode;
 use crate::request::Adoption;
 use crate::session::check_cursor;
 use crate::storage::{Limit, Row, StateChange, View};
-use crate::writer::decode;
 use crate::{Cursor, Error, Events, SessionKey};
 
 const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
@@ -24,7 +24,7 @@ pub(crate) fn forked(
         None => view.session(from)?.ok_or_else(|| Error::UnknownSession(from.clone()))?,
     };
     let until = at.map_or(row.head, |cursor| cursor.seq);
-    let mut texts: Vec<Bytes> = Vec::new();
+    let mut events = Events::default();
     let mut fold = Fold::new();
     let mut after = 0;
     while after < until {
@@ -36,14 +36,18 @@ pub(crate) fn forked(
             let _ = fold.apply(&decode(from, row.last, &row.body)?);
         }
         let _ = fold.take_ended();
-        texts.extend(join_deltas(&rows, |_| true).into_iter().map(|joined| joined.row.body));
+        for joined in join_deltas(&rows, |_| true) {
+            let body = joined.row.body;
+            events.push_encoded(&decode(from, joined.row.last, &body)?, body.clone());
+        }
     }
-    let closing = closing_events(&fold, &to);
-    texts.extend(closing.iter().map(|event| Bytes::from(event.to_json())));
+    for event in closing_events(&fold, &to) {
+        events.push_encoded(&event, Bytes::from(event.to_json()));
+    }
     // At an older place the documents would know more than the entries say.
     let states = if until == row.head { view.states(from)? } else { Vec::new() };
     let states = states.into_iter().map(|(name, body)| StateChange { name, body: Some(body) }).collect();
-    Ok(Adoption { key: to, about: row.about, events: Events::from_stored(texts), states, replaces: false })
+    Ok(Adoption { key: to, about: row.about, events, states, replaces: false })
 }
 
 /// The events that end the open replies of a fold: open blocks end, and every call gets its result.

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
+use crate::folds::Folds;
 use crate::snapshot::{SNAPSHOT_MESSAGES, Snapshot};
 use crate::storage::{Limit, Show, View};
 use crate::{Cursor, Epoch, Error, GapReason, SessionKey, Start};
@@ -141,10 +142,20 @@ impl Join {
     ///
     /// When there is no such session, or the storage cannot be read.
     pub fn read(&mut self, view: &dyn View, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
+        self.read_with(view, &Folds::default(), frames)
+    }
+
+    /// The same, with open replies as other readers saw them.
+    pub(crate) fn read_with(
+        &mut self,
+        view: &dyn View,
+        folds: &Folds,
+        frames: &mut VecDeque<Frame>,
+    ) -> Result<(), Error> {
         let row = view.session(&self.key)?.ok_or_else(|| Error::UnknownSession(self.key.clone()))?;
         let head = Cursor { epoch: row.epoch, seq: row.head };
         let at = match self.at {
-            At::Beginning(Start::Snapshot) => return self.snapshot(view, frames),
+            At::Beginning(Start::Snapshot) => return self.snapshot(view, folds, frames),
             At::Beginning(Start::Beginning) => Cursor { seq: 0, ..head },
             At::Beginning(Start::Now) => head,
             At::Beginning(Start::After(cursor)) | At::After(cursor) => cursor,
@@ -157,11 +168,11 @@ impl Join {
             None
         };
         if let Some(reason) = gap {
-            return self.gap(reason, view, frames);
+            return self.gap(reason, view, folds, frames);
         }
         let entries = view.entries(&self.key, at.seq, PAGE)?;
         if entries.first().is_some_and(|entry| entry.first <= at.seq) {
-            return self.gap(GapReason::Compacted, view, frames);
+            return self.gap(GapReason::Compacted, view, folds, frames);
         }
         self.at = At::After(at);
         for entry in entries {
@@ -172,14 +183,20 @@ impl Join {
         Ok(())
     }
 
-    fn gap(&mut self, reason: GapReason, view: &dyn View, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
+    fn gap(
+        &mut self,
+        reason: GapReason,
+        view: &dyn View,
+        folds: &Folds,
+        frames: &mut VecDeque<Frame>,
+    ) -> Result<(), Error> {
         let length = frames.len();
         frames.push_back(Frame::Gap(reason));
-        self.snapshot(view, frames).inspect_err(|_| frames.truncate(length))
+        self.snapshot(view, folds, frames).inspect_err(|_| frames.truncate(length))
     }
 
-    fn snapshot(&mut self, view: &dyn View, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
-        let snapshot = Snapshot::of(view, &self.key, self.show, SNAPSHOT_MESSAGES)?;
+    fn snapshot(&mut self, view: &dyn View, folds: &Folds, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
+        let snapshot = Snapshot::of(view, &self.key, self.show, SNAPSHOT_MESSAGES, folds)?;
         self.at = At::After(snapshot.cursor);
         frames.push_back(Frame::Snapshot(snapshot));
         Ok(())

@@ -1,8 +1,10 @@
 //! The name of a session.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// What a session is called: a name, within a tenant.
 ///
@@ -18,11 +20,18 @@ use std::sync::Arc;
 /// assert!(SessionKey::new("no spaces").is_err());
 /// # Ok::<(), recount_log::KeyError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SessionKey {
-    tenant: Arc<str>,
-    name: Arc<str>,
+#[derive(Clone)]
+pub struct SessionKey(Arc<Names>);
+
+/// Keys are looked up for every request and made seldom, so the hash is made with them.
+struct Names {
+    hash: u64,
+    tenant: Box<str>,
+    name: Box<str>,
 }
+
+/// Hashes keys. It is drawn anew in each process, so that nobody outside can choose keys that collide.
+static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// A text that cannot be the name of a session or of a tenant.
 ///
@@ -47,7 +56,7 @@ impl SessionKey {
     /// When the name has other characters than those allowed, none, or too many.
     pub fn new(name: &str) -> Result<Self, KeyError> {
         check(name, "session")?;
-        Ok(Self { tenant: "".into(), name: name.into() })
+        Ok(Self::unchecked("", name))
     }
 
     /// A session of a tenant; the empty one is allowed.
@@ -67,17 +76,21 @@ impl SessionKey {
             check(tenant, "tenant")?;
         }
         check(name, "session")?;
-        Ok(Self { tenant: tenant.into(), name: name.into() })
+        Ok(Self::unchecked(tenant, name))
+    }
+
+    fn unchecked(tenant: &str, name: &str) -> Self {
+        Self(Arc::new(Names { hash: HASHER.hash_one((tenant, name)), tenant: tenant.into(), name: name.into() }))
     }
 
     /// The tenant; empty where there is only one.
     pub fn tenant(&self) -> &str {
-        &self.tenant
+        &self.0.tenant
     }
 
     /// The name within the tenant.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.0.name
     }
 }
 
@@ -89,9 +102,42 @@ fn check(text: &str, what: &'static str) -> Result<(), KeyError> {
     Err(KeyError { text: text.to_owned(), what })
 }
 
+impl PartialEq for SessionKey {
+    fn eq(&self, other: &Self) -> bool {
+        let (one, two) = (&*self.0, &*other.0);
+        Arc::ptr_eq(&self.0, &other.0) || (one.hash == two.hash && one.name == two.name && one.tenant == two.tenant)
+    }
+}
+
+impl Eq for SessionKey {}
+
+impl Hash for SessionKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
+
+impl Ord for SessionKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.tenant(), self.name()).cmp(&(other.tenant(), other.name()))
+    }
+}
+
+impl PartialOrd for SessionKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Debug for SessionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SessionKey").field(&self.to_string()).finish()
+    }
+}
+
 impl fmt::Display for SessionKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.tenant.is_empty() { f.pad(&self.name) } else { f.pad(&format!("{}/{}", self.tenant, self.name)) }
+        if self.tenant().is_empty() { f.pad(self.name()) } else { f.pad(&format!("{}/{}", self.tenant(), self.name())) }
     }
 }
 

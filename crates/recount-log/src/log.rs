@@ -9,7 +9,8 @@ use recount_message::Object;
 use recount_message::jiff::Timestamp;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-use crate::desk::{self, Job};
+use crate::desk::{self, Answering, Job};
+use crate::folds::Folds;
 use crate::fork::forked;
 use crate::hub::Hub;
 use crate::request::{Adoption, Answer, Compacted, Request};
@@ -41,6 +42,7 @@ struct Shared {
     queue: mpsc::Sender<Job>,
     views: Arc<dyn Views + Send + Sync>,
     hub: Arc<Hub>,
+    folds: Arc<Folds>,
     room: Arc<Semaphore>,
     looks: Semaphore,
 }
@@ -91,7 +93,7 @@ impl Log {
         let views = storage.readers();
         let (queue, jobs) = mpsc::channel(QUEUE);
         let hub = Arc::new(Hub::default());
-        desk::start(Box::new(storage), writer, jobs, Arc::clone(&hub))?;
+        desk::start(Box::new(storage), writer, jobs, &queue, Arc::clone(&hub))?;
         Ok(Self::of(queue, views, hub))
     }
 
@@ -101,7 +103,9 @@ impl Log {
 
     fn of(queue: mpsc::Sender<Job>, views: Arc<dyn Views + Send + Sync>, hub: Arc<Hub>) -> Self {
         let room = Arc::new(Semaphore::new(WAITING as usize));
-        Self { shared: Arc::new(Shared { queue, views, hub, room, looks: Semaphore::new(LOOKS) }) }
+        Self {
+            shared: Arc::new(Shared { queue, views, hub, folds: Arc::default(), room, looks: Semaphore::new(LOOKS) }),
+        }
     }
 
     /// Makes a session.
@@ -213,12 +217,20 @@ impl Log {
         Ok(total)
     }
 
-    /// Gives room that is not used any more back to the file system.
+    /// Gives room that is not used any more back to the file system, piece by piece, so that nobody waits for all of it.
     ///
     /// # Errors
     ///
     /// When the storage fails.
     pub async fn shrink(&self) -> Result<(), Error> {
+        while self.shrink_some().await? {}
+        let (answer, answered) = oneshot::channel();
+        self.shared.queue.send(Job::Flush(answer)).await.map_err(|_| Error::Closed)?;
+        answered.await.map_err(|_| Error::Closed)?
+    }
+
+    /// Gives one piece of room back, and says whether there is more.
+    pub(crate) async fn shrink_some(&self) -> Result<bool, Error> {
         let (answer, answered) = oneshot::channel();
         self.shared.queue.send(Job::Shrink(answer)).await.map_err(|_| Error::Closed)?;
         answered.await.map_err(|_| Error::Closed)?
@@ -313,33 +325,27 @@ impl Log {
         answered.await.map_err(|_| Error::Closed)?
     }
 
+    pub(crate) fn folds(&self) -> Arc<Folds> {
+        Arc::clone(&self.shared.folds)
+    }
+
     pub(crate) fn hub(&self) -> &Hub {
         &self.shared.hub
     }
 
-    /// Hands a request to the writer. It is in its place when this is there, and done when its answer is.
-    pub(crate) async fn hand_over(&self, request: Request) -> Result<Pending, Error> {
+    /// Hands a request to the writer, and says whom to tell what has become of it. It is in its place when this is there.
+    pub(crate) async fn send(&self, request: Request, answer: Option<Answering>) -> Result<(), Error> {
         // Whoever asks for more room than there is gets all of it.
         let units = u32::try_from(request.bytes() / UNIT + 1).unwrap_or(WAITING).min(WAITING);
         let room = Arc::clone(&self.shared.room).acquire_many_owned(units).await.map_err(|_| Error::Closed)?;
-        let (answer, answered) = oneshot::channel();
         let job = Job::Request { request: Box::new(request), answer, _room: room };
-        self.shared.queue.send(job).await.map_err(|_| Error::Closed)?;
-        Ok(Pending(answered))
+        self.shared.queue.send(job).await.map_err(|_| Error::Closed)
     }
 
     pub(crate) async fn ask(&self, request: Request) -> Result<Answer, Error> {
-        self.hand_over(request).await?.answer().await
-    }
-}
-
-/// A request that the writer has not answered yet.
-#[derive(Debug)]
-pub(crate) struct Pending(oneshot::Receiver<Result<Answer, Error>>);
-
-impl Pending {
-    pub(crate) async fn answer(self) -> Result<Answer, Error> {
-        self.0.await.map_err(|_| Error::Closed)?
+        let (answer, answered) = oneshot::channel();
+        self.send(request, Some(answer)).await?;
+        answered.await.map_err(|_| Error::Closed)?
     }
 }
 

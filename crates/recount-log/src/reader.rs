@@ -77,12 +77,12 @@ impl Reader {
             self.bell.mark_unchanged();
             let is_taken = self.join.take(&self.channel.tail(), &mut self.frames);
             if !is_taken {
-                let mut join = self.join.clone();
+                let (mut join, folds) = (self.join.clone(), self.log.folds());
                 let (join, frames) = self
                     .log
                     .look(move |view| {
                         let mut frames = VecDeque::new();
-                        join.read(view, &mut frames)?;
+                        join.read_with(view, &folds, &mut frames)?;
                         Ok((join, frames))
                     })
                     .await?;

@@ -6,13 +6,27 @@
 use hashbrown::HashMap;
 use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json, Object, Outcome, Reason, ReplyFold};
 
-use crate::storage::{FinishedMessage, Known, OpenRow, OpenedReply, ReplyCheckpoint, Stored};
+use crate::storage::{Append, FinishedMessage, Known, OpenRow, OpenedReply, ReplyCheckpoint, Stored};
 
 /// A checkpoint is due after so many entries at the earliest.
 const CHECKPOINT_ENTRIES: u64 = 4_096;
+/// When the writer ends, replies get one that have this many.
+const FAREWELL_ENTRIES: u64 = 64;
 
 /// Looks up what a message id stands for.
 pub(crate) type Lookup<'l> = &'l dyn Fn(&str) -> Stored<Option<Known>>;
+
+/// An entry that is about to be written.
+pub(crate) struct NewEntry<'l> {
+    /// Its number.
+    pub(crate) seq: u64,
+    /// How long its text is.
+    pub(crate) bytes: usize,
+    /// Whether it comes under a lease.
+    pub(crate) hosted: bool,
+    /// What is stored.
+    pub(crate) stored: Lookup<'l>,
+}
 
 /// The open replies of a session.
 #[derive(Debug, Default)]
@@ -62,36 +76,9 @@ impl Inputs {
     }
 }
 
-/// What an event has done.
-#[derive(Debug)]
-pub(crate) struct Effect {
-    pub(crate) outcome: Outcome,
-    pub(crate) change: Change,
-    /// The reply that a checkpoint is due for.
-    pub(crate) checkpoint: Option<ReplyCheckpoint>,
-}
-
-/// What an event has done to the list of messages.
-#[derive(Debug)]
-pub(crate) enum Change {
-    Nothing,
-    Began(OpenedReply),
-    Finished(FinishedMessage),
-}
-
-impl Effect {
-    fn only(outcome: Outcome) -> Self {
-        Self::with(outcome, Change::Nothing)
-    }
-
-    fn with(outcome: Outcome, change: Change) -> Self {
-        Self { outcome, change, checkpoint: None }
-    }
-
-    /// Whether the event repeats what is over: to write it would only double an entry.
-    pub(crate) fn is_repetition(&self) -> bool {
-        matches!(&self.outcome, Outcome::Ignored(Reason::ReplyEnded(_) | Reason::MessageExists(_)))
-    }
+/// Whether an event repeats what is over: to write it would only double an entry.
+pub(crate) fn is_repetition(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Ignored(Reason::ReplyEnded(_) | Reason::MessageExists(_)))
 }
 
 impl OpenReply {
@@ -135,17 +122,18 @@ impl OpenReply {
         outcome
     }
 
-    /// The checkpoint, if one is due: enough entries have come, and they weigh as much as the last one did. So all
+    /// Whether a checkpoint is due: enough entries have come, and they weigh as much as the last one did. So all
     /// checkpoints together weigh no more than the entries do.
-    fn checkpoint(&mut self, seq: u64) -> Option<ReplyCheckpoint> {
-        if self.entries_since < CHECKPOINT_ENTRIES || self.bytes_since < self.checkpoint_bytes {
-            return None;
-        }
+    fn is_checkpoint_due(&self) -> bool {
+        self.entries_since >= CHECKPOINT_ENTRIES && self.bytes_since >= self.checkpoint_bytes
+    }
+
+    fn checkpoint(&mut self, seq: u64) -> ReplyCheckpoint {
         let fold = self.to_json();
         self.entries_since = 0;
         self.bytes_since = 0;
         self.checkpoint_bytes = fold.len() as u64;
-        Some(ReplyCheckpoint { id: self.opened.id.clone(), seq, fold, inputs: self.inputs.to_json() })
+        ReplyCheckpoint { id: self.opened.id.clone(), seq, fold, inputs: self.inputs.to_json() }
     }
 
     fn finish(self, seq: u64) -> FinishedMessage {
@@ -176,78 +164,75 @@ impl Replies {
         self.unstored.clear();
     }
 
-    /// Folds the entry with a number.
-    pub(crate) fn apply(
-        &mut self,
-        seq: u64,
-        event: &Event<'_>,
-        bytes: usize,
-        hosted: bool,
-        stored: Lookup<'_>,
-    ) -> Stored<Effect> {
+    /// Folds an entry. What follows from it is added to what is to be written.
+    pub(crate) fn apply(&mut self, event: &Event<'_>, entry: &NewEntry<'_>, append: &mut Append) -> Stored<Outcome> {
         match &event.kind {
             EventKind::ReplyStart(start) if !self.open.contains_key(&*start.reply_id) => {
-                if let Some(known) = self.known(&start.reply_id, stored)? {
-                    return Ok(Effect::only(over(known, &start.reply_id)));
+                if let Some(known) = self.known(&start.reply_id, entry.stored)? {
+                    return Ok(over(known, &start.reply_id));
                 }
-                let Some(fold) = ReplyFold::start(event) else { return Ok(Effect::only(Outcome::NotForMessage)) };
-                let nested = event.carried("parent").is_some();
-                let opened = OpenedReply { id: start.reply_id.to_string(), place: seq, hosted, nested };
+                let Some(fold) = ReplyFold::start(event) else { return Ok(Outcome::NotForMessage) };
+                let (id, nested) = (start.reply_id.to_string(), event.carried("parent").is_some());
+                let opened = OpenedReply { id, place: entry.seq, hosted: entry.hosted, nested };
                 self.insert(OpenReply::begin(opened.clone(), fold));
-                Ok(Effect::with(Outcome::Applied, Change::Began(opened)))
+                append.opened.push(opened);
+                Ok(Outcome::Applied)
             }
             EventKind::Custom(custom) => match custom.own_name() {
-                Some(CustomName::Message) => self.message(seq, event, stored),
+                Some(CustomName::Message) => self.message(event, entry, append),
                 Some(CustomName::Block | CustomName::Call) => {
                     // The fold of nothing tells whether the event can be read at all.
                     match Fold::new().apply(event) {
-                        Outcome::Ignored(Reason::UnknownReply(id)) => self.route(seq, &id, event, bytes, stored),
-                        outcome => Ok(Effect::only(outcome)),
+                        Outcome::Ignored(Reason::UnknownReply(id)) => self.route(&id, event, entry, append),
+                        outcome => Ok(outcome),
                     }
                 }
-                _ => Ok(Effect::only(Outcome::NotForMessage)),
+                _ => Ok(Outcome::NotForMessage),
             },
             kind => match kind.reply_id() {
-                Some(id) => self.route(seq, id, event, bytes, stored),
-                None => Ok(Effect::only(Fold::new().apply(event))),
+                Some(id) => self.route(id, event, entry, append),
+                None => Ok(Fold::new().apply(event)),
             },
         }
     }
 
-    fn route(&mut self, seq: u64, id: &str, event: &Event<'_>, bytes: usize, stored: Lookup<'_>) -> Stored<Effect> {
+    fn route(&mut self, id: &str, event: &Event<'_>, entry: &NewEntry<'_>, append: &mut Append) -> Stored<Outcome> {
         let Some(reply) = self.open.get_mut(id) else {
-            let outcome = match self.known(id, stored)? {
+            return Ok(match self.known(id, entry.stored)? {
                 Some(known) => over(known, id),
                 None => Outcome::Ignored(Reason::UnknownReply(id.to_owned())),
-            };
-            return Ok(Effect::only(outcome));
+            });
         };
-        let outcome = reply.apply(event, bytes);
+        let outcome = reply.apply(event, entry.bytes);
         if !reply.has_ended() {
-            let checkpoint = reply.checkpoint(seq);
-            return Ok(Effect { outcome, change: Change::Nothing, checkpoint });
+            if reply.is_checkpoint_due() {
+                append.checkpoints.push(reply.checkpoint(entry.seq));
+            }
+            return Ok(outcome);
         }
         self.unstored.insert(id.to_owned(), Known::Reply);
-        let change = match self.open.remove(id) {
-            Some(reply) => Change::Finished(reply.finish(seq)),
-            None => Change::Nothing,
-        };
-        Ok(Effect::with(outcome, change))
+        append.finished.extend(self.open.remove(id).map(|reply| reply.finish(entry.seq)));
+        Ok(outcome)
     }
 
-    fn message(&mut self, seq: u64, event: &Event<'_>, stored: Lookup<'_>) -> Stored<Effect> {
+    fn message(&mut self, event: &Event<'_>, entry: &NewEntry<'_>, append: &mut Append) -> Stored<Outcome> {
         let mut alone = Fold::new();
         let outcome = alone.apply(event);
-        let Some(message) = alone.into_messages().next() else { return Ok(Effect::only(outcome)) };
+        let Some(message) = alone.into_messages().next() else { return Ok(outcome) };
         let id = message.id();
-        if self.open.contains_key(id) || self.known(id, stored)?.is_some() {
-            return Ok(Effect::only(Outcome::Ignored(Reason::MessageExists(id.to_owned()))));
+        if self.open.contains_key(id) || self.known(id, entry.stored)?.is_some() {
+            return Ok(Outcome::Ignored(Reason::MessageExists(id.to_owned())));
         }
         self.unstored.insert(id.to_owned(), Known::Message);
-        let body = message.to_json();
-        let finished =
-            FinishedMessage { id: id.to_owned(), place: seq, last: seq, is_reply: false, nested: false, body };
-        Ok(Effect::with(Outcome::Applied, Change::Finished(finished)))
+        let (id, place, body) = (id.to_owned(), entry.seq, message.to_json());
+        append.finished.push(FinishedMessage { id, place, last: place, is_reply: false, nested: false, body });
+        Ok(Outcome::Applied)
+    }
+
+    /// Checkpoints of all replies that have come so far since their last one that folding them anew would take a while.
+    pub(crate) fn checkpoints(&mut self, seq: u64) -> Vec<ReplyCheckpoint> {
+        let worth_it = self.open.values_mut().filter(|reply| reply.entries_since >= FAREWELL_ENTRIES);
+        worth_it.map(|reply| reply.checkpoint(seq)).collect()
     }
 }
 

@@ -182,6 +182,8 @@ pub struct Compacted {
     pub entries: u64,
     /// How many are left of them.
     pub rows: u64,
+    /// The number of the last one.
+    pub last: u64,
     /// Where the next stretch begins; nothing when this was the last.
     pub next: Option<u64>,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use recount_message::Object;
 
 use crate::join::Join;
-use crate::log::{Log, Pending, before};
+use crate::log::{Log, before};
 use crate::reader::Reader;
 use crate::request::{Answer, AppendRequest, Appended, Compacted, Request, Stream};
 use crate::snapshot::{MessagePage, OpenState, SNAPSHOT_MESSAGES, Snapshot, open_at};
@@ -182,8 +182,8 @@ impl Session {
     ///
     /// When it does not exist.
     pub async fn snapshot(&self) -> Result<Snapshot, Error> {
-        let key = self.key.clone();
-        self.log.look(move |view| Snapshot::of(view, &key, Show::All, SNAPSHOT_MESSAGES)).await
+        let (key, folds) = (self.key.clone(), self.log.folds());
+        self.log.look(move |view| Snapshot::of(view, &key, Show::All, SNAPSHOT_MESSAGES, &folds)).await
     }
 
     /// The newest messages, or those before the one with an id; nothing when there is no message with that id.
@@ -210,8 +210,8 @@ impl Session {
     ///
     /// When the session does not exist.
     pub async fn messages(&self, before: Option<&str>, show: Show, count: usize) -> Result<Option<MessagePage>, Error> {
-        let (key, before) = (self.key.clone(), before.map(str::to_owned));
-        self.log.look(move |view| MessagePage::of(view, &key, before.as_deref(), show, count)).await
+        let (key, before, folds) = (self.key.clone(), before.map(str::to_owned), self.log.folds());
+        self.log.look(move |view| MessagePage::of(view, &key, before.as_deref(), show, count, &folds)).await
     }
 
     /// The replies that were open at a cursor, as they stood then. Each is folded again from its start.
@@ -264,14 +264,10 @@ impl Session {
     }
 
     async fn ask(&self, request: AppendRequest) -> Result<Appended, Error> {
-        appended(self.log.hand_over(Request::Append(request)).await?).await
-    }
-}
-
-async fn appended(pending: Pending) -> Result<Appended, Error> {
-    match pending.answer().await? {
-        Answer::Appended(appended) => Ok(appended),
-        _ => Err(Error::Closed),
+        match self.log.ask(Request::Append(request)).await? {
+            Answer::Appended(appended) => Ok(appended),
+            _ => Err(Error::Closed),
+        }
     }
 }
 
@@ -342,7 +338,7 @@ impl Appender {
         if let Some(failure) = self.stream.failure() {
             return Err(Error::Broken(failure));
         }
-        self.session.log.hand_over(Request::Append(self.request(events))).await.map(drop)
+        self.session.log.send(Request::Append(self.request(events)), None).await
     }
 
     /// Appends events and waits until they, and all before them, are durable.

@@ -2,8 +2,10 @@
 
 use recount_message::{Json, Msg, Object};
 
+use crate::folds::Folds;
+use crate::refold::fold_replies;
+use crate::replies::OpenReply;
 use crate::storage::{FinishedMessage, OpenRow, OpenedReply, Show, View};
-use crate::writer::fold_replies;
 use crate::{Cursor, Error, SessionKey};
 
 /// How many complete messages a snapshot shows.
@@ -52,12 +54,19 @@ pub struct MessagePage {
 
 impl Snapshot {
     /// The snapshot of a session in a view.
-    pub(crate) fn of(view: &dyn View, key: &SessionKey, show: Show, count: usize) -> Result<Self, Error> {
+    pub(crate) fn of(
+        view: &dyn View,
+        key: &SessionKey,
+        show: Show,
+        count: usize,
+        folds: &Folds,
+    ) -> Result<Self, Error> {
         let row = view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
         let (messages, before) = page(view, key, u64::MAX, show, count)?;
-        let open = open_states(view, key, view.open(key)?, row.head)?;
+        let cursor = Cursor { epoch: row.epoch, seq: row.head };
+        let open = folds.open_states(view, key, cursor)?;
         Ok(Self {
-            cursor: Cursor { epoch: row.epoch, seq: row.head },
+            cursor,
             messages: messages.into_iter().map(|message| message.body).collect(),
             open: open.into_iter().filter(|reply| show == Show::All || !reply.nested).collect(),
             before,
@@ -107,9 +116,11 @@ impl MessagePage {
         before: Option<&str>,
         show: Show,
         count: usize,
+        folds: &Folds,
     ) -> Result<Option<Self>, Error> {
         let row = view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
-        let open = open_states(view, key, view.open(key)?, row.head)?;
+        let cursor = Cursor { epoch: row.epoch, seq: row.head };
+        let open = folds.open_states(view, key, cursor)?;
         let place = match before {
             None => u64::MAX,
             Some(id) => match open.iter().find(|reply| reply.id == id) {
@@ -132,7 +143,6 @@ impl MessagePage {
         let hidden = all.len().saturating_sub(count);
         all.drain(..hidden);
         let before = all.first().filter(|_| hidden > 0).map(|(_, id, _)| id.clone());
-        let cursor = Cursor { epoch: row.epoch, seq: row.head };
         Ok(Some(Self { messages: all.into_iter().map(|(_, _, body)| body).collect(), cursor, before }))
     }
 }
@@ -161,16 +171,11 @@ fn page(
     Ok((messages, before))
 }
 
-fn open_states(view: &dyn View, key: &SessionKey, rows: Vec<OpenRow>, until: u64) -> Result<Vec<OpenState>, Error> {
-    let replies = fold_replies(view, key, rows, until)?;
-    Ok(replies
-        .into_iter()
-        .map(|reply| {
-            let fold = reply.to_json();
-            let OpenedReply { id, place, hosted, nested } = reply.opened;
-            OpenState { id, place, hosted, nested, fold }
-        })
-        .collect())
+impl OpenState {
+    pub(crate) fn of(reply: &OpenReply) -> Self {
+        let OpenedReply { id, place, hosted, nested } = reply.opened.clone();
+        Self { id, place, hosted, nested, fold: reply.to_json() }
+    }
 }
 
 /// The replies that were open at an entry, as they stood then. They are folded again from their start.
@@ -180,5 +185,5 @@ pub(crate) fn open_at(view: &dyn View, key: &SessionKey, seq: u64) -> Result<Vec
         let opened = OpenedReply { id: message.id, place: message.place, hosted: false, nested: message.nested };
         rows.push(OpenRow { opened, checkpoint: None });
     }
-    open_states(view, key, rows, seq)
+    Ok(fold_replies(view, key, rows, seq)?.iter().map(OpenState::of).collect())
 }

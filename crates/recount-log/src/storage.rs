@@ -2,7 +2,7 @@
 //!
 //! A backend implements two traits: [`Storage`] for the one that writes, and [`View`] for a look at what is committed.
 //! Everything else (ordering, idempotency, inputs, leases, joining) is above them and the same for all backends. The
-//! contract suite in `recount-testkit` holds an implementation to what is said here.
+//! contract suite in `recount-simulator` holds an implementation to what is said here.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -47,12 +47,28 @@ pub trait Storage: Views + Send {
     /// is not at the place that a write expects; the caller then looks again and plans anew.
     fn commit(&mut self, writes: &[Write]) -> Stored<()>;
 
-    /// Gives back room that is not used any more. A storage that does so by itself does nothing here.
+    /// Whether others may write to it while this one does. Then what is known of a session has to be looked at again
+    /// where an answer follows from it and nothing is written.
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    /// Gives back some of the room that is not used any more, as much as takes no longer than a commit. Says whether there
+    /// is more. A storage that does so by itself does nothing here.
     ///
     /// # Errors
     ///
     /// When the storage fails.
-    fn shrink(&mut self) -> Stored<()> {
+    fn shrink(&mut self) -> Stored<bool> {
+        Ok(false)
+    }
+
+    /// Moves what was committed to where it is kept in the end, if a storage has two places for it.
+    ///
+    /// # Errors
+    ///
+    /// When the storage fails.
+    fn flush(&mut self) -> Stored<()> {
         Ok(())
     }
 
@@ -154,6 +170,17 @@ impl Append {
             states: Vec::new(),
             uploads: Vec::new(),
         }
+    }
+
+    /// Whether it would change nothing.
+    pub fn is_empty(&self) -> bool {
+        let Self { entries, opened, checkpoints, finished, states, uploads, .. } = self;
+        entries.is_empty()
+            && opened.is_empty()
+            && checkpoints.is_empty()
+            && finished.is_empty()
+            && states.is_empty()
+            && uploads.is_empty()
     }
 }
 
@@ -330,6 +357,15 @@ pub trait View {
     ///
     /// When the storage cannot be read.
     fn open(&self, key: &SessionKey) -> Stored<Vec<OpenRow>>;
+
+    /// The same replies without their checkpoints, which may be large.
+    ///
+    /// # Errors
+    ///
+    /// When the storage cannot be read.
+    fn opened(&self, key: &SessionKey) -> Stored<Vec<OpenedReply>> {
+        Ok(self.open(key)?.into_iter().map(|row| row.opened).collect())
+    }
 
     /// The sessions that have open replies of this service.
     ///

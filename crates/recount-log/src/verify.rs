@@ -2,8 +2,8 @@
 
 use recount_message::{Fold, Msg};
 
+use crate::refold::{decode, fold_replies};
 use crate::storage::{Limit, Show, View};
-use crate::writer::{decode, fold_replies};
 use crate::{Error, SessionKey};
 
 const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };

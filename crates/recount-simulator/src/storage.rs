@@ -1,10 +1,10 @@
 //! A storage that fails when it is told to.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use recount_log::storage::{Storage, Stored, View, Views, Write};
-use recount_log::{MemoryStorage, StorageError};
+use recount_log::{Durability, MemoryStorage, Options, SqliteStorage, StorageError};
 
 /// What happens at the next commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,14 +17,57 @@ pub enum Fault {
     Full,
 }
 
-/// A storage in memory, with a disk below it, that fails when it is told to.
+/// A storage that fails when it is told to: one in memory with a disk below it, or a SQLite database.
 ///
-/// What was committed is in memory at once and on the disk after a [`sync`](Self::sync). A process that dies loses
-/// nothing of it; a machine that loses its power is left with what is on the disk.
+/// What was committed in memory is on its disk after a [`sync`](Self::sync). A process that dies loses nothing of it; a
+/// machine that loses its power is left with what is on the disk. A database cannot be made to lose what it has handed to
+/// the system, so there a power loss only looks like one.
 #[derive(Debug, Clone, Default)]
 pub struct FaultyStorage {
-    memory: MemoryStorage,
+    below: Below,
     shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug, Clone)]
+enum Below {
+    Memory(MemoryStorage),
+    Sqlite(Database),
+}
+
+impl Default for Below {
+    fn default() -> Self {
+        Self::Memory(MemoryStorage::default())
+    }
+}
+
+/// A database that can be closed without a word and opened again.
+#[derive(Debug, Clone)]
+struct Database {
+    directory: PathBuf,
+    storage: Arc<Mutex<Option<SqliteStorage>>>,
+    readers: Arc<dyn Views + Send + Sync>,
+    starts: usize,
+}
+
+impl Database {
+    /// Opens the database as if the machine had been started so many times.
+    fn open(directory: &Path, starts: usize) -> Stored<Self> {
+        let mut options = Options::default().durability(Durability::Process).boot_id(format!("start {starts}"));
+        let storage = SqliteStorage::open(directory, &mut options)?;
+        let readers = storage.readers();
+        Ok(Self { directory: directory.to_owned(), storage: Arc::new(Mutex::new(Some(storage))), readers, starts })
+    }
+
+    /// Ends without saying so, which is what a crash is, and is opened after the machine was started again.
+    fn crash(&mut self) -> Stored<()> {
+        self.storage().take();
+        *self = Self::open(&self.directory, self.starts + 1)?;
+        Ok(())
+    }
+
+    fn storage(&self) -> MutexGuard<'_, Option<SqliteStorage>> {
+        self.storage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -36,6 +79,15 @@ struct Shared {
 }
 
 impl FaultyStorage {
+    /// A storage over a SQLite database in a directory.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened.
+    pub fn in_sqlite(directory: &Path) -> Stored<Self> {
+        Ok(Self { below: Below::Sqlite(Database::open(directory, 0)?), shared: Arc::default() })
+    }
+
     /// Lets a commit fail, after some that go well.
     pub fn fail(&self, fault: Fault, after: usize) {
         self.shared().fault = Some((fault, after));
@@ -55,16 +107,42 @@ impl FaultyStorage {
 
     /// Brings everything that is committed to the disk.
     pub fn sync(&self) {
-        let copy = self.memory.copy();
-        self.shared().disk = copy;
+        if let Below::Memory(memory) = &self.below {
+            let copy = memory.copy();
+            self.shared().disk = copy;
+        }
     }
 
-    /// What is left after a power loss. Entries may be gone, so every session has a new epoch.
-    pub fn lose_power(&mut self, number: impl FnMut() -> u64) {
-        let mut disk = self.shared().disk.copy();
-        disk.renew_epochs(number);
-        self.memory = disk;
-        self.sync();
+    /// What is left after a power loss. Every session has a new epoch, because entries may be gone; says whether any are.
+    ///
+    /// # Errors
+    ///
+    /// When the storage cannot be opened again.
+    pub fn lose_power(&mut self, number: impl FnMut() -> u64) -> Stored<bool> {
+        match &mut self.below {
+            Below::Memory(memory) => {
+                let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+                *memory = shared.disk.copy();
+                drop(shared);
+                memory.renew_epochs(number);
+                self.sync();
+                Ok(true)
+            }
+            Below::Sqlite(database) => {
+                database.crash()?;
+                Ok(false)
+            }
+        }
+    }
+
+    fn commit_below(&mut self, writes: &[Write]) -> Stored<()> {
+        match &mut self.below {
+            Below::Memory(memory) => memory.commit(writes),
+            Below::Sqlite(database) => match &mut *database.storage() {
+                Some(storage) => storage.commit(writes),
+                None => Err(StorageError::Failed("the database is closed".to_owned())),
+            },
+        }
     }
 
     fn shared(&self) -> MutexGuard<'_, Shared> {
@@ -85,17 +163,19 @@ impl FaultyStorage {
 
 impl Views for FaultyStorage {
     fn view(&self) -> Stored<Box<dyn View + '_>> {
-        self.memory.view()
-    }
-
-    fn back_up(&self, to: &Path) -> Stored<()> {
-        self.memory.back_up(to)
+        match &self.below {
+            Below::Memory(memory) => memory.view(),
+            Below::Sqlite(database) => database.readers.view(),
+        }
     }
 }
 
 impl Storage for FaultyStorage {
     fn readers(&self) -> Arc<dyn Views + Send + Sync> {
-        self.memory.readers()
+        match &self.below {
+            Below::Memory(memory) => memory.readers(),
+            Below::Sqlite(database) => Arc::clone(&database.readers),
+        }
     }
 
     fn commit(&mut self, writes: &[Write]) -> Stored<()> {
@@ -104,11 +184,11 @@ impl Storage for FaultyStorage {
             return Err(dead());
         }
         match self.fault() {
-            None => self.memory.commit(writes),
+            None => self.commit_below(writes),
             Some(Fault::Full) => Err(StorageError::Full("so it was decided".to_owned())),
             Some(fault) => {
                 if fault == Fault::DeathAfter {
-                    self.memory.commit(writes)?;
+                    self.commit_below(writes)?;
                 }
                 self.shared().is_dead = true;
                 Err(dead())

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use recount_simulator::world::{Tally, simulate};
+use recount_simulator::world::{Tally, simulate, simulate_in_sqlite};
 
 const SEEDS: u64 = 2_000;
 const STEPS: usize = 80;
@@ -51,4 +51,23 @@ fn even_seeds_keep_the_contract() {
 #[test]
 fn odd_seeds_keep_the_contract() {
     check_eventful(run(1));
+}
+
+/// The same simulations over a database, fewer of them because each takes longer.
+#[test]
+fn seeds_keep_the_contract_in_sqlite() {
+    let mut tally = Tally::default();
+    for seed in 0..40 {
+        // In memory where there is such a place: the simulated crashes need no real disk.
+        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        tally += simulate_in_sqlite(seed, STEPS, directory.path())
+            .unwrap_or_else(|broken| panic!("the seed {seed} breaks the contract\n{broken}"));
+    }
+    let Tally { written, duplicates, refused, deaths, power_losses, full, gaps, agreements, .. } = tally;
+    for (count, least) in
+        [(written, 2_000), (duplicates, 200), (refused, 20), (deaths, 20), (power_losses, 10), (full, 20), (gaps, 20)]
+    {
+        assert!(count >= least, "too little has happened: {tally:?}");
+    }
+    assert!(agreements >= 100, "too little has happened: {tally:?}");
 }

@@ -30,6 +30,8 @@ use wal::Checkpointer;
 const FILE: &str = "log.sqlite";
 /// How long a commit waits for somebody who has the database locked, such as another program that looks into it.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How many pages are given back at once.
+const SHRINK_PAGES: usize = 256;
 /// How many sessions the storage remembers the number and head of.
 const PLACES: usize = 65_536;
 
@@ -252,14 +254,27 @@ impl Storage for SqliteStorage {
         result
     }
 
-    fn shrink(&mut self) -> Stored<()> {
-        wal::empty(&self.connection)?;
-        let mut statement = self.connection.prepare("PRAGMA incremental_vacuum").map_err(failed)?;
+    /// The directory is locked.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    fn shrink(&mut self) -> Stored<bool> {
+        let left = |connection: &Connection| connection.pragma_query_value(None, "freelist_count", |row| row.get(0));
+        let before: i64 = left(&self.connection).map_err(failed)?;
+        let mut statement =
+            self.connection.prepare_cached(&format!("PRAGMA incremental_vacuum({SHRINK_PAGES})")).map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
         // Each step gives one page back.
         while rows.next().map_err(failed)?.is_some() {}
         drop(rows);
         drop(statement);
+        self.checkpointer.committed();
+        let after: i64 = left(&self.connection).map_err(failed)?;
+        Ok(after > 0 && after < before)
+    }
+
+    fn flush(&mut self) -> Stored<()> {
         wal::empty(&self.connection)
     }
 

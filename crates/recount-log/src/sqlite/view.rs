@@ -269,6 +269,13 @@ impl<H: Held> View for SqliteView<H> {
         })
     }
 
+    fn opened(&self, key: &SessionKey) -> Stored<Vec<OpenedReply>> {
+        let sql = format!("SELECT id, place, hosted, nested FROM open_replies WHERE session = {NUMBER} ORDER BY place");
+        self.all(&sql, [key.tenant(), key.name()], |row| {
+            Ok(OpenedReply { id: row.get(0)?, place: number(row, 1)?, hosted: row.get(2)?, nested: row.get(3)? })
+        })
+    }
+
     fn hosting(&self) -> Stored<Vec<SessionKey>> {
         let sql = "SELECT DISTINCT tenant, name FROM open_replies JOIN sessions ON number = session
                    WHERE hosted ORDER BY tenant, name";

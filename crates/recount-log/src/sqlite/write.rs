@@ -1,8 +1,13 @@
 //! Writing: a batch of changes in one transaction.
 
+use std::sync::LazyLock;
+
 use hashbrown::HashMap;
 use hashbrown::hash_map::EntryRef;
-use rusqlite::{CachedStatement, Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{
+    CachedStatement, Connection, ErrorCode, OptionalExtension, ToSql, Transaction, TransactionBehavior, params,
+};
 
 use super::{Place, failed};
 use crate::storage::{Append, FinishedMessage, Row, SessionRow, Stored, Upload, Write};
@@ -11,7 +16,10 @@ use crate::{Cursor, Digest, Epoch, SessionKey, StorageError};
 /// Entries that are larger than this are kept aside.
 const LARGE: usize = 64 * 1024;
 
-const INSERT: &str = "INSERT INTO entries (session, seq, body) VALUES (?1, ?2, ?3)";
+/// How many entries are inserted with one statement.
+const ROWS: usize = 16;
+
+const INSERT: &str = "INSERT INTO entries (session, seq, body) VALUES (?, ?, ?)";
 const INSERT_ASIDE: &str = "INSERT INTO entries (session, seq, first, aside) VALUES (?1, ?2, ?3, ?4)";
 const INSERT_JOINED: &str = "INSERT INTO entries (session, seq, first, body) VALUES (?1, ?2, ?3, ?4)";
 
@@ -22,24 +30,27 @@ pub(super) fn commit(
 ) -> Stored<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     {
-        let insert = transaction.prepare_cached(INSERT).map_err(failed)?;
+        let insert = Insert::prepare(&transaction)?;
         let mut writing = Writing { transaction: &transaction, insert, places };
         for write in writes {
             writing.write(write)?;
         }
+        writing.insert.flush()?;
     }
     transaction.commit().map_err(failed)
 }
 
-struct Writing<'t> {
+struct Writing<'t, 'w> {
     transaction: &'t Transaction<'t>,
-    /// The statement that is needed for nearly everything.
-    insert: CachedStatement<'t>,
+    insert: Insert<'t, 'w>,
     places: &'t mut HashMap<SessionKey, Place>,
 }
 
-impl Writing<'_> {
-    fn write(&mut self, write: &Write) -> Stored<()> {
+impl<'w> Writing<'_, 'w> {
+    fn write(&mut self, write: &'w Write) -> Stored<()> {
+        if !matches!(write, Write::Append(_)) {
+            self.insert.flush()?;
+        }
         match write {
             Write::Create(row) => self.create(row),
             Write::Describe { key, about } => {
@@ -98,7 +109,7 @@ impl Writing<'_> {
         Ok(())
     }
 
-    fn append(&mut self, append: &Append) -> Stored<()> {
+    fn append(&mut self, append: &'w Append) -> Stored<()> {
         let place = self.place(&append.key)?;
         if place.head != (Cursor { epoch: append.epoch, seq: append.after }) {
             return Err(StorageError::Moved(append.key.clone()));
@@ -113,8 +124,7 @@ impl Writing<'_> {
                 let digest = self.keep_aside(body)?;
                 self.run(INSERT_ASIDE, params![number, signed(seq), None::<i64>, &digest.as_bytes()[..]])?;
             } else {
-                let body = text(body)?;
-                self.insert.execute(params![number, signed(seq), body]).map_err(failed)?;
+                self.insert.push(number, signed(seq), body)?;
             }
         }
         for opened in &append.opened {
@@ -169,7 +179,7 @@ impl Writing<'_> {
                 let digest = self.keep_aside(&row.body)?;
                 self.run(INSERT_ASIDE, params![number, last, first, &digest.as_bytes()[..]])?;
             } else {
-                self.run(INSERT_JOINED, params![number, last, first, text(&row.body)?])?;
+                self.run(INSERT_JOINED, params![number, last, first, Text(&row.body)])?;
             }
         }
         Ok(())
@@ -206,6 +216,46 @@ impl Writing<'_> {
     }
 }
 
+/// Inserts entries, several with one statement: to begin and end one takes as long as to insert a row.
+struct Insert<'t, 'w> {
+    one: CachedStatement<'t>,
+    many: CachedStatement<'t>,
+    /// Rows that are not inserted yet: session, number and text.
+    rows: Vec<(i64, i64, &'w [u8])>,
+}
+
+impl<'t, 'w> Insert<'t, 'w> {
+    fn prepare(transaction: &'t Transaction<'t>) -> Stored<Self> {
+        static MANY: LazyLock<String> = LazyLock::new(|| format!("{INSERT}{}", ", (?, ?, ?)".repeat(ROWS - 1)));
+        let one = transaction.prepare_cached(INSERT).map_err(failed)?;
+        let many = transaction.prepare_cached(&MANY).map_err(failed)?;
+        Ok(Self { one, many, rows: Vec::with_capacity(ROWS) })
+    }
+
+    fn push(&mut self, session: i64, seq: i64, body: &'w [u8]) -> Stored<()> {
+        self.rows.push((session, seq, body));
+        if self.rows.len() < ROWS {
+            return Ok(());
+        }
+        let mut parameter = 0;
+        for (session, seq, body) in self.rows.drain(..) {
+            self.many.raw_bind_parameter(parameter + 1, session).map_err(failed)?;
+            self.many.raw_bind_parameter(parameter + 2, seq).map_err(failed)?;
+            self.many.raw_bind_parameter(parameter + 3, Text(body)).map_err(failed)?;
+            parameter += 3;
+        }
+        self.many.raw_execute().map(drop).map_err(failed)
+    }
+
+    /// Inserts what is left.
+    fn flush(&mut self) -> Stored<()> {
+        for (session, seq, body) in self.rows.drain(..) {
+            self.one.execute(params![session, seq, Text(body)]).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
 /// Looks for a session.
 fn find(transaction: &Transaction<'_>, key: &SessionKey) -> Stored<Option<Place>> {
     let mut statement = transaction
@@ -228,6 +278,11 @@ pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn text(body: &[u8]) -> Stored<&str> {
-    std::str::from_utf8(body).map_err(|error| StorageError::Failed(format!("an entry is not UTF-8: {error}")))
+/// The text of an event. It was UTF-8 when it was encoded, and need not be looked at again.
+struct Text<'b>(&'b [u8]);
+
+impl ToSql for Text<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Text(self.0)))
+    }
 }

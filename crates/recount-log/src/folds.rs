@@ -1,0 +1,106 @@
+//! Long open replies as readers last saw them, so that the next reader need not fold them again.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hashbrown::HashMap;
+
+use crate::refold::{Refold, fold_replies};
+use crate::replies::OpenReply;
+use crate::snapshot::OpenState;
+use crate::storage::{OpenedReply, View};
+use crate::{Cursor, Epoch, Error, SessionKey};
+
+/// Replies that weigh less than this are folded sooner than they are looked for.
+const WORTH_KEEPING: usize = 32 * 1024;
+/// How many sessions are kept.
+const SESSIONS: usize = 64;
+
+/// Open replies of some sessions, folded up to a place.
+///
+/// Readers of the same session wait for each other here, so that of a thousand that come back at once one folds.
+#[derive(Debug, Default)]
+pub(crate) struct Folds {
+    sessions: Mutex<Sessions>,
+}
+
+/// Where the replies of a session are kept; who folds them holds it.
+type Place = Arc<Mutex<Option<Kept>>>;
+
+#[derive(Debug, Default)]
+struct Sessions {
+    /// Each with the turn of its last look.
+    kept: HashMap<SessionKey, (u64, Place)>,
+    /// Counts the looks, to know which session was used last.
+    turn: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    epoch: Epoch,
+    seq: u64,
+    replies: Vec<OpenReply>,
+    states: Vec<OpenState>,
+}
+
+impl Folds {
+    /// The open replies of a session at its head.
+    pub(crate) fn open_states(&self, view: &dyn View, key: &SessionKey, head: Cursor) -> Result<Vec<OpenState>, Error> {
+        let place = self.place(key);
+        let mut kept = lock(&place);
+        if let Some(Kept { epoch, seq, states, .. }) = &*kept
+            && (*epoch, *seq) == (head.epoch, head.seq)
+        {
+            return Ok(states.clone());
+        }
+        let replies = match kept.take() {
+            Some(Kept { epoch, seq, replies, .. }) if epoch == head.epoch && seq < head.seq => {
+                continued(view, key, replies, seq, head.seq)?
+            }
+            _ => fold_replies(view, key, view.open(key)?, head.seq)?,
+        };
+        let states: Vec<OpenState> = replies.iter().map(OpenState::of).collect();
+        if states.iter().map(|state| state.fold.len()).sum::<usize>() >= WORTH_KEEPING {
+            *kept = Some(Kept { epoch: head.epoch, seq: head.seq, replies, states: states.clone() });
+        } else {
+            drop(kept);
+            lock(&self.sessions).kept.remove(key);
+        }
+        Ok(states)
+    }
+
+    fn place(&self, key: &SessionKey) -> Place {
+        let mut sessions = lock(&self.sessions);
+        sessions.turn += 1;
+        let turn = sessions.turn;
+        if sessions.kept.len() >= SESSIONS && !sessions.kept.contains_key(key) {
+            let oldest = sessions.kept.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| key.clone());
+            oldest.and_then(|key| sessions.kept.remove(&key));
+        }
+        let (used, place) = sessions.kept.entry_ref(key).or_default();
+        *used = turn;
+        Arc::clone(place)
+    }
+}
+
+/// Replies that were folded up to a place, folded on.
+fn continued(
+    view: &dyn View,
+    key: &SessionKey,
+    replies: Vec<OpenReply>,
+    from: u64,
+    until: u64,
+) -> Result<Vec<OpenReply>, Error> {
+    let opened: Vec<OpenedReply> = view.opened(key)?;
+    let mut refold = Refold::after(from);
+    for reply in replies.into_iter().filter(|reply| opened.contains(&reply.opened)) {
+        refold.go_on(reply, from);
+    }
+    for opened in opened.into_iter().filter(|opened| opened.place > from) {
+        refold.begin(opened);
+    }
+    refold.run(view, key, until)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,192 @@
+//! What has to be done now and then: compaction, uploads that nobody names, room that is given back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hashbrown::HashMap;
+
+use crate::log::{Log, before};
+use crate::request::{Answer, Request};
+use crate::storage::View;
+use crate::{Cursor, Error, SessionKey};
+
+/// How many sessions are looked at in one step.
+const SESSIONS: usize = 64;
+/// Uploads that no entry names are kept for so long: whoever has made one is about to name it.
+const UPLOADS: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Looks after a log, step by step.
+///
+/// A step changes a few hundred entries at most, which takes a millisecond or two; appends go on between the steps. A
+/// service runs a round every hour or so, in a task of its own. What was looked at in one round is not looked at again
+/// in the next.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+///
+/// use recount_log::{Housekeeping, Log};
+/// use recount_message::{ReplyEnd, ReplyWriter, Stamps};
+///
+/// let log = Log::in_memory();
+/// let session = log.create("chat".parse()?).await?;
+/// let mut events = Vec::new();
+/// let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "chat", "Friday");
+/// for word in ["It ", "rains", "."] {
+///     reply.text(word);
+/// }
+/// reply.end(ReplyEnd::completed());
+/// session.append(&events).await?;
+///
+/// // A service would say `compact_after` thirty days or so.
+/// let mut housekeeping = Housekeeping::new(log, Duration::ZERO);
+/// assert_eq!(housekeeping.round().await?.joined, 2);
+/// assert_eq!(housekeeping.round().await?.joined, 0);
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Housekeeping {
+    log: Log,
+    compact_after: Duration,
+    /// Where compaction has come to.
+    done: Arc<HashMap<SessionKey, Cursor>>,
+    /// The session at which this round is.
+    at: Option<SessionKey>,
+    stage: Stage,
+    totals: Kept,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Sessions,
+    Uploads,
+    Room,
+}
+
+/// Whether a round of [`Housekeeping`] is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// There is more to do.
+    More,
+    /// The round is over, and this is what was done in it.
+    Done(Kept),
+}
+
+/// What a round of [`Housekeeping`] has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// How many entries were joined to others.
+    pub joined: u64,
+}
+
+/// A stretch of a session that may have something to join.
+struct Stretch {
+    key: SessionKey,
+    after: Cursor,
+}
+
+impl Housekeeping {
+    /// Looks after a log, and joins the deltas of what was complete so long ago.
+    pub fn new(log: Log, compact_after: Duration) -> Self {
+        Self { log, compact_after, done: Arc::default(), at: None, stage: Stage::Sessions, totals: Kept::default() }
+    }
+
+    /// Does everything that there is to do.
+    ///
+    /// # Errors
+    ///
+    /// When the storage fails, or the log is closed. The next round goes on where this one was.
+    pub async fn round(&mut self) -> Result<Kept, Error> {
+        loop {
+            if let Step::Done(kept) = self.step().await? {
+                return Ok(kept);
+            }
+        }
+    }
+
+    /// Does a little of what there is to do.
+    ///
+    /// # Errors
+    ///
+    /// As [`round`](Self::round).
+    pub async fn step(&mut self) -> Result<Step, Error> {
+        match self.stage {
+            Stage::Sessions => match self.next_stretch().await? {
+                Some(stretch) => self.compact(stretch).await?,
+                None => self.stage = Stage::Uploads,
+            },
+            Stage::Uploads => {
+                self.log.sweep(UPLOADS).await?;
+                self.stage = Stage::Room;
+            }
+            Stage::Room => {
+                if !self.log.shrink_some().await? {
+                    (self.at, self.stage) = (None, Stage::Sessions);
+                    return Ok(Step::Done(std::mem::take(&mut self.totals)));
+                }
+            }
+        }
+        Ok(Step::More)
+    }
+
+    /// The next stretch, in the session at hand or one after it.
+    async fn next_stretch(&mut self) -> Result<Option<Stretch>, Error> {
+        loop {
+            let (at, before, done) = (self.at.clone(), before(self.compact_after), Arc::clone(&self.done));
+            match self.log.look(move |view| find(view, at.as_ref(), before, &done)).await? {
+                Found::Stretch(stretch) => return Ok(Some(stretch)),
+                Found::NothingUpTo(last) => self.at = Some(last),
+                Found::NoMoreSessions => return Ok(None),
+            }
+        }
+    }
+
+    async fn compact(&mut self, Stretch { key, after }: Stretch) -> Result<(), Error> {
+        let before = before(self.compact_after);
+        let answer = self.log.ask(Request::Compact { key: key.clone(), after: after.seq, before }).await;
+        let compacted = match answer {
+            Ok(Answer::Compacted(compacted)) => compacted,
+            Ok(_) => return Err(Error::Closed),
+            // It is gone, and there is nothing to do any more.
+            Err(Error::UnknownSession(_)) => {
+                Arc::make_mut(&mut self.done).remove(&key);
+                self.at = Some(key);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        self.totals.joined += compacted.entries - compacted.rows;
+        Arc::make_mut(&mut self.done).insert(key.clone(), Cursor { seq: compacted.last, ..after });
+        if compacted.next.is_none() {
+            self.at = Some(key);
+        }
+        Ok(())
+    }
+}
+
+/// What there is to do in some sessions.
+enum Found {
+    Stretch(Stretch),
+    NothingUpTo(SessionKey),
+    NoMoreSessions,
+}
+
+/// Looks for something to join in the sessions after one.
+fn find(
+    view: &dyn View,
+    at: Option<&SessionKey>,
+    before: i64,
+    done: &HashMap<SessionKey, Cursor>,
+) -> Result<Found, Error> {
+    let rows = view.sessions(None, at, SESSIONS)?;
+    let Some(last) = rows.last().map(|row| row.key.clone()) else { return Ok(Found::NoMoreSessions) };
+    for row in rows {
+        let done = done.get(&row.key).filter(|done| done.epoch == row.epoch).map_or(0, |done| done.seq);
+        if done < row.head && view.settled(&row.key, before)? > done {
+            let after = Cursor { epoch: row.epoch, seq: done };
+            return Ok(Found::Stretch(Stretch { key: row.key, after }));
+        }
+    }
+    Ok(Found::NothingUpTo(last))
+}

@@ -1,0 +1,50 @@
+//! Compaction, as the writer plans it.
+
+use hashbrown::HashMap;
+
+use super::plan::{Group, existing};
+use crate::join_deltas::join_deltas;
+use crate::request::Compacted;
+use crate::storage::{Known, Limit, View, Write};
+use crate::{Error, SessionKey};
+
+/// How much is looked at in one commit. Appends wait no longer for it than for each other.
+const PAGE: Limit = Limit { count: 512, bytes: 512 * 1024 };
+
+/// Joins the deltas of a stretch of a session.
+pub(super) fn compact(
+    view: &dyn View,
+    key: &SessionKey,
+    after: u64,
+    before: i64,
+    group: &mut Group,
+) -> Result<Compacted, Error> {
+    existing(view, key)?;
+    // A checkpoint of an open reply is at an entry, and that one has to stay.
+    let open = view.open(key)?.into_iter().map(|row| row.opened.place.saturating_sub(1)).min();
+    let until = view.settled(key, before)?.min(open.unwrap_or(u64::MAX));
+    let mut entries = view.entries(key, after, PAGE)?;
+    entries.retain(|entry| entry.last <= until);
+    // The ids of joined deltas are forgotten. Of a reply that has ended they are not needed: it refuses what comes late.
+    let mut ended: HashMap<String, bool> = HashMap::new();
+    let joined = join_deltas(&entries, |reply| match ended.get(reply) {
+        Some(&has_ended) => has_ended,
+        None => {
+            let has_ended = matches!(view.known(key, reply), Ok(Some(Known::Reply)));
+            ended.insert(reply.to_owned(), has_ended);
+            has_ended
+        }
+    });
+    let next = entries.last().map(|entry| entry.last).filter(|&last| last < until);
+    let counts = Compacted {
+        entries: entries.len() as u64,
+        rows: joined.len() as u64,
+        last: entries.last().map_or(after, |entry| entry.last),
+        next,
+    };
+    let rows: Vec<_> = joined.into_iter().filter(|joined| joined.of > 1).map(|joined| joined.row).collect();
+    if !rows.is_empty() {
+        group.writes.push(Write::Compact { key: key.clone(), rows });
+    }
+    Ok(counts)
+}

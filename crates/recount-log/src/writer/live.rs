@@ -1,0 +1,142 @@
+//! A session in the writer's memory: what is needed to judge the next event.
+
+use recount_message::Outcome;
+
+use super::plan::existing;
+use crate::inputs::{is_input, refusal};
+use crate::refold::{decode, fold_replies};
+use crate::replies::{Lookup, NewEntry, Replies, is_repetition};
+use crate::request::{AppendRequest, Appended, Ignored};
+use crate::storage::{Append, Limit, View};
+use crate::window::{IdHash, WINDOW, Window};
+use crate::{Cursor, Epoch, Error, Refusal, SessionKey};
+
+/// How much is read at once.
+const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
+
+/// A session in memory.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(super) epoch: Epoch,
+    pub(super) head: u64,
+    /// The head that is stored, unless somebody else has moved it.
+    pub(super) stored_head: u64,
+    replies: Replies,
+    pub(super) window: Window,
+    /// What the window weighed when it was last looked at.
+    pub(super) weighed: usize,
+    /// The commit that last used it.
+    pub(super) used: u64,
+    /// Where its entries are among the writes of a group: the turn of the group, and the index.
+    pub(super) planned: Option<(u64, usize)>,
+}
+
+impl Live {
+    pub(super) fn new(epoch: Epoch) -> Self {
+        Self {
+            epoch,
+            head: 0,
+            stored_head: 0,
+            replies: Replies::default(),
+            window: Window::default(),
+            weighed: 0,
+            used: 0,
+            planned: None,
+        }
+    }
+
+    /// What is stored of a session, in memory.
+    pub(super) fn load(view: &dyn View, key: &SessionKey) -> Result<Self, Error> {
+        let row = existing(view, key)?;
+        let mut live = Self::new(row.epoch);
+        live.head = row.head;
+        live.stored_head = row.head;
+        for reply in fold_replies(view, key, view.open(key)?, row.head)? {
+            live.replies.insert(reply);
+        }
+        let mut after = row.head.saturating_sub(WINDOW);
+        while after < row.head {
+            let entries = view.entries(key, after, PAGE)?;
+            for entry in &entries {
+                let event = decode(key, entry.last, &entry.body)?;
+                live.window.insert(IdHash::of(&event.id), entry.last);
+            }
+            after = entries.last().map_or(row.head, |entry| entry.last);
+        }
+        Ok(live)
+    }
+
+    /// Judges events, and adds those that are new to what is to be written.
+    ///
+    /// After an error this session is of no use any more if its head has moved, and what was added has to be taken back.
+    pub(super) fn append(
+        &mut self,
+        request: &AppendRequest,
+        stored: Lookup<'_>,
+        append: &mut Append,
+    ) -> Result<Appended, Error> {
+        let key = &request.key;
+        let first = self.head;
+        let here = Cursor { epoch: self.epoch, seq: first };
+        let hosted = request.lease.is_some();
+        let mut last = self.head;
+        let mut duplicates = 0;
+        let mut ignored = Vec::new();
+        append.entries.reserve(request.events.len());
+        for (index, item) in request.events.items().iter().enumerate() {
+            if let Some(seq) = self.window.find(item.id) {
+                duplicates += 1;
+                last = seq;
+                continue;
+            }
+            let seq = self.head + 1;
+            let event = decode(key, seq, &item.text)?;
+            if request.after.is_some_and(|after| after != here) {
+                return Err(Error::Moved { session: key.clone(), head: here });
+            }
+            if request.checks_inputs
+                && is_input(&event)
+                && let Some(reason) = refusal(&self.replies, &event, stored)?
+            {
+                return Err(Refusal { index, event_id: event.id.to_string(), reason }.into());
+            }
+            let entry = NewEntry { seq, bytes: item.text.len(), hosted, stored };
+            let outcome = self.replies.apply(&event, &entry, append)?;
+            if !matches!(outcome, Outcome::Applied) {
+                let is_written = !is_repetition(&outcome);
+                if let Some(reason) = outcome.reason() {
+                    let (reason, message) = (reason.code(), reason.to_string());
+                    ignored.push(Ignored { index, event_id: event.id.to_string(), reason, message, is_written });
+                }
+                if !is_written {
+                    last = self.head;
+                    continue;
+                }
+            }
+            if request.events.names_uploads() {
+                append.uploads.extend(request.events.uploads_of(index));
+            }
+            append.entries.push(item.text.clone());
+            self.window.insert(item.id, seq);
+            self.head = seq;
+            last = seq;
+        }
+        append.states.extend_from_slice(&request.states);
+        let written = usize::try_from(self.head - first).unwrap_or(usize::MAX);
+        Ok(Appended { written, duplicates, cursor: Cursor { epoch: self.epoch, seq: last }, ignored })
+    }
+
+    /// What was planned is stored.
+    pub(super) fn committed(&mut self, head: u64, turn: u64) {
+        self.stored_head = head;
+        self.used = turn;
+        self.replies.committed();
+    }
+
+    /// Checkpoints of open replies that would take a while to be folded anew, as a write of its own.
+    pub(super) fn farewell(&mut self, key: &SessionKey, at: i64) -> Option<Append> {
+        let checkpoints = self.replies.checkpoints(self.head);
+        let append = Append::after(key.clone(), self.epoch, self.head, at);
+        (!checkpoints.is_empty()).then_some(Append { checkpoints, ..append })
+    }
+}

@@ -1,0 +1,126 @@
+//! What happens beside appends and reads: sessions that are read into memory, long replies that are kept folded, and
+//! housekeeping.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use pretty_assertions::assert_eq;
+use recount_log::storage::Show;
+use recount_log::{Housekeeping, Log, Options, Session, Step};
+use recount_message::{AgentEvent, ReplyEnd, ReplyWriter, Stamps};
+
+/// A reply with so many deltas of thirty letters each, and the event that ends it.
+fn reply(deltas: usize) -> (Vec<AgentEvent>, Vec<AgentEvent>) {
+    let mut events = Vec::new();
+    let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Friday");
+    for number in 0..deltas {
+        reply.text(format!("word number {number:>18}"));
+    }
+    reply.end(ReplyEnd::completed());
+    let end = events.split_off(deltas + 2);
+    (events, end)
+}
+
+/// The open replies of a session, as a snapshot shows them and as folding them from their start gives them.
+async fn check_open(session: &Session) {
+    let snapshot = session.snapshot().await.unwrap();
+    assert_eq!(snapshot.open, session.open_at(snapshot.cursor).await.unwrap());
+    assert_eq!(session.snapshot().await.unwrap(), snapshot);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_open_reply_is_shown_as_it_stands() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = Log::open(directory.path(), Options::default()).unwrap();
+    let session = log.create("long".parse().unwrap()).await.unwrap();
+    let (events, end) = reply(3_000);
+    let (another, _) = reply(2_000);
+    for (index, piece) in events.chunks(700).enumerate() {
+        session.append(piece).await.unwrap();
+        check_open(&session).await;
+        if index == 2 {
+            session.append(&another).await.unwrap();
+            check_open(&session).await;
+        }
+    }
+    log.close().await.unwrap();
+
+    let log = Log::open(directory.path(), Options::default()).unwrap();
+    let session = log.session("long".parse().unwrap());
+    check_open(&session).await;
+    session.append(&end).await.unwrap();
+    check_open(&session).await;
+    assert_eq!(session.snapshot().await.unwrap().messages.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_comes_while_a_session_is_read_keeps_its_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = Log::open(directory.path(), Options::default()).unwrap();
+    let (events, end) = reply(5_000);
+    let (old, new) = events.split_at(4_000);
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        log.create(name.parse().unwrap()).await.unwrap().append(old).await.unwrap();
+    }
+    log.close().await.unwrap();
+
+    // Nobody waits for anything, and all handles are gone before the sessions can have been read.
+    let log = Log::open(directory.path(), Options::default()).unwrap();
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        let appender = log.session(name.parse().unwrap()).appender(None);
+        appender.send(&old[3_990..]).await.unwrap();
+        for event in new.iter().chain(&end) {
+            appender.send(event).await.unwrap();
+        }
+    }
+    drop(log);
+
+    let log = loop {
+        // The lock is open when the writer is done.
+        match Log::open(directory.path(), Options::default()) {
+            Ok(log) => break log,
+            Err(_) => tokio::task::yield_now().await,
+        }
+    };
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        let session = log.session(name.parse().unwrap());
+        assert_eq!(session.info().await.unwrap().head, (events.len() + end.len()) as u64);
+        let key = session.key().clone();
+        assert_eq!(log.look(move |view| recount_log::verify::session(view, &key)).await.unwrap(), [] as [String; 0]);
+        assert_eq!(session.snapshot().await.unwrap().messages.len(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn housekeeping_goes_through_all_sessions_in_small_steps() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = Log::open(directory.path(), Options::default()).unwrap();
+    let mut before = Vec::new();
+    for number in 0..70 {
+        let session = log.create(format!("s{number}").parse().unwrap()).await.unwrap();
+        let (events, end) = reply(if number == 7 { 2_000 } else { 20 });
+        session.append(&events).await.unwrap();
+        // One stays open, and nothing of it may be joined.
+        if number != 8 {
+            session.append(&end).await.unwrap();
+        }
+        before.push((session.clone(), session.messages(None, Show::All, 10).await.unwrap().unwrap().messages));
+    }
+    let mut housekeeping = Housekeeping::new(log.clone(), Duration::ZERO);
+    let mut steps = 0;
+    let kept = loop {
+        steps += 1;
+        if let Step::Done(kept) = housekeeping.step().await.unwrap() {
+            break kept;
+        }
+    };
+    assert!(steps > 70, "it was done in {steps} steps");
+    assert!(kept.joined > 2_000 + 60 * 15, "only {} were joined", kept.joined);
+    for (session, messages) in before {
+        assert_eq!(session.messages(None, Show::All, 10).await.unwrap().unwrap().messages, messages);
+        let key = session.key().clone();
+        assert_eq!(log.look(move |view| recount_log::verify::session(view, &key)).await.unwrap(), [] as [String; 0]);
+    }
+    assert_eq!(housekeeping.round().await.unwrap().joined, 0);
+}

@@ -1,0 +1,112 @@
+//! What is stored, held to the model.
+
+use std::collections::BTreeMap;
+
+use recount_log::storage::{Limit, View, Views};
+use recount_log::{AppendRequest, Epoch, Events, SessionKey};
+use recount_message::{AgentEvent, CustomName, Event, Msg};
+use recount_testkit::laws::Broken;
+
+use super::{SESSIONS, Verdict, World};
+use crate::model::{ModelSession, session_key};
+
+impl World {
+    /// Whether everything that is stored is what the model says.
+    pub(super) fn check_storage(&mut self) -> Verdict {
+        let view = self.storage.view().map_err(|error| Broken::new(error.to_string()))?;
+        for number in 0..SESSIONS {
+            let key = session_key(number);
+            let model = self.models.get(&key);
+            match (stored(&*view, &key)?, model) {
+                (None, None) => {}
+                (Some((epoch, entries)), Some(model)) => check_session(&*view, &key, epoch, &entries, model)?,
+                (stored, _) => {
+                    return Err(Broken::new(format!("the session {key} is stored: {}", stored.is_some())));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn adopted(epoch: Epoch, events: &[AgentEvent]) -> ModelSession {
+    let mut model = ModelSession::new(epoch);
+    let mut request = AppendRequest::new(session_key(0), Events::default());
+    request.checks_inputs = false;
+    // Nothing is refused, so nothing can go wrong.
+    let _ = model.append(&request, events);
+    model
+}
+
+pub(super) fn is_taken_over(event: &AgentEvent) -> bool {
+    event.kind.own_name() == Some(CustomName::TakenOver)
+}
+
+pub(super) fn rows(view: &dyn View, key: &SessionKey) -> Result<Vec<recount_log::storage::Row>, Broken> {
+    view.entries(key, 0, Limit { count: usize::MAX, bytes: usize::MAX }).map_err(|error| Broken::new(error.to_string()))
+}
+
+pub(super) fn decode(body: &[u8]) -> Result<AgentEvent, Broken> {
+    Event::from_slice(body).map(Event::into_owned).map_err(|error| Broken::new(format!("a stored entry: {error}")))
+}
+
+/// The epoch and the events of a session that is stored.
+pub(super) fn stored(view: &dyn View, key: &SessionKey) -> Result<Option<(Epoch, Vec<AgentEvent>)>, Broken> {
+    let Some(row) = view.session(key).map_err(|error| Broken::new(error.to_string()))? else { return Ok(None) };
+    let events = rows(view, key)?.iter().map(|row| decode(&row.body)).collect::<Result<_, _>>()?;
+    Ok(Some((row.epoch, events)))
+}
+
+pub(super) fn events_after(view: &dyn View, key: &SessionKey, seq: u64) -> Result<Vec<AgentEvent>, Broken> {
+    let limit = Limit { count: usize::MAX, bytes: usize::MAX };
+    let rows = view.entries(key, seq, limit).map_err(|error| Broken::new(error.to_string()))?;
+    rows.iter().map(|row| decode(&row.body)).collect()
+}
+
+pub(super) fn check_session(
+    view: &dyn View,
+    key: &SessionKey,
+    epoch: Epoch,
+    entries: &[AgentEvent],
+    model: &ModelSession,
+) -> Verdict {
+    let rows = rows(view, key)?;
+    let mut next = 1;
+    for row in &rows {
+        if row.first != next {
+            return Err(Broken::new(format!("the entry {} of {key} follows {}", row.first, next - 1)));
+        }
+        // What was not joined is what was written.
+        let original = usize::try_from(row.first - 1).ok().and_then(|index| model.entries.get(index));
+        if row.first == row.last && original.map(AgentEvent::to_json).map(String::into_bytes) != Some(row.body.to_vec())
+        {
+            return Err(Broken::new(format!("the entry {} of {key} is not what was written", row.first)));
+        }
+        next = row.last + 1;
+    }
+    if (epoch, next - 1) != (model.epoch, model.head().seq) {
+        return Err(Broken::new(format!("{key} is at {next} in {epoch:?}, and the model at {}", model.head())));
+    }
+    let fold: recount_message::Fold = entries.iter().collect();
+    if !fold.messages().eq(model.fold.messages()) {
+        return Err(Broken::new(format!("the entries of {key} fold to other messages")));
+    }
+    let broken = |error: recount_log::StorageError| Broken::new(error.to_string());
+    let finished = view.finished(key, u64::MAX, recount_log::storage::Show::All, usize::MAX).map_err(broken)?;
+    let finished: Vec<&str> = finished.iter().map(|message| message.body.as_str()).collect();
+    let open: Vec<String> = model.fold.open_replies().map(|reply| reply.message().id().to_owned()).collect();
+    let expected: Vec<String> =
+        model.fold.messages().filter(|message| !open.contains(&message.id().to_owned())).map(Msg::to_json).collect();
+    if finished != expected {
+        return Err(Broken::new(format!("the messages of {key} are {finished:?}\nnot {expected:?}")));
+    }
+    let stored: Vec<String> = view.open(key).map_err(broken)?.into_iter().map(|row| row.opened.id).collect();
+    if stored != open {
+        return Err(Broken::new(format!("the open replies of {key} are {stored:?}, not {open:?}")));
+    }
+    let states: BTreeMap<String, String> = view.states(key).map_err(broken)?.into_iter().collect();
+    if states != model.states {
+        return Err(Broken::new(format!("the documents of {key} are {states:?}, not {:?}", model.states)));
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! What has happened in a simulation.
+
+/// What has happened in a simulation: a test that nothing happens in proves nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tally {
+    /// Entries that were acknowledged.
+    pub written: usize,
+    /// Events that were known already.
+    pub duplicates: usize,
+    /// Inputs that were refused.
+    pub refused: usize,
+    /// Processes that died in the middle of something.
+    pub deaths: usize,
+    /// Power losses.
+    pub power_losses: usize,
+    /// Commits that found no room.
+    pub full: usize,
+    /// Appends under a lease that was lost.
+    pub lost_leases: usize,
+    /// Frames that readers got.
+    pub frames: usize,
+    /// Gaps among them.
+    pub gaps: usize,
+    /// Times that a reader had everything and was compared with the model.
+    pub agreements: usize,
+    /// Entries that were joined with others.
+    pub joined: usize,
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.written += other.written;
+        self.duplicates += other.duplicates;
+        self.refused += other.refused;
+        self.deaths += other.deaths;
+        self.power_losses += other.power_losses;
+        self.full += other.full;
+        self.lost_leases += other.lost_leases;
+        self.frames += other.frames;
+        self.gaps += other.gaps;
+        self.agreements += other.agreements;
+        self.joined += other.joined;
+    }
+}
