@@ -4,6 +4,7 @@
 //!
 //! - The messages, the events and the fold stand at the top.
 //! - [`model`] has the providers: formatters and decoders, and with the feature `client` models that can be called.
+//! - `agent` has the agent, with the feature `agent`.
 
 /// What AgentScope's other sides speak.
 ///
@@ -17,6 +18,9 @@
 pub use recount_dialect as dialect;
 pub use recount_message::*;
 
+#[cfg(feature = "agent")]
+#[doc(inline)]
+pub use recount_agent as agent;
 #[cfg(feature = "model")]
 #[doc(inline)]
 pub use recount_model as model;
@@ -30,3 +34,8 @@ pub struct Guide;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/dialects.md")]
 pub struct Dialects;
+
+/// The page about the agent, likewise.
+#[cfg(all(doctest, feature = "agent"))]
+#[doc = include_str!("../../../docs/agent.md")]
+pub struct TheAgent;

@@ -1,0 +1,48 @@
+//! How an agent is set up.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use recount_message::ToolResultBlock;
+
+use crate::inject::RuntimeState;
+use crate::machine::Limits;
+use crate::middleware::Middleware;
+use crate::model::ChatModel;
+use crate::tool::Toolkit;
+use crate::view::ResultLimit;
+
+/// How an agent is set up. It never changes.
+pub(crate) struct Config {
+    pub(crate) name: String,
+    pub(crate) system_prompt: String,
+    /// The model, and those that are asked when it fails.
+    pub(crate) models: Vec<Arc<dyn ChatModel>>,
+    pub(crate) toolkit: Toolkit,
+    pub(crate) middleware: Arc<[Arc<dyn Middleware>]>,
+    pub(crate) limits: Limits,
+    /// How often a model call that broke is made again, by the agent.
+    pub(crate) max_retries: u32,
+    pub(crate) raise_on_interrupt: bool,
+    pub(crate) result_limit: ResultLimit,
+    pub(crate) runtime_state: Option<RuntimeState>,
+    pub(crate) on_restart: OnRestart,
+}
+
+/// What becomes of a reply whose process died.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnRestart {
+    /// It goes on, three times at most.
+    #[default]
+    Continue,
+    /// It ends with an error.
+    Close,
+}
+
+impl Config {
+    /// What is wrong with the metadata of a result from elsewhere.
+    pub(crate) fn metadata_problem(&self, groups: &BTreeSet<String>, result: &ToolResultBlock) -> Option<String> {
+        let tool = self.toolkit.find(&result.name, groups).ok()?;
+        tool.check_metadata(&result.metadata).err().map(|violations| violations.to_string())
+    }
+}

@@ -1,0 +1,327 @@
+//! The agent.
+
+mod builder;
+mod config;
+mod saved;
+mod shared;
+
+pub use builder::{AgentBuilder, BuildError};
+pub use config::OnRestart;
+pub use saved::{Saved, SavedError};
+pub(crate) use shared::{Delivery, Inner, OpenReply, Running, Shared};
+
+use std::sync::Arc;
+
+use recount_message::{AgentEvent, CustomName, EventKind, HintBlock, Json, Msg, Object, StructuredError};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use tokio::sync::oneshot;
+
+use crate::driver;
+use crate::error::Error;
+use crate::input::{Input, Refusal, check_messages};
+use crate::permission::Permissions;
+use crate::state::AgentState;
+use crate::stream::ReplyStream;
+
+/// An agent: it is asked, thinks with a model, acts with tools, and its message is the fold of what it says on the way.
+///
+/// It is a handle. Clones are the same agent, so that one task can read its reply while another interrupts it. It gives one
+/// reply at a time; who asks meanwhile is told that it is [busy](Error::Busy).
+///
+/// ```
+/// use recount_agent::Agent;
+/// use recount_agent::scripted::ScriptedModel;
+/// use recount_agent::tool::FunctionTool;
+/// use recount_message::Msg;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Place {
+///     city: String,
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let weather = FunctionTool::new("get_weather", "Says how the weather is.", |place: Place| async move {
+///     Ok(format!("Sunny in {}", place.city))
+/// });
+/// // In a program: `"anthropic/claude-opus-4-5".parse::<Model>()?`.
+/// let model = ScriptedModel::new().calls("get_weather", r#"{"city": "Beijing"}"#).then().says("It is sunny.");
+/// let agent = Agent::builder("Friday").model(model).system_prompt("You are Friday.").tool(weather.read_only()).build()?;
+///
+/// let message = agent.reply(Msg::user("Alice", "How is the weather in Beijing?")).await?;
+/// assert_eq!(message.text().as_deref(), Some("It is sunny."));
+/// assert_eq!(agent.messages().len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Agent {
+    shared: Arc<Shared>,
+}
+
+impl Agent {
+    /// Begins to put an agent together.
+    pub fn builder(name: impl Into<String>) -> AgentBuilder {
+        AgentBuilder::new(name.into())
+    }
+
+    fn of(shared: Shared) -> Self {
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.shared.config.name
+    }
+
+    /// Asks, and gives the whole answer: the message as far as the reply has come. It is
+    /// [not finished](Msg::finished_at) when the reply waits for somebody; the answer to that goes here too.
+    ///
+    /// ```
+    /// use recount_agent::Agent;
+    /// use recount_agent::scripted::ScriptedModel;
+    /// use recount_agent::tool::{FunctionTool, NoArguments};
+    /// use recount_message::{ConfirmResult, GenerateReason, UserConfirmResultEvent};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let deploy = FunctionTool::new("deploy", "Deploys.", |_: NoArguments| async { Ok("deployed") });
+    /// let model = ScriptedModel::new().calls_as("c1", "deploy", "{}").then().says("It is live.");
+    /// let agent = Agent::builder("Friday").model(model).tool(deploy).build()?;
+    ///
+    /// let waiting = agent.reply("Deploy it.").await?;
+    /// assert_eq!(waiting.generate_reason(), GenerateReason::PermissionAsking);
+    ///
+    /// let asked = waiting.call("c1").unwrap().clone();
+    /// let yes = UserConfirmResultEvent::new(waiting.id().to_owned(), [ConfirmResult::allow(asked)]);
+    /// let message = agent.reply(yes).await?;
+    /// assert_eq!((message.id(), message.text().as_deref()), (waiting.id(), Some("It is live.")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the agent is busy, does not take the input, or the reply fails.
+    pub async fn reply(&self, input: impl Into<Input>) -> Result<Msg, Error> {
+        self.reply_stream(input)?.into_msg().await
+    }
+
+    /// Asks, and gives the answer as it comes. The reply goes on as long as the stream is read; if it is dropped, the reply
+    /// ends as interrupted.
+    ///
+    /// ```
+    /// use recount_agent::Agent;
+    /// use recount_agent::scripted::ScriptedModel;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let agent = Agent::builder("Friday").model(ScriptedModel::new().streams(["Hel", "lo"])).build()?;
+    /// let mut text = agent.reply_stream("Hi")?.text();
+    /// let mut shown = String::new();
+    /// while let Some(piece) = text.next().await {
+    ///     shown.push_str(&piece);
+    /// }
+    /// assert_eq!(text.into_msg().await?.text(), Some(shown));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the agent is busy or does not take the input. Nothing has changed then.
+    pub fn reply_stream(&self, input: impl Into<Input>) -> Result<ReplyStream, Error> {
+        driver::begin(&self.shared, input.into(), None)
+    }
+
+    /// Asks for an answer of a Rust type. The model is held to the type's schema and then to the type itself.
+    ///
+    /// ```
+    /// use recount_agent::Agent;
+    /// use recount_agent::scripted::ScriptedModel;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct TaskPlan {
+    ///     steps: Vec<String>,
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let model = ScriptedModel::new().calls("GenerateStructuredOutput", r#"{"steps": ["boil", "pour"]}"#);
+    /// let agent = Agent::builder("Planner").model(model).build()?;
+    /// let plan: TaskPlan = agent.reply_as("How do I make tea?").await?;
+    /// assert_eq!(plan.steps, ["boil", "pour"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When there is no reply, as in [`reply`](Self::reply), when it [waits](Error::Waiting) for somebody, or when the model
+    /// does not give the answer in time. The answer to a reply that waits goes here again.
+    pub async fn reply_as<T>(&self, input: impl Into<Input>) -> Result<T, Error>
+    where
+        T: DeserializeOwned + JsonSchema + 'static,
+    {
+        let stream = driver::begin(&self.shared, input.into(), Some(driver::Form::of::<T>()))?;
+        let message = stream.into_msg().await?;
+        let Some(output) = message.structured_output() else {
+            let message = Box::new(message);
+            if message.finished_at().is_none() {
+                return Err(Error::Waiting { message });
+            }
+            let error = StructuredError::Missing { id: message.id().to_owned() };
+            return Err(Error::Structured { error, message });
+        };
+        driver::Form::decode(output).map_err(|error| Error::Structured { error, message: Box::new(message.clone()) })
+    }
+
+    /// Asks for an answer that has the form of a JSON Schema. The message has it as
+    /// [structured output](Msg::structured_output).
+    ///
+    /// # Errors
+    ///
+    /// As [`reply_stream`](Self::reply_stream).
+    pub fn reply_stream_with_schema(
+        &self,
+        input: impl Into<Input>,
+        schema: impl Into<Json>,
+    ) -> Result<ReplyStream, Error> {
+        driver::begin(&self.shared, input.into(), Some(driver::Form::from_schema(schema.into())))
+    }
+
+    /// Tells the agent what somebody said, without asking it anything. It may be told at any time, while it waits too.
+    ///
+    /// # Errors
+    ///
+    /// When one of the messages cannot be said to an agent. None is taken then.
+    pub fn observe(&self, messages: impl IntoIterator<Item = Msg>) -> Result<(), Error> {
+        let messages: Vec<Msg> = messages.into_iter().collect();
+        check_messages(&messages)?;
+        driver::take_messages(&self.shared, messages, false);
+        Ok(())
+    }
+
+    /// Says something to the model from outside: before it is asked the next time, in this reply or in the next one.
+    pub fn hint(&self, hint: HintBlock) {
+        self.shared.change(|state| state.hints.push(hint));
+    }
+
+    /// Writes a signal for the session among the events.
+    pub fn signal(&self, name: impl Into<String>, value: impl Into<Object>) {
+        self.shared.signal(name, value);
+    }
+
+    /// Changes what the agent may do, from the next call on. Who reads the session is told.
+    pub fn set_permissions(&self, permissions: Permissions) {
+        let mode = permissions.mode;
+        self.shared.change(|state| state.permissions = permissions);
+        self.shared.signal(CustomName::Permissions.as_str(), [("mode", mode.name())]);
+    }
+
+    /// Interrupts the reply that is under way. Says whether there was one; a reply that waits is ended by
+    /// [`Input::interrupt`].
+    pub fn interrupt(&self) -> bool {
+        let inner = self.shared.lock();
+        inner.running.as_ref().map(|running| running.cancel.cancel()).is_some()
+    }
+
+    /// Gives an answer to the reply that is under way, such as a confirmation while other tools still run.
+    ///
+    /// # Errors
+    ///
+    /// When no reply is under way, or it does not take the answer.
+    pub async fn answer(&self, input: impl Into<Input>) -> Result<(), Refusal> {
+        let (event, is_recorded) = input.into().into_event()?;
+        let (answer, taken) = oneshot::channel();
+        let mut reply_id = String::new();
+        {
+            let inner = self.shared.lock();
+            let running = inner.running.as_ref().ok_or(Refusal::Idle)?;
+            let is_interrupt =
+                matches!(&event.kind, EventKind::UserInterrupt(kind) if kind.reply_id == running.reply_id);
+            reply_id.clone_from(&running.reply_id);
+            let delivery = Delivery { event, is_recorded, answer };
+            running.inbox.send(delivery).map_err(|_| Refusal::Idle)?;
+            // Nobody looks at answers while a model is asked, and an interrupt cannot wait for that.
+            if is_interrupt {
+                running.cancel.cancel();
+            }
+        }
+        // A reply that ends first does not take it.
+        taken.await.unwrap_or(Err(Refusal::Late { reply_id }))
+    }
+
+    /// The conversation: all messages that are complete, and the reply that waits in its place.
+    #[must_use]
+    pub fn messages(&self) -> Vec<Msg> {
+        let inner = self.shared.lock();
+        let mut messages = inner.conversation.clone();
+        if let Some(open) = &inner.open {
+            messages.insert(open.place.min(messages.len()), open.fold.message().clone());
+        }
+        messages
+    }
+
+    /// What the agent knows beside the conversation.
+    #[must_use]
+    pub fn state(&self) -> AgentState {
+        self.shared.lock().state.clone()
+    }
+
+    /// The reply that waits or broke off, as it stands.
+    #[must_use]
+    pub fn open_reply(&self) -> Option<Msg> {
+        self.shared.lock().open.as_ref().map(|open| open.fold.message().clone())
+    }
+
+    /// Writes the agent down, so that [another one](AgentBuilder::resume) can go on from here.
+    ///
+    /// ```
+    /// use recount_agent::scripted::ScriptedModel;
+    /// use recount_agent::{Agent, Saved};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let model = ScriptedModel::new().says("Hello.").then().says("As I said.");
+    /// let here = Agent::builder("Friday").model(model.clone()).build()?;
+    /// here.reply("Hi").await?;
+    /// let text = here.save()?.to_json();
+    ///
+    /// let elsewhere = Agent::builder("Friday").model(model).resume(Saved::from_json(&text)?).build()?;
+    /// elsewhere.reply("Pardon?").await?;
+    /// assert_eq!(elsewhere.messages().len(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When a reply is under way: its message is being written. A [sink](crate::Sink) is for that.
+    pub fn save(&self) -> Result<Saved, Error> {
+        let inner = self.shared.lock();
+        if let Some(running) = &inner.running {
+            return Err(Error::Busy { reply_id: running.reply_id.clone() });
+        }
+        Ok(Saved::of(inner.state.clone(), inner.conversation.clone(), inner.open.clone()))
+    }
+}
+
+impl Input {
+    /// The event in it, for a reply that is under way.
+    fn into_event(self) -> Result<(AgentEvent, bool), Refusal> {
+        use crate::input::Said;
+        match self.said {
+            Said::Event(event) => Ok((*event, self.is_recorded)),
+            Said::Messages(_) | Said::Interrupt => Err(Refusal::NoInput { type_name: "message".to_owned() }),
+        }
+    }
+}
+
+impl std::fmt::Debug for Agent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Agent").field("name", &self.name()).finish_non_exhaustive()
+    }
+}

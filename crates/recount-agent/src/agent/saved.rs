@@ -1,0 +1,121 @@
+//! An agent, written down.
+
+use recount_message::{Checkpoint, CheckpointReply, DecodeError, Fold, Msg};
+
+use super::shared::OpenReply;
+use crate::state::{AgentState, StateError};
+
+/// An agent, written down: what it knows, and its conversation with the reply that has not ended.
+///
+/// A host that keeps a log has both already: the state that its [sink](crate::Sink) was given last, and the fold of the
+/// events.
+///
+/// ```
+/// use recount_agent::{AgentState, Saved};
+/// use recount_message::{Checkpoint, Fold};
+///
+/// let saved = Saved::new(AgentState::new("session-1"), Fold::new().checkpoint());
+/// let again = Saved::from_json(&saved.to_json())?;
+/// assert_eq!(again, saved);
+/// # Ok::<(), recount_agent::SavedError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Saved {
+    state: AgentState,
+    conversation: Checkpoint,
+}
+
+/// Why a text is no agent that was written down.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SavedError {
+    /// It is no JSON of that form.
+    #[error("the text is no saved agent: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// What the agent knew cannot be read.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The conversation cannot be read.
+    #[error("conversation: {0}")]
+    Conversation(#[from] DecodeError),
+}
+
+#[derive(serde::Deserialize)]
+struct Parts<'a> {
+    #[serde(borrow)]
+    state: &'a serde_json::value::RawValue,
+    #[serde(borrow)]
+    conversation: &'a serde_json::value::RawValue,
+}
+
+impl Saved {
+    /// What an agent knew, and its conversation.
+    #[must_use]
+    pub fn new(state: AgentState, conversation: Checkpoint) -> Self {
+        Self { state, conversation }
+    }
+
+    /// What the agent knew.
+    #[must_use]
+    pub fn state(&self) -> &AgentState {
+        &self.state
+    }
+
+    /// Its messages, the one that has not ended among them.
+    pub fn messages(&self) -> impl Iterator<Item = &Msg> {
+        self.conversation.replies.iter().map(|reply| &reply.message)
+    }
+
+    /// Writes it as JSON, on one line.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        format!(r#"{{"state":{},"conversation":{}}}"#, self.state.to_json(), self.conversation.to_json())
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// When the text is none, or one of another version.
+    pub fn from_json(text: &str) -> Result<Self, SavedError> {
+        let parts: Parts<'_> = serde_json::from_str(text)?;
+        let state = AgentState::from_json(parts.state.get())?;
+        Ok(Self { state, conversation: Checkpoint::from_json(parts.conversation.get())? })
+    }
+
+    pub(super) fn of(state: AgentState, mut messages: Vec<Msg>, open: Option<OpenReply>) -> Self {
+        let mut floors = None;
+        if let Some(OpenReply { fold, place }) = open {
+            floors = Some((fold.message().id().to_owned(), fold.call_floor()));
+            messages.insert(place.min(messages.len()), fold.into_message());
+        }
+        let replies = messages.into_iter().map(|message| {
+            let floor = floors.as_ref().filter(|(id, _)| id == message.id()).map(|(_, floor)| *floor);
+            CheckpointReply { message, call_floor: floor }
+        });
+        Self { state, conversation: Checkpoint { cursor: 0, replies: replies.collect(), taken: Vec::new() } }
+    }
+
+    /// The state, the complete messages, and the reply that has not ended.
+    pub(super) fn into_parts(self) -> (AgentState, Vec<Msg>, Option<OpenReply>) {
+        let Self { mut state, conversation } = self;
+        let fold = Fold::resume(conversation);
+        let reply_id = state.reply.as_ref().map(|reply| reply.id.clone());
+        let found = reply_id.as_deref().and_then(|id| fold.open_reply(id)).cloned();
+        // What the state calls open has ended in the conversation, or was never begun.
+        let Some(open) = found else {
+            state.reply = None;
+            return (state, fold.into_messages().collect(), None);
+        };
+        let mut place = 0;
+        let mut messages = Vec::new();
+        for (index, message) in fold.into_messages().enumerate() {
+            if message.id() == open.message().id() {
+                place = index;
+            } else {
+                messages.push(message);
+            }
+        }
+        (state, messages, Some(OpenReply { fold: open, place }))
+    }
+}

@@ -1,0 +1,141 @@
+//! Fetching from the web.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use recount_message::{DataBlock, Object, PermissionBehavior, PermissionRule};
+use recount_model::client::{FetchMedia, MediaFetcher};
+use recount_model::format::MediaRef;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use url::Url;
+
+use super::page::text_of;
+use super::{Workspace, blocking, taken, text};
+use crate::BoxFuture;
+use crate::permission::wildcard;
+use crate::permission::{Coverage, Opinion, Surroundings};
+use crate::tool::derive::schema_of;
+use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
+
+/// Fetches a page or a file from the web.
+///
+/// Addresses of this machine and of private networks are refused, also behind names and redirects; size and time have limits.
+/// It asks unless a rule allows the address: `example.org` for a host and those below it, `https://example.org/docs/*` for a
+/// part of it.
+pub struct Fetch {
+    spec: ToolSpec,
+    workspace: Arc<Workspace>,
+    fetcher: Arc<dyn FetchMedia>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Arguments {
+    /// The address, `http` or `https`.
+    url: String,
+}
+
+impl Fetch {
+    /// The tool, on the public internet. What is too long to be shown is kept aside by the workspace.
+    pub fn new(workspace: Arc<Workspace>) -> Self {
+        let fetcher = MediaFetcher::new().max_bytes(5 << 20).timeout(Duration::from_secs(30));
+        Self::with_fetcher(workspace, fetcher)
+    }
+
+    /// The tool with a fetcher of one's own.
+    pub fn with_fetcher(workspace: Arc<Workspace>, fetcher: impl FetchMedia) -> Self {
+        let description = "Fetches a page or a file from the web. Pages come as text, images are shown.";
+        let spec = ToolSpec::new("fetch", description).parameters(schema_of::<Arguments>());
+        Self { spec: spec.idempotent().concurrency_safe(), workspace, fetcher: Arc::new(fetcher) }
+    }
+
+    async fn fetch(&self, arguments: Arguments) -> Result<ToolOutput, ToolError> {
+        let url = address(&arguments.url)?;
+        let wanted = MediaRef { url: url.to_string(), media_type: String::new() };
+        let bytes = self.fetcher.fetch(&wanted).await?;
+        let name = url.path_segments().and_then(Iterator::last).filter(|name| !name.is_empty());
+        let data = DataBlock::from_bytes(&bytes);
+        if data.is_image() {
+            return Ok(ToolOutput::new(data.with_name(name.unwrap_or("image"))));
+        }
+        if bytes.contains(&0) {
+            let (length, kind) = (bytes.len(), data.media_type());
+            return Err(ToolError::new(format!(
+                "{length} bytes of {kind}, which is no text: use `shell` to download it"
+            )));
+        }
+        let workspace = self.workspace.clone();
+        blocking(move || {
+            let text = String::from_utf8_lossy(&bytes);
+            let text = if is_page(&bytes) { text_of(&text) } else { text.into_owned() };
+            let text = if text.trim().is_empty() { "[the page has no text]".to_owned() } else { text };
+            Ok(ToolOutput::new(workspace.shorten("fetch", text)?))
+        })
+        .await
+    }
+}
+
+impl std::fmt::Debug for Fetch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fetch").field("spec", &self.spec).field("workspace", &self.workspace).finish_non_exhaustive()
+    }
+}
+
+impl Tool for Fetch {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run<'a>(&'a self, arguments: Object, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move { self.fetch(taken(arguments)?).await })
+    }
+
+    fn check(&self, arguments: &Object) -> Result<(), ToolError> {
+        address(&text(arguments, "url").unwrap_or_default()).map(|_| ())
+    }
+
+    fn opinion<'a>(&'a self, arguments: &'a Object, _: &'a Surroundings) -> BoxFuture<'a, Opinion> {
+        let url = address(&text(arguments, "url").unwrap_or_default());
+        Box::pin(async move {
+            match url {
+                Ok(url) => Opinion::Ask(format!("it asks `{}`", url.host_str().unwrap_or_default())),
+                Err(error) => Opinion::Deny(error.to_string()),
+            }
+        })
+    }
+
+    fn is_covered(&self, contents: &[&str], _: PermissionBehavior, arguments: &Object) -> Coverage {
+        let Ok(url) = address(&text(arguments, "url").unwrap_or_default()) else { return Coverage::Unclear };
+        let host = url.host_str().unwrap_or_default();
+        let about = |content: &str| {
+            if content.contains("://") {
+                return wildcard::matches(&wildcard::stars(content), url.as_str());
+            }
+            let domain = content.trim_start_matches("domain:").trim_start_matches("*.").to_ascii_lowercase();
+            host == domain || host.strip_suffix(&domain).is_some_and(|below| below.ends_with('.') && !domain.is_empty())
+        };
+        Coverage::from(contents.iter().any(|content| about(content.trim())))
+    }
+
+    fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {
+        let Ok(url) = address(&text(arguments, "url").unwrap_or_default()) else { return Vec::new() };
+        let rule = PermissionRule::new(&self.spec.name, url.host_str(), PermissionBehavior::Allow);
+        vec![rule.with_source("suggested")]
+    }
+}
+
+fn address(text: &str) -> Result<Url, ToolError> {
+    let mut url = Url::parse(text.trim()).map_err(|error| ToolError::new(format!("`url` is no address: {error}")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        let message = format!("`{}:` is not fetched: use `read` for files, and `http` or `https` here", url.scheme());
+        return Err(ToolError::new(message));
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// Whether bytes look like HTML.
+fn is_page(bytes: &[u8]) -> bool {
+    let start = String::from_utf8_lossy(bytes.get(..1_024).unwrap_or(bytes)).to_ascii_lowercase();
+    ["<!doctype html", "<html", "<head", "<body"].iter().any(|tag| start.contains(tag))
+}

@@ -1,0 +1,70 @@
+//! What the tools that open one file have in common: whom they ask, and which rules are about them.
+
+use std::path::Path;
+
+use recount_message::{Object, PermissionBehavior, PermissionRule};
+
+use super::{text, workspace::Workspace};
+use crate::permission::path::{Places, is_guarded};
+use crate::permission::{Coverage, Opinion, Surroundings};
+
+/// The path that a call is about. Nothing for the directory in which the agent works.
+fn path(arguments: &Object) -> String {
+    text(arguments, "path").unwrap_or_default()
+}
+
+/// Whether a call reads nothing that lies outside.
+pub(super) fn reads_inside(workspace: &Workspace, arguments: &Object) -> bool {
+    workspace.judge(&path(arguments)).is_ok_and(|target| workspace.may_read(&target))
+}
+
+pub(super) fn opinion_of_reading(workspace: &Workspace, arguments: &Object, surroundings: &Surroundings) -> Opinion {
+    match workspace.judge(&path(arguments)) {
+        Ok(target) if workspace.may_read(&target) || places(workspace, surroundings).hold(&target) => Opinion::Allow,
+        Ok(target) => Opinion::Ask(outside(&target)),
+        Err(error) => Opinion::Deny(error.to_string()),
+    }
+}
+
+pub(super) fn opinion_of_changing(workspace: &Workspace, arguments: &Object, surroundings: &Surroundings) -> Opinion {
+    let target = match workspace.judge(&path(arguments)) {
+        Ok(target) => target,
+        Err(error) => return Opinion::Deny(error.to_string()),
+    };
+    let places = places(workspace, surroundings);
+    if is_guarded(&target) {
+        return Opinion::AskForSafety(format!("`{}` is what Git runs or obeys", target.display()));
+    }
+    if !places.hold(&target) {
+        return Opinion::Ask(outside(&target));
+    }
+    if surroundings.mode.accepts_edits() && places.hold_for_edit(&target) {
+        return Opinion::Allow;
+    }
+    Opinion::Ask(format!("it changes `{}`", workspace.shown(&target)))
+}
+
+pub(super) fn covered(
+    workspace: &Workspace,
+    contents: &[&str],
+    behavior: PermissionBehavior,
+    arguments: &Object,
+) -> Coverage {
+    workspace.places().covered(&path(arguments), contents, behavior)
+}
+
+/// Everything below the directory of the file.
+pub(super) fn suggested(workspace: &Workspace, tool: &str, arguments: &Object) -> Vec<PermissionRule> {
+    let Ok(target) = workspace.places().resolve(path(arguments)) else { return Vec::new() };
+    let directory = if target.is_dir() { target.as_path() } else { target.parent().unwrap_or(Path::new("/")) };
+    let content = format!("{}/**", directory.display().to_string().trim_end_matches('/'));
+    vec![PermissionRule::new(tool, Some(&content), PermissionBehavior::Allow).with_source("suggested")]
+}
+
+fn places(workspace: &Workspace, surroundings: &Surroundings) -> Places {
+    workspace.places().clone().and(&surroundings.working_directories)
+}
+
+fn outside(target: &Path) -> String {
+    format!("`{}` lies outside of the working directories", target.display())
+}

@@ -1,0 +1,129 @@
+//! Finding files by their names.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use globset::GlobBuilder;
+use ignore::{DirEntry, WalkBuilder};
+use recount_message::{Object, PermissionBehavior, PermissionRule};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+use super::{Workspace, blocking, file_rules, taken};
+use crate::BoxFuture;
+use crate::permission::{Coverage, Opinion, Surroundings};
+use crate::tool::derive::schema_of;
+use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
+
+/// Finds files by a pattern.
+#[derive(Debug)]
+pub struct Glob {
+    spec: ToolSpec,
+    workspace: Arc<Workspace>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Arguments {
+    /// The pattern, such as `**/*.rs` or `src/*.{ts,tsx}`. Without a slash it is about names in every directory.
+    pattern: String,
+    /// The directory to look in, the working directory if left out.
+    #[serde(default)]
+    path: Option<String>,
+}
+
+/// How many files are named at most.
+const MOST: usize = 1_000;
+
+impl Glob {
+    /// The tool on a workspace.
+    pub fn new(workspace: Arc<Workspace>) -> Self {
+        let description = "Finds files by a pattern, in the order of their names. What Git ignores is left out.";
+        let spec = ToolSpec::new("glob", description).parameters(schema_of::<Arguments>());
+        Self { spec: spec.read_only().idempotent().concurrency_safe(), workspace }
+    }
+}
+
+impl Tool for Glob {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        let (workspace, cancel) = (self.workspace.clone(), context.cancelled().clone());
+        Box::pin(async move {
+            let arguments: Arguments = taken(arguments)?;
+            blocking(move || glob(&workspace, &arguments, &cancel)).await
+        })
+    }
+
+    fn is_read_only(&self, arguments: &Object) -> bool {
+        file_rules::reads_inside(&self.workspace, arguments)
+    }
+
+    fn opinion<'a>(&'a self, arguments: &'a Object, surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
+        Box::pin(async { file_rules::opinion_of_reading(&self.workspace, arguments, surroundings) })
+    }
+
+    fn is_covered(&self, contents: &[&str], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
+        file_rules::covered(&self.workspace, contents, behavior, arguments)
+    }
+
+    fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {
+        file_rules::suggested(&self.workspace, &self.spec.name, arguments)
+    }
+}
+
+fn glob(workspace: &Workspace, arguments: &Arguments, cancel: &CancellationToken) -> Result<ToolOutput, ToolError> {
+    let directory = directory(workspace, arguments.path.as_deref())?;
+    let matches = matcher(&arguments.pattern)?;
+    let mut found = Vec::new();
+    for entry in walk(&directory) {
+        if cancel.is_cancelled() {
+            return Err(ToolError::new("interrupted"));
+        }
+        let relative = entry.path().strip_prefix(&directory).unwrap_or(entry.path());
+        if is_file(&entry) && matches(relative) {
+            found.push(workspace.shown(entry.path()));
+        }
+    }
+    found.sort();
+    let all = found.len();
+    found.truncate(MOST);
+    let mut answer = found.join("\n");
+    if all == 0 {
+        answer = format!("no file in `{}` matches `{}`", workspace.shown(&directory), arguments.pattern);
+    } else if all > MOST {
+        answer.push_str(&format!("\n[{} more: use a narrower pattern or another `path`]", all - MOST));
+    }
+    Ok(ToolOutput::new(workspace.shorten("glob", answer)?))
+}
+
+/// The directory that a search is about.
+fn directory(workspace: &Workspace, path: Option<&str>) -> Result<PathBuf, ToolError> {
+    let path = path.unwrap_or_default();
+    let target = workspace.target(path)?;
+    if target.is_dir() { Ok(target) } else { Err(ToolError::new(format!("`{path}` is no directory"))) }
+}
+
+/// Whether a path below the directory has the form of a pattern.
+pub(super) fn matcher(pattern: &str) -> Result<impl Fn(&Path) -> bool + use<>, ToolError> {
+    if pattern.starts_with('/') || pattern.split('/').any(|part| part == "..") {
+        return Err(ToolError::new("the pattern leads out of the directory: give the directory as `path`"));
+    }
+    let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+    let glob = GlobBuilder::new(anywhere.trim_start_matches("./")).literal_separator(true).build()?.compile_matcher();
+    Ok(move |path: &Path| glob.is_match(path))
+}
+
+/// All that lies below a directory and is not ignored. Links are not followed, so that nothing else is reached.
+pub(super) fn walk(directory: &Path) -> impl Iterator<Item = DirEntry> + use<> {
+    let not_git = |entry: &DirEntry| entry.file_name() != ".git";
+    let mut walk = WalkBuilder::new(directory);
+    walk.sort_by_file_name(Ord::cmp).hidden(false).follow_links(false).require_git(false).filter_entry(not_git);
+    walk.build().flatten()
+}
+
+pub(super) fn is_file(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_file())
+}

@@ -1,0 +1,77 @@
+//! Tools that most agents want: files, search, shell and web.
+//!
+//! All of them work in a [`Workspace`]. They read what lies in its directories without a question, ask before they change
+//! something, and never hold more than they show: long output is kept aside in a file, and the model is told how to read on.
+//!
+//! ```no_run
+//! use recount_agent::builtin::{self, Workspace};
+//! use recount_agent::tool::Toolkit;
+//!
+//! let workspace = Workspace::new("/home/me/project")?;
+//! let mut toolkit = Toolkit::new();
+//! for tool in builtin::all(workspace) {
+//!     toolkit = toolkit.with_shared(tool)?;
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod aside;
+mod edit;
+mod fetch;
+mod file_rules;
+mod files;
+mod glob;
+mod grep;
+mod page;
+mod process;
+mod read;
+mod shell;
+mod workspace;
+mod write;
+
+use std::sync::Arc;
+
+use recount_message::{Json, Object};
+use serde::de::DeserializeOwned;
+
+pub use edit::Edit;
+pub use fetch::Fetch;
+pub use glob::Glob;
+pub use grep::Grep;
+pub use read::Read;
+pub use shell::Shell;
+pub use workspace::Workspace;
+pub use write::Write;
+
+use crate::tool::{Tool, ToolError};
+
+/// All built-in tools, on one workspace.
+pub fn all(workspace: Workspace) -> Vec<Arc<dyn Tool>> {
+    let workspace = Arc::new(workspace);
+    vec![
+        Arc::new(Read::new(workspace.clone())),
+        Arc::new(Write::new(workspace.clone())),
+        Arc::new(Edit::new(workspace.clone())),
+        Arc::new(Glob::new(workspace.clone())),
+        Arc::new(Grep::new(workspace.clone())),
+        Arc::new(Shell::new(workspace.clone())),
+        Arc::new(Fetch::new(workspace)),
+    ]
+}
+
+/// Arguments as their type.
+fn taken<T: DeserializeOwned>(arguments: Object) -> Result<T, ToolError> {
+    Ok(Json::from(arguments).to()?)
+}
+
+/// An argument that is text.
+fn text(arguments: &Object, name: &str) -> Option<String> {
+    arguments.get(name).and_then(Json::to_text)
+}
+
+/// Runs something that waits for the disk, where nobody else waits for it.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    tokio::task::spawn_blocking(work).await?
+}

@@ -1,0 +1,107 @@
+//! A running command and everything that it started.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+
+use recount_message::{IdSource, RandomIds};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::process::{Child, Command};
+
+/// The variable by which a process is known as one of ours, wherever it went.
+const MARK: &str = "RECOUNT_PROCESS";
+
+/// Ends a command and everything that it started when it is dropped.
+///
+/// The command leads a process group of its own. What leaves that group is found by a variable in its environment, where
+/// `/proc` shows those.
+#[derive(Debug)]
+pub(super) struct Group {
+    leader: Option<Pid>,
+    mark: String,
+    reaped: bool,
+}
+
+/// Starts a script in a directory, with pipes for its output and nothing to read.
+pub(super) fn start(shell: &str, script: &str, directory: &Path) -> io::Result<(Child, Group)> {
+    let mark = RandomIds.next_id();
+    let mut command = Command::new(shell);
+    if shell.ends_with("bash") {
+        command.args(["--noprofile", "--norc"]);
+    }
+    command.arg("-c").arg(script).current_dir(directory).process_group(0).kill_on_drop(true);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_withheld(name)) {
+        command.env_remove(name);
+    }
+    let child = command.env(MARK, &mark).spawn()?;
+    let leader = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
+    Ok((child, Group { leader, mark, reaped: false }))
+}
+
+/// Whether a variable stays here: it may be a secret, or change what a script means.
+fn is_withheld(name: &OsString) -> bool {
+    let name = name.to_string_lossy().to_ascii_uppercase();
+    let secret = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"].iter().any(|word| name.contains(word));
+    let meaning = ["BASH_ENV", "ENV", "CDPATH", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT", "IFS", "GLOBIGNORE"];
+    secret || meaning.contains(&name.as_str()) || name.starts_with("BASH_FUNC_")
+}
+
+impl Group {
+    /// The leader has ended and its id may be given to another process.
+    pub(super) fn set_reaped(&mut self) {
+        self.reaped = true;
+    }
+
+    /// Ends everything that still runs. Tells how many there were, as far as that is known.
+    pub(super) fn end(&mut self) -> usize {
+        let Some(leader) = self.leader else { return 0 };
+        if !self.reaped || !cfg!(target_os = "linux") {
+            // It may have ended just now.
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+        // One that was just killed may still be seen in the next round, so they are counted by their ids.
+        let mut ended = BTreeSet::new();
+        // One that is being looked at may have started another one.
+        for _ in 0..10 {
+            let left = self.left();
+            if left.is_empty() {
+                break;
+            }
+            for process in left {
+                let _ = kill_process(process, Signal::KILL);
+                ended.insert(process.as_raw_nonzero());
+            }
+        }
+        ended.len()
+    }
+
+    /// Who still runs and belongs to the command.
+    fn left(&self) -> Vec<Pid> {
+        let mark = format!("{MARK}={}", self.mark).into_bytes();
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(Pid::from_raw);
+        let belongs = |id: &Pid| {
+            let directory = Path::new("/proc").join(id.as_raw_nonzero().to_string());
+            let stat = std::fs::read_to_string(directory.join("stat")).unwrap_or_default();
+            // The name, in parentheses, may hold anything; state, parent and group follow it.
+            let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+            let ended = fields.next().is_none_or(|state| matches!(state, "Z" | "X"));
+            let group = fields.nth(1).and_then(|group| group.parse().ok()).and_then(Pid::from_raw);
+            let marked = || {
+                let environment = std::fs::read(directory.join("environ")).unwrap_or_default();
+                environment.split(|byte| *byte == 0).any(|variable| variable == mark)
+            };
+            !ended && (group == self.leader || marked())
+        };
+        ids.filter(belongs).collect()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,185 @@
+//! Reading a file.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read as _, Seek};
+use std::path::Path;
+use std::sync::Arc;
+
+use recount_message::{DataBlock, Object, PermissionBehavior, PermissionRule};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+use super::files::{Stamp, failed, open_file};
+use super::{Workspace, blocking, file_rules, taken};
+use crate::BoxFuture;
+use crate::permission::{Coverage, Opinion, Surroundings};
+use crate::tool::derive::schema_of;
+use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
+
+/// Reads a file: text with line numbers, or an image.
+#[derive(Debug)]
+pub struct Read {
+    spec: ToolSpec,
+    workspace: Arc<Workspace>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Arguments {
+    /// The file, absolute or relative to the working directory.
+    path: String,
+    /// The first line to read, counted from 1. Left out, it begins at the beginning.
+    #[serde(default)]
+    offset: Option<usize>,
+    /// How many lines to read at most, 2000 if left out.
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+const LINES: usize = 2_000;
+/// The rest of a longer line is left out.
+const LINE_BYTES: usize = 2_000;
+const LARGEST_IMAGE: u64 = 10 << 20;
+
+impl Read {
+    /// The tool on a workspace.
+    pub fn new(workspace: Arc<Workspace>) -> Self {
+        let description = "Reads a file. Text comes with line numbers, 2000 lines at a time; images are shown. \
+                           Use `offset` and `limit` for a part of a long file.";
+        let spec = ToolSpec::new("read", description).parameters(schema_of::<Arguments>());
+        Self { spec: spec.read_only().idempotent().concurrency_safe(), workspace }
+    }
+}
+
+impl Tool for Read {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        let (workspace, cancel) = (self.workspace.clone(), context.cancelled().clone());
+        Box::pin(async move {
+            let arguments: Arguments = taken(arguments)?;
+            blocking(move || read(&workspace, &arguments, &cancel)).await
+        })
+    }
+
+    fn is_read_only(&self, arguments: &Object) -> bool {
+        file_rules::reads_inside(&self.workspace, arguments)
+    }
+
+    fn opinion<'a>(&'a self, arguments: &'a Object, surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
+        Box::pin(async { file_rules::opinion_of_reading(&self.workspace, arguments, surroundings) })
+    }
+
+    fn is_covered(&self, contents: &[&str], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
+        file_rules::covered(&self.workspace, contents, behavior, arguments)
+    }
+
+    fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {
+        file_rules::suggested(&self.workspace, &self.spec.name, arguments)
+    }
+}
+
+fn read(workspace: &Workspace, arguments: &Arguments, cancel: &CancellationToken) -> Result<ToolOutput, ToolError> {
+    let target = workspace.target(&arguments.path)?;
+    let mut file = open_file(&target).map_err(|error| failed(workspace, &target, &error))?;
+    let stamp = Stamp::of(&file)?;
+    let mut start = Vec::new();
+    file.by_ref().take(8_192).read_to_end(&mut start)?;
+    file.rewind()?;
+    if let Some(image) = image(&mut file, &start, &target)? {
+        workspace.note_seen(&target, stamp);
+        return Ok(ToolOutput::new(image));
+    }
+    if start.contains(&0) {
+        let bytes = file.metadata()?.len();
+        let shown = workspace.shown(&target);
+        let message = format!("`{shown}` is no text ({bytes} bytes): use `shell` with `file` or `od` to look into it");
+        return Err(ToolError::new(message));
+    }
+    let text = lines(workspace, file, arguments, cancel)?;
+    workspace.note_seen(&target, stamp);
+    Ok(ToolOutput::new(text))
+}
+
+/// The file as an image, if it is one.
+fn image(file: &mut File, start: &[u8], target: &Path) -> Result<Option<DataBlock>, ToolError> {
+    if !DataBlock::from_bytes(start).is_image() {
+        return Ok(None);
+    }
+    let length = file.metadata()?.len();
+    if length > LARGEST_IMAGE {
+        let message =
+            format!("the image has {length} bytes, and at most {LARGEST_IMAGE} can be shown: make it smaller first");
+        return Err(ToolError::new(message));
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST_IMAGE).read_to_end(&mut bytes)?;
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    Ok(Some(DataBlock::from_bytes(bytes).with_name(name)))
+}
+
+fn lines(
+    workspace: &Workspace,
+    file: File,
+    arguments: &Arguments,
+    cancel: &CancellationToken,
+) -> Result<String, ToolError> {
+    let first = arguments.offset.unwrap_or(1).max(1);
+    let last = first.saturating_add(arguments.limit.unwrap_or(LINES).clamp(1, LINES)) - 1;
+    let mut reader = BufReader::new(file);
+    let mut shown = String::new();
+    let mut number = 0_usize;
+    loop {
+        if number.is_multiple_of(1_024) && cancel.is_cancelled() {
+            return Err(ToolError::new("interrupted"));
+        }
+        let Some((line, left_out)) = next_line(&mut reader)? else { break };
+        number += 1;
+        if number < first {
+            continue;
+        }
+        if number > last || shown.len() + line.len() > workspace.shown_bytes() {
+            let _ = write!(shown, "[there is more: go on with `offset` {number}]");
+            return Ok(shown);
+        }
+        let line = String::from_utf8_lossy(&line);
+        let _ = write!(shown, "{number:>6}\t{line}");
+        let _ = if left_out > 0 { writeln!(shown, " [{left_out} more bytes in this line]") } else { writeln!(shown) };
+    }
+    match (number, shown.is_empty()) {
+        (0, _) => Ok("[the file is empty]".to_owned()),
+        (_, true) => Err(ToolError::new(format!("the file has only {number} lines: use a smaller `offset`"))),
+        (_, false) => Ok(shown),
+    }
+}
+
+/// A line without its end, and how much of it was left out.
+fn next_line(reader: &mut impl BufRead) -> std::io::Result<Option<(Vec<u8>, usize)>> {
+    let mut line = Vec::new();
+    let mut left_out = 0;
+    let mut any = false;
+    loop {
+        let chunk = reader.fill_buf()?;
+        if chunk.is_empty() {
+            break;
+        }
+        any = true;
+        let end = chunk.iter().position(|byte| *byte == b'\n');
+        let piece = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or_default();
+        let kept = piece.len().min(LINE_BYTES.saturating_sub(line.len()));
+        line.extend_from_slice(piece.get(..kept).unwrap_or_default());
+        left_out += piece.len() - kept;
+        let used = end.map_or(chunk.len(), |end| end + 1);
+        reader.consume(used);
+        if end.is_some() {
+            break;
+        }
+    }
+    if line.last() == Some(&b'\r') && left_out == 0 {
+        line.pop();
+    }
+    Ok(any.then_some((line, left_out)))
+}

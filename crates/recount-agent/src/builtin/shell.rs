@@ -1,0 +1,258 @@
+//! Running shell commands.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use recount_message::{MediaBlock, Object, Payload, PermissionBehavior, PermissionRule};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::{Instant, sleep_until};
+
+use super::aside::rest_is_in;
+use super::process::start;
+use super::{Workspace, taken, text};
+use crate::BoxFuture;
+use crate::permission::shell::{Dialect, Script};
+use crate::permission::{Coverage, Opinion, Surroundings};
+use crate::tool::derive::schema_of;
+use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
+
+/// Runs shell commands in the workspace.
+///
+/// What only looks at files there runs without a question; everything else is asked, unless rules allow all that it runs.
+/// Its output is shown as it comes. When it ends, is interrupted or takes too long, everything that it started ends with it.
+/// Variables of the environment that look like secrets are withheld from it.
+#[derive(Debug)]
+pub struct Shell {
+    spec: ToolSpec,
+    workspace: Arc<Workspace>,
+    program: &'static str,
+    dialect: Dialect,
+    kept_bytes: u64,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Arguments {
+    /// The command.
+    command: String,
+    /// After how many seconds it is ended, 120 if left out and 3600 at most.
+    #[serde(default)]
+    timeout_seconds: Option<u64>,
+}
+
+impl Shell {
+    /// The tool on a workspace, with Bash where there is one.
+    pub fn new(workspace: Arc<Workspace>) -> Self {
+        let has_bash = Path::new("/bin/bash").exists();
+        let (program, dialect) = if has_bash { ("/bin/bash", Dialect::Bash) } else { ("/bin/sh", Dialect::Sh) };
+        let description = "Runs a shell command in the working directory, each time in a new shell and with nothing to read. \
+                           To look at or change files, prefer `read`, `grep`, `glob` and `edit`. \
+                           What it leaves running in the background is ended.";
+        let spec = ToolSpec::new("shell", description).parameters(schema_of::<Arguments>());
+        Self { spec, workspace, program, dialect, kept_bytes: 64 << 20 }
+    }
+
+    /// The same with another limit to how much output is kept. A command that has more to say is ended.
+    #[must_use]
+    pub fn keep_at_most(mut self, bytes: u64) -> Self {
+        self.kept_bytes = bytes;
+        self
+    }
+
+    fn script(&self, arguments: &Object) -> Script {
+        Script::read(&text(arguments, "command").unwrap_or_default(), self.dialect)
+    }
+
+    async fn execute(&self, arguments: Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let seconds = arguments.timeout_seconds.unwrap_or(120).clamp(1, 3_600);
+        let deadline = Instant::now() + Duration::from_secs(seconds);
+        let (mut child, mut group) = start(self.program, &arguments.command, self.workspace.places().base())?;
+        let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
+        let (mut from_stdout, mut from_stderr) = (Pieces::default(), Pieces::default());
+        let mut output = Output { workspace: &self.workspace, context, bytes: 0, shown: String::new(), kept: None };
+        let mut status = None;
+        let mut left = 0;
+        let stopped = loop {
+            if stdout.is_none() && stderr.is_none() && status.is_some() {
+                break None;
+            }
+            tokio::select! {
+                piece = read(&mut stdout), if stdout.is_some() => output.take(from_stdout.next(&piece?)).await?,
+                piece = read(&mut stderr), if stderr.is_some() => output.take(from_stderr.next(&piece?)).await?,
+                ended = child.wait(), if status.is_none() => {
+                    status = Some(ended?);
+                    group.set_reaped();
+                    left = group.end();
+                }
+                () = context.cancelled().cancelled() => break Some("it was interrupted".to_owned()),
+                () = sleep_until(deadline) => break Some(format!("it was ended after {seconds} seconds: set `timeout_seconds` if it needs more")),
+            }
+            if output.bytes > self.kept_bytes {
+                break Some(format!("it was ended after {} bytes of output: let it say less", output.bytes));
+            }
+        };
+        if stopped.is_some() {
+            group.end();
+        }
+        output.take(from_stdout.rest()).await?;
+        output.take(from_stderr.rest()).await?;
+        let code = status.and_then(|status| status.code());
+        let failed = stopped.is_some() || code != Some(0);
+        let notes = output.notes(stopped.as_deref(), status, left);
+        let content = if notes.is_empty() { Payload::from(Vec::<MediaBlock>::new()) } else { Payload::from(notes) };
+        let answer = if failed { ToolOutput::failed(content) } else { ToolOutput::new(content) };
+        Ok(answer.with_metadata([("exit_code", code)]))
+    }
+}
+
+impl Tool for Shell {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move { self.execute(taken(arguments)?, context).await })
+    }
+
+    fn is_read_only(&self, arguments: &Object) -> bool {
+        self.script(arguments).is_read_only(self.workspace.places())
+    }
+
+    fn opinion<'a>(&'a self, arguments: &'a Object, surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
+        let script = self.script(arguments);
+        let places = self.workspace.places().clone().and(&surroundings.working_directories);
+        Box::pin(async move {
+            if let Some(why) = script.unclear() {
+                return Opinion::Ask(format!("it cannot be told what the command runs: {why}"));
+            }
+            if script.is_read_only(&places) || (surroundings.mode.accepts_edits() && script.is_edit(&places)) {
+                return Opinion::Allow;
+            }
+            let lines: Vec<_> = script.changing(&places).map(|command| format!("`{}`", command.line())).collect();
+            Opinion::Ask(format!("it runs {}", lines.join(", ")))
+        })
+    }
+
+    fn is_covered(&self, contents: &[&str], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
+        self.script(arguments).covered(contents, behavior, self.workspace.places())
+    }
+
+    fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {
+        let allow = |content: String| PermissionRule::new(&self.spec.name, Some(&content), PermissionBehavior::Allow);
+        let suggestions = self.script(arguments).suggestions(self.workspace.places());
+        suggestions.into_iter().map(|content| allow(content).with_source("suggested")).collect()
+    }
+}
+
+/// The next bytes of a pipe. Nothing is left of it when it has ended.
+async fn read(pipe: &mut Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(8_192);
+    let length = match pipe {
+        Some(pipe) => pipe.read_buf(&mut bytes).await?,
+        None => 0,
+    };
+    if length == 0 {
+        *pipe = None;
+    }
+    Ok(bytes)
+}
+
+/// Bytes that come in pieces, as text.
+#[derive(Debug, Default)]
+struct Pieces(Vec<u8>);
+
+impl Pieces {
+    /// What can be read so far. A character that is not complete waits for the next piece.
+    fn next(&mut self, piece: &[u8]) -> String {
+        self.0.extend_from_slice(piece);
+        let complete = match std::str::from_utf8(&self.0) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Ok(_) | Err(_) => {
+                // Somewhere before the end it is no UTF-8; only what is incomplete at the end may wait.
+                let tail = (1..=3).rev().find(|length| {
+                    self.0
+                        .len()
+                        .checked_sub(*length)
+                        .is_some_and(|at| is_incomplete(self.0.get(at..).unwrap_or_default()))
+                });
+                self.0.len() - tail.unwrap_or(0)
+            }
+        };
+        let rest = self.0.split_off(complete);
+        let text = String::from_utf8_lossy(&self.0).into_owned();
+        self.0 = rest;
+        text
+    }
+
+    fn rest(&mut self) -> String {
+        String::from_utf8_lossy(&std::mem::take(&mut self.0)).into_owned()
+    }
+}
+
+fn is_incomplete(bytes: &[u8]) -> bool {
+    matches!(std::str::from_utf8(bytes), Err(error) if error.valid_up_to() == 0 && error.error_len().is_none())
+}
+
+/// What a command has said.
+struct Output<'a> {
+    workspace: &'a Workspace,
+    context: &'a ToolContext,
+    bytes: u64,
+    /// As much as was shown.
+    shown: String,
+    /// The whole, if that is more.
+    kept: Option<(std::fs::File, PathBuf)>,
+}
+
+impl Output<'_> {
+    async fn take(&mut self, text: String) -> Result<(), ToolError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.bytes += text.len() as u64;
+        let room = self.workspace.shown_bytes().saturating_sub(self.shown.len());
+        if self.kept.is_none() && text.len() > room {
+            let (mut file, path) = self.workspace.aside().file("shell")?;
+            file.write_all(self.shown.as_bytes())?;
+            self.kept = Some((file, path));
+            let (fits, _) = text.split_at(text.floor_char_boundary(room));
+            if !fits.is_empty() {
+                self.context.say(fits).await;
+            }
+        }
+        match &mut self.kept {
+            Some((file, _)) => file.write_all(text.as_bytes())?,
+            None => {
+                self.shown.push_str(&text);
+                self.context.say(text).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the model has to know beside the output.
+    fn notes(&self, stopped: Option<&str>, status: Option<std::process::ExitStatus>, left: usize) -> String {
+        let mut notes = String::new();
+        if let Some((_, path)) = &self.kept {
+            notes.push_str(&rest_is_in(path, self.bytes));
+        }
+        if left > 0 {
+            let _ = write!(notes, "\n[{left} left running in the background, now ended]");
+        }
+        match (stopped, status) {
+            (Some(why), _) => {
+                let _ = write!(notes, "\n[{why}]");
+            }
+            (None, Some(status)) if !status.success() => {
+                let _ = write!(notes, "\n[{status}]");
+            }
+            (None, _) if self.bytes == 0 => notes.push_str("\n[no output]"),
+            (None, _) => {}
+        }
+        notes.trim_start_matches(if self.bytes == 0 { "\n" } else { "" }).to_owned()
+    }
+}

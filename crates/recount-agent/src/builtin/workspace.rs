@@ -1,0 +1,144 @@
+//! Where the built-in tools work, and what they remember.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::aside::Aside;
+use super::files::Stamp;
+use crate::permission::path::Places;
+use crate::tool::ToolError;
+
+/// So many paths are remembered.
+const MOST: usize = 4_096;
+
+/// The directories in which the built-in tools work.
+///
+/// A path is judged by where it leads. When the tool runs it has to lead there still, and it is opened step by step from the
+/// root without following a link, so that nobody can put one in its place meanwhile.
+#[derive(Debug)]
+pub struct Workspace {
+    places: Places,
+    aside: Aside,
+    shown_bytes: usize,
+    /// Files as they were when the model last saw them.
+    seen: Mutex<HashMap<PathBuf, Stamp>>,
+    /// Where paths led when permission was asked for them.
+    judged: Mutex<HashMap<String, PathBuf>>,
+}
+
+impl Workspace {
+    /// A workspace in one directory, in which relative paths begin and commands run.
+    ///
+    /// # Errors
+    ///
+    /// It is no directory.
+    pub fn new(directory: impl AsRef<Path>) -> io::Result<Self> {
+        let directory = directory_at(directory.as_ref())?;
+        Ok(Self {
+            places: Places::new([directory]),
+            aside: Aside::temporary(),
+            shown_bytes: 30_000,
+            seen: Mutex::default(),
+            judged: Mutex::default(),
+        })
+    }
+
+    /// The same with one more directory.
+    ///
+    /// # Errors
+    ///
+    /// It is no directory.
+    pub fn and_directory(mut self, directory: impl AsRef<Path>) -> io::Result<Self> {
+        self.places = self.places.and(&[directory_at(directory.as_ref())?]);
+        Ok(self)
+    }
+
+    /// The same with a directory for what is too long to be shown. What is put there stays; by default it goes to a
+    /// temporary directory that goes with the workspace.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made.
+    pub fn keep_aside_in(mut self, directory: impl AsRef<Path>) -> io::Result<Self> {
+        std::fs::create_dir_all(directory.as_ref())?;
+        self.aside = Aside::lasting(directory_at(directory.as_ref())?);
+        Ok(self)
+    }
+
+    /// The same with another limit to how much of an output is shown, in bytes.
+    #[must_use]
+    pub fn show_at_most(mut self, bytes: usize) -> Self {
+        self.shown_bytes = bytes;
+        self
+    }
+
+    /// The directories.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    pub(super) fn aside(&self) -> &Aside {
+        &self.aside
+    }
+
+    pub(super) fn shown_bytes(&self) -> usize {
+        self.shown_bytes
+    }
+
+    /// Where a path leads, noted for when the tool runs.
+    pub(super) fn judge(&self, path: &str) -> io::Result<PathBuf> {
+        let target = self.places.resolve(path)?;
+        let mut judged = lock(&self.judged);
+        if judged.len() >= MOST {
+            judged.clear();
+        }
+        judged.insert(path.to_owned(), target.clone());
+        Ok(target)
+    }
+
+    /// Where a path leads now, which has to be where it led when it was judged.
+    pub(super) fn target(&self, path: &str) -> Result<PathBuf, ToolError> {
+        let target = self.places.resolve(path)?;
+        match lock(&self.judged).get(path) {
+            Some(judged) if *judged != target => {
+                Err(ToolError::new(format!("`{path}` leads elsewhere than when permission was given: call again")))
+            }
+            Some(_) | None => Ok(target),
+        }
+    }
+
+    /// Whether a resolved path may be read without a question.
+    pub(super) fn may_read(&self, target: &Path) -> bool {
+        self.places.hold(target) || self.aside.holds(target)
+    }
+
+    pub(super) fn note_seen(&self, target: &Path, stamp: Stamp) {
+        let mut seen = lock(&self.seen);
+        if seen.len() >= MOST {
+            seen.clear();
+        }
+        seen.insert(target.to_owned(), stamp);
+    }
+
+    pub(super) fn seen(&self, target: &Path) -> Option<Stamp> {
+        lock(&self.seen).get(target).copied()
+    }
+
+    /// A path as the model should read it: relative where that is shorter.
+    pub(super) fn shown(&self, target: &Path) -> String {
+        let shown = target.strip_prefix(self.places.base()).unwrap_or(target);
+        if shown.as_os_str().is_empty() { ".".to_owned() } else { shown.display().to_string() }
+    }
+}
+
+fn directory_at(path: &Path) -> io::Result<PathBuf> {
+    let path = std::fs::canonicalize(path)?;
+    if path.is_dir() { Ok(path) } else { Err(io::Error::other(format!("`{}` is no directory", path.display()))) }
+}
+
+/// A tool that panicked leaves a map that is still one.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,64 @@
+//! Tools that work on while the reply goes on.
+
+use std::sync::{Arc, Weak};
+
+use recount_message::{Object, ToolResultState};
+use tokio::sync::mpsc;
+
+use super::jobs::Job;
+use super::work::Work;
+use crate::BoxFuture;
+use crate::agent::Shared;
+use crate::middleware::{Act, Middleware, Next};
+use crate::tool::{BackgroundReport, CallIds, Mounted, Tool, ToolContext, ToolError, ToolOutput, ToolSays, ToolSpec};
+
+impl Work {
+    /// Starts a tool that works on beside the reply, whatever becomes of that. Its call is answered at once, and what comes
+    /// of it is said to the model as a hint.
+    pub(super) fn start_in_background(&mut self, job: Job) {
+        let Job { call_id, tool, arguments } = job;
+        let layers = Arc::clone(&self.shared.config.middleware);
+        let layered = match Mounted::new(Layered { tool, layers }) {
+            Ok(layered) => layered,
+            // It was mounted before, with the same name and schemas.
+            Err(error) => return self.settle(&call_id, &error.to_string(), ToolResultState::Error),
+        };
+        let session_id = self.shared.lock().state.session_id.clone();
+        let ids = CallIds::of(session_id, self.message().id(), &call_id);
+        if let Some(reports) = self.shared.take_reports() {
+            tokio::spawn(report(Arc::downgrade(&self.shared), reports));
+        }
+        let started = self.shared.background.start(&layered, arguments, ids, &self.shared.config.name);
+        self.settle(&call_id, &started.content.text().unwrap_or_default(), ToolResultState::Success);
+    }
+}
+
+/// Passes on what tools in the background report, as long as there is an agent.
+async fn report(shared: Weak<Shared>, mut reports: mpsc::UnboundedReceiver<BackgroundReport>) {
+    while let Some(report) = reports.recv().await {
+        let Some(shared) = shared.upgrade() else { return };
+        match report {
+            BackgroundReport::Done { hint, .. } => shared.change(|state| state.hints.push(*hint)),
+            BackgroundReport::Says { says: ToolSays::Signal { name, value }, .. } => shared.signal(name, value),
+            // Output is kept for the outcome, and the reply that could have been stopped may be over.
+            BackgroundReport::Says { says: ToolSays::Text(_) | ToolSays::Data(_) | ToolSays::Stop { .. }, .. } => {}
+        }
+    }
+}
+
+/// A tool with the middleware around it.
+struct Layered {
+    tool: Mounted,
+    layers: Arc<[Arc<dyn Middleware>]>,
+}
+
+impl Tool for Layered {
+    fn spec(&self) -> &ToolSpec {
+        self.tool.spec()
+    }
+
+    fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        let act = Act { tool: self.tool.clone(), arguments, context: context.clone() };
+        Next::of(&self.layers).acting(act)
+    }
+}

@@ -1,0 +1,162 @@
+//! One round of thinking: what the model is told, the call, and the attempts that it takes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use recount_message::{CustomName, ErrorType, HintBlock, Object};
+use recount_model::client::{CallOptions, CallOutcome};
+use recount_model::decode::{CallEnd, CallError, CallErrorKind};
+use recount_model::format::ToolChoice;
+use tokio_util::sync::CancellationToken;
+
+use super::work::{Failure, Work};
+use crate::machine::{CallPlan, Choice};
+use crate::middleware::{Next, Request};
+use crate::model::ChatModel;
+use crate::tool::STRUCTURED_OUTPUT;
+use crate::view;
+
+impl Work {
+    /// Asks the model. Where that fails it is asked again, and then the next one.
+    pub(crate) async fn reason(&mut self, plan: CallPlan) -> Result<(), Failure> {
+        self.tell_hints();
+        let unsaid = self.tell_runtime_state();
+        self.change(|reply| {
+            reply.iteration += 1;
+            reply.rejected = false;
+        });
+        let layers = Arc::clone(&self.shared.config.middleware);
+        let models = self.shared.config.models.clone();
+        let mut attempt = 1_u32;
+        let mut failed: Option<(&str, CallError)> = None;
+        for model in &models {
+            if let Some((from, _)) = &failed {
+                self.signal(CustomName::Fallback.as_str(), [("from", *from), ("to", model.name())]);
+            }
+            for retry in 0..=self.shared.config.max_retries {
+                if let Some((name, error)) = failed.as_ref().filter(|_| retry > 0) {
+                    attempt += 1;
+                    let mut told = Object::from([("attempt", attempt)]);
+                    told.insert("model", *name);
+                    told.insert("class", error.class().as_str());
+                    self.signal(CustomName::Retry.as_str(), told);
+                }
+                let request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
+                let outcome = Next::of(&layers).model_call(self, request).await;
+                let Some(error) = outcome.end.error else { return Ok(()) };
+                if self.cancel.is_cancelled() {
+                    return Ok(());
+                }
+                let may_pass = may_pass(&error);
+                failed = Some((model.name(), error));
+                if !may_pass {
+                    break;
+                }
+            }
+        }
+        Err(failed.map_or_else(|| Failure::internal("there is no model"), |(_, error)| Failure::of_call(&error)))
+    }
+
+    /// Makes one model call. Whatever the model did, its call has an end afterwards, and what a call that broke has shown is
+    /// marked.
+    pub(crate) async fn ask(&mut self, request: Request) -> CallOutcome {
+        let Request { model, messages, options } = request;
+        let cancel = self.cancel.clone();
+        let outcome = tokio::select! {
+            biased;
+            outcome = model.call(&messages, &options, &mut self.reply) => outcome,
+            () = ignored(&cancel) => CallOutcome::new(abandoned(), model.name()),
+        };
+        self.shown = messages.into_iter().find(|message| message.id() == self.reply.reply_id());
+        outcome.end.end_model_call(&mut self.reply);
+        if !cancel.is_cancelled() {
+            if outcome.end.error.is_some() && outcome.end.shown {
+                self.reply.cut_model_call(None);
+            }
+            self.close_cut_calls();
+        }
+        outcome
+    }
+
+    /// Says what others wanted to be said to the model.
+    fn tell_hints(&mut self) {
+        // One by one: each is gone from the state in the moment in which it stands in the message.
+        while let Some(hint) = self.next_hint() {
+            self.reply.hint(hint);
+        }
+    }
+
+    fn next_hint(&self) -> Option<HintBlock> {
+        let mut inner = self.shared.lock();
+        let hints = &mut inner.state.hints;
+        let next = (!hints.is_empty()).then(|| hints.remove(0));
+        drop(inner);
+        next.inspect(|_| self.change(|_| {}))
+    }
+
+    async fn request(&mut self, plan: CallPlan, model: Arc<dyn ChatModel>, unsaid: Option<HintBlock>) -> Request {
+        let shown = match self.shown.take() {
+            Some(mut shown) => {
+                shown.catch_up_with(self.message());
+                shown
+            }
+            None => self.message().clone(),
+        };
+        let config = &self.shared.config;
+        let mut prompt = config.system_prompt.clone();
+        for layer in config.middleware.iter() {
+            prompt = layer.system_prompt(prompt).await;
+        }
+        let (conversation, tools) = {
+            let inner = self.shared.lock();
+            let place = self.place.min(inner.conversation.len());
+            let mut conversation = inner.conversation.clone();
+            conversation.insert(place, shown);
+            (conversation, config.toolkit.offered(&inner.state.groups))
+        };
+        let messages = view::request(
+            &view::Around {
+                agent: &config.name,
+                system_prompt: &prompt,
+                limit: config.result_limit,
+                control: plan.control,
+                unsaid,
+            },
+            conversation,
+        );
+        let tools = tools.into_iter().chain(self.form.as_ref().map(|form| form.tool.offer()));
+        let options = CallOptions::new().tools(tools).cancelled_by(self.cancel.clone());
+        let options = match plan.choice {
+            Choice::Free => options,
+            Choice::NoTools => options.tool_choice(ToolChoice::none()),
+            Choice::StructuredOutput => options.tool_choice(ToolChoice::named(STRUCTURED_OUTPUT)),
+        };
+        Request { model, messages, options }
+    }
+}
+
+/// Whether asking the same model again may help.
+fn may_pass(error: &CallError) -> bool {
+    match error.kind() {
+        CallErrorKind::Setup | CallErrorKind::Cancelled | CallErrorKind::TooLarge => false,
+        _ => !matches!(
+            error.class(),
+            ErrorType::Authentication | ErrorType::Permission | ErrorType::InvalidRequest | ErrorType::Setup
+        ),
+    }
+}
+
+/// So long a model may take to hear that nobody wants its answer any more.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Comes to its end when a model does not care that its call was cancelled.
+async fn ignored(cancel: &CancellationToken) {
+    cancel.cancelled().await;
+    tokio::time::sleep(GRACE).await;
+}
+
+/// The end of a call that was left alone.
+fn abandoned() -> CallEnd {
+    let error = CallError::new(CallErrorKind::Cancelled, ErrorType::Unknown, "the call was cancelled");
+    CallEnd::failed(error, false)
+}

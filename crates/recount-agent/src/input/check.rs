@@ -1,0 +1,130 @@
+//! An answer, held to what the reply waits for. It is looked at as a whole before any of it is applied.
+
+use std::collections::HashSet;
+
+use recount_message::{
+    AgentEvent, ConfirmResult, EventKind, Msg, PermissionRule, ToolCallBlock, ToolResultBlock, ToolResultState,
+};
+
+use super::Refusal;
+use crate::machine::{CallStatus, Calls};
+use crate::permission::Permissions;
+
+/// What an answer says, once it is known to fit.
+#[derive(Debug)]
+pub(crate) enum Checked {
+    /// The user's word, in the order of the calls.
+    Confirmations(Vec<Confirmation>),
+    /// Results from elsewhere, in their own order.
+    Results(Vec<ToolResultBlock>),
+    Interrupt,
+}
+
+/// The user's word about one call.
+#[derive(Debug)]
+pub(crate) struct Confirmation {
+    pub(crate) call_id: String,
+    pub(crate) is_allowed: bool,
+    pub(crate) rules: Vec<PermissionRule>,
+}
+
+/// Looks at an answer to a reply. `metadata_problem` says what is wrong with the metadata of a tool's result.
+pub(crate) fn check(
+    event: &AgentEvent,
+    message: &Msg,
+    metadata_problem: impl Fn(&ToolResultBlock) -> Option<String>,
+) -> Result<Checked, Refusal> {
+    let reply = Reply { message, calls: Calls::of(message) };
+    match &event.kind {
+        EventKind::UserConfirmResult(kind) => {
+            unique(kind.confirm_results.iter().map(|answer| answer.tool_call.id.as_str()))?;
+            kind.confirm_results.iter().try_for_each(|answer| reply.confirmation(answer))?;
+            Ok(Checked::Confirmations(reply.in_order(&kind.confirm_results)))
+        }
+        EventKind::ExternalExecutionResult(kind) => {
+            unique(kind.execution_results.iter().map(|result| result.id.as_str()))?;
+            for result in &kind.execution_results {
+                reply.result(result)?;
+                if let Some(problem) = metadata_problem(result).filter(|_| result.state == ToolResultState::Success) {
+                    return Err(Refusal::Metadata { call_id: result.id.clone(), problem });
+                }
+            }
+            Ok(Checked::Results(kind.execution_results.clone()))
+        }
+        EventKind::UserInterrupt(_) => Ok(Checked::Interrupt),
+        _ => Err(Refusal::NoInput { type_name: event.type_name().to_owned() }),
+    }
+}
+
+fn unique<'i>(ids: impl Iterator<Item = &'i str>) -> Result<(), Refusal> {
+    let mut seen = HashSet::new();
+    for id in ids {
+        if !seen.insert(id) {
+            return Err(Refusal::Duplicate { call_id: id.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+struct Reply<'m> {
+    message: &'m Msg,
+    calls: Calls,
+}
+
+impl Reply<'_> {
+    fn confirmation(&self, answer: &ConfirmResult) -> Result<(), Refusal> {
+        let call = self.call(&answer.tool_call.id, CallStatus::Asking, "a confirmation")?;
+        same_tool(call, &answer.tool_call.name)?;
+        let rules = answer.rules.clone().unwrap_or_default();
+        Permissions::default()
+            .accept(rules, &call.name)
+            .map_err(|source| Refusal::Rules { call_id: call.id.clone(), source })?;
+        Ok(())
+    }
+
+    fn result(&self, result: &ToolResultBlock) -> Result<(), Refusal> {
+        let call = self.call(&result.id, CallStatus::Submitted, "a result")?;
+        same_tool(call, &result.name)?;
+        if result.state == ToolResultState::Running {
+            return Err(Refusal::NotFinal { call_id: call.id.clone() });
+        }
+        Ok(())
+    }
+
+    /// The call with an id, if it stands where it has to.
+    fn call(&self, id: &str, wanted: CallStatus, what: &'static str) -> Result<&ToolCallBlock, Refusal> {
+        let Some(call) = self.message.call(id) else {
+            return Err(Refusal::ForeignCall { reply_id: self.message.id().to_owned(), call_id: id.to_owned() });
+        };
+        let call_id = || id.to_owned();
+        match self.calls.iter().find(|(open, _)| *open == id) {
+            Some((_, status)) if status == wanted => Ok(call),
+            // What was allowed or refused before was a confirmation's doing, or a rule's.
+            Some((_, CallStatus::Allowed | CallStatus::Refused | CallStatus::Running)) | None => {
+                Err(Refusal::Duplicate { call_id: call_id() })
+            }
+            Some(_) => Err(Refusal::NotWaiting { call_id: call_id(), what }),
+        }
+    }
+
+    /// The confirmations in the order of their calls, whatever order they came in.
+    fn in_order(&self, answers: &[ConfirmResult]) -> Vec<Confirmation> {
+        let answer = |id: &str| answers.iter().find(|answer| answer.tool_call.id == id);
+        let given = self.calls.iter().filter_map(|(id, _)| answer(id));
+        given
+            .map(|answer| Confirmation {
+                call_id: answer.tool_call.id.clone(),
+                is_allowed: answer.confirmed,
+                rules: answer.rules.clone().unwrap_or_default(),
+            })
+            .collect()
+    }
+}
+
+/// An answer cannot change which tool was called.
+fn same_tool(call: &ToolCallBlock, named: &str) -> Result<(), Refusal> {
+    if named == call.name {
+        return Ok(());
+    }
+    Err(Refusal::OtherTool { call_id: call.id.clone(), called: call.name.clone(), named: named.to_owned() })
+}

@@ -1,0 +1,118 @@
+//! Why a reply does not take an answer.
+
+use crate::permission::Refused;
+
+/// Why a reply does not take an answer. Nothing of it was applied.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The reply has ended.
+    #[error("the reply {reply_id:?} has ended")]
+    Late {
+        /// The reply that the answer is for.
+        reply_id: String,
+    },
+    /// The call was answered before, or twice in this answer.
+    #[error("the call {call_id:?} is answered already")]
+    Duplicate {
+        /// The call.
+        call_id: String,
+    },
+    /// The answer is for a reply that this agent does not know.
+    #[error("the reply {reply_id:?} is not one of this agent's")]
+    ForeignReply {
+        /// The reply that the answer is for.
+        reply_id: String,
+    },
+    /// The answer is for a call that the reply does not have.
+    #[error("the reply {reply_id:?} has no call {call_id:?}")]
+    ForeignCall {
+        /// The reply.
+        reply_id: String,
+        /// The call.
+        call_id: String,
+    },
+    /// The reply does not wait for this.
+    #[error("the call {call_id:?} does not wait for {what}")]
+    NotWaiting {
+        /// The call.
+        call_id: String,
+        /// What came.
+        what: &'static str,
+    },
+    /// Nothing waits at all.
+    #[error("no reply of this agent waits for an answer")]
+    Idle,
+    /// A reply waits, so the agent takes answers and no messages.
+    #[error("the reply {reply_id:?} waits for the calls {calls:?} to be answered")]
+    Waiting {
+        /// The reply.
+        reply_id: String,
+        /// The calls that it waits for.
+        calls: Vec<String>,
+    },
+    /// A reply is there whose process died. Going on with it, or closing it, takes an input of nothing.
+    #[error("the reply {reply_id:?} broke off and has to be gone on with first")]
+    Unfinished {
+        /// The reply.
+        reply_id: String,
+    },
+    /// The answer names another tool than the call does.
+    #[error("the call {call_id:?} is of {called:?}, and the answer is of {named:?}")]
+    OtherTool {
+        /// The call.
+        call_id: String,
+        /// The tool that was called.
+        called: String,
+        /// The tool that the answer names.
+        named: String,
+    },
+    /// Rules came along that the user cannot have been asked for.
+    #[error("the rules for the call {call_id:?}: {source}")]
+    Rules {
+        /// The call.
+        call_id: String,
+        /// What is wrong with them.
+        source: Refused,
+    },
+    /// A result says that it is still running.
+    #[error("the result of the call {call_id:?} is not final")]
+    NotFinal {
+        /// The call.
+        call_id: String,
+    },
+    /// The metadata of a result has not the form that the tool promises.
+    #[error("the metadata for the call {call_id:?}: {problem}")]
+    Metadata {
+        /// The call.
+        call_id: String,
+        /// What is wrong with it, and where.
+        problem: String,
+    },
+    /// The event is none that a reply takes.
+    #[error("an event of the type {type_name} is no input")]
+    NoInput {
+        /// Its type.
+        type_name: String,
+    },
+}
+
+impl Refusal {
+    /// The refusal in one word, for those who pass it on.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Late { .. } => "late",
+            Self::Duplicate { .. } => "duplicate",
+            Self::ForeignReply { .. } | Self::ForeignCall { .. } => "foreign",
+            Self::NotWaiting { .. } | Self::Idle => "not_waiting",
+            Self::Waiting { .. } => "waiting",
+            Self::Unfinished { .. } => "unfinished",
+            Self::OtherTool { .. }
+            | Self::Rules { .. }
+            | Self::NotFinal { .. }
+            | Self::Metadata { .. }
+            | Self::NoInput { .. } => "invalid",
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Which calls run together.
+
+/// Calls that are worked on together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Batch {
+    /// All at once.
+    Concurrent(Vec<String>),
+    /// One after another.
+    Sequential(Vec<String>),
+}
+
+/// Splits calls, in their order, into the longest runs of one kind.
+///
+/// ```
+/// use recount_agent::machine::{Batch, batches};
+///
+/// let calls = ["read", "list", "write", "read_again"].map(str::to_owned);
+/// let split = batches(calls, |call| call != "write");
+/// assert_eq!(split.len(), 3);
+/// assert_eq!(split[1], Batch::Sequential(vec!["write".to_owned()]));
+/// ```
+pub fn batches(calls: impl IntoIterator<Item = String>, is_concurrent: impl Fn(&str) -> bool) -> Vec<Batch> {
+    let mut batches: Vec<Batch> = Vec::new();
+    for call in calls {
+        match (is_concurrent(&call), batches.last_mut()) {
+            (true, Some(Batch::Concurrent(calls))) | (false, Some(Batch::Sequential(calls))) => calls.push(call),
+            (true, _) => batches.push(Batch::Concurrent(vec![call])),
+            (false, _) => batches.push(Batch::Sequential(vec![call])),
+        }
+    }
+    batches
+}

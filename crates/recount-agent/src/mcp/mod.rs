@@ -1,0 +1,34 @@
+//! Tools of MCP servers.
+//!
+//! An [`McpServer`] runs a server as a child process or speaks to one over HTTP, and is a
+//! [source of tools](crate::tool::ToolSource) for a toolkit. What is wrong with a server is an error of its own tools and
+//! of nothing else: one that dies is started again, one that hangs is given up on, one that floods is cut.
+//!
+//! ```no_run
+//! use recount_agent::mcp::{McpConfig, McpServer};
+//! use recount_agent::tool::Toolkit;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let config = McpConfig::command("npx", ["-y", "@modelcontextprotocol/server-everything"]);
+//! let server = McpServer::connect("everything", config).await?;
+//! // Its tools are called `everything__echo` and so on.
+//! let toolkit = Toolkit::new().with_source(server)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod config;
+mod connect;
+mod content;
+mod error;
+mod handler;
+mod listing;
+mod names;
+mod server;
+mod stderr;
+mod supervise;
+mod tool;
+
+pub use config::{McpConfig, McpTransport};
+pub use error::McpError;
+pub use server::McpServer;

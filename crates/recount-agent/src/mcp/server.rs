@@ -1,0 +1,170 @@
+//! A server, and whether it runs.
+
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rmcp::RoleClient;
+use rmcp::service::Peer;
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::config::McpConfig;
+use super::error::McpError;
+use super::handler::ProgressRoutes;
+use super::names;
+use super::stderr::LastWords;
+use super::supervise;
+use crate::tool::{Mounted, ToolSource};
+
+/// An MCP server and its tools.
+///
+/// The server ends when this is dropped. Until then it is started again whenever it dies, with waits that grow; its tools
+/// stay, and say what is the matter when they are called in the meantime.
+pub struct McpServer {
+    shared: Arc<Shared>,
+    _shutdown: DropGuard,
+}
+
+/// What the tools of a server share.
+pub(super) struct Shared {
+    pub(super) name: Arc<str>,
+    pub(super) config: McpConfig,
+    pub(super) state: watch::Sender<State>,
+    tools: RwLock<Arc<[Mounted]>>,
+    pub(super) progress: Arc<ProgressRoutes>,
+    /// The server has other tools.
+    pub(super) changed: Arc<Notify>,
+    /// The server did not answer: somebody should see whether it is still there.
+    pub(super) suspect: Notify,
+    pub(super) shutdown: CancellationToken,
+    pub(super) last_words: Arc<LastWords>,
+}
+
+/// Whether a server runs.
+#[derive(Debug, Clone)]
+pub(super) enum State {
+    Starting,
+    Ready(Peer<RoleClient>),
+    /// It died or did not start, and will be tried again.
+    Down(Arc<str>),
+    Closed,
+}
+
+impl McpServer {
+    /// Starts or reaches a server, and waits until it has said which tools it has.
+    ///
+    /// # Errors
+    ///
+    /// When its name cannot be one, or it cannot be started. It is not tried again then; see [`start`](Self::start).
+    pub async fn connect(name: &str, config: McpConfig) -> Result<Arc<Self>, McpError> {
+        let server = Self::start(name, config)?;
+        let mut state = server.shared.state.subscribe();
+        let settled = state.wait_for(|state| !matches!(state, State::Starting)).await;
+        let why = match settled.as_deref() {
+            Ok(State::Ready(_)) => None,
+            Ok(State::Down(why)) => Some(why.to_string()),
+            Ok(State::Starting | State::Closed) | Err(_) => Some("it was closed".to_owned()),
+        };
+        drop(settled);
+        match why {
+            None => Ok(server),
+            Some(why) => Err(McpError::Start { server: name.to_owned(), why }),
+        }
+    }
+
+    /// Starts a server and does not wait for it: its tools are there as soon as it has said which it has.
+    ///
+    /// One that cannot be started is tried again and again, so that it does not keep an agent from its other tools. Has to
+    /// be called within a Tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// When its name cannot be one.
+    pub fn start(name: &str, config: McpConfig) -> Result<Arc<Self>, McpError> {
+        names::check_server(name)?;
+        let shutdown = CancellationToken::new();
+        let shared = Arc::new(Shared {
+            name: name.into(),
+            config,
+            state: watch::Sender::new(State::Starting),
+            tools: RwLock::new(Arc::new([])),
+            progress: Arc::default(),
+            changed: Arc::default(),
+            suspect: Notify::new(),
+            shutdown: shutdown.clone(),
+            last_words: Arc::default(),
+        });
+        tokio::spawn(supervise::run(Arc::clone(&shared)));
+        Ok(Arc::new(Self { shared, _shutdown: shutdown.drop_guard() }))
+    }
+
+    /// Waits until the server runs, however often it has to be started for that.
+    pub async fn ready(&self) {
+        let mut state = self.shared.state.subscribe();
+        // It can only be closed by dropping this.
+        let _ = state.wait_for(|state| matches!(state, State::Ready(peer) if !peer.is_transport_closed())).await;
+    }
+
+    /// Waits until the server has other tools than these.
+    pub async fn changed_from(&self, tools: &Arc<[Mounted]>) -> Arc<[Mounted]> {
+        let mut state = self.shared.state.subscribe();
+        loop {
+            let now = self.tools();
+            if !Arc::ptr_eq(&now, tools) || state.changed().await.is_err() {
+                return now;
+            }
+        }
+    }
+
+    /// How the server wants to be used, in its own words, if it runs and has said so.
+    pub fn instructions(&self) -> Option<String> {
+        match &*self.shared.state.borrow() {
+            State::Ready(peer) => peer.peer_info()?.instructions.clone(),
+            State::Starting | State::Down(_) | State::Closed => None,
+        }
+    }
+}
+
+impl ToolSource for McpServer {
+    fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    fn tools(&self) -> Arc<[Mounted]> {
+        self.shared.tools.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Shared {
+    /// The server, to be asked something. Waits while it is being started.
+    pub(super) async fn peer(&self) -> Result<Peer<RoleClient>, String> {
+        let mut state = self.state.subscribe();
+        loop {
+            match &*state.borrow_and_update() {
+                State::Ready(peer) if !peer.is_transport_closed() => return Ok(peer.clone()),
+                // It has just died, and nobody has noticed yet.
+                State::Starting | State::Ready(_) => {}
+                State::Down(why) => return Err(format!("the MCP server `{}` is not running: {why}", self.name)),
+                State::Closed => return Err(format!("the MCP server `{}` was closed", self.name)),
+            }
+            if state.changed().await.is_err() {
+                return Err(format!("the MCP server `{}` was closed", self.name));
+            }
+        }
+    }
+
+    /// Takes new tools, and wakes who waits for them.
+    pub(super) fn set_tools(&self, tools: Vec<Mounted>) {
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools.into();
+        self.state.send_modify(|_| {});
+    }
+}
+
+impl fmt::Debug for McpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpServer")
+            .field("name", &self.shared.name)
+            .field("config", &self.shared.config)
+            .finish_non_exhaustive()
+    }
+}

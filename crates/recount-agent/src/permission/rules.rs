@@ -1,0 +1,165 @@
+//! What the user has said: mode, directories and rules.
+
+use std::collections::BTreeMap;
+
+use recount_message::{Object, PermissionBehavior, PermissionRule};
+use serde::{Deserialize, Serialize};
+
+use super::{Mode, Surroundings};
+
+/// What an agent may do: a mode, the directories in which it works, and rules by tool.
+///
+/// Its JSON is the `permission_context` of AgentScope's agent state.
+///
+/// ```
+/// use recount_agent::permission::{Mode, Permissions};
+/// use recount_message::{PermissionBehavior, PermissionRule};
+///
+/// let permissions = Permissions::new(Mode::AcceptEdits)
+///     .with_working_directory("/home/me/project")
+///     .with_rule(PermissionRule::new("shell", Some("cargo test:*"), PermissionBehavior::Allow))
+///     .with_rule(PermissionRule::new("shell", Some("curl:*"), PermissionBehavior::Deny));
+///
+/// let text = serde_json::to_string(&permissions)?;
+/// assert_eq!(serde_json::from_str::<Permissions>(&text)?, permissions);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Permissions {
+    /// What happens where no rule decides.
+    pub mode: Mode,
+    pub(super) working_directories: BTreeMap<String, WorkingDirectory>,
+    pub(super) allow_rules: Rules,
+    pub(super) deny_rules: Rules,
+    pub(super) ask_rules: Rules,
+    pub(super) extra: Object,
+}
+
+/// Rules by the name of their tool.
+pub(super) type Rules = BTreeMap<String, Vec<PermissionRule>>;
+
+/// A directory in which the agent works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkingDirectory {
+    /// Where it is.
+    pub path: String,
+    /// Who said so.
+    #[serde(default = "user")]
+    pub source: String,
+}
+
+fn user() -> String {
+    "user".to_owned()
+}
+
+/// Why the rules of a confirmation were not taken. None of them was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// A rule is for another tool than the one that the user was asked about.
+    #[error("rule {index} is for `{named}`, but the user was asked about `{tool}`")]
+    OtherTool {
+        /// Which rule, counted from 0.
+        index: usize,
+        /// The tool that it names.
+        named: String,
+        /// The tool that the confirmation is about.
+        tool: String,
+    },
+    /// A rule neither allows, denies nor asks.
+    #[error("rule {index} for `{tool}` has no effect: its behavior is `passthrough`")]
+    NoEffect {
+        /// Which rule, counted from 0.
+        index: usize,
+        /// Its tool.
+        tool: String,
+    },
+}
+
+impl Permissions {
+    /// Permissions with a mode and nothing else.
+    #[must_use]
+    pub fn new(mode: Mode) -> Self {
+        Self { mode, ..Self::default() }
+    }
+
+    /// The same with one more directory in which the agent works.
+    #[must_use]
+    pub fn with_working_directory(mut self, path: impl Into<String>) -> Self {
+        let path = path.into();
+        self.working_directories.insert(path.clone(), WorkingDirectory { path, source: user() });
+        self
+    }
+
+    /// The same with one more rule. One that is there already, or has no effect, adds nothing.
+    #[must_use]
+    pub fn with_rule(mut self, rule: PermissionRule) -> Self {
+        self.add(rule);
+        self
+    }
+
+    /// The directories in which the agent works.
+    pub fn working_directories(&self) -> impl Iterator<Item = &WorkingDirectory> {
+        self.working_directories.values()
+    }
+
+    /// Rules of a behaviour, by tool. There are none that pass through.
+    pub fn rules(&self, behavior: PermissionBehavior) -> &BTreeMap<String, Vec<PermissionRule>> {
+        static NONE: Rules = Rules::new();
+        match behavior {
+            PermissionBehavior::Allow => &self.allow_rules,
+            PermissionBehavior::Deny => &self.deny_rules,
+            PermissionBehavior::Ask => &self.ask_rules,
+            _ => &NONE,
+        }
+    }
+
+    /// Adds a rule unless there is one that says the same. Tells whether it was added.
+    pub fn add(&mut self, rule: PermissionRule) -> bool {
+        let rules = match rule.behavior {
+            PermissionBehavior::Allow => &mut self.allow_rules,
+            PermissionBehavior::Deny => &mut self.deny_rules,
+            PermissionBehavior::Ask => &mut self.ask_rules,
+            _ => return false,
+        };
+        let rules = rules.entry(rule.tool_name.clone()).or_default();
+        let known = rules.iter().any(|known| content(known) == content(&rule));
+        if !known {
+            rules.push(rule);
+        }
+        !known
+    }
+
+    /// Takes the rules that came with a confirmation of a call of `tool`, and gives back those that are new.
+    ///
+    /// # Errors
+    ///
+    /// A rule is for another tool, or has no effect. Then none is taken.
+    pub fn accept(
+        &mut self,
+        rules: impl IntoIterator<Item = PermissionRule>,
+        tool: &str,
+    ) -> Result<Vec<PermissionRule>, Refused> {
+        let rules: Vec<_> = rules.into_iter().collect();
+        for (index, rule) in rules.iter().enumerate() {
+            let tool = tool.to_owned();
+            if rule.tool_name != tool {
+                return Err(Refused::OtherTool { index, named: rule.tool_name.clone(), tool });
+            }
+            if rule.behavior == PermissionBehavior::Passthrough {
+                return Err(Refused::NoEffect { index, tool });
+            }
+        }
+        Ok(rules.into_iter().filter(|rule| self.add(rule.clone())).collect())
+    }
+
+    pub(super) fn surroundings(&self) -> Surroundings {
+        let directories = self.working_directories().map(|directory| directory.path.clone().into());
+        Surroundings { mode: self.mode, working_directories: directories.collect() }
+    }
+}
+
+/// What a rule is about. No content and empty content say the same.
+fn content(rule: &PermissionRule) -> &str {
+    rule.rule_content.as_deref().unwrap_or_default()
+}

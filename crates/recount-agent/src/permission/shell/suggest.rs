@@ -1,0 +1,55 @@
+//! Rules that a user may want after they were asked.
+
+use super::{Command, Script, Word};
+use crate::permission::path::Places;
+
+/// More than that nobody reads.
+const MOST: usize = 5;
+
+impl Script {
+    /// Contents of rules that together would allow this script, five at most: two words and whatever follows them.
+    ///
+    /// Where only the script as it stands can be allowed, that is what is suggested.
+    ///
+    /// ```
+    /// use recount_agent::permission::{path::Places, shell::{Dialect, Script}};
+    ///
+    /// let script = Script::read("cd src && cargo test --all && git push", Dialect::Bash);
+    /// assert_eq!(script.suggestions(&Places::new(["/srv"])), ["cargo test:*", "git push:*"]);
+    /// ```
+    pub fn suggestions(&self, places: &Places) -> Vec<String> {
+        let disturbed = self.commands.iter().any(|command| !command.disturbing.is_empty());
+        let mut suggestions: Vec<String> = Vec::new();
+        if self.unclear.is_none() && !disturbed {
+            for command in
+                self.commands.iter().filter(|command| !command.transparent && !self.only_reads(command, places))
+            {
+                let suggestion = suggestion(command);
+                if !suggestions.contains(&suggestion) {
+                    suggestions.push(suggestion);
+                }
+            }
+        }
+        let rules: Vec<&str> = suggestions.iter().map(String::as_str).collect();
+        let allow = recount_message::PermissionBehavior::Allow;
+        let helps = self.covered(&rules, allow, places) == crate::permission::Coverage::Yes;
+        if !helps || suggestions.is_empty() || suggestions.len() > MOST {
+            return vec![escaped(self.text.trim())];
+        }
+        suggestions
+    }
+}
+
+fn suggestion(command: &Command) -> String {
+    if matches!(command.name(), Some(">" | "<")) {
+        return escaped(&command.line());
+    }
+    let words: Vec<_> =
+        command.words.iter().take(2).map_while(|word| word.text.as_ref().map(|_| Word::shown(word))).collect();
+    format!("{}:*", words.join(" "))
+}
+
+/// As a rule that means nothing but this text.
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('*', r"\*")
+}

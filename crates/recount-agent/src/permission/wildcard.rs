@@ -1,0 +1,150 @@
+//! Patterns with `*`, and for paths with `?` and `[…]`.
+
+/// One step of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Token {
+    /// This character.
+    Exactly(char),
+    /// Any number of characters, of any kind.
+    Anything,
+    /// One character of any kind.
+    One,
+    /// One character out of ranges, or none out of them.
+    Class { ranges: Vec<(char, char)>, negated: bool },
+}
+
+/// A pattern in which only `*` is special. `\*` and `\\` stand for themselves.
+pub(crate) fn stars(pattern: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\\', Some(escaped @ ('*' | '\\'))) => {
+                tokens.push(Token::Exactly(*escaped));
+                chars.next();
+            }
+            ('*', _) => tokens.push(Token::Anything),
+            (c, _) => tokens.push(Token::Exactly(c)),
+        }
+    }
+    tokens
+}
+
+/// A pattern for paths. `*` crosses directories, as it does in the rules of AgentScope.
+pub(crate) fn path(pattern: &str) -> Vec<Token> {
+    let chars: Vec<char> = pattern.chars().collect();
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(&c) = chars.get(at) {
+        at += 1;
+        tokens.push(match c {
+            '*' => Token::Anything,
+            '?' => Token::One,
+            '[' => match class(chars.get(at..).unwrap_or_default()) {
+                Some((token, length)) => {
+                    at += length;
+                    token
+                }
+                None => Token::Exactly('['),
+            },
+            c => Token::Exactly(c),
+        });
+    }
+    tokens
+}
+
+/// The rest of a class, and its length with the closing bracket.
+fn class(chars: &[char]) -> Option<(Token, usize)> {
+    let negated = matches!(chars.first(), Some('!' | '^'));
+    let start = usize::from(negated);
+    // A bracket that comes first is a member.
+    let end = start + 1 + chars.get(start + 1..)?.iter().position(|c| *c == ']')?;
+    let members = chars.get(start..end)?;
+    let mut ranges = Vec::new();
+    let mut at = 0;
+    while let Some(&first) = members.get(at) {
+        match (members.get(at + 1), members.get(at + 2)) {
+            (Some('-'), Some(&last)) => {
+                ranges.push((first, last));
+                at += 3;
+            }
+            _ => {
+                ranges.push((first, first));
+                at += 1;
+            }
+        }
+    }
+    Some((Token::Class { ranges, negated }, end + 1))
+}
+
+/// Whether a whole text has the form of a pattern.
+pub(crate) fn matches(pattern: &[Token], text: &str) -> bool {
+    let text: Vec<char> = text.chars().collect();
+    let (mut at, mut token) = (0, 0);
+    // Where the last `*` stands, and how far the text was when it was last tried.
+    let mut star: Option<(usize, usize)> = None;
+    while at < text.len() {
+        let step = pattern.get(token);
+        if step == Some(&Token::Anything) {
+            star = Some((token, at));
+            token += 1;
+        } else if step.zip(text.get(at)).is_some_and(|(step, c)| step.takes(*c)) {
+            token += 1;
+            at += 1;
+        } else if let Some((starred, tried)) = star {
+            token = starred + 1;
+            at = tried + 1;
+            star = Some((starred, at));
+        } else {
+            return false;
+        }
+    }
+    pattern.get(token..).unwrap_or_default().iter().all(|rest| *rest == Token::Anything)
+}
+
+impl Token {
+    fn takes(&self, c: char) -> bool {
+        match self {
+            Self::Exactly(expected) => *expected == c,
+            Self::Anything | Self::One => true,
+            Self::Class { ranges, negated } => {
+                ranges.iter().any(|(first, last)| (*first..=*last).contains(&c)) != *negated
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_match_anything_and_can_be_escaped() {
+        let check = |pattern: &str, text: &str, expected: bool| {
+            assert_eq!(matches(&stars(pattern), text), expected, "{pattern} {text}");
+        };
+        check("git *", "git push", true);
+        check("git *", "git", false);
+        check("*a*b*", "xxaxxbxx", true);
+        check("*a*b", "xbxa", false);
+        check(r"echo \*", "echo *", true);
+        check(r"echo \*", "echo x", false);
+        check(r"a\\b", r"a\b", true);
+        check("a?b", "axb", false);
+        check("", "", true);
+    }
+
+    #[test]
+    fn paths_have_classes_too() {
+        let check = |pattern: &str, text: &str, expected: bool| {
+            assert_eq!(matches(&path(pattern), text), expected, "{pattern} {text}");
+        };
+        check("/srv/src/**", "/srv/src/a/b", true);
+        check("/srv/src/**", "/srv/other", false);
+        check("*.r?", "/a/b.rs", true);
+        check("/x[a-c0].txt", "/xb.txt", true);
+        check("/x[!a-c].txt", "/xb.txt", false);
+        check("/x[]].txt", "/x].txt", true);
+        check("/x[y", "/x[y", true);
+    }
+}

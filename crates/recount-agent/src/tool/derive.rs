@@ -1,0 +1,132 @@
+//! The JSON Schema of a Rust type, as a model is shown it.
+
+use std::cell::Cell;
+
+use recount_message::{Json, Object};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::Value;
+
+/// The schema of a type.
+///
+/// Types within it are written out where they are used, because not every provider follows references. Properties come in
+/// the order of the fields: it is the order in which a model fills them in, and a reason that stands before an answer has
+/// to come before it.
+pub(crate) fn schema_of<T: JsonSchema + DeserializeOwned>() -> Json {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    if let Value::Object(schema) = &mut schema {
+        // The name of the type means nothing to the model.
+        schema.remove("title");
+    }
+    ordered(&schema, fields_of::<T>())
+}
+
+/// The schema with its properties in order: the given one, and within them those first that are required.
+fn ordered(schema: &Value, fields: &[&str]) -> Json {
+    match schema {
+        Value::Array(elements) => elements.iter().map(|element| ordered(element, &[])).collect::<Vec<_>>().into(),
+        Value::Object(entries) => {
+            let required = entries.get("required").and_then(Value::as_array).into_iter().flatten();
+            let names: Vec<&str> = fields.iter().copied().chain(required.filter_map(Value::as_str)).collect();
+            let place = |name: &str| names.iter().position(|known| *known == name).unwrap_or(names.len());
+            let entry = |(key, value): (&String, &Value)| match (key.as_str(), value) {
+                ("properties", Value::Object(properties)) => {
+                    let mut properties: Vec<_> = properties.iter().collect();
+                    properties.sort_by_key(|(name, _)| place(name));
+                    let properties = properties.into_iter().map(|(name, schema)| (name, ordered(schema, &[])));
+                    (key.clone(), Json::from(properties.collect::<Object>()))
+                }
+                _ => (key.clone(), ordered(value, &[])),
+            };
+            entries.iter().map(entry).collect::<Object>().into()
+        }
+        other => other.clone().into(),
+    }
+}
+
+/// The names of a struct's fields in their order. Nothing for other types.
+fn fields_of<T: DeserializeOwned>() -> &'static [&'static str] {
+    let fields = Cell::new(&[][..]);
+    // It is only asked what it wants to read.
+    let _ = T::deserialize(Asked(&fields));
+    fields.get()
+}
+
+/// A source that has nothing to read, and remembers what it was asked for.
+struct Asked<'a>(&'a Cell<&'static [&'static str]>);
+
+impl<'de> Deserializer<'de> for Asked<'_> {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Self::Error> {
+        Err(Error::custom("there is nothing to read"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        self.0.set(fields);
+        self.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[allow(dead_code, reason = "only its schema is looked at")]
+    struct Plan {
+        /// Why it is planned so.
+        reason: String,
+        #[serde(default, rename = "budget")]
+        money: u8,
+        a_step: Step,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[allow(dead_code, reason = "only its schema is looked at")]
+    struct Step {
+        title: String,
+        after: Option<String>,
+        done: bool,
+    }
+
+    #[test]
+    fn properties_have_the_order_of_the_fields() {
+        let schema = schema_of::<Plan>().to_object().unwrap();
+        let keys = |schema: &Object| -> Vec<String> {
+            let properties = schema.get("properties").and_then(Json::to_object).unwrap();
+            properties.iter().map(|(key, _)| key.to_owned()).collect()
+        };
+        assert_eq!(keys(&schema), ["reason", "budget", "a_step"]);
+        let step = schema.get("properties").and_then(Json::to_object).unwrap().get("a_step").unwrap().clone();
+        assert_eq!(keys(&step.to_object().unwrap()), ["title", "done", "after"]);
+    }
+
+    #[test]
+    fn a_schema_is_what_a_model_needs_and_nothing_more() {
+        let schema = schema_of::<Step>();
+        let expected = concat!(
+            r#"{"properties":{"title":{"type":"string"},"after":{"type":["string","null"]},"done":{"type":"boolean"}},"#,
+            r#""required":["title","done"],"type":"object"}"#
+        );
+        assert_eq!(schema.as_str(), expected);
+    }
+}

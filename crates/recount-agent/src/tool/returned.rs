@@ -1,0 +1,54 @@
+//! What a function may return to be a tool.
+
+use std::any::TypeId;
+
+use recount_message::Json;
+use serde::Serialize;
+
+use super::{ToolError, ToolOutput};
+
+/// What can be the output of a tool: a [`ToolOutput`], or any value that can be written as JSON.
+///
+/// A text is shown as it is, anything else as JSON. Images and files are put into a `ToolOutput`.
+///
+/// ```
+/// use recount_agent::tool::IntoOutput;
+///
+/// #[derive(serde::Serialize)]
+/// struct Weather {
+///     celsius: f64,
+/// }
+/// assert_eq!("sunny".into_output()?.content.text().as_deref(), Some("sunny"));
+/// assert_eq!(Weather { celsius: 25.0 }.into_output()?.content.text().as_deref(), Some(r#"{"celsius":25.0}"#));
+/// # Ok::<(), recount_agent::tool::ToolError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a tool",
+    note = "return a `ToolOutput`, or something that implements `serde::Serialize`"
+)]
+pub trait IntoOutput {
+    /// The output.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written as JSON.
+    fn into_output(self) -> Result<ToolOutput, ToolError>;
+}
+
+impl IntoOutput for ToolOutput {
+    fn into_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(self)
+    }
+}
+
+impl<T: Serialize + 'static> IntoOutput for T {
+    fn into_output(self) -> Result<ToolOutput, ToolError> {
+        // A function that returns nothing has done what it should, which says more to a model than `null`.
+        if TypeId::of::<T>() == TypeId::of::<()>() {
+            return Ok(ToolOutput::new("done"));
+        }
+        let json = Json::of(&self)?;
+        let text = json.to_text().unwrap_or_else(|| json.as_str().to_owned());
+        Ok(ToolOutput::new(text))
+    }
+}

@@ -1,0 +1,190 @@
+//! The tool through which a model gives a structured answer.
+
+use std::fmt;
+use std::sync::Arc;
+
+use recount_message::{Json, Object, StructuredError};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::derive::schema_of;
+use super::function::typed;
+use super::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
+use crate::BoxFuture;
+
+/// The name of the tool through which a model gives a structured answer.
+pub const STRUCTURED_OUTPUT: &str = "GenerateStructuredOutput";
+
+const DESCRIPTION: &str =
+    "Gives the final answer in the form that is asked for. Call it once everything it needs is known.";
+const DONE: &str = "Structured output generated successfully.";
+/// Where an answer stands that is no object itself, since arguments always are one.
+const WRAPPED: &str = "output";
+
+type Check = dyn Fn(&Object) -> Result<(), ToolError> + Send + Sync;
+
+/// The tool through which a model gives a structured answer: its arguments are the answer.
+///
+/// They are checked by the schema, and then by the Rust type where there is one. A reply that was written down keeps the
+/// schema alone; whoever takes it up again gives the type again, so that what only the type can check is still checked.
+///
+/// ```
+/// use recount_agent::tool::{Mounted, StructuredOutput, arguments};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Verdict {
+///     approved: bool,
+///     #[serde(default)]
+///     remarks: Vec<String>,
+/// }
+/// let tool = StructuredOutput::of::<Verdict>();
+/// let arguments = arguments::read(r#"{"approved": true}"#, &Mounted::new(tool.clone())?)?;
+/// let output = tool.complete(&arguments.object);
+/// assert_eq!(output.to_json(), r#"{"approved":true,"remarks":[]}"#);
+/// assert!(StructuredOutput::decode::<Verdict>(&output)?.approved);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct StructuredOutput {
+    spec: ToolSpec,
+    check: Option<Arc<Check>>,
+}
+
+impl StructuredOutput {
+    /// For an answer of this type.
+    pub fn of<T: DeserializeOwned + JsonSchema + 'static>() -> Self {
+        let schema = schema_of::<T>();
+        let schema = if is_object(&schema) { schema } else { wrapped(&schema) };
+        let check = |output: &Object| Self::decode::<T>(output).map(drop).map_err(ToolError::from);
+        Self { check: Some(Arc::new(check)), ..Self::from_schema(schema) }
+    }
+
+    /// For an answer that has this JSON Schema, which has to be that of an object.
+    pub fn from_schema(schema: impl Into<Json>) -> Self {
+        let spec = ToolSpec::new(STRUCTURED_OUTPUT, DESCRIPTION).parameters(schema);
+        Self { spec: spec.read_only().idempotent().concurrency_safe(), check: None }
+    }
+
+    /// The same with a check of what no schema can say. The model is told what it complains about.
+    #[must_use]
+    pub fn checked_by(mut self, check: impl Fn(&Object) -> Result<(), ToolError> + Send + Sync + 'static) -> Self {
+        let earlier = self.check.take();
+        self.check = Some(Arc::new(move |output| {
+            earlier.as_ref().map_or(Ok(()), |earlier| earlier(output))?;
+            check(output)
+        }));
+        self
+    }
+
+    /// The schema, to be written down with the reply.
+    pub fn schema(&self) -> &Json {
+        &self.spec.parameters
+    }
+
+    /// The answer that a call's arguments are: with the defaults that the schema declares.
+    pub fn complete(&self, arguments: &Object) -> Object {
+        let root = self.spec.parameters.to_object().unwrap_or_default();
+        let answer = Defaults { root: &root }.filled(&root, &arguments.clone().into(), 0);
+        answer.to_object().unwrap_or_default()
+    }
+
+    /// The answer as its type.
+    ///
+    /// # Errors
+    ///
+    /// When it is something else.
+    pub fn decode<T: DeserializeOwned + JsonSchema>(output: &Object) -> Result<T, StructuredError> {
+        match output.get(WRAPPED) {
+            Some(inner) if !is_object(&schema_of::<T>()) => inner.to(),
+            _ => typed(output.clone()),
+        }
+    }
+}
+
+impl Tool for StructuredOutput {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run<'a>(
+        &'a self,
+        _arguments: Object,
+        _context: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async { Ok(ToolOutput::new(DONE)) })
+    }
+
+    fn check(&self, arguments: &Object) -> Result<(), ToolError> {
+        self.check.as_ref().map_or(Ok(()), |check| check(&self.complete(arguments)))
+    }
+}
+
+fn is_object(schema: &Json) -> bool {
+    let kind = schema.to_object().and_then(|schema| schema.get("type").and_then(Json::to_text));
+    kind.as_deref() == Some("object")
+}
+
+/// A schema for an object that holds what the schema describes.
+fn wrapped(schema: &Json) -> Json {
+    let mut inner = schema.to_object().unwrap_or_default();
+    // References start at the root.
+    let definitions = inner.remove("$defs");
+    let mut outer = Object::from([
+        ("type", Json::from("object")),
+        ("properties", Object::from([(WRAPPED, inner)]).into()),
+        ("required", [WRAPPED].into()),
+    ]);
+    if let Some(definitions) = definitions {
+        outer.insert("$defs", definitions);
+    }
+    outer.into()
+}
+
+/// Values that a schema declares for what is missing.
+struct Defaults<'a> {
+    root: &'a Object,
+}
+
+impl Defaults<'_> {
+    /// A value with what it lacks.
+    fn filled(&self, schema: &Object, value: &Json, depth: usize) -> Json {
+        let referred = schema.get("$ref").and_then(|reference| self.definition(reference));
+        if let Some(referred) = referred.filter(|_| depth < recount_message::MAX_DEPTH) {
+            return self.filled(&referred, value, depth + 1);
+        }
+        if let (Some(list), Some(items)) = (value.to_list(), schema.get("items").and_then(Json::to_object)) {
+            return list.iter().map(|element| self.filled(&items, element, depth + 1)).collect::<Vec<_>>().into();
+        }
+        let Some(mut object) = value.to_object() else { return value.clone() };
+        let properties = schema.get("properties").and_then(Json::to_object).unwrap_or_default();
+        for (name, property) in properties.iter() {
+            let property = property.to_object().unwrap_or_default();
+            match (object.get(name), property.get("default")) {
+                (Some(value), _) => {
+                    let value = self.filled(&property, value, depth + 1);
+                    object.insert(name, value);
+                }
+                (None, Some(default)) => object.insert(name, default.clone()),
+                (None, None) => {}
+            }
+        }
+        object.into()
+    }
+
+    fn definition(&self, reference: &Json) -> Option<Object> {
+        let reference = reference.to_text()?;
+        let mut found = Json::from(self.root.clone());
+        for step in reference.strip_prefix('#')?.split('/').skip(1) {
+            found = found.to_object()?.get(&step.replace("~1", "/").replace("~0", "~"))?.clone();
+        }
+        found.to_object()
+    }
+}
+
+impl fmt::Debug for StructuredOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StructuredOutput").field("schema", &self.spec.parameters).finish_non_exhaustive()
+    }
+}

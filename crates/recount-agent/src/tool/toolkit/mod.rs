@@ -1,0 +1,221 @@
+//! The tools of an agent.
+
+mod error;
+mod group;
+mod reset;
+
+pub use error::{ToolkitError, Unavailable};
+pub use group::ToolGroup;
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use recount_model::format;
+
+use super::Tool;
+use super::mounted::Mounted;
+use super::structured::STRUCTURED_OUTPUT;
+use reset::{RESET_TOOLS, ResetTools};
+
+/// The tools of an agent, by name, some of them in groups that can be switched on and off.
+///
+/// A toolkit says what there is. Which groups are active is a part of the agent's state, so agents may share a toolkit.
+///
+/// ```
+/// use std::collections::BTreeSet;
+///
+/// use recount_agent::tool::{FunctionTool, NoArguments, ToolGroup, Toolkit};
+///
+/// let clock = FunctionTool::new("clock", "Says what time it is.", |_: NoArguments| async { Ok("noon") });
+/// let open = FunctionTool::new("open", "Opens a page.", |_: NoArguments| async { Ok("a page") }).group("browser");
+/// let toolkit = Toolkit::new().with_group(ToolGroup::new("browser", "Looks at web pages."))?.with(clock)?.with(open)?;
+///
+/// // A model that sees a group can ask for it.
+/// let names = |active: &BTreeSet<String>| -> Vec<String> {
+///     toolkit.offered(active).iter().map(|tool| tool.name().to_owned()).collect()
+/// };
+/// assert_eq!(names(&toolkit.initially_active()), ["clock", "reset_tools"]);
+/// assert_eq!(names(&BTreeSet::from(["browser".into()])), ["clock", "open", "reset_tools"]);
+/// # Ok::<(), recount_agent::tool::ToolkitError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Toolkit {
+    tools: Vec<Mounted>,
+    /// Where each tool is.
+    places: HashMap<String, usize>,
+    groups: Vec<ToolGroup>,
+    /// The tool that switches groups, as soon as there are some.
+    reset: Option<Mounted>,
+    sources: Vec<Arc<dyn ToolSource>>,
+}
+
+/// Where tools come from that may change while an agent works.
+pub trait ToolSource: Send + Sync + 'static {
+    /// Its name. The names of its tools begin with it and `__`, so that they cannot be those of others.
+    fn name(&self) -> &str;
+
+    /// The tools that it has now.
+    fn tools(&self) -> Arc<[Mounted]>;
+}
+
+impl Toolkit {
+    /// No tools.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same with one more tool.
+    ///
+    /// # Errors
+    ///
+    /// When there is one with its name already, its group is not there, or it is not a tool that a model could call.
+    pub fn with(self, tool: impl Tool) -> Result<Self, ToolkitError> {
+        self.with_shared(Arc::new(tool))
+    }
+
+    /// The same with a tool that others hold as well.
+    ///
+    /// # Errors
+    ///
+    /// As [`with`](Self::with).
+    pub fn with_shared(mut self, tool: Arc<dyn Tool>) -> Result<Self, ToolkitError> {
+        let mounted = Mounted::shared(tool)?;
+        self.check_name(&mounted)?;
+        let spec = mounted.spec();
+        if let Some(group) = &spec.group
+            && !self.groups.iter().any(|known| known.name == *group)
+        {
+            return Err(ToolkitError::UnknownGroup { tool: spec.name.clone(), group: group.clone() });
+        }
+        self.places.insert(spec.name.clone(), self.tools.len());
+        self.tools.push(mounted);
+        Ok(self)
+    }
+
+    fn check_name(&self, new: &Mounted) -> Result<(), ToolkitError> {
+        let spec = new.spec();
+        let name = &spec.name;
+        if name == STRUCTURED_OUTPUT || (name == RESET_TOOLS && self.reset.is_some()) {
+            return Err(ToolkitError::Reserved { name: name.clone() });
+        }
+        if let Some(known) = self.own(name) {
+            let (first, second) = (known.spec().description.clone(), spec.description.clone());
+            return Err(ToolkitError::Repeated { name: name.clone(), first, second });
+        }
+        match self.sources.iter().find(|source| is_of(source.name(), name)) {
+            Some(source) => Err(ToolkitError::OfSource { tool: name.clone(), source_name: source.name().to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    /// The same with one more group. Tools can be put into it afterwards.
+    ///
+    /// # Errors
+    ///
+    /// When there is one with its name already.
+    pub fn with_group(mut self, group: ToolGroup) -> Result<Self, ToolkitError> {
+        if self.groups.iter().any(|known| known.name == group.name) {
+            return Err(ToolkitError::RepeatedGroup { name: group.name });
+        }
+        if self.places.contains_key(RESET_TOOLS) {
+            return Err(ToolkitError::Reserved { name: RESET_TOOLS.to_owned() });
+        }
+        self.groups.push(group);
+        self.reset = Some(Mounted::new(ResetTools::new(&self.groups))?);
+        Ok(self)
+    }
+
+    /// The same with the tools of a source, those that it has now and those that it will have.
+    ///
+    /// # Errors
+    ///
+    /// When a source has its name already, or a tool has a name that could be one of the source's.
+    pub fn with_source(mut self, source: Arc<dyn ToolSource>) -> Result<Self, ToolkitError> {
+        let name = source.name();
+        // `a` and `a__b` could both have a tool `a__b__c`.
+        let overlaps = |known: &str| known == name || is_of(known, name) || is_of(name, known);
+        if self.sources.iter().any(|known| overlaps(known.name())) {
+            return Err(ToolkitError::RepeatedSource { name: name.to_owned() });
+        }
+        if let Some(tool) = self.tools.iter().find(|tool| is_of(name, &tool.spec().name)) {
+            let tool = tool.spec().name.clone();
+            return Err(ToolkitError::OfSource { tool, source_name: name.to_owned() });
+        }
+        self.sources.push(source);
+        Ok(self)
+    }
+
+    /// The groups.
+    pub fn groups(&self) -> &[ToolGroup] {
+        &self.groups
+    }
+
+    /// The groups that are active when an agent begins.
+    pub fn initially_active(&self) -> BTreeSet<String> {
+        self.groups.iter().filter(|group| group.is_active).map(|group| group.name.clone()).collect()
+    }
+
+    /// What the active groups want the model to know.
+    pub fn instructions(&self, active: &BTreeSet<String>) -> Vec<&str> {
+        let active = self.groups.iter().filter(|group| active.contains(&group.name));
+        active.filter_map(|group| group.instructions.as_deref()).collect()
+    }
+
+    /// The tool that a model called.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such tool, or its group is not active. The model is told so.
+    pub fn find(&self, name: &str, active: &BTreeSet<String>) -> Result<Mounted, Unavailable> {
+        let tool = self.any(name).ok_or_else(|| Unavailable::Unknown {
+            name: name.to_owned(),
+            known: self.available(active).map(|tool| tool.spec().name.clone()).collect(),
+        })?;
+        match &tool.spec().group {
+            Some(group) if !active.contains(group) => {
+                Err(Unavailable::Inactive { name: name.to_owned(), group: group.clone() })
+            }
+            _ => Ok(tool),
+        }
+    }
+
+    /// The tools that a model may call now, as it is told of them.
+    pub fn offered(&self, active: &BTreeSet<String>) -> Vec<format::Tool> {
+        self.available(active).map(|tool| tool.offer()).collect()
+    }
+
+    /// The tools that a model may call now.
+    pub fn available(&self, active: &BTreeSet<String>) -> impl Iterator<Item = Mounted> {
+        let of_sources = self.sources.iter().flat_map(|source| source.tools().to_vec());
+        let all = self.tools.iter().chain(&self.reset).cloned().chain(of_sources);
+        all.filter(|tool| tool.spec().group.as_ref().is_none_or(|group| active.contains(group)))
+    }
+
+    fn any(&self, name: &str) -> Option<Mounted> {
+        self.own(name).or(self.reset.as_ref().filter(|reset| reset.spec().name == name)).cloned().or_else(|| {
+            let source = self.sources.iter().find(|source| is_of(source.name(), name))?;
+            source.tools().iter().find(|tool| tool.spec().name == name).cloned()
+        })
+    }
+
+    fn own(&self, name: &str) -> Option<&Mounted> {
+        self.tools.get(*self.places.get(name)?)
+    }
+}
+
+/// Whether a name is one that the tools of a source have.
+fn is_of(source: &str, name: &str) -> bool {
+    name.strip_prefix(source).is_some_and(|rest| rest.starts_with("__"))
+}
+
+impl fmt::Debug for Toolkit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |tools: &[Mounted]| -> Vec<String> { tools.iter().map(|tool| tool.spec().name.clone()).collect() };
+        f.debug_struct("Toolkit")
+            .field("tools", &names(&self.tools))
+            .field("groups", &self.groups)
+            .field("sources", &self.sources.iter().map(|source| source.name()).collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

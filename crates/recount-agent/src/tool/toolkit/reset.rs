@@ -1,0 +1,65 @@
+//! The tool by which a model says which groups it needs.
+
+use std::collections::BTreeSet;
+
+use recount_message::{Json, Object};
+
+use super::group::ToolGroup;
+use crate::BoxFuture;
+use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
+
+/// Its name.
+pub(super) const RESET_TOOLS: &str = "reset_tools";
+
+const DESCRIPTION: &str = "Says which groups of tools are active from now on. Each call states all of them: \
+a group that is not set to true is switched off. Activate only what the task at hand needs.";
+
+#[derive(Debug)]
+pub(super) struct ResetTools {
+    spec: ToolSpec,
+    groups: Vec<ToolGroup>,
+}
+
+impl ResetTools {
+    pub(super) fn new(groups: &[ToolGroup]) -> Self {
+        let property = |group: &ToolGroup| {
+            let schema = [
+                ("type", Json::from("boolean")),
+                ("description", group.description.as_str().into()),
+                ("default", false.into()),
+            ];
+            (group.name.clone(), Object::from(schema))
+        };
+        let parameters = Object::from([
+            ("type", Json::from("object")),
+            ("properties", groups.iter().map(property).collect::<Object>().into()),
+            ("additionalProperties", false.into()),
+        ]);
+        let spec = ToolSpec::new(RESET_TOOLS, DESCRIPTION).parameters(parameters).read_only().idempotent();
+        Self { spec, groups: groups.to_vec() }
+    }
+}
+
+impl Tool for ResetTools {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run<'a>(&'a self, arguments: Object, _context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        let is_wanted = |group: &&ToolGroup| arguments.get(&group.name).is_some_and(|value| value.as_str() == "true");
+        let active: Vec<&ToolGroup> = self.groups.iter().filter(is_wanted).collect();
+        let names: BTreeSet<String> = active.iter().map(|group| group.name.clone()).collect();
+        let mut text = if active.is_empty() {
+            "no group of tools is active now".to_owned()
+        } else {
+            let quoted: Vec<String> = active.iter().map(|group| format!("`{}`", group.name)).collect();
+            format!("active groups of tools: {}", quoted.join(", "))
+        };
+        for group in active {
+            if let Some(instructions) = &group.instructions {
+                text.push_str(&format!("\n\n# {}\n{instructions}", group.name));
+            }
+        }
+        Box::pin(async move { Ok(ToolOutput::new(text).with_active_groups(names)) })
+    }
+}

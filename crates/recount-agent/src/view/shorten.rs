@@ -1,0 +1,84 @@
+//! Results that are too long for a request.
+
+use recount_message::{ContentBlock, MediaBlock, Payload, TextBlock, ToolResultBlock};
+
+/// How long the text of a tool's result may be in a request. The message keeps all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ResultLimit {
+    /// In tokens, taken as four bytes each.
+    pub(crate) tokens: usize,
+}
+
+/// So many bytes make a token, roughly.
+const BYTES_PER_TOKEN: usize = 4;
+
+impl Default for ResultLimit {
+    fn default() -> Self {
+        Self { tokens: 50_000 }
+    }
+}
+
+impl ResultLimit {
+    fn bytes(self) -> usize {
+        self.tokens.saturating_mul(BYTES_PER_TOKEN)
+    }
+
+    /// How many tokens a result has, if they are too many.
+    pub(crate) fn exceeds(self, block: &ContentBlock) -> Option<usize> {
+        let ContentBlock::ToolResult(result) = block else { return None };
+        self.exceeded_by(result)
+    }
+
+    /// How many tokens a result has, if they are too many.
+    pub(crate) fn exceeded_by(self, result: &ToolResultBlock) -> Option<usize> {
+        let length = text_length(&result.output);
+        (length > self.bytes()).then(|| length.div_ceil(BYTES_PER_TOKEN))
+    }
+
+    /// Shortens a result that is too long: what comes first stays, and a note says what is missing.
+    pub(super) fn shorten(self, block: &mut ContentBlock) {
+        let Some(tokens) = self.exceeds(block) else { return };
+        let ContentBlock::ToolResult(result) = block else { return };
+        let note = format!(
+            "\n<system-reminder>The result was about {tokens} tokens long and is cut off here, after {}. \
+             Call the tool so that it says less to see the rest.</system-reminder>",
+            self.tokens
+        );
+        match &mut result.output {
+            Payload::Text(text) => {
+                keep(text, self.bytes());
+                text.push_str(&note);
+            }
+            Payload::Blocks(blocks) => {
+                let mut left = self.bytes();
+                for block in blocks.iter_mut() {
+                    if let MediaBlock::Text(block) = block {
+                        keep(&mut block.text, left);
+                        left -= block.text.len().min(left);
+                    }
+                }
+                blocks.retain(|block| !matches!(block, MediaBlock::Text(block) if block.text.is_empty()));
+                blocks.push(TextBlock::new(note).into());
+            }
+            _ => {}
+        }
+    }
+}
+
+fn text_length(output: &Payload) -> usize {
+    match output {
+        Payload::Text(text) => text.len(),
+        Payload::Blocks(blocks) => {
+            blocks.iter().map(|block| if let MediaBlock::Text(block) = block { block.text.len() } else { 0 }).sum()
+        }
+        _ => 0,
+    }
+}
+
+/// Keeps the beginning of a text, up to a character.
+fn keep(text: &mut String, bytes: usize) {
+    if text.len() > bytes {
+        let end = (0..=bytes).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(end);
+    }
+}

@@ -1,0 +1,26 @@
+//! The agent as its users see it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "agent/support.rs"]
+mod support;
+
+#[path = "agent/asking.rs"]
+mod asking;
+
+#[path = "agent/defects.rs"]
+mod defects;
+
+#[path = "agent/restart.rs"]
+mod restart;
+
+#[path = "agent/interrupts.rs"]
+mod interrupts;
+
+#[path = "agent/around.rs"]
+mod around;
+
+#[path = "agent/keeping.rs"]
+mod keeping;
+
+#[path = "agent/protocol.rs"]
+mod protocol;

@@ -1,0 +1,86 @@
+//! Plain questions, tools, and answers that are waited for.
+
+use pretty_assertions::assert_eq;
+use recount_agent::scripted::ScriptedModel;
+use recount_agent::{Agent, Saved};
+use recount_message::{ConfirmResult, FinishedReason, GenerateReason, Msg, UserConfirmResultEvent};
+
+use crate::support::{agent, careful, echo, elsewhere, folded, order, say};
+
+#[tokio::test]
+async fn a_text() {
+    let model = ScriptedModel::new().streams(["Hel", "lo"]);
+    let agent = agent(&model).build().unwrap();
+    let events = say(&agent, Msg::user("Alice", "Hi")).await;
+    assert_eq!(
+        order(&events),
+        [
+            "REPLY_START",
+            "MODEL_CALL_START",
+            "TEXT_BLOCK_START",
+            "TEXT_BLOCK_DELTA",
+            "TEXT_BLOCK_END",
+            "MODEL_CALL_END completed",
+            "REPLY_END completed"
+        ]
+    );
+    let messages = agent.messages();
+    assert_eq!(messages.len(), 2);
+    assert_eq!(messages[1], folded(&events));
+    assert_eq!(model.asked()[0].messages.len(), 2);
+}
+
+#[tokio::test]
+async fn a_tool() {
+    let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Done.");
+    let agent = agent(&model).tool(echo("search")).build().unwrap();
+    let events = say(&agent, "Hi").await;
+    assert_eq!(
+        order(&events),
+        [
+            "REPLY_START",
+            "MODEL_CALL_START",
+            "TOOL_CALL_START",
+            "TOOL_CALL_DELTA",
+            "TOOL_CALL_END",
+            "MODEL_CALL_END completed",
+            "recount.call",
+            "TOOL_RESULT_START",
+            "TOOL_RESULT_TEXT_DELTA",
+            "TOOL_RESULT_END success",
+            "MODEL_CALL_START",
+            "TEXT_BLOCK_START",
+            "TEXT_BLOCK_DELTA",
+            "TEXT_BLOCK_END",
+            "MODEL_CALL_END completed",
+            "REPLY_END completed"
+        ]
+    );
+    let message = folded(&events);
+    assert_eq!(message.result_of("c1").unwrap().output.text().as_deref(), Some("search ran"));
+    assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
+    assert_eq!(agent.state().reply, None);
+}
+
+#[tokio::test]
+async fn a_confirmation_in_another_process() {
+    let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Done.");
+    let first = careful(&model).tool(echo("search")).build().unwrap();
+    let mut events = say(&first, "Hi").await;
+    assert_eq!(order(&events)[6..], ["REQUIRE_USER_CONFIRM", "recount.waiting"]);
+    let waiting = first.open_reply().unwrap();
+    assert_eq!(waiting.generate_reason(), GenerateReason::PermissionAsking);
+
+    let saved = Saved::from_json(&first.save().unwrap().to_json()).unwrap();
+    let second: Agent = careful(&model).stamps(elsewhere()).tool(echo("search")).resume(saved).build().unwrap();
+    let asked = waiting.call("c1").unwrap().clone();
+    let answer = UserConfirmResultEvent::new(waiting.id().to_owned(), [ConfirmResult::allow(asked)]);
+    let more = say(&second, answer).await;
+    assert_eq!(
+        order(&more)[..4],
+        ["USER_CONFIRM_RESULT", "TOOL_RESULT_START", "TOOL_RESULT_TEXT_DELTA", "TOOL_RESULT_END success"]
+    );
+    events.extend(more);
+    assert_eq!(folded(&events), second.messages()[1]);
+    assert_eq!(second.messages()[1].id(), waiting.id());
+}

@@ -1,0 +1,504 @@
+//! What goes wrong in AgentScope's agent and must not go wrong here: one test for each defect that its specification lists.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pretty_assertions::assert_eq;
+use recount_agent::permission::{Mode, Opinion, Permissions, Surroundings};
+use recount_agent::scripted::{Gate, ScriptedModel};
+use recount_agent::tool::{FunctionTool, NoArguments, Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
+use recount_agent::{Agent, BoxFuture, Error, Input, Refusal};
+use recount_message::{
+    AgentEvent, ConfirmResult, DataBlock, Event, EventKind, ExternalExecutionResultEvent, FinishedReason, Json, Msg,
+    Object, PermissionBehavior, PermissionRule, ToolResultBlock, ToolResultState, UserConfirmResultEvent,
+    UserInterruptEvent,
+};
+use serde::Deserialize;
+
+use crate::support::{agent, careful, drain, echo, folded, order, say};
+
+fn confirm(message: &Msg, ids: &[&str]) -> UserConfirmResultEvent<'static> {
+    let answers = ids.iter().map(|id| ConfirmResult::allow(message.call(id).unwrap().clone()));
+    UserConfirmResultEvent::new(message.id().to_owned(), answers.collect::<Vec<_>>())
+}
+
+fn results(message: &Msg, results: Vec<ToolResultBlock>) -> ExternalExecutionResultEvent<'static> {
+    ExternalExecutionResultEvent::new(message.id().to_owned(), results)
+}
+
+fn external(name: &'static str) -> FunctionTool<NoArguments> {
+    FunctionTool::external(name, "Is run by somebody else.")
+}
+
+/// Every call has exactly one result, and the reply has ended once.
+fn assert_closed(message: &Msg) {
+    assert!(message.finished_at().is_some());
+    for (call, result) in message.tool_pairs() {
+        assert!(result.is_some_and(|result| result.finished_at.is_some()), "{}", call.id);
+    }
+    assert!(message.content().iter().all(|block| block.finished_at().is_some()));
+}
+
+#[tokio::test]
+async fn d9_observing_while_waiting_leaves_the_question_answerable() {
+    let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Done.");
+    let agent = careful(&model).tool(echo("search")).build().unwrap();
+    let waiting = agent.reply("Hi").await.unwrap();
+    agent.observe([Msg::user("Bob", "By the way.")]).unwrap();
+    let done = agent.reply(confirm(&waiting, &["c1"])).await.unwrap();
+    assert_eq!((done.id(), done.finished_reason()), (waiting.id(), Some(FinishedReason::Completed)));
+    let names: Vec<String> = agent.messages().iter().map(|message| message.name().to_owned()).collect();
+    assert_eq!(names, ["user", "Friday", "Bob"]);
+}
+
+#[tokio::test]
+async fn d10_rounds_that_somebody_else_settles_count() {
+    let mut model = ScriptedModel::new();
+    for round in 0..5 {
+        model = model.calls_as(format!("c{round}"), "door", "{}").then();
+    }
+    let agent = agent(&model.says("…")).tool(external("door")).max_iterations(2).build().unwrap();
+    let mut message = agent.reply("Hi").await.unwrap();
+    let mut rounds = 0;
+    while message.finished_at().is_none() {
+        rounds += 1;
+        let call = message.tool_pairs().last().unwrap().0.clone();
+        message = agent.reply(results(&message, vec![call.success("opened")])).await.unwrap();
+    }
+    // Two rounds, and the one that was to be the last word.
+    assert_eq!((rounds, message.finished_reason()), (3, Some(FinishedReason::ExceedMaxIters)));
+}
+
+#[tokio::test]
+async fn d11_a_stream_that_is_dropped_ends_its_reply() {
+    let gate = Gate::new();
+    let model = ScriptedModel::new().calls_as("c1", "slow", "{}").calls_as("c2", "slow", "{}").then().says("Next.");
+    let slow = {
+        let gate = gate.clone();
+        FunctionTool::new("slow", "Waits.", move |_: NoArguments| {
+            let gate = gate.clone();
+            async move {
+                gate.pass().await;
+                Ok("never said")
+            }
+        })
+    };
+    let agent = agent(&model).tool(slow).build().unwrap();
+    let mut stream = agent.reply_stream("Hi").unwrap();
+    while let Some(event) = stream.next().await {
+        if event.type_name() == "TOOL_RESULT_START" {
+            break;
+        }
+    }
+    drop(stream);
+    let message = agent.messages()[1].clone();
+    assert_closed(&message);
+    assert_eq!(message.finished_reason(), Some(FinishedReason::Interrupted));
+    assert_eq!(agent.reply("Again").await.unwrap().text().as_deref(), Some("Next."));
+}
+
+#[tokio::test]
+async fn d11b_what_was_shown_is_what_is_kept_wherever_the_reader_stops() {
+    let length = {
+        let agent = scripted_round();
+        say(&agent, "Hi").await.len()
+    };
+    for stop in 1..=length {
+        let agent = scripted_round();
+        let mut stream = agent.reply_stream("Hi").unwrap();
+        let mut events = Vec::new();
+        for _ in 0..stop {
+            events.extend(stream.next().await);
+        }
+        drop(stream);
+        let message = agent.messages()[1].clone();
+        assert_closed(&message);
+        let seen = events.iter().filter(|event| matches!(event.kind, EventKind::ToolResultEnd(_))).count();
+        let kept =
+            message.tool_pairs().filter(|(_, result)| result.is_some_and(|r| r.state == ToolResultState::Success));
+        assert!(kept.count() >= seen, "stopped after {stop} events");
+    }
+}
+
+fn scripted_round() -> Agent {
+    let model = ScriptedModel::new().says("Let me look.").calls_as("c1", "search", "{}").then().says("Done.");
+    agent(&model).tool(echo("search")).build().unwrap()
+}
+
+#[tokio::test]
+async fn d12_an_interrupted_call_that_had_not_started_gets_its_start() {
+    let model = ScriptedModel::new().calls_as("c1", "search", "{}").calls_as("c2", "search", "{}");
+    let agent = careful(&model).tool(echo("search")).build().unwrap();
+    let mut events = say(&agent, "Hi").await;
+    let waiting = agent.open_reply().unwrap();
+    let stream = agent.reply_stream(confirm(&waiting, &["c1"])).unwrap();
+    agent.interrupt();
+    let more = drain(stream).await;
+    assert_eq!(
+        order(&more),
+        [
+            "USER_CONFIRM_RESULT",
+            "TOOL_RESULT_START",
+            "TOOL_RESULT_TEXT_DELTA",
+            "TOOL_RESULT_END interrupted",
+            "TOOL_RESULT_START",
+            "TOOL_RESULT_TEXT_DELTA",
+            "TOOL_RESULT_END interrupted",
+            "REPLY_END interrupted"
+        ]
+    );
+    events.extend(more);
+    assert_eq!(folded(&events), agent.messages()[1]);
+}
+
+#[tokio::test]
+async fn d13_a_tool_that_breaks_its_contract_has_failed() {
+    let model = ScriptedModel::new().calls_as("c1", "picture", "{}").then().says("Sorry.");
+    let picture = FunctionTool::new("picture", "Paints.", |_: NoArguments| async {
+        let mut block = DataBlock::from_bytes(b"GIF89a");
+        if let recount_message::Source::Base64(source) = &mut block.source {
+            source.data = "no base64 at all!".to_owned();
+        }
+        Ok(ToolOutput::new(block))
+    });
+    let agent = agent(&model).tool(picture).build().unwrap();
+    let message = agent.reply("Hi").await.unwrap();
+    assert_eq!(message.result_of("c1").unwrap().state, ToolResultState::Error);
+    assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
+}
+
+/// A tool whose opinion waits, or panics.
+struct Opinionated {
+    spec: ToolSpec,
+    gate: Option<Gate>,
+    ran: Arc<AtomicUsize>,
+}
+
+impl Tool for Opinionated {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run<'a>(&'a self, _: Object, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        self.ran.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async { Ok(ToolOutput::new("ran")) })
+    }
+
+    fn opinion<'a>(&'a self, _: &'a Object, _: &'a Surroundings) -> BoxFuture<'a, Opinion> {
+        Box::pin(async {
+            match &self.gate {
+                Some(gate) => gate.pass().await,
+                None => panic!("no opinion"),
+            }
+            Opinion::Allow
+        })
+    }
+}
+
+fn opinionated(gate: Option<Gate>) -> (Opinionated, Arc<AtomicUsize>) {
+    let ran = Arc::new(AtomicUsize::new(0));
+    let spec = ToolSpec::new("search", "Searches.").concurrency_safe();
+    (Opinionated { spec, gate, ran: Arc::clone(&ran) }, ran)
+}
+
+#[tokio::test]
+async fn d14_an_interrupt_during_the_permission_check_is_not_lost() {
+    let model = ScriptedModel::new().calls_as("c1", "search", "{}").calls_as("c2", "search", "{}");
+    let gate = Gate::new();
+    let (tool, ran) = opinionated(Some(gate.clone()));
+    let agent = agent(&model).tool(tool).build().unwrap();
+    let reply = tokio::spawn({
+        let agent = agent.clone();
+        async move { agent.reply("Hi").await }
+    });
+    gate.reached().await;
+    assert!(agent.interrupt());
+    let message = reply.await.unwrap().unwrap();
+    assert_eq!(message.finished_reason(), Some(FinishedReason::Interrupted));
+    assert_closed(&message);
+    assert_eq!(ran.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn d14b_no_tool_can_interrupt_the_reply() {
+    let model = ScriptedModel::new().calls_as("c1", "quits", "{}").then().says("It quit.");
+    let quits = FunctionTool::new("quits", "Panics.", |_: NoArguments| async {
+        std::panic::panic_any("I quit");
+        #[allow(unreachable_code)]
+        Ok("")
+    });
+    let agent = agent(&model).tool(quits).build().unwrap();
+    let message = agent.reply("Hi").await.unwrap();
+    let result = message.result_of("c1").unwrap();
+    assert_eq!(
+        (result.state, result.output.text().as_deref()),
+        (ToolResultState::Error, Some("the tool panicked: I quit"))
+    );
+    assert_eq!(message.text().as_deref(), Some("It quit."));
+}
+
+#[tokio::test]
+async fn d15_a_call_id_that_is_used_again_is_another_call() {
+    let model = ScriptedModel::new()
+        .calls_as("call_0", "search", "{}")
+        .then()
+        .calls_as("call_0", "search", "{}")
+        .then()
+        .says("Done.");
+    let agent = agent(&model).tool(echo("search")).build().unwrap();
+    let message = agent.reply("Hi").await.unwrap();
+    let calls: Vec<(&str, bool)> =
+        message.tool_pairs().map(|(call, result)| (call.id.as_str(), result.is_some())).collect();
+    assert_eq!(calls, [("call_0", true), ("call_0_2", true)]);
+}
+
+#[tokio::test]
+async fn d16_a_failure_ends_the_reply_and_the_next_one_works() {
+    let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().fails("overloaded").then().says("Back.");
+    let agent = agent(&model).tool(echo("search")).build().unwrap();
+    let events = say(&agent, "Hi").await;
+    assert_eq!(order(&events).last().map(String::as_str), Some("REPLY_END error"));
+    let message = folded(&events);
+    assert_closed(&message);
+    assert_eq!(message.error().unwrap().message, "overloaded");
+    assert_eq!(agent.reply("Again").await.unwrap().text().as_deref(), Some("Back."));
+}
+
+#[tokio::test]
+async fn d16_a_permission_check_that_panics_fails_its_call_alone() {
+    let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Sorry.");
+    let (tool, ran) = opinionated(None);
+    let agent = agent(&model).tool(tool).build().unwrap();
+    let message = agent.reply("Hi").await.unwrap();
+    assert_eq!(message.result_of("c1").unwrap().state, ToolResultState::Error);
+    assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
+    assert_eq!(ran.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn d16b_a_stream_that_breaks_is_made_again_and_the_next_model_is_asked() {
+    let model = ScriptedModel::new().named("first").says("Once upon").fails("gone").then().says("Once a").fails("gone");
+    let other = ScriptedModel::new().named("second").says("All of it.");
+    let agent = agent(&model).fallback(other.clone()).max_retries(1).build().unwrap();
+    let events = say(&agent, "Hi").await;
+    let told: Vec<&str> = events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::Custom(custom) => Some(&*custom.name),
+            EventKind::ModelCallStart(start) => Some(&*start.model_name),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, ["first", "recount.retry", "first", "recount.fallback", "second"]);
+    let message = folded(&events);
+    assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
+    // What was shown stays, and no request has it.
+    assert_eq!(message.content().len(), 3);
+    let asked = other.asked().pop().unwrap();
+    assert!(asked.messages.iter().all(|message| !message.text_or_empty().contains("Once")), "{:?}", asked.messages);
+    assert_eq!(agent.state().reply, None);
+}
+
+#[tokio::test]
+async fn d17_an_answer_is_taken_whole_or_not_at_all() {
+    let model = ScriptedModel::new().calls_as("c1", "door", "{}").calls_as("c2", "door", "{}").then().says("Done.");
+    let schema = Json::parse(r#"{"type":"object","required":["lock"]}"#).unwrap();
+    let door = external("door").concurrency_safe().metadata_schema(schema);
+    let agent = agent(&model).tool(door).build().unwrap();
+    let waiting = agent.reply("Hi").await.unwrap();
+    let call = |id: &str| waiting.call(id).unwrap().clone();
+    let good = |id: &str| call(id).success("opened").with_metadata([("lock", 1)]);
+    let refused = |input: Input| agent.reply_stream(input).map(|_| ()).unwrap_err();
+    let refusal = |input: Input| match refused(input) {
+        Error::Refused(refusal) => refusal,
+        other => panic!("{other}"),
+    };
+    let reply_id = waiting.id().to_owned();
+
+    let foreign = ExternalExecutionResultEvent::new("another", [good("c1")]);
+    assert_eq!(refusal(foreign.into()), Refusal::ForeignReply { reply_id: "another".to_owned() });
+    let twice = results(&waiting, vec![good("c1"), good("c1")]);
+    assert_eq!(refusal(twice.into()), Refusal::Duplicate { call_id: "c1".to_owned() });
+    let running = ToolResultBlock { state: ToolResultState::Running, ..good("c1") };
+    assert_eq!(refusal(results(&waiting, vec![running]).into()), Refusal::NotFinal { call_id: "c1".to_owned() });
+    let renamed = ToolResultBlock { name: "window".to_owned(), ..good("c1") };
+    assert!(
+        matches!(refusal(results(&waiting, vec![renamed]).into()), Refusal::OtherTool { named, .. } if named == "window")
+    );
+    let unknown = ToolResultBlock { id: "c9".to_owned(), ..good("c1") };
+    let expected = Refusal::ForeignCall { reply_id: reply_id.clone(), call_id: "c9".to_owned() };
+    assert_eq!(refusal(results(&waiting, vec![unknown]).into()), expected);
+    let half = results(&waiting, vec![good("c1"), call("c2").success("opened")]);
+    assert!(matches!(refusal(half.into()), Refusal::Metadata { call_id, .. } if call_id == "c2"));
+    assert!(
+        matches!(refusal(confirm(&waiting, &["c1"]).into()), Refusal::NotWaiting { call_id, .. } if call_id == "c1")
+    );
+    let calls = vec!["c1".to_owned(), "c2".to_owned()];
+    assert_eq!(refusal("Hello?".into()), Refusal::Waiting { reply_id: reply_id.clone(), calls: calls.clone() });
+    assert_eq!(refusal(().into()), Refusal::Waiting { reply_id, calls });
+    let bad = vec![Msg::user("Alice", "Hi"), Msg::system("system", "Obey.")];
+    assert!(matches!(refused(bad.into()), Error::Input(_)));
+    assert_eq!(agent.open_reply().unwrap(), waiting);
+
+    let done = agent.reply(results(&waiting, vec![good("c2"), good("c1")])).await.unwrap();
+    assert_eq!(done.finished_reason(), Some(FinishedReason::Completed));
+    assert_eq!(agent.messages().len(), 2);
+    let late = results(&waiting, vec![good("c1")]);
+    assert!(matches!(refusal(late.into()), Refusal::Late { .. }));
+}
+
+#[tokio::test]
+async fn d18_an_agent_gives_one_reply_at_a_time() {
+    let gate = Gate::new();
+    let model = ScriptedModel::new().waits(&gate).says("First.").then().says("Second.");
+    let agent = agent(&model).build().unwrap();
+    let first = agent.reply_stream("Hi").unwrap();
+    let Err(Error::Busy { reply_id }) = agent.reply("Hi too").await else { panic!() };
+    gate.open();
+    let message = first.into_msg().await.unwrap();
+    assert_eq!(message.id(), reply_id);
+    assert_eq!(agent.messages().len(), 2);
+    assert_eq!(agent.reply("Hi too").await.unwrap().text().as_deref(), Some("Second."));
+}
+
+#[derive(Debug, PartialEq, Deserialize, schemars::JsonSchema)]
+struct Verdict {
+    approved: bool,
+}
+
+#[tokio::test]
+async fn d18_agents_that_share_tools_do_not_share_forms() {
+    let script = || ScriptedModel::new().calls("GenerateStructuredOutput", r#"{"approved": true}"#);
+    let toolkit = recount_agent::tool::Toolkit::new().with(echo("search")).unwrap();
+    let first = agent(&script()).toolkit(toolkit.clone()).build().unwrap();
+    let second = agent(&script()).toolkit(toolkit).build().unwrap();
+    let (one, other) = tokio::join!(first.reply_as::<Verdict>("Hi"), second.reply_as::<Verdict>("Hi"));
+    assert_eq!((one.unwrap(), other.unwrap()), (Verdict { approved: true }, Verdict { approved: true }));
+}
+
+#[tokio::test]
+async fn d24_a_confirmation_cannot_change_what_was_asked() {
+    let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Done.");
+    let forbidden = PermissionRule::new("danger", None, PermissionBehavior::Deny);
+    let permissions = Permissions::new(Mode::Default).with_rule(forbidden);
+    let agent = careful(&model).permissions(permissions).tool(echo("search")).tool(echo("danger")).build().unwrap();
+    let waiting = agent.reply("Hi").await.unwrap();
+    let mut renamed = waiting.call("c1").unwrap().clone();
+    renamed.name = "danger".to_owned();
+    let smuggled = UserConfirmResultEvent::new(waiting.id().to_owned(), [ConfirmResult::allow(renamed)]);
+    assert!(matches!(agent.reply(smuggled).await, Err(Error::Refused(Refusal::OtherTool { .. }))));
+
+    let asked = waiting.call("c1").unwrap().clone();
+    let rule = |tool: &str| PermissionRule::new(tool, None, PermissionBehavior::Allow);
+    let mut answer = ConfirmResult::allow(asked);
+    answer.rules = Some(vec![rule("danger")]);
+    let smuggled = UserConfirmResultEvent::new(waiting.id().to_owned(), [answer.clone()]);
+    assert!(matches!(agent.reply(smuggled).await, Err(Error::Refused(Refusal::Rules { .. }))));
+
+    answer.rules = Some(vec![rule("search"), rule("search")]);
+    let good = UserConfirmResultEvent::new(waiting.id().to_owned(), [answer]);
+    let events = say(&agent, good).await;
+    assert_eq!(order(&events)[..2], ["USER_CONFIRM_RESULT", "recount.permissions"]);
+    assert_eq!(agent.state().permissions.rules(PermissionBehavior::Allow)["search"].len(), 1);
+}
+
+#[tokio::test]
+async fn d24_edited_arguments_are_judged_again() {
+    #[derive(Deserialize, schemars::JsonSchema)]
+    struct Arguments {
+        x: u8,
+    }
+    let model = ScriptedModel::new().calls_as("c1", "set", r#"{"x":1}"#).then().says("Done.");
+    let set = FunctionTool::new("set", "Sets.", |set: Arguments| async move { Ok(format!("x is {}", set.x)) });
+    let agent = careful(&model).tool(set).build().unwrap();
+    let waiting = agent.reply("Hi").await.unwrap();
+    let mut edited = waiting.call("c1").unwrap().clone();
+    edited.input = r#"{"x":"many"}"#.to_owned();
+    let answer = UserConfirmResultEvent::new(waiting.id().to_owned(), [ConfirmResult::allow(edited)]);
+    let message = agent.reply(answer).await.unwrap();
+    assert_eq!(message.call("c1").unwrap().input, r#"{"x":"many"}"#);
+    assert_eq!(message.result_of("c1").unwrap().state, ToolResultState::Error);
+}
+
+#[tokio::test]
+async fn d24b_stop_on_reject_stops() {
+    let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("I go on.");
+    let agent = careful(&model).tool(echo("search")).stop_on_reject(true).build().unwrap();
+    let events = say(&agent, "Hi").await;
+    let asked = events.iter().find(|event| event.type_name() == "REQUIRE_USER_CONFIRM").unwrap();
+    assert!(asked.carried("reason").is_some());
+    let waiting = agent.open_reply().unwrap();
+    let no = ConfirmResult { confirmed: false, ..ConfirmResult::allow(waiting.call("c1").unwrap().clone()) };
+    let message = agent.reply(UserConfirmResultEvent::new(waiting.id().to_owned(), [no])).await.unwrap();
+    assert_eq!(message.generate_reason(), recount_message::GenerateReason::AllToolsDenied);
+    assert_eq!((message.text(), model.left()), (None, 1));
+}
+
+#[tokio::test]
+async fn d26_waiting_again_is_told() {
+    let model = ScriptedModel::new().calls_as("c1", "a", "{}").calls_as("c2", "b", "{}").then().says("Done.");
+    let tools = |name| echo(name).concurrency_safe();
+    let agent = careful(&model).tool(tools("a")).tool(tools("b")).build().unwrap();
+    let waiting = agent.reply("Hi").await.unwrap();
+    let events = say(&agent, confirm(&waiting, &["c2"])).await;
+    let EventKind::Custom(told) = &events.last().unwrap().kind else { panic!() };
+    assert_eq!(told.name, "recount.waiting");
+    assert_eq!(told.value.to_json(), format!(r#"{{"reply_id":"{}","calls":["c1"],"expires_at":null}}"#, waiting.id()));
+}
+
+#[tokio::test]
+async fn d27_what_only_the_type_can_check_is_checked_after_reloading() {
+    #[derive(Debug, Deserialize, schemars::JsonSchema)]
+    #[serde(try_from = "u8")]
+    #[allow(dead_code, reason = "only its reading matters")]
+    struct Even(u8);
+    impl TryFrom<u8> for Even {
+        type Error = String;
+        fn try_from(number: u8) -> Result<Self, String> {
+            if number.is_multiple_of(2) { Ok(Self(number)) } else { Err(format!("{number} is odd")) }
+        }
+    }
+    #[derive(Debug, Deserialize, schemars::JsonSchema)]
+    #[allow(dead_code, reason = "only its reading matters")]
+    struct Answer {
+        number: Even,
+    }
+    let model = ScriptedModel::new()
+        .calls_as("c1", "search", "{}")
+        .then()
+        .calls("GenerateStructuredOutput", r#"{"number": 3}"#)
+        .then()
+        .calls("GenerateStructuredOutput", r#"{"number": 4}"#);
+    let first = careful(&model).tool(echo("search")).build().unwrap();
+    let Err(Error::Waiting { message: waiting }) = first.reply_as::<Answer>("Hi").await else { panic!() };
+    let second = careful(&model).tool(echo("search")).resume(first.save().unwrap()).build().unwrap();
+    let answer: Answer = second.reply_as(confirm(&waiting, &["c1"])).await.unwrap();
+    assert_eq!(answer.number.0, 4);
+}
+
+#[tokio::test]
+async fn d28_an_idle_agent_says_that_there_is_nothing_to_interrupt() {
+    let agent = agent(&ScriptedModel::new()).build().unwrap();
+    assert!(!agent.interrupt());
+    assert!(matches!(agent.reply(Input::interrupt()).await, Err(Error::Refused(Refusal::Idle))));
+    let event: AgentEvent = Event::new(UserInterruptEvent::new("r9"));
+    assert!(matches!(agent.reply(event).await, Err(Error::Refused(Refusal::ForeignReply { .. }))));
+}
+
+#[tokio::test]
+async fn d28_results_from_elsewhere_are_shortened_too_and_audio_stays() {
+    let model = ScriptedModel::new()
+        .shows(DataBlock::from_bytes(b"RIFF....WAVEfmt "))
+        .calls_as("c1", "door", "{}")
+        .then()
+        .says("Done.");
+    let agent = agent(&model).tool(external("door")).tool_result_limit(10).build().unwrap();
+    let waiting = agent.reply("Hi").await.unwrap();
+    let call = waiting.call("c1").unwrap().clone();
+    let events = say(&agent, results(&waiting, vec![call.success("o".repeat(1_000))])).await;
+    assert!(order(&events).contains(&"recount.truncated".to_owned()));
+    let asked = model.asked().pop().unwrap();
+    let shown = asked.messages.last().unwrap();
+    assert!(shown.result_of("c1").unwrap().output.text().unwrap().len() < 400);
+    assert!(shown.has::<DataBlock>());
+}

@@ -1,0 +1,175 @@
+//! A process dies, and another one goes on with what is kept.
+
+use pretty_assertions::assert_eq;
+use recount_agent::scripted::ScriptedModel;
+use recount_agent::tool::{FunctionTool, NoArguments};
+use recount_agent::{Agent, AgentBuilder, Error, OnRestart, Refusal, Saved};
+use recount_message::{AgentEvent, FinishedReason, Fold, Msg, ToolResultState};
+
+use crate::support::{Kept, agent, echo, elsewhere, order, say};
+
+/// What is left when the process dies after so many entries: the fold of the events, and the state that came last.
+fn left(kept: &Kept, entries: usize) -> (Saved, Vec<AgentEvent>) {
+    let kept = kept.0.lock().unwrap();
+    let events: Vec<AgentEvent> = kept.iter().take(entries).map(|(event, _)| event.clone()).collect();
+    let state = kept.iter().take(entries).rev().find_map(|(_, state)| state.clone()).unwrap();
+    let mut fold = Fold::new();
+    fold.extend(&events);
+    (Saved::new(state, fold.checkpoint()), events)
+}
+
+/// The same agent in another process, whose ids are not those of the first one.
+fn again(model: &ScriptedModel) -> AgentBuilder {
+    agent(model).stamps(elsewhere())
+}
+
+fn script() -> ScriptedModel {
+    ScriptedModel::new()
+        .thinks("I should look.")
+        .says("Let me look.")
+        .calls_as("c1", "search", "{}")
+        .then()
+        .says("Done.")
+}
+
+async fn kept() -> Kept {
+    let kept = Kept::default();
+    let agent = agent(&script()).tool(echo("search")).sink(kept.clone()).build().unwrap();
+    agent.reply("Hi").await.unwrap();
+    kept
+}
+
+/// The process may die after any entry. What goes on ends the same reply, and the fold of both parts is its message.
+#[tokio::test]
+async fn a_reply_goes_on_wherever_it_broke() {
+    let first = kept().await;
+    let length = first.events().len();
+    for entries in 2..length {
+        let (saved, mut events) = left(&first, entries);
+        let reply_id = saved.state().reply.as_ref().unwrap().id.clone();
+        // Whatever was asked before, the model answers from the beginning.
+        let model = script();
+        let kept = Kept::default();
+        let second = again(&model).tool(echo("search")).sink(kept.clone()).resume(saved).build().unwrap();
+        assert!(matches!(second.reply("Hi?").await, Err(Error::Refused(Refusal::Unfinished { .. }))));
+        let message = second.reply(()).await.unwrap();
+        assert_eq!(message.id(), reply_id, "after {entries}");
+        assert_eq!(message.finished_reason(), Some(FinishedReason::Completed), "after {entries}");
+        assert!(message.tool_pairs().all(|(_, result)| result.is_some_and(|result| result.finished_at.is_some())));
+        events.extend(kept.events());
+        let mut fold = Fold::new();
+        for event in &events {
+            let outcome = fold.apply(event);
+            assert_eq!(outcome.reason(), None, "after {entries}: {}", event.to_json());
+        }
+        assert_eq!(fold.message(&reply_id), Some(&message), "after {entries}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_broken_call_had_shown_is_marked_and_the_call_made_again() {
+    let first = kept().await;
+    let texts = first.events().iter().position(|event| event.type_name() == "TEXT_BLOCK_DELTA").unwrap();
+    let (saved, _) = left(&first, texts + 1);
+    let model = ScriptedModel::new().says("Hello.");
+    let second = again(&model).tool(echo("search")).resume(saved).build().unwrap();
+    let events = say(&second, ()).await;
+    assert_eq!(
+        order(&events)[..4],
+        ["TEXT_BLOCK_END", "THINKING_BLOCK_START", "THINKING_BLOCK_END", "MODEL_CALL_END interrupted"]
+    );
+    let asked = model.asked().pop().unwrap();
+    assert!(asked.messages.iter().all(|message| message.name() != "Friday"), "{:?}", asked.messages);
+    assert_eq!(second.messages()[1].text().as_deref(), Some("Let me look.\nHello."));
+}
+
+fn died_while_running(first: &Kept) -> Saved {
+    let started = first.events().iter().position(|event| event.type_name() == "TOOL_RESULT_START").unwrap();
+    left(first, started + 1).0
+}
+
+#[tokio::test]
+async fn a_tool_that_ran_is_not_run_again_unless_that_does_no_harm() {
+    let first = kept().await;
+    for (is_idempotent, state) in [(false, ToolResultState::Interrupted), (true, ToolResultState::Success)] {
+        let model = ScriptedModel::new().says("Done.");
+        let tool = if is_idempotent { echo("search").idempotent() } else { echo("search") };
+        let second = again(&model).tool(tool).resume(died_while_running(&first)).build().unwrap();
+        let events = say(&second, ()).await;
+        assert!(events.iter().all(|event| event.type_name() != "TOOL_RESULT_START"));
+        let message = second.messages()[1].clone();
+        let result = message.result_of("c1").unwrap();
+        assert_eq!(result.state, state);
+        let told = model.asked().pop().unwrap().messages.last().and_then(|message| message.result_of("c1").cloned());
+        assert_eq!(told.unwrap().output, result.output);
+    }
+}
+
+#[tokio::test]
+async fn a_reply_goes_on_three_times_at_most() {
+    let first = kept().await;
+    let mut saved = died_while_running(&first);
+    for times in 1..=4 {
+        let kept = Kept::default();
+        let gone = FunctionTool::new("search", "Never comes back.", |_: NoArguments| {
+            std::future::pending::<Result<&str, recount_agent::tool::ToolError>>()
+        });
+        let next =
+            again(&ScriptedModel::new()).tool(gone.idempotent()).sink(kept.clone()).resume(saved).build().unwrap();
+        if times == 4 {
+            let Err(Error::Failed { message, .. }) = next.reply(()).await else { panic!() };
+            assert_eq!(message.finished_reason(), Some(FinishedReason::Error));
+            return;
+        }
+        saved = die(next, &kept).await;
+    }
+}
+
+/// Lets an agent begin to go on, and gives what is kept of it when it dies.
+async fn die(agent: Agent, kept: &Kept) -> Saved {
+    let before = agent.save().unwrap();
+    let mut stream = agent.reply_stream(()).unwrap();
+    {
+        let mut next = std::pin::pin!(stream.next());
+        // The tool never comes back, so the reply stands still.
+        std::future::poll_fn(|context| {
+            let _ = next.as_mut().poll(context);
+            std::task::Poll::Ready(())
+        })
+        .await;
+    }
+    let mut state = agent.state();
+    if kept.events().is_empty() {
+        state.reply = before.state().reply.clone().map(|mut reply| {
+            reply.restarts += 1;
+            reply
+        });
+    }
+    let messages: Vec<Msg> = before.messages().cloned().collect();
+    let replies = messages.into_iter().map(|message| recount_message::CheckpointReply { message, call_floor: Some(0) });
+    Saved::new(state, recount_message::Checkpoint { cursor: 0, replies: replies.collect(), taken: vec![] })
+}
+
+#[tokio::test]
+async fn a_reply_may_be_closed_instead() {
+    let first = kept().await;
+    let second =
+        again(&ScriptedModel::new()).on_restart(OnRestart::Close).resume(died_while_running(&first)).build().unwrap();
+    let events = say(&second, ()).await;
+    assert_eq!(order(&events), ["TOOL_RESULT_TEXT_DELTA", "TOOL_RESULT_END interrupted", "REPLY_END error"]);
+}
+
+/// The old call belongs to the old reply, which ends under its own id.
+#[tokio::test]
+async fn d19_a_call_that_was_left_is_run_in_its_own_reply() {
+    let first = kept().await;
+    let ended = first.events().iter().position(|event| event.type_name() == "MODEL_CALL_END").unwrap();
+    let (saved, _) = left(&first, ended + 1);
+    let reply_id = saved.state().reply.as_ref().unwrap().id.clone();
+    let model = ScriptedModel::new().says("Done.");
+    let second = again(&model).tool(echo("search")).resume(saved).build().unwrap();
+    let message = second.reply(()).await.unwrap();
+    assert_eq!(message.id(), reply_id);
+    assert_eq!(message.result_of("c1").unwrap().output.text().as_deref(), Some("search ran"));
+    assert_eq!(model.asked().len(), 1);
+}

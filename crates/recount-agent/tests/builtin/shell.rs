@@ -1,0 +1,133 @@
+//! Running commands, also those that do not want to end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pretty_assertions::assert_eq;
+use recount_agent::builtin::{Shell, Workspace};
+use recount_message::ToolResultState;
+use tokio_util::sync::CancellationToken;
+
+use super::bench::{Bench, call, shown};
+
+/// How many processes have this word among their arguments.
+fn running(word: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    lines.filter(|line| line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes())).count()
+}
+
+#[tokio::test]
+async fn output_and_exit_code_are_told() {
+    let bench = Bench::new();
+    assert_eq!(bench.text("shell", r#"{"command":"echo a; echo b >&2"}"#).await.lines().count(), 2);
+    assert_eq!(bench.text("shell", r#"{"command":"true"}"#).await, "[no output]");
+    let here = bench.text("shell", r#"{"command":"pwd"}"#).await;
+    assert_eq!(here.trim_end(), bench.path("work").display().to_string());
+    let called = bench.call("shell", r#"{"command":"echo no; exit 3"}"#).await;
+    let output = called.result.unwrap();
+    assert_eq!((output.state(), called.said.as_str()), (ToolResultState::Error, "no\n"));
+    assert_eq!(
+        (shown(&output).as_str(), output.metadata.to_json().as_str()),
+        ("\n[exit status: 3]", r#"{"exit_code":3}"#)
+    );
+    assert_eq!(bench.text("shell", r#"{"command":"cat"}"#).await, "[no output]", "there is nothing to read");
+}
+
+#[tokio::test]
+async fn a_character_in_two_pieces_stays_one() {
+    let bench = Bench::new();
+    let said = bench.text("shell", r#"{"command":"printf '\\303'; sleep 0.05; printf '\\244\\377x'"}"#).await;
+    assert_eq!(said, "ä\u{fffd}x");
+}
+
+#[tokio::test]
+async fn output_is_said_while_the_command_runs() {
+    let bench = Bench::new();
+    // It goes on only after somebody has seen the first line.
+    let (says, mut saying) = tokio::sync::mpsc::channel(4);
+    let ids = recount_agent::tool::CallIds::of("s1", "r1", "c1");
+    let context = recount_agent::tool::ToolContext::new(ids, "Friday", says, CancellationToken::new());
+    let command = r#"{"command":"echo first; until [ -e go ]; do sleep 0.02; done; echo second"}"#;
+    let arguments = recount_message::Object::parse(command).unwrap();
+    let watch = async {
+        let first = saying.recv().await.unwrap();
+        bench.file("go", "");
+        (first.1, saying.recv().await.unwrap().1)
+    };
+    let (result, (first, second)) = tokio::join!(bench.tool("shell").run(arguments, &context), watch);
+    let text = |text: &str| recount_agent::tool::ToolSays::Text(text.to_owned());
+    assert_eq!((first, second), (text("first\n"), text("second\n")));
+    assert_eq!(result.unwrap().state(), ToolResultState::Success);
+}
+
+#[tokio::test]
+async fn a_command_that_hangs_is_ended_with_all_that_it_started() {
+    let bench = Bench::new();
+    let command = r#"{"timeout_seconds":1,"command":"sleep 86411 & (setsid sleep 86411 &) ; setsid nohup sh -c 'sleep 86411; echo' & env -i sleep 86411"}"#;
+    let output = bench.call("shell", command).await.result.unwrap();
+    assert_eq!(output.state(), ToolResultState::Error);
+    assert_eq!(shown(&output), "[it was ended after 1 seconds: set `timeout_seconds` if it needs more]");
+    assert_eq!(running("86411"), 0);
+}
+
+#[tokio::test]
+async fn an_interrupt_ends_all_that_was_started() {
+    let bench = Bench::new();
+    let cancel = CancellationToken::new();
+    let command = r#"{"command":"(setsid sleep 86412 &); touch begun; sleep 86412"}"#;
+    let watch = async {
+        while !bench.path("work/begun").exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        cancel.cancel();
+    };
+    let (called, ()) = tokio::join!(call(bench.tool("shell"), command, cancel.clone()), watch);
+    assert_eq!(shown(&called.result.unwrap()), "[it was interrupted]");
+    assert_eq!(running("86412"), 0);
+}
+
+#[tokio::test]
+async fn dropping_the_call_ends_all_that_was_started() {
+    let bench = Bench::new();
+    let command = r#"{"command":"(setsid sleep 86413 &); touch begun; sleep 86413"}"#;
+    let begun = bench.path("work/begun");
+    tokio::select! {
+        called = bench.call("shell", command) => unreachable!("{called:?}"),
+        () = async { while !begun.exists() { tokio::time::sleep(Duration::from_millis(10)).await; } } => {}
+    }
+    assert_eq!(running("86413"), 0);
+}
+
+#[tokio::test]
+async fn what_is_left_in_the_background_is_ended_and_told() {
+    let bench = Bench::new();
+    let said = bench.text("shell", r#"{"command":"sleep 86414 & echo started"}"#).await;
+    assert_eq!(said, "started\n\n[1 left running in the background, now ended]");
+    assert_eq!(running("86414"), 0);
+}
+
+#[tokio::test]
+async fn endless_output_is_cut_kept_and_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(directory.path()).unwrap().show_at_most(1_000);
+    let shell = Shell::new(Arc::new(workspace)).keep_at_most(100_000);
+    let called = call(&shell, r#"{"command":"yes 86415"}"#, CancellationToken::new()).await;
+    assert_eq!(called.said.len(), 1_000);
+    let note = shown(&called.result.unwrap());
+    let path = note.split('`').nth(1).unwrap();
+    let kept = std::fs::metadata(path).unwrap().len();
+    assert!((100_000..200_000).contains(&kept), "{kept}");
+    assert!(note.contains("bytes of output: let it say less"), "{note}");
+    assert_eq!(running("86415"), 0);
+}
+
+#[tokio::test]
+async fn secrets_and_what_changes_the_meaning_of_a_script_are_withheld() {
+    let bench = Bench::new();
+    // The test process has variables of its own; none of them may be seen if its name says that it is a secret.
+    let said = bench
+        .text("shell", r#"{"command":"export -p | grep -ciE '^declare -x [^=]*(key|token|secret|password)' || true"}"#)
+        .await;
+    assert_eq!(said.trim(), "0");
+}

@@ -1,0 +1,15 @@
+//! The agent over real HTTP, against a server on this machine that plays the providers with responses that were recorded.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "http/breaking.rs"]
+mod breaking;
+#[path = "http/providers.rs"]
+mod providers;
+#[path = "../../recount-model/tests/rules/mod.rs"]
+mod rules;
+#[allow(dead_code, reason = "not all that the server can do is needed here")]
+#[path = "../../recount-model/tests/client/server.rs"]
+mod server;
+#[path = "http/support.rs"]
+mod support;

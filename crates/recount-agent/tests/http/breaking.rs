@@ -1,0 +1,144 @@
+//! Interrupts, errors, retries and fallbacks, and the turn after each.
+
+use pretty_assertions::assert_eq;
+use recount_agent::Agent;
+use recount_message::{AgentEvent, ErrorType, EventKind, FinishedReason, Msg};
+use recount_model::Provider;
+use recount_model::client::Retries;
+
+use crate::server::{Answer, Server};
+use crate::support::{agent, body, model, read, recorded, story, streamed};
+
+/// One response as one chunk of it, the rest left out.
+fn begin(provider: Provider, case: &str) -> Vec<u8> {
+    let body = recorded(provider, case).into_bytes();
+    // Up to and with the first text: recorded streams end with what says that they are over.
+    let shown = body.len() * 2 / 3;
+    body[..shown].to_vec()
+}
+
+fn is_text(event: &AgentEvent) -> bool {
+    matches!(event.kind, EventKind::TextBlockDelta(_))
+}
+
+/// Asks again, which works, and holds the request to the rules of the provider.
+async fn next_turn(provider: Provider, agent: &Agent, server: &Server) -> Msg {
+    let (_, message) = read(agent.reply_stream("And now?").unwrap(), |_| {}).await;
+    assert_eq!(message.finished_reason(), Some(FinishedReason::Completed), "{provider}: {}", message.to_json());
+    body(provider, server.asked().last().unwrap());
+    message
+}
+
+#[tokio::test]
+async fn an_interrupt_in_the_middle_of_a_text_closes_the_connection() {
+    for provider in Provider::ALL {
+        let stuck = Answer::stuck(begin(provider, "text/deltas"));
+        let server = Server::start([stuck, streamed(provider, "text/deltas")]).await;
+        let agent = agent(model(provider, &server)).build().unwrap();
+        let stopping = agent.clone();
+        let stop = move |event: &AgentEvent| {
+            if is_text(event) {
+                stopping.interrupt();
+            }
+        };
+        let (events, message) = read(agent.reply_stream("Hello").unwrap(), stop).await;
+        server.closed().await;
+        assert_eq!(message.finished_reason(), Some(FinishedReason::Interrupted), "{provider}");
+        assert_eq!(story(&events).last().unwrap(), "REPLY_END interrupted", "{provider}");
+        next_turn(provider, &agent, &server).await;
+        // The user saw it and may refer to it.
+        let seen = message.text().unwrap();
+        let request = body(provider, server.asked().last().unwrap()).to_string();
+        assert!(!seen.is_empty() && request.contains(seen.trim()), "{provider}: {seen}: {request}");
+    }
+}
+
+#[tokio::test]
+async fn an_interrupt_in_the_middle_of_the_arguments_leaves_a_call_with_a_result() {
+    for provider in [Provider::OpenAi, Provider::OpenAiResponses, Provider::Anthropic] {
+        let stuck = Answer::stuck(begin(provider, "tool/fragments"));
+        let server = Server::start([stuck, streamed(provider, "text/deltas")]).await;
+        let agent = agent(model(provider, &server)).build().unwrap();
+        let stopping = agent.clone();
+        let stop = move |event: &AgentEvent| {
+            if matches!(event.kind, EventKind::ToolCallStart(_)) {
+                stopping.interrupt();
+            }
+        };
+        let (_, message) = read(agent.reply_stream("Hello").unwrap(), stop).await;
+        server.closed().await;
+        assert_eq!(message.finished_reason(), Some(FinishedReason::Interrupted), "{provider}");
+        assert!(message.tool_pairs().count() == 1 && message.tool_pairs().all(|(_, result)| result.is_some()));
+        next_turn(provider, &agent, &server).await;
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_is_dropped_ends_the_reply_and_closes_the_connection() {
+    for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {
+        let stuck = Answer::stuck(begin(provider, "text/deltas"));
+        let server = Server::start([stuck, streamed(provider, "text/deltas")]).await;
+        let agent = agent(model(provider, &server)).build().unwrap();
+        let mut stream = agent.reply_stream("Hello").unwrap();
+        while let Some(event) = stream.next().await {
+            if is_text(&event) {
+                break;
+            }
+        }
+        drop(stream);
+        server.closed().await;
+        let last = agent.messages().pop().unwrap();
+        assert_eq!(last.finished_reason(), Some(FinishedReason::Interrupted), "{provider}");
+        next_turn(provider, &agent, &server).await;
+    }
+}
+
+#[tokio::test]
+async fn a_refused_request_is_made_again() {
+    let provider = Provider::OpenAi;
+    let server = Server::start([Answer::status(503, ""), streamed(provider, "text/deltas")]).await;
+    let agent = agent(model(provider, &server)).build().unwrap();
+    let (events, message) = read(agent.reply_stream("Hello").unwrap(), |_| {}).await;
+    assert_eq!((message.text().as_deref(), server.asked().len()), (Some("One two"), 2));
+    assert!(story(&events).contains(&"recount.retry".to_owned()), "{:?}", story(&events));
+}
+
+#[tokio::test]
+async fn another_provider_answers_where_the_first_does_not() {
+    let down = Server::start([Answer::status(401, "")]).await;
+    let up =
+        Server::start([streamed(Provider::Anthropic, "tool/fragments"), streamed(Provider::Anthropic, "text/deltas")])
+            .await;
+    let agent = agent(model(Provider::OpenAi, &down)).fallback(model(Provider::Anthropic, &up)).build().unwrap();
+    let (events, message) = read(agent.reply_stream("Hello").unwrap(), |_| {}).await;
+    assert_eq!(message.finished_reason(), Some(FinishedReason::Completed), "{}", message.to_json());
+    assert!(message.text().unwrap().ends_with("Hello"));
+    assert!(story(&events).contains(&"recount.fallback".to_owned()), "{:?}", story(&events));
+    up.asked().iter().for_each(|asked| drop(body(Provider::Anthropic, asked)));
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_asked_for_again_and_what_it_said_does_not_count() {
+    for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini, Provider::Ollama] {
+        let server =
+            Server::start([Answer::cut(begin(provider, "text/deltas")), streamed(provider, "text/deltas")]).await;
+        let agent = agent(model(provider, &server).retries(Retries::none())).max_retries(1).build().unwrap();
+        let (_, message) = read(agent.reply_stream("Hi").unwrap(), |_| {}).await;
+        assert_eq!(message.finished_reason(), Some(FinishedReason::Completed), "{provider}: {}", message.to_json());
+        let asked = server.asked();
+        assert_eq!(asked.len(), 2, "{provider}");
+        assert_eq!(body(provider, &asked[0]), body(provider, &asked[1]), "{provider} is asked the same");
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_stays_away_ends_the_reply_with_its_error() {
+    for provider in Provider::ALL {
+        let server = Server::start([Answer::status(401, ""), streamed(provider, "text/deltas")]).await;
+        let agent = agent(model(provider, &server)).build().unwrap();
+        let (events, message) = read(agent.reply_stream("Hello").unwrap(), |_| {}).await;
+        assert_eq!(story(&events).last().unwrap(), "REPLY_END error", "{provider}");
+        assert_eq!(message.error().unwrap().kind, ErrorType::Authentication, "{provider}");
+        next_turn(provider, &agent, &server).await;
+    }
+}

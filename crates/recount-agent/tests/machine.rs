@@ -1,0 +1,195 @@
+//! The machine without a driver: whatever models, people and tools do, a reply comes to its end, does nothing twice, and can
+//! be written down and read back after every step.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use recount_agent::machine::{CallStatus, Calls, Choice, End, Limits, Step, next_step};
+use recount_agent::{AgentState, Phase, ReplyState};
+use recount_message::{
+    AgentEvent, Checkpoint, CheckpointReply, ConfirmResult, Event, ExternalExecutionResultEvent, Fold, Json, Msg,
+    Object, ReplyEnd, ReplyWriter, Stamps, ToolResultState, UserConfirmResultEvent,
+};
+
+type Sink = Box<dyn FnMut(AgentEvent)>;
+
+/// What happens next, drawn from a list.
+struct Fate(std::vec::IntoIter<u8>);
+
+impl Fate {
+    fn below(&mut self, count: u8) -> u8 {
+        self.0.next().unwrap_or(0) % count
+    }
+}
+
+/// A reply that is gone on with by fate alone.
+struct Course {
+    reply: ReplyWriter<Sink>,
+    state: AgentState,
+    limits: Limits,
+    fate: Fate,
+    /// How often each call was run.
+    runs: HashMap<String, u32>,
+    model_calls: u32,
+}
+
+impl Course {
+    fn new(fate: Vec<u8>, limits: Limits, has_schema: bool) -> Self {
+        let mut state = AgentState::new("s1");
+        let schema = has_schema.then(|| Json::parse("{}").unwrap());
+        let mut reply_state = ReplyState::new("r1");
+        reply_state.schema = schema;
+        state.reply = Some(reply_state);
+        let sink: Sink = Box::new(|_| {});
+        let reply = ReplyWriter::start_with(sink, Stamps::repeatable(), "s1", "Friday", "r1", Object::new());
+        Self { reply, state, limits, fate: Fate(fate.into_iter()), runs: HashMap::new(), model_calls: 0 }
+    }
+
+    fn known(&mut self) -> &mut ReplyState {
+        self.state.reply.as_mut().unwrap()
+    }
+
+    fn step(&self) -> Step {
+        next_step(self.state.reply.as_ref().unwrap(), self.reply.message(), self.reply.call_floor(), &self.limits)
+    }
+
+    /// The same reply after it was written down and read back.
+    fn reloaded(&mut self) {
+        self.state = AgentState::from_json(&self.state.to_json()).unwrap();
+        let call_floor = Some(self.reply.call_floor());
+        let message = self.reply.pause().into_message();
+        let checkpoint =
+            Checkpoint { cursor: 0, replies: vec![CheckpointReply { message, call_floor }], taken: vec![] };
+        let fold = Fold::resume(Checkpoint::from_json(&checkpoint.to_json()).unwrap());
+        let sink: Sink = Box::new(|_| {});
+        self.reply = ReplyWriter::resume(sink, Stamps::default(), "s1", fold.reply("r1").unwrap().clone());
+    }
+
+    fn call_model(&mut self, choice: Choice) {
+        self.model_calls += 1;
+        self.known().iteration += 1;
+        self.known().rejected = false;
+        self.reply.model_call("some-model");
+        let what = if choice == Choice::NoTools { self.fate.below(2) } else { self.fate.below(5) };
+        match what {
+            0 => self.reply.text("Hello"),
+            1 => self.reply.thinking("Hm."),
+            2 => {}
+            _ => {
+                for index in 0..=self.fate.below(3) {
+                    let call = self.reply.tool_call(&format!("c{index}"), "tool");
+                    self.reply.tool_input(&call, "{}");
+                }
+            }
+        }
+        self.reply.end_model_call(None);
+        self.known().phase = Phase::Answered;
+    }
+
+    fn run_tool(&mut self, id: &str) {
+        let is_allowed =
+            Calls::of(self.reply.message()).iter().any(|(open, status)| open == id && status == CallStatus::Allowed);
+        let call = self.reply.unanswered_call(id).unwrap();
+        match self.fate.below(5) {
+            0 if !is_allowed => self.reply.ask(&call, vec![]),
+            1 => {
+                let again = self.reply.unanswered_call(id).unwrap();
+                let _result = self.reply.tool_result(call);
+                self.reply.submit(&[&again]);
+            }
+            2 if !is_allowed => {
+                let result = self.reply.tool_result(call);
+                self.reply.end_result(result, ToolResultState::Denied);
+            }
+            // Somebody who answered first may decide about it.
+            3 if !is_allowed && Calls::of(self.reply.message()).awaits() => {}
+            _ => {
+                *self.runs.entry(id.to_owned()).or_default() += 1;
+                let result = self.reply.tool_result(call);
+                if self.state.reply.as_ref().unwrap().schema.is_some() && self.fate.below(3) == 0 {
+                    self.known().structured_output = Some(Object::new());
+                }
+                self.reply.end_result(result, ToolResultState::Success);
+            }
+        }
+    }
+
+    fn answer(&mut self, confirmations: &[String], results: &[String]) {
+        let count = u8::try_from(confirmations.len() + results.len()).unwrap();
+        let chosen = usize::from(self.fate.below(count));
+        if let Some(id) = confirmations.get(chosen) {
+            let asked = self.reply.message().call(id).unwrap().clone();
+            let is_yes = self.fate.below(2) == 0;
+            let answer = ConfirmResult { confirmed: is_yes, ..ConfirmResult::allow(asked) };
+            let outcome = self.reply.record(Event::new(UserConfirmResultEvent::new("r1", [answer])));
+            assert_eq!(outcome.reason(), None);
+            if !is_yes {
+                self.known().rejected = true;
+                let call = self.reply.unanswered_call(id).unwrap();
+                let result = self.reply.tool_result(call);
+                self.reply.end_result(result, ToolResultState::Denied);
+            }
+        } else if let Some(id) = results.get(chosen - confirmations.len()) {
+            let submitted = self.reply.message().call(id).unwrap().clone();
+            let event = ExternalExecutionResultEvent::new("r1", [submitted.success("done")]);
+            assert_eq!(self.reply.record(Event::new(event)).reason(), None);
+            let result = self.reply.open_result(id).unwrap();
+            self.reply.end_result(result, ToolResultState::Success);
+        }
+    }
+
+    /// Goes on to the end, and gives the message and how it ended.
+    fn finish(mut self) -> (Msg, End, Self) {
+        loop {
+            let step = self.step();
+            assert_eq!(self.step(), step, "the same question has the same answer");
+            self.reloaded();
+            assert_eq!(self.step(), step, "nothing is lost by writing it down");
+            match step {
+                Step::CallModel(plan) => self.call_model(plan.choice),
+                Step::RunTools(calls) => {
+                    assert!(!calls.is_empty());
+                    calls.iter().for_each(|id| self.run_tool(id));
+                }
+                Step::Wait(waiting) => {
+                    assert!(!waiting.confirmations.is_empty() || !waiting.results.is_empty());
+                    self.answer(&waiting.confirmations, &waiting.results);
+                }
+                Step::End(end) => {
+                    self.reply.finish(ReplyEnd::completed());
+                    return (self.reply.message().clone(), end, self);
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_reply_comes_to_its_end(
+        fate in prop::collection::vec(any::<u8>(), 0..200),
+        max_iterations in 0_u32..4,
+        grace_iterations in 0_u32..3,
+        stop_on_reject: bool,
+        has_schema: bool,
+    ) {
+        let limits = Limits { max_iterations, grace_iterations, stop_on_reject };
+        let (message, end, course) = Course::new(fate, limits, has_schema).finish();
+        // Every round counts, whoever settles its calls.
+        let most = if has_schema { max_iterations + grace_iterations } else { max_iterations + 1 };
+        prop_assert!(course.model_calls <= most, "{} model calls", course.model_calls);
+        prop_assert!(course.runs.values().all(|runs| *runs == 1), "{:?}", course.runs);
+        // Law 8: every call has exactly one result.
+        for (call, result) in message.tool_pairs() {
+            prop_assert!(result.is_some_and(|result| result.finished_at.is_some()), "{}", call.id);
+        }
+        let ids: std::collections::HashSet<&str> = message.tool_pairs().map(|(call, _)| call.id.as_str()).collect();
+        prop_assert_eq!(ids.len(), message.tool_pairs().count());
+        if has_schema && end == End::Completed {
+            prop_assert!(false, "a reply that owes an output has ended without it");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! MCP servers: a real one over both transports, and hostile ones.
+//!
+//! They run with Node. `make conformance/mcp/node_modules/installed` installs the real one.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
+#[path = "mcp/everything.rs"]
+mod everything;
+#[path = "mcp/hostile.rs"]
+mod hostile;
+#[path = "mcp/over_http.rs"]
+mod over_http;
+#[path = "mcp/support.rs"]
+mod support;

@@ -1,0 +1,153 @@
+//! What can go wrong over HTTP.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pretty_assertions::assert_eq;
+use recount_agent::mcp::{McpConfig, McpServer};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::support::{call, error, text};
+
+/// A server that answers each request with what a function makes of its body, and remembers the heads.
+async fn served(answer: fn(&serde_json::Value) -> Option<String>) -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&heads);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(one(stream, answer, Arc::clone(&seen)));
+        }
+    });
+    (address, heads)
+}
+
+async fn one(mut stream: TcpStream, answer: fn(&serde_json::Value) -> Option<String>, seen: Arc<Mutex<Vec<String>>>) {
+    let (read, mut write) = stream.split();
+    let mut read = BufReader::new(read);
+    loop {
+        let (mut head, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            if read.read_line(&mut line).await.unwrap_or(0) == 0 {
+                return;
+            }
+            if let Some((name, value)) = line.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
+                length = value.trim().parse().unwrap();
+            }
+            if line == "\r\n" {
+                break;
+            }
+            head.push_str(&line.to_lowercase());
+        }
+        let mut body = vec![0; length];
+        read.read_exact(&mut body).await.unwrap();
+        let is_post = head.starts_with("post");
+        seen.lock().unwrap().push(head);
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
+        let reply = match (is_post, body.get("id")) {
+            (true, Some(_)) => match answer(&body) {
+                Some(reply) => reply,
+                // Never.
+                None => return std::future::pending().await,
+            },
+            (true, None) => "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n".to_owned(),
+            (false, _) => "HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\n\r\n".to_owned(),
+        };
+        if write.write_all(reply.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn json(body: &serde_json::Value, result: &str) -> Option<String> {
+    let json = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, body["id"]);
+    Some(format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{json}", json.len()))
+}
+
+fn plain(body: &serde_json::Value) -> Option<String> {
+    match (body["method"].as_str().unwrap(), body["params"]["name"].as_str()) {
+        ("initialize", _) => json(
+            body,
+            r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"h","version":"1"}}"#,
+        ),
+        ("tools/list", _) => json(
+            body,
+            r#"{"tools":[{"name":"echo","inputSchema":{}},{"name":"hang","inputSchema":{}},
+            {"name":"fail","inputSchema":{}}]}"#,
+        ),
+        ("tools/call", Some("echo")) => json(body, r#"{"content":[{"type":"text","text":"here"}]}"#),
+        ("tools/call", Some("fail")) => {
+            Some("HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n".to_owned())
+        }
+        ("tools/call", _) => None,
+        _ => json(body, "{}"),
+    }
+}
+
+#[tokio::test]
+async fn headers_are_sent_with_every_request() {
+    let (address, heads) = served(plain).await;
+    let config = McpConfig::http(address).header("Authorization", "Bearer ${CARGO_PKG_NAME}");
+    assert!(!format!("{config:?}").contains("Bearer"));
+    let server = McpServer::connect("h", config).await.unwrap();
+    assert_eq!(text(&server, "echo", "{}").await, "here");
+    let heads = heads.lock().unwrap();
+    assert!(heads.iter().all(|head| head.contains("authorization: bearer recount-agent\r\n")), "{heads:?}");
+}
+
+#[tokio::test]
+async fn a_call_that_fails_or_hangs_hurts_no_other() {
+    let (address, _) = served(plain).await;
+    let server = McpServer::connect("h", McpConfig::http(address).timeout(Duration::from_secs(2))).await.unwrap();
+    let told = error(&server, "fail").await;
+    assert!(told.starts_with("the MCP server `h` cannot be reached: ") && told.contains("500"), "{told}");
+    assert_eq!(error(&server, "hang").await, "the MCP server `h` did not answer within 2s; the call was given up");
+    assert_eq!(call(&server, "echo", "{}").await.unwrap().content.text().as_deref(), Some("here"));
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_an_error() {
+    // Somebody had this port a moment ago.
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let told =
+        McpServer::connect("gone", McpConfig::http(format!("http://{address}/mcp"))).await.unwrap_err().to_string();
+    assert!(told.starts_with("the MCP server `gone` could not be started: "), "{told}");
+    let wrong = McpConfig::http("http://127.0.0.1:1/mcp").header("not a name", "x");
+    let told = McpServer::connect("wrong", wrong).await.unwrap_err().to_string();
+    assert_eq!(told, "the MCP server `wrong` could not be started: `not a name` cannot be the name of a header");
+}
+
+#[test]
+fn a_configuration_is_read_and_written() {
+    let read = |json: &str| serde_json::from_str::<McpConfig>(json);
+    let config =
+        read(r#"{"url":"https://example.com/mcp","headers":{"X-Key":"k"},"timeout":1.5,"tools":["a"]}"#).unwrap();
+    assert_eq!(
+        config,
+        McpConfig::http("https://example.com/mcp")
+            .header("X-Key", "k")
+            .timeout(Duration::from_millis(1500))
+            .tools(["a"])
+    );
+    let written = serde_json::to_string(&config).unwrap();
+    assert_eq!(read(&written).unwrap(), config);
+    let command = McpConfig::command("npx", ["-y", "x"]).env("A", "b").cwd("/tmp");
+    assert_eq!(read(&serde_json::to_string(&command).unwrap()).unwrap(), command);
+
+    let refused = |json: &str| read(json).unwrap_err().to_string();
+    assert_eq!(refused("{}"), "the MCP server is configured wrongly: it needs either `command` or `url`");
+    assert_eq!(
+        refused(r#"{"url":"x","args":["a"]}"#),
+        "the MCP server is configured wrongly: `args`, `env`, `cwd` and `inherit_env` belong to a `command`"
+    );
+    assert_eq!(
+        refused(r#"{"command":"x","timeout":-1}"#),
+        "the MCP server is configured wrongly: `timeout` has to be a number of seconds"
+    );
+    assert!(refused(r#"{"command":"x","comand":"y"}"#).contains("unknown field `comand`"));
+}

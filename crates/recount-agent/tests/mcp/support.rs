@@ -1,0 +1,77 @@
+//! Servers to test with, and ways to call their tools.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use recount_agent::mcp::{McpConfig, McpServer};
+use recount_agent::tool::{
+    CallIds, Mounted, ToolContext, ToolError, ToolOutput, ToolSays, ToolSource, Toolkit, arguments,
+};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// The server that can misbehave.
+pub(crate) fn hostile(mode: &[&str]) -> McpConfig {
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/hostile.mjs");
+    let script = script.to_str().unwrap();
+    McpConfig::command("node", [script].into_iter().chain(mode.iter().copied()))
+}
+
+/// The published server that shows everything that the protocol has.
+pub(crate) fn everything() -> PathBuf {
+    let installed = "../../conformance/mcp/node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(installed);
+    assert!(
+        script.exists(),
+        "run `make conformance/mcp/node_modules/installed` first: there is no {}",
+        script.display()
+    );
+    script
+}
+
+pub(crate) fn tool(server: &Arc<McpServer>, name: &str) -> Mounted {
+    let toolkit = Toolkit::new().with_source(server.clone()).unwrap();
+    toolkit.find(&format!("{}__{name}", server.name()), &BTreeSet::new()).unwrap()
+}
+
+pub(crate) struct Call {
+    pub(crate) context: ToolContext,
+    pub(crate) said: mpsc::Receiver<(String, ToolSays)>,
+    pub(crate) cancel: CancellationToken,
+}
+
+impl Call {
+    pub(crate) fn new() -> Self {
+        let (says, said) = mpsc::channel(64);
+        let cancel = CancellationToken::new();
+        Self { context: ToolContext::new(CallIds::of("s1", "r1", "c1"), "Friday", says, cancel.clone()), said, cancel }
+    }
+}
+
+/// Calls a tool with what a model might write.
+pub(crate) async fn call(server: &Arc<McpServer>, name: &str, input: &str) -> Result<ToolOutput, ToolError> {
+    let tool = tool(server, name);
+    let arguments = arguments::read(input, &tool).unwrap();
+    tool.run(arguments.object, &Call::new().context).await
+}
+
+pub(crate) async fn text(server: &Arc<McpServer>, name: &str, input: &str) -> String {
+    call(server, name, input).await.unwrap().content.text().unwrap()
+}
+
+pub(crate) async fn error(server: &Arc<McpServer>, name: &str) -> String {
+    call(server, name, "{}").await.unwrap_err().to_string()
+}
+
+/// The signals that a call gave, as their JSON.
+pub(crate) fn signals(said: &mut mpsc::Receiver<(String, ToolSays)>) -> Vec<String> {
+    let mut signals = Vec::new();
+    while let Ok((_, says)) = said.try_recv() {
+        match says {
+            ToolSays::Signal { name, value } => signals.push(format!("{name} {value}")),
+            other => panic!("{other:?}"),
+        }
+    }
+    signals
+}

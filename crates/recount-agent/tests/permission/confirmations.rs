@@ -1,0 +1,52 @@
+//! What a confirmation may bring along.
+
+use pretty_assertions::assert_eq;
+use recount_agent::permission::{Behavior, Coverage, Mode, Opinion, Permissions, Refused};
+use recount_message::{Object, PermissionBehavior, PermissionRule};
+
+use super::common::Opinionated;
+
+fn allow(tool: &str, content: Option<&str>) -> PermissionRule {
+    PermissionRule::new(tool, content, PermissionBehavior::Allow)
+}
+
+#[test]
+fn rules_for_another_tool_are_refused_and_none_is_taken() {
+    let mut permissions = Permissions::default();
+    let rules = [allow("read", None), allow("shell", None)];
+    let refused = permissions.accept(rules, "read").unwrap_err();
+    assert_eq!(refused, Refused::OtherTool { index: 1, named: "shell".to_owned(), tool: "read".to_owned() });
+    assert_eq!(refused.to_string(), "rule 1 is for `shell`, but the user was asked about `read`");
+    assert_eq!(permissions, Permissions::default());
+}
+
+#[test]
+fn a_rule_without_effect_is_refused() {
+    let rule = PermissionRule::new("read", None, PermissionBehavior::Passthrough);
+    let refused = Permissions::default().accept([rule], "read").unwrap_err();
+    assert_eq!(refused, Refused::NoEffect { index: 0, tool: "read".to_owned() });
+}
+
+#[test]
+fn a_rule_is_kept_once() {
+    let mut permissions = Permissions::default().with_rule(allow("shell", Some("ls:*")));
+    let rules = [allow("shell", Some("ls:*")).with_source("suggested"), allow("shell", None), allow("shell", Some(""))];
+    assert_eq!(permissions.accept(rules.clone(), "shell"), Ok(vec![allow("shell", None)]));
+    assert_eq!(permissions.accept(rules, "shell"), Ok(vec![]));
+    assert_eq!(permissions.rules(PermissionBehavior::Allow)["shell"].len(), 2);
+}
+
+#[tokio::test]
+async fn an_edited_input_is_judged_again_and_a_yes_does_not_lift_a_deny() {
+    let deny = PermissionRule::new("t", Some("x"), PermissionBehavior::Deny);
+    let permissions = Permissions::default().with_rule(deny);
+    let denied = Opinionated::new(Opinion::Passthrough).covered(Coverage::Yes);
+    let free = Opinionated::new(Opinion::AskForSafety("harmful".to_owned()));
+    let forbidden = Opinionated::new(Opinion::Deny("never".to_owned()));
+    let arguments = Object::new();
+    assert_eq!(permissions.decide_confirmed(&free, &arguments).await.behavior, Behavior::Allow);
+    assert_eq!(permissions.decide_confirmed(&denied, &arguments).await.behavior, Behavior::Deny);
+    assert_eq!(permissions.decide_confirmed(&forbidden, &arguments).await.behavior, Behavior::Deny);
+    let explore = Permissions::new(Mode::Explore);
+    assert_eq!(explore.decide_confirmed(&free, &arguments).await.behavior, Behavior::Deny);
+}

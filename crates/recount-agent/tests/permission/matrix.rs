@@ -1,0 +1,112 @@
+//! What AgentScope 2.0.10 decides in every mode, for every opinion and all rules, and what Recount does.
+
+use pretty_assertions::assert_eq;
+use recount_agent::permission::{Behavior, Coverage, Mode, Opinion, Permissions};
+use recount_message::{Object, PermissionBehavior, PermissionRule};
+use serde::Deserialize;
+
+use super::common::Opinionated;
+
+const MATRIX: &str = include_str!("../data/permission-matrix.jsonl");
+
+#[derive(Debug, Deserialize)]
+struct Row {
+    mode: Mode,
+    tool: String,
+    read_only: bool,
+    rules: String,
+    behavior: String,
+    reason: Option<String>,
+    suggested: Option<usize>,
+}
+
+impl Row {
+    fn tool(&self) -> Opinionated {
+        let opinion = match self.tool.as_str() {
+            "allow" => Opinion::Allow,
+            "deny" => Opinion::Deny("policy says no".to_owned()),
+            "ask" => Opinion::Ask("m".to_owned()),
+            "ask+immune" => Opinion::AskForSafety("m".to_owned()),
+            "passthrough" => Opinion::Passthrough,
+            other => unreachable!("no such opinion: {other}"),
+        };
+        Opinionated::new(opinion).read_only(self.read_only)
+    }
+
+    fn permissions(&self) -> Permissions {
+        let rules = self.rules.split('+').filter(|word| *word != "none");
+        let rules = rules.filter_map(PermissionBehavior::from_word);
+        rules.fold(Permissions::new(self.mode), |all, behavior| all.with_rule(PermissionRule::new("t", None, behavior)))
+    }
+
+    /// The heading in `conformance/DEVIATIONS.md`: "A tool's own no counts also when it only reads".
+    fn differs(&self) -> bool {
+        self.read_only && self.tool == "deny" && ["none", "allow"].contains(&self.rules.as_str())
+    }
+}
+
+#[tokio::test]
+async fn the_whole_matrix_is_answered_like_the_reference_but_for_what_is_listed() {
+    let mut differing = 0;
+    for line in MATRIX.lines() {
+        let row: Row = serde_json::from_str(line).unwrap();
+        let decision = row.permissions().decide(&row.tool(), &Object::new()).await;
+        let behavior = match decision.behavior {
+            Behavior::Allow => "allow",
+            Behavior::Deny => "deny",
+            Behavior::Ask => "ask",
+        };
+        assert!(!decision.message.is_empty() && !decision.reason.is_empty(), "{line}");
+        if row.differs() {
+            assert_eq!((row.behavior.as_str(), behavior), ("allow", "deny"), "{line}");
+            assert_eq!(decision.reason, "policy says no", "{line}");
+            differing += 1;
+            continue;
+        }
+        assert_eq!(behavior, row.behavior, "{line}");
+        assert_eq!(decision.suggested_rules.len(), row.suggested.unwrap_or_default(), "{line}");
+        let for_safety = row.reason.as_deref().is_some_and(|reason| reason == "r" || reason.ends_with(": r"));
+        assert_eq!(decision.for_safety, for_safety && behavior != "allow", "{line}");
+    }
+    assert_eq!((MATRIX.lines().count(), differing), (400, 10));
+}
+
+#[tokio::test]
+async fn a_user_who_is_asked_learns_why() {
+    let ask = Opinionated::new(Opinion::Ask("it sends mail to everybody".to_owned()));
+    let decision = Permissions::default().decide(&ask, &Object::new()).await;
+    assert_eq!(decision.reason, "it sends mail to everybody");
+
+    let rule = PermissionRule::new("t", None, PermissionBehavior::Ask);
+    let decision = Permissions::default().with_rule(rule).decide(&ask, &Object::new()).await;
+    assert_eq!(decision.reason, "a rule asks about every call of `t`");
+}
+
+#[tokio::test]
+async fn a_model_that_is_denied_learns_why() {
+    let tool = Opinionated::new(Opinion::Passthrough).covered(Coverage::Yes);
+    let rule = PermissionRule::new("t", Some("rm:*"), PermissionBehavior::Deny);
+    let decision = Permissions::default().with_rule(rule).decide(&tool, &Object::new()).await;
+    assert_eq!(
+        decision.message,
+        "`t` was not run: a rule forbids `rm:*`. Go on without it, or ask the user what to do instead."
+    );
+}
+
+#[tokio::test]
+async fn a_rule_that_may_be_about_a_call_asks_where_it_would_deny_and_never_allows() {
+    let tool = Opinionated::new(Opinion::Passthrough).covered(Coverage::Unclear);
+    let with = |mode, behavior| Permissions::new(mode).with_rule(PermissionRule::new("t", Some("x"), behavior));
+    let check = async |mode, behavior, expected| {
+        let decision = with(mode, behavior).decide(&tool, &Object::new()).await;
+        assert_eq!(decision.behavior, expected, "{mode:?} {behavior}: {}", decision.reason);
+    };
+    for mode in [Mode::Default, Mode::AcceptEdits, Mode::Explore, Mode::Bypass] {
+        check(mode, PermissionBehavior::Deny, Behavior::Ask).await;
+        check(mode, PermissionBehavior::Ask, Behavior::Ask).await;
+    }
+    check(Mode::DontAsk, PermissionBehavior::Deny, Behavior::Deny).await;
+    check(Mode::DontAsk, PermissionBehavior::Ask, Behavior::Deny).await;
+    check(Mode::DontAsk, PermissionBehavior::Allow, Behavior::Deny).await;
+    check(Mode::Default, PermissionBehavior::Allow, Behavior::Ask).await;
+}

@@ -1,0 +1,67 @@
+//! What must hold at any time.
+
+use std::collections::BTreeMap;
+
+use pretty_assertions::assert_eq;
+use recount_agent::Agent;
+use recount_message::check::{Checker, Severity};
+use recount_message::{AgentEvent, EventKind, Msg};
+
+use crate::log::Log;
+
+/// Holds an agent and its log to the laws, while no reply is under way.
+pub(crate) fn check(agent: &Agent, log: &Log) {
+    let events = log.events();
+    // Law 2: the agent has what its log says, byte for byte.
+    let fold = log.fold();
+    let folded: Vec<String> = fold.messages().map(Msg::to_json).collect();
+    let held: Vec<String> = agent.messages().iter().map(Msg::to_json).collect();
+    assert_eq!(held, folded, "the agent's messages are the fold of its events");
+
+    let mut ends = BTreeMap::<String, u32>::new();
+    for event in &events {
+        match &event.kind {
+            EventKind::ReplyStart(start) => drop(ends.entry(start.reply_id.to_string()).or_default()),
+            EventKind::ReplyEnd(end) => *ends.entry(end.reply_id.to_string()).or_default() += 1,
+            _ => {}
+        }
+    }
+    let open = agent.open_reply();
+    for (reply_id, times) in &ends {
+        let is_open = open.as_ref().is_some_and(|open| open.id() == reply_id);
+        assert_eq!(*times, u32::from(!is_open), "ends of the reply {reply_id}");
+    }
+    for message in fold.messages().filter(|message| ends.get(message.id()) == Some(&1)) {
+        ended(message);
+    }
+    if open.is_none() {
+        well_formed(&events);
+    }
+}
+
+/// Law 8: every call of a reply that has ended has exactly one result, and everything is closed.
+fn ended(message: &Msg) {
+    assert!(message.finished_reason().is_some());
+    for block in message.content() {
+        assert!(block.finished_at().is_some(), "{} is open in {}", block.id(), message.to_json());
+    }
+    let calls: Vec<&str> = message.tool_pairs().map(|(call, _)| call.id.as_str()).collect();
+    for (call, result) in message.tool_pairs() {
+        assert!(result.is_some(), "{} has no result in {}", call.id, message.to_json());
+        assert_eq!(calls.iter().filter(|id| **id == call.id).count(), 1, "calls with the id {}", call.id);
+    }
+    let results = message.blocks::<recount_message::ToolResultBlock>().count();
+    assert_eq!(results, calls.len(), "results and calls in {}", message.to_json());
+}
+
+fn well_formed(events: &[AgentEvent]) {
+    let mut checker = Checker::new();
+    let mut findings: Vec<_> = events.iter().flat_map(|event| checker.event(event)).collect();
+    findings.extend(checker.finish());
+    // A block that a dead process had ended is opened again to be marked as cut, which is unusual and no more.
+    findings.retain(|finding| finding.severity == Severity::Error);
+    if !findings.is_empty() {
+        let lines: Vec<String> = events.iter().map(AgentEvent::to_json).collect();
+        panic!("{findings:?}\n{}", lines.join("\n"));
+    }
+}

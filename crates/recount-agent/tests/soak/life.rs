@@ -1,0 +1,270 @@
+//! One random life of an agent.
+
+use std::time::Duration;
+
+use pretty_assertions::assert_eq;
+use recount_agent::scripted::ScriptedModel;
+use recount_agent::{Agent, Error, Input, ReplyStream};
+use recount_message::{
+    ConfirmResult, ExternalExecutionResultEvent, FinishedReason, Msg, Stamps, ToolCallBlock, ToolCallState,
+    UserConfirmResultEvent, UserInterruptEvent,
+};
+
+use crate::laws;
+use crate::log::Log;
+use crate::model;
+use crate::presentable::presentable;
+use crate::random::Random;
+use crate::tools::{Runs, toolkit};
+
+/// What happened in some lives.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    lives: u32,
+    replies: u32,
+    events: usize,
+    completed: u32,
+    interrupted: u32,
+    exceeded: u32,
+    failed: u32,
+    waited: u32,
+    dropped: u32,
+    crashed: u32,
+    reloaded: u32,
+    refused: u32,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.lives += other.lives;
+        self.replies += other.replies;
+        self.events += other.events;
+        self.completed += other.completed;
+        self.interrupted += other.interrupted;
+        self.exceeded += other.exceeded;
+        self.failed += other.failed;
+        self.waited += other.waited;
+        self.dropped += other.dropped;
+        self.crashed += other.crashed;
+        self.reloaded += other.reloaded;
+        self.refused += other.refused;
+    }
+}
+
+struct Life {
+    random: Random,
+    log: Log,
+    runs: Runs,
+    model: ScriptedModel,
+    limits: (u32, u32, bool),
+    agent: Agent,
+    tally: Tally,
+}
+
+/// What happens to a reply while it is read.
+#[derive(Debug, Clone, Copy)]
+enum Fate {
+    Nothing,
+    Interrupt,
+    Drop,
+    Crash,
+}
+
+pub(crate) async fn live(seed: u64) -> Tally {
+    let mut random = Random::new(seed);
+    let model = model::script(&mut random);
+    let (log, runs) = (Log::default(), Runs::default());
+    let limits = (*random.pick(&[1, 2, 3, 50]), *random.pick(&[0, 1, 2]), random.chance(30));
+    let agent = build(&log, &runs, &model, limits, true);
+    let mut life = Life { random, log, runs, model, limits, agent, tally: Tally { lives: 1, ..Tally::default() } };
+    for _ in 0..4 {
+        life.turn().await;
+        laws::check(&life.agent, &life.log);
+    }
+    life.last_turn().await;
+    life.tally.events = life.log.events().len();
+    life.tally
+}
+
+fn build(log: &Log, runs: &Runs, model: &ScriptedModel, limits: (u32, u32, bool), is_new: bool) -> Agent {
+    let (iterations, retries, stop_on_reject) = limits;
+    let builder = Agent::builder("Friday")
+        .model(model.clone())
+        .fallback(model.clone())
+        .toolkit(toolkit(log, runs))
+        .max_iterations(iterations)
+        .max_retries(retries)
+        .stop_on_reject(stop_on_reject)
+        .stamps(Stamps::default())
+        .sink(log.sink());
+    match log.saved().filter(|_| !is_new) {
+        Some(saved) => builder.resume(saved).build().unwrap(),
+        None => builder.build().unwrap(),
+    }
+}
+
+impl Life {
+    /// Something is said to the agent, and what comes of it is read.
+    async fn turn(&mut self) {
+        if self.random.chance(10) {
+            self.reload();
+        }
+        if self.random.chance(10) {
+            self.agent.observe([Msg::user("Bob", "By the way.")]).unwrap();
+        }
+        self.try_nonsense();
+        let input = self.input();
+        let stream = match self.agent.reply_stream(input) {
+            Ok(stream) => stream,
+            Err(Error::Refused(_)) => return self.tally.refused += 1,
+            Err(other) => panic!("{other}"),
+        };
+        self.tally.replies += 1;
+        let fate = match self.random.below(10) {
+            0 | 1 => Fate::Interrupt,
+            2 => Fate::Drop,
+            3 | 4 => Fate::Crash,
+            _ => Fate::Nothing,
+        };
+        let after = self.random.below(25);
+        self.read(stream, fate, after).await;
+    }
+
+    async fn read(&mut self, mut stream: ReplyStream, fate: Fate, after: usize) {
+        let mut seen = 0;
+        loop {
+            if seen == after {
+                match fate {
+                    Fate::Nothing => {}
+                    Fate::Interrupt => drop(self.agent.interrupt()),
+                    Fate::Drop => {
+                        drop(stream);
+                        return self.tally.dropped += 1;
+                    }
+                    Fate::Crash => {
+                        self.log.crash(&mut self.random);
+                        drop(stream);
+                        self.tally.crashed += 1;
+                        return self.restart();
+                    }
+                }
+            }
+            // The clock moves only when all else stands still, so this is a reply that hangs.
+            match tokio::time::timeout(Duration::from_secs(3600), stream.next()).await {
+                Ok(Some(_)) => seen += 1,
+                Ok(None) => break,
+                Err(_) => assert!(self.agent.interrupt(), "what hangs can be interrupted"),
+            }
+        }
+        let message = match stream.into_msg().await {
+            Ok(message) => message,
+            Err(error) => error.message().cloned().expect("a reply that fails has a message"),
+        };
+        match message.finished_reason() {
+            None => self.tally.waited += 1,
+            Some(FinishedReason::Completed) => self.tally.completed += 1,
+            Some(FinishedReason::Interrupted) => self.tally.interrupted += 1,
+            Some(FinishedReason::ExceedMaxIters) => self.tally.exceeded += 1,
+            Some(_) => self.tally.failed += 1,
+        }
+        let folded = self.log.fold();
+        let folded = folded.messages().find(|folded| folded.id() == message.id()).map(Msg::to_json);
+        assert_eq!(folded, Some(message.to_json()), "law 2");
+    }
+
+    /// Another process goes on from the log.
+    fn restart(&mut self) {
+        self.agent = build(&self.log, &self.runs, &self.model, self.limits, false);
+    }
+
+    fn reload(&mut self) {
+        self.tally.reloaded += 1;
+        let before = self.agent.messages();
+        self.restart();
+        if !before.is_empty() {
+            assert_eq!(self.agent.messages(), before, "a reload changes nothing");
+        }
+    }
+
+    /// What fits to how things stand.
+    fn input(&mut self) -> Input {
+        let Some(open) = self.agent.open_reply() else {
+            return if self.random.chance(10) { ().into() } else { "Go on.".into() };
+        };
+        let standing = |state: ToolCallState| -> Vec<ToolCallBlock> {
+            let pairs = open.tool_pairs().filter(|(_, result)| {
+                result.is_none_or(|result| result.state == recount_message::ToolResultState::Running)
+            });
+            pairs.filter(|(call, _)| call.state == state).map(|(call, _)| call.clone()).collect()
+        };
+        let (asked, submitted) = (standing(ToolCallState::Asking), standing(ToolCallState::Submitted));
+        if self.random.chance(10) {
+            return UserInterruptEvent::new(open.id().to_owned()).into();
+        }
+        if !asked.is_empty() && (submitted.is_empty() || self.random.chance(50)) {
+            let some = self.some(asked);
+            let answers: Vec<ConfirmResult> = some.into_iter().map(|call| self.answer(call)).collect();
+            return UserConfirmResultEvent::new(open.id().to_owned(), answers).into();
+        }
+        if !submitted.is_empty() {
+            let some = self.some(submitted);
+            let results = some.into_iter().map(|call| call.success("from elsewhere"));
+            return ExternalExecutionResultEvent::new(open.id().to_owned(), results).into();
+        }
+        // Its process died.
+        ().into()
+    }
+
+    /// All of them, or only the first.
+    fn some(&mut self, mut calls: Vec<ToolCallBlock>) -> Vec<ToolCallBlock> {
+        if self.random.chance(40) {
+            calls.truncate(1);
+        }
+        calls
+    }
+
+    fn answer(&mut self, mut call: ToolCallBlock) -> ConfirmResult {
+        match self.random.below(4) {
+            0 => ConfirmResult::deny(call),
+            1 => {
+                call.input = r#"{"x":"edited"}"#.to_owned();
+                ConfirmResult::allow(call)
+            }
+            2 => {
+                let rules = call.suggested_rules.clone();
+                ConfirmResult::allow(call).with_rules(rules)
+            }
+            _ => ConfirmResult::allow(call),
+        }
+    }
+
+    /// What is refused changes nothing.
+    fn try_nonsense(&mut self) {
+        let (before, entries) = (self.agent.messages(), self.log.events().len());
+        let call = ToolCallBlock::new("nobody", "asks", "{}");
+        let foreign = UserConfirmResultEvent::new("another", [ConfirmResult::allow(call.clone())]);
+        assert!(self.agent.reply_stream(foreign).is_err());
+        let late = ExternalExecutionResultEvent::new("another", [call.success("late")]);
+        assert!(self.agent.reply_stream(late).is_err());
+        assert!(self.agent.reply_stream(Msg::system("system", "Obey.")).is_err());
+        assert_eq!((self.agent.messages(), self.log.events().len()), (before, entries), "a refusal changes nothing");
+    }
+
+    /// However things stand, they can be brought to an end, and the next reply works.
+    async fn last_turn(&mut self) {
+        for _ in 0..4 {
+            let Some(open) = self.agent.open_reply() else { break };
+            let stream = self.agent.reply_stream(UserInterruptEvent::new(open.id().to_owned()));
+            let stream = stream.unwrap_or_else(|error| panic!("{error}"));
+            self.read(stream, Fate::Nothing, 0).await;
+            laws::check(&self.agent, &self.log);
+        }
+        assert_eq!(self.agent.open_reply(), None, "an interrupt ends what waits");
+        presentable(&self.agent.messages());
+        self.model = ScriptedModel::new().says("Done.");
+        self.restart();
+        let message = self.agent.reply("Are you done?").await.unwrap();
+        assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
+        laws::check(&self.agent, &self.log);
+    }
+}

@@ -1,0 +1,96 @@
+//! A log that outlives the process that writes it.
+
+use std::sync::{Arc, Mutex};
+
+use recount_agent::{AgentState, BoxFuture, Saved, Sink, SinkError};
+use recount_message::{AgentEvent, EventKind, Fold};
+
+use crate::random::Random;
+
+/// What was written, and how much of it is safe. Clones are the same log.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Inner>>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    entries: Vec<(AgentEvent, Option<AgentState>)>,
+    committed: usize,
+    /// The process that may write. Those before it are dead.
+    process: u32,
+}
+
+impl Log {
+    /// The sink of a new process. What an older one still says is lost.
+    pub(crate) fn sink(&self) -> impl Sink {
+        let mut inner = self.0.lock().unwrap();
+        inner.process += 1;
+        Writer { log: self.clone(), process: inner.process }
+    }
+
+    /// The process dies. What was committed stays, and of the rest as much as chance lets.
+    pub(crate) fn crash(&self, random: &mut Random) {
+        let mut inner = self.0.lock().unwrap();
+        inner.process += 1;
+        let unsafe_entries = inner.entries.len() - inner.committed;
+        let kept = inner.committed + random.below(unsafe_entries + 1);
+        inner.entries.truncate(kept);
+        inner.committed = kept;
+    }
+
+    pub(crate) fn events(&self) -> Vec<AgentEvent> {
+        self.0.lock().unwrap().entries.iter().map(|(event, _)| event.clone()).collect()
+    }
+
+    pub(crate) fn fold(&self) -> Fold {
+        let mut fold = Fold::new();
+        for (event, _) in &self.0.lock().unwrap().entries {
+            let outcome = fold.apply(event);
+            assert_eq!(outcome.reason(), None, "what an agent writes can be applied: {}", event.to_json());
+        }
+        fold
+    }
+
+    /// What another process finds, if there is anything.
+    pub(crate) fn saved(&self) -> Option<Saved> {
+        let state = self.0.lock().unwrap().entries.iter().rev().find_map(|(_, state)| state.clone())?;
+        let saved = Saved::new(state, self.fold().checkpoint());
+        // It comes from a file.
+        Some(Saved::from_json(&saved.to_json()).unwrap())
+    }
+
+    /// Whether it is safe that a call has begun to run.
+    pub(crate) fn has_begun(&self, call_id: &str) -> bool {
+        let inner = self.0.lock().unwrap();
+        inner.entries[..inner.committed]
+            .iter()
+            .any(|(event, _)| matches!(&event.kind, EventKind::ToolResultStart(start) if start.tool_call_id == call_id))
+    }
+}
+
+struct Writer {
+    log: Log,
+    process: u32,
+}
+
+impl Sink for Writer {
+    fn append(&mut self, event: &AgentEvent, state: Option<&AgentState>) -> Result<(), SinkError> {
+        let mut inner = self.log.0.lock().unwrap();
+        if inner.process == self.process {
+            inner.entries.push((event.clone(), state.cloned()));
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> BoxFuture<'static, Result<(), SinkError>> {
+        let (log, process) = (self.log.clone(), self.process);
+        Box::pin(async move {
+            // Others have their turn while the disk is written.
+            tokio::task::yield_now().await;
+            let mut inner = log.0.lock().unwrap();
+            if inner.process == process {
+                inner.committed = inner.entries.len();
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,42 @@
+//! Random answers.
+
+use recount_agent::scripted::{Answer, Piece, ScriptedModel};
+use recount_message::{DataBlock, ErrorType, Object};
+use recount_model::decode::{CallError, CallErrorKind};
+
+use crate::random::Random;
+use crate::tools::NAMES;
+
+/// Inputs, most of which a tool can be called with.
+const INPUTS: &[&str] = &["{}", "{}", r#"{"x":"1"}"#, r#"{"x":1}"#, "", r#"{"x": "bro"#, "[1]", "nonsense"];
+
+pub(crate) fn script(random: &mut Random) -> ScriptedModel {
+    let answers = random.below(14);
+    (0..answers).fold(ScriptedModel::new(), |model, _| model.answer(answer(random)))
+}
+
+fn answer(random: &mut Random) -> Answer {
+    let mut answer = Answer::new();
+    for _ in 0..random.below(6) {
+        answer = answer.chunk((0..random.below(3)).map(|_| piece(random)));
+        if random.chance(4) {
+            let kind = *random.pick(&[CallErrorKind::Provider, CallErrorKind::Unreachable, CallErrorKind::Truncated]);
+            return answer.fail_with(CallError::new(kind, ErrorType::Upstream, "the model fails on purpose"));
+        }
+    }
+    if random.chance(80) { answer.tokens(10, 5) } else { answer }
+}
+
+fn piece(random: &mut Random) -> Piece {
+    match random.below(10) {
+        0 | 1 => Piece::Text("some text ".to_owned()),
+        2 => Piece::Thinking { thinking: "a thought ".to_owned(), extra: Object::from([("signature", "sig")]) },
+        3 => Piece::Data(DataBlock::from_bytes(b"GIF89a").with_id("picture")),
+        _ => Piece::Call {
+            // Few ids, so that they meet.
+            id: format!("c{}", random.below(5)),
+            name: (*random.pick(NAMES)).to_owned(),
+            input: (*random.pick(INPUTS)).to_owned(),
+        },
+    }
+}

@@ -1,0 +1,173 @@
+use std::error::Error;
+
+use pretty_assertions::assert_eq;
+use recount_agent::permission::{Opinion, Surroundings};
+use recount_agent::tool::{FunctionTool, Mounted, NoArguments, Tool, ToolError, ToolOutput, ToolSays, arguments};
+use recount_message::{DataBlock, Json, MediaBlock, Object, ToolResultState};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::support::{context, run, text};
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+struct Weather {
+    /// The city.
+    city: String,
+    /// How many days.
+    days: Option<u8>,
+}
+
+#[tokio::test]
+async fn a_function_is_a_tool() {
+    let tool = FunctionTool::new("get_weather", "Says how the weather is.", |weather: Weather| async move {
+        Ok(format!("Sunny in {}", weather.city))
+    });
+    assert_eq!(text(&run(&tool, r#"{"city":"Paris"}"#).await.unwrap()), "Sunny in Paris");
+    let expected = concat!(
+        r#"{"type":"function","function":{"name":"get_weather","description":"Says how the weather is.","#,
+        r#""parameters":{"properties":{"city":{"description":"The city.","type":"string"},"#,
+        r#""days":{"description":"How many days.","format":"uint8","maximum":255,"minimum":0,"type":["integer","null"]}},"#,
+        r#""required":["city"],"type":"object"}}}"#
+    );
+    assert_eq!(Mounted::new(tool).unwrap().offer().to_json().as_str(), expected);
+}
+
+async fn parsed(weather: Weather) -> Result<Vec<u32>, ToolError> {
+    let days: u32 = weather.city.parse()?;
+    Ok(vec![days, u32::from(weather.days.ok_or("say how many days")?)])
+}
+
+#[tokio::test]
+async fn any_value_and_any_error_can_come_of_it() {
+    let tool = FunctionTool::new("parsed", "", parsed);
+    assert_eq!(text(&run(&tool, r#"{"city":"3","days":4}"#).await.unwrap()), "[3,4]");
+    assert_eq!(run(&tool, r#"{"city":"3"}"#).await.unwrap_err().to_string(), "say how many days");
+    assert_eq!(run(&tool, r#"{"city":"x"}"#).await.unwrap_err().to_string(), "invalid digit found in string");
+
+    let echo = FunctionTool::new("echo", "", |weather: Weather| async { Ok(weather) });
+    assert_eq!(text(&run(&echo, r#"{"city":"Rome"}"#).await.unwrap()), r#"{"city":"Rome","days":null}"#);
+    let nothing = FunctionTool::new("nothing", "", |_: NoArguments| async { Ok(()) });
+    assert_eq!(text(&run(&nothing, "{}").await.unwrap()), "done");
+    let failed = FunctionTool::new("failed", "", |_: NoArguments| async { Ok(ToolOutput::failed("no")) });
+    assert_eq!(run(&failed, "{}").await.unwrap().state(), ToolResultState::Error);
+}
+
+#[tokio::test]
+async fn images_and_files_are_put_into_an_output() {
+    let image = FunctionTool::new("image", "", |_: NoArguments| async {
+        Ok(ToolOutput::new(("a chart:", DataBlock::from_bytes(b"GIF89a"))))
+    });
+    let output = run(&image, "{}").await.unwrap();
+    assert!(matches!(output.content.blocks(), [_, MediaBlock::Data(data)] if data.media_type() == "image/gif"));
+}
+
+#[derive(Debug)]
+struct Outer(std::num::ParseIntError);
+
+impl std::fmt::Display for Outer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the port is wrong")
+    }
+}
+
+impl Error for Outer {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+#[test]
+fn what_caused_an_error_is_told_along_with_it() {
+    let error = ToolError::from(Outer("x".parse::<u8>().unwrap_err()));
+    assert_eq!(error.to_string(), "the port is wrong: invalid digit found in string");
+    let boxed: Box<dyn Error + Send + Sync> = "no such city".into();
+    assert_eq!(ToolError::from(boxed).to_string(), "no such city");
+}
+
+#[tokio::test]
+async fn a_tool_speaks_while_it_runs() {
+    let tool = FunctionTool::with_context("build", "", |_: NoArguments, context| async move {
+        context.say("compiling\n").await;
+        context.signal("progress", [("percent", 50)]).await;
+        context.request_stop("the disk is full").await;
+        Ok(format!("{} {} {}", context.session_id(), context.call_id(), context.agent()))
+    });
+    let (context, mut said) = context();
+    let output = tool.run(Object::new(), &context).await.unwrap();
+    assert_eq!(text(&output), "s1 c1 Friday");
+    drop(context);
+    let mut words = Vec::new();
+    while let Some((call, says)) = said.recv().await {
+        assert_eq!(call, "c1");
+        words.push(says);
+    }
+    let progress = ToolSays::Signal { name: "progress".into(), value: Object::from([("percent", 50)]) };
+    assert_eq!(
+        words,
+        [ToolSays::Text("compiling\n".into()), progress, ToolSays::Stop { reason: "the disk is full".into() }]
+    );
+}
+
+#[test]
+fn what_only_the_type_can_say_is_said_before_anybody_is_asked() {
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(try_from = "u8")]
+    struct Even;
+
+    impl TryFrom<u8> for Even {
+        type Error = String;
+
+        fn try_from(number: u8) -> Result<Self, String> {
+            if number.is_multiple_of(2) { Ok(Self) } else { Err(format!("{number} is odd")) }
+        }
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    struct Pair {
+        #[schemars(with = "u8")]
+        #[allow(dead_code, reason = "it is only read")]
+        number: Even,
+    }
+    let tool = FunctionTool::new("pair", "", |_: Pair| async { Ok(()) });
+    let tool = Mounted::new(tool).unwrap();
+    assert!(arguments::read(r#"{"number": 4}"#, &tool).is_ok());
+    let error = arguments::read(r#"{"number": 3}"#, &tool).unwrap_err();
+    assert_eq!(error.to_string(), "invalid arguments for `pair`: `number`: 3 is odd at line 1 column 12");
+}
+
+#[tokio::test]
+async fn a_whole_number_may_be_written_with_a_fraction() {
+    let tool = FunctionTool::new("echo", "", |weather: Weather| async { Ok(weather) });
+    let tool = Mounted::new(tool).unwrap();
+    let read = arguments::read(r#"{"city": "Rome", "days": 3.0}"#, &tool).unwrap();
+    assert!(!read.is_repaired());
+    assert_eq!(text(&run(&*tool, &read.object.to_json()).await.unwrap()), r#"{"city":"Rome","days":3}"#);
+}
+
+#[tokio::test]
+async fn a_tool_may_have_an_opinion() {
+    let tool = FunctionTool::new("order", "", |_: Weather| async { Ok(()) })
+        .permission(|weather| if weather.city == "Paris" { Opinion::Allow } else { Opinion::Deny("too far".into()) });
+    let surroundings = Surroundings::default();
+    let paris = Object::from([("city", "Paris")]);
+    assert_eq!(tool.opinion(&paris, &surroundings).await, Opinion::Allow);
+    let rome = Object::from([("city", "Rome")]);
+    assert_eq!(tool.opinion(&rome, &surroundings).await, Opinion::Deny("too far".into()));
+    let without = FunctionTool::new("order", "", |_: Weather| async { Ok(()) });
+    assert_eq!(without.opinion(&rome, &surroundings).await, Opinion::Passthrough);
+}
+
+#[tokio::test]
+async fn an_external_tool_is_not_run_here() {
+    let schema = Json::parse(r#"{"type":"object","required":["exit"]}"#).unwrap();
+    let tool = FunctionTool::<Weather>::external("ask", "Asks.").metadata_schema(schema);
+    assert!(tool.spec().external);
+    assert_eq!(
+        run(&tool, r#"{"city":"x"}"#).await.unwrap_err().to_string(),
+        "`ask` is run elsewhere and cannot be run here"
+    );
+    let tool = Mounted::new(tool).unwrap();
+    assert!(tool.check_metadata(&Object::from([("exit", 0)])).is_ok());
+    let violations = tool.check_metadata(&Object::new()).unwrap_err();
+    assert_eq!(violations.to_string(), "\"exit\" is a required property (at $)");
+}

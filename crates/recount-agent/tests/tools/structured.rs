@@ -1,0 +1,130 @@
+use pretty_assertions::assert_eq;
+use recount_agent::tool::{Mounted, StructuredOutput, Tool, ToolError, arguments};
+use recount_message::{Json, Object};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::support::{run, text};
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(try_from = "Unchecked")]
+#[schemars(with = "Unchecked")]
+struct Weather {
+    city: String,
+    temp: i8,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Unchecked {
+    city: String,
+    #[schemars(range(min = -60, max = 60))]
+    temp: i8,
+    #[serde(default = "celsius")]
+    unit: String,
+}
+
+fn celsius() -> String {
+    "C".to_owned()
+}
+
+/// What no schema can say.
+impl TryFrom<Unchecked> for Weather {
+    type Error = String;
+
+    fn try_from(weather: Unchecked) -> Result<Self, String> {
+        match weather.unit.as_str() {
+            "C" => Ok(Self { city: weather.city, temp: weather.temp }),
+            other => Err(format!("{other} is no unit")),
+        }
+    }
+}
+
+#[track_caller]
+fn refused(tool: &Mounted, input: &str, expected: &str) {
+    let error = arguments::read(input, tool).unwrap_err().to_string();
+    assert_eq!(error, format!("invalid arguments for `GenerateStructuredOutput`: {expected}"));
+}
+
+#[tokio::test]
+async fn an_answer_is_checked_by_its_schema_and_by_its_type() {
+    let output = StructuredOutput::of::<Weather>();
+    let tool = Mounted::new(output.clone()).unwrap();
+    refused(&tool, r#"{"city":"Paris"}"#, "\"temp\" is a required property (at $)");
+    refused(&tool, r#"{"city":"Paris","temp":99}"#, "99 is greater than the maximum of 60 (at $.temp)");
+    refused(&tool, r#"{"city":"Paris","temp":20,"unit":"K"}"#, "K is no unit");
+
+    let read = arguments::read(r#"{"city":"Paris","temp":"20"}"#, &tool).unwrap();
+    assert!(read.is_repaired());
+    assert_eq!(text(&run(&*tool, "{}").await.unwrap()), "Structured output generated successfully.");
+    let answer = output.complete(&read.object);
+    assert_eq!(answer.to_json(), r#"{"city":"Paris","temp":20,"unit":"C"}"#);
+    let weather = StructuredOutput::decode::<Weather>(&answer).unwrap();
+    assert_eq!(weather, Weather { city: "Paris".into(), temp: 20 });
+    assert!(tool.spec().read_only && tool.spec().concurrency_safe);
+}
+
+#[test]
+fn what_the_type_checks_is_still_checked_after_a_reload() {
+    let written = StructuredOutput::of::<Weather>().schema().to_string();
+    let wrong = r#"{"city":"Paris","temp":20,"unit":"K"}"#;
+    // The schema alone cannot know.
+    let from_schema = StructuredOutput::from_schema(Json::parse(&written).unwrap());
+    assert!(arguments::read(wrong, &Mounted::new(from_schema.clone()).unwrap()).is_ok());
+    assert_eq!(from_schema.complete(&Object::from([("city", "Rome")])).to_json(), r#"{"city":"Rome","unit":"C"}"#);
+
+    let again = StructuredOutput::of::<Weather>();
+    assert_eq!(again.schema().to_string(), written);
+    refused(&Mounted::new(again).unwrap(), wrong, "K is no unit");
+    let checked = from_schema.checked_by(|output| match output.get("unit").and_then(Json::to_text).as_deref() {
+        Some("C") => Ok(()),
+        _ => Err(ToolError::new("say it in degrees Celsius")),
+    });
+    refused(&Mounted::new(checked).unwrap(), wrong, "say it in degrees Celsius");
+}
+
+#[test]
+fn an_answer_that_is_no_object_is_wrapped_in_one() {
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Mood {
+        Good,
+        Bad,
+    }
+    let tool = StructuredOutput::of::<Vec<Mood>>();
+    let read = arguments::read(r#"{"output": ["good", "bad"]}"#, &Mounted::new(tool.clone()).unwrap()).unwrap();
+    let moods = StructuredOutput::decode::<Vec<Mood>>(&tool.complete(&read.object)).unwrap();
+    assert_eq!(moods, [Mood::Good, Mood::Bad]);
+}
+
+#[test]
+fn defaults_are_filled_wherever_they_are_declared() {
+    let schema = r##"{"type":"object","properties":{
+        "list":{"type":"array","items":{"$ref":"#/$defs/Node"}},"size":{"type":"integer","default":3}},
+        "$defs":{"Node":{"type":"object","properties":{
+            "name":{"type":"string"},"on":{"type":"boolean","default":true},"next":{"$ref":"#/$defs/Node"}}}}}"##;
+    let output = StructuredOutput::from_schema(Json::parse(schema).unwrap());
+    let answer =
+        output.complete(&Object::parse(r#"{"list":[{"name":"a"},{"on":false,"next":{"name":"b"}}]}"#).unwrap());
+    let expected = r#"{"list":[{"name":"a","on":true},{"on":false,"next":{"name":"b","on":true}}],"size":3}"#;
+    assert_eq!(answer.to_json(), expected);
+}
+
+#[test]
+fn a_type_that_holds_itself_has_a_schema() {
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Task {
+        title: String,
+        #[serde(default)]
+        parts: Vec<Task>,
+    }
+    let output = StructuredOutput::of::<Task>();
+    let tool = Mounted::new(output.clone()).unwrap();
+    let read = arguments::read(r#"{"title":"a","parts":[{"title":"b"}]}"#, &tool).unwrap();
+    assert_eq!(output.complete(&read.object).to_json(), r#"{"title":"a","parts":[{"title":"b","parts":[]}]}"#);
+    refused(&tool, r#"{"title":"a","parts":[{"parts":[]}]}"#, "\"title\" is a required property (at $.parts[0])");
+    let list = StructuredOutput::of::<Vec<Task>>();
+    let tool = Mounted::new(list.clone()).unwrap();
+    let read = arguments::read(r#"{"output":[{"title":"a"}]}"#, &tool).unwrap();
+    assert_eq!(list.complete(&read.object).to_json(), r#"{"output":[{"title":"a","parts":[]}]}"#);
+    assert_eq!(list.spec().name, "GenerateStructuredOutput");
+}
