@@ -2,8 +2,9 @@
 //!
 //! [`streams`] makes the events, [`responses`] what models send, [`steps`] is what is measured, [`clock`] measures it. The
 //! binary prints a table of all of it beside AgentScope for Python; `benches/` watches the same steps with criterion.
-//! [`log`] is about the log.
+//! [`log`] is about the log, [`agent`] about the agent.
 
+pub mod agent;
 pub mod clock;
 pub mod log;
 pub mod python;

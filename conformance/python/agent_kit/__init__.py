@@ -1,0 +1,1 @@
+"""Scenarios of an agent, played by the published package."""
