@@ -5,15 +5,20 @@ VENV := .venv
 JAVA := target/java-is-installed
 CLIENT := clients/typescript
 PNPM := npx --yes pnpm@10 --dir $(CLIENT)
+MCP := conformance/mcp
 SAMPLE := crates/recount-cli/samples/weather.jsonl
+# What is left out by default, and tested all the same.
+FEATURES := --features recount/agent,recount-agent/builtin,recount-agent/mcp
 # How long each fuzz target runs, in seconds.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS := event_decode message_decode fold json_scanner dialect_java dialect_java1 dialect_typescript \
-	openai_decode responses_decode anthropic_decode gemini_decode ollama_decode
+	openai_decode responses_decode anthropic_decode gemini_decode ollama_decode arguments shell
 # How many generated lines the published Python package judges.
 CONFORMANCE_STREAMS ?= 400
 # How many simulations of the log are run, of 200 steps each.
 SOAK_SEEDS ?= 5000
+# How many random lives of an agent are lived.
+SOAK_LIVES ?= 10000
 # How many times a process is killed.
 CHAOS_ROUNDS ?= 200
 
@@ -35,11 +40,15 @@ test: lint rust-test client-test conformance ## Everything that must hold: lints
 
 lint: ## Formatting, lints, documentation
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- --deny warnings
-	RUSTDOCFLAGS='--deny warnings' cargo doc --no-deps --document-private-items --quiet
+	cargo clippy --workspace --all-targets $(FEATURES) --quiet -- --deny warnings
+	RUSTDOCFLAGS='--deny warnings' cargo doc --no-deps --document-private-items $(FEATURES) --quiet
 
-rust-test: ## The Rust tests, the laws and the fuzz corpora among them
-	cargo test --quiet
+rust-test: $(MCP)/node_modules/installed ## The Rust tests, the laws and the fuzz corpora among them
+	cargo test --quiet $(FEATURES)
+
+$(MCP)/node_modules/installed: $(MCP)/package.json $(MCP)/pnpm-lock.yaml
+	npx --yes pnpm@10 --dir $(MCP) install --frozen-lockfile
+	touch $@
 
 $(CLIENT)/node_modules/installed: $(CLIENT)/package.json $(CLIENT)/pnpm-lock.yaml
 	$(PNPM) install --frozen-lockfile
@@ -63,6 +72,7 @@ python-conformance: $(VENV)/installed ## The same for AgentScope Python alone
 	$(VENV)/bin/python conformance/python/formatters.py --check
 	$(VENV)/bin/python conformance/python/model_requests.py --check
 	$(VENV)/bin/python conformance/python/streams.py --check
+	$(VENV)/bin/python conformance/python/agents.py --check
 	for kind in legal messages; do \
 		cargo run --quiet --package recount-testkit -- emit --kind $$kind --seed 1 --count $(CONFORMANCE_STREAMS) \
 		| $(VENV)/bin/python conformance/python/verify.py || exit 1; \
@@ -90,6 +100,7 @@ conformance-record: $(VENV)/installed $(JAVA) ## Write down anew what the peers 
 	$(VENV)/bin/python conformance/python/formatters.py
 	$(VENV)/bin/python conformance/python/model_requests.py
 	$(VENV)/bin/python conformance/python/streams.py
+	$(VENV)/bin/python conformance/python/agents.py
 	conformance/java/ask record
 
 bench: $(VENV)/installed $(CLIENT)/node_modules/installed ## Measure, beside AgentScope Python, JSON.parse and bare SQLite
@@ -97,6 +108,7 @@ bench: $(VENV)/installed $(CLIENT)/node_modules/installed ## Measure, beside Age
 	cargo run --release --quiet --package recount-bench --bin recount-bench -- --python $(VENV)/bin/python
 	$(PNPM) bench
 	cargo run --release --quiet --package recount-bench --bin recount-log-bench
+	cargo run --release --quiet --package recount-bench --bin recount-agent-bench -- --python $(VENV)/bin/python
 
 fuzz: ## Fuzz every target for a minute, with libFuzzer
 	cd fuzz && for target in $(FUZZ_TARGETS); do \
@@ -110,6 +122,7 @@ soak: $(CLIENT)/node_modules/installed ## The laws and the simulator over many m
 	cargo build --release --quiet --package recount-cli
 	RECOUNT_BIN=$(CURDIR)/target/release/recount $(PNPM) soak
 	PROPTEST_CASES=20000 cargo test --release --package recount-model --test format_rules
+	RECOUNT_SOAK_LIVES=$(SOAK_LIVES) cargo test --release --package recount-agent --test soak -- --nocapture
 	cargo run --release --quiet --package recount-simulator -- simulate --seed 1000000 --seeds $(SOAK_SEEDS) --steps 200
 	$(MAKE) conformance CONFORMANCE_STREAMS=20000
 
@@ -118,4 +131,4 @@ chaos: ## Kill a process that writes to a log, again and again, and look for wha
 
 clean: ## Remove what was built and installed
 	cargo clean
-	rm -rf $(VENV) $(CLIENT)/node_modules $(CLIENT)/dist
+	rm -rf $(VENV) $(CLIENT)/node_modules $(CLIENT)/dist $(MCP)/node_modules

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use recount_dialect::Dialect;
-use recount_message::{CustomEvent, DecodeError, Event, Fold, Msg};
+use recount_message::{CustomEvent, DecodeError, Event, EventKind, Fold, Msg};
 
 use super::{Status, tell_unapplied};
 use crate::checkpoint_file::{self, CheckpointFile};
@@ -167,6 +167,9 @@ impl Folding<'_> {
 
     fn apply(&mut self, event: &Event<'_>) -> Result<()> {
         self.events += 1;
+        if self.events == 1 && self.args.resume.is_some() {
+            self.hint_if_told_again(event);
+        }
         let outcome = self.fold.apply(event);
         if outcome.reason().is_some() {
             self.unapplied += 1;
@@ -175,6 +178,17 @@ impl Folding<'_> {
             }
         }
         self.fold.take_ended().iter().try_for_each(|message| self.print(message))
+    }
+
+    /// Plain lines have no cursors, so a stream that is given again from its start would be added to what was kept of it.
+    fn hint_if_told_again(&self, first: &Event<'_>) {
+        let EventKind::ReplyStart(start) = &first.kind else { return };
+        if self.fold.open_reply(&start.reply_id).is_some() {
+            self.lines.tell(&format!(
+                "hint: the checkpoint has the start of reply `{}` already; with --resume the input is the rest of the stream",
+                start.reply_id
+            ));
+        }
     }
 
     fn print(&mut self, message: &Msg) -> Result<()> {
@@ -188,8 +202,9 @@ impl Folding<'_> {
 
     fn finish(&self, read: Result<()>) -> Result<Status> {
         if self.args.verbose {
-            self.lines
-                .tell_end(&format!("{} events, {} of them ignored whole or in part", self.events, self.unapplied));
+            let noun = if self.events == 1 { "event" } else { "events" };
+            let ignored = self.unapplied;
+            self.lines.tell_end(&format!("{} {noun}, {ignored} of them ignored whole or in part", self.events));
         }
         read?;
         Ok(Status::flawed_if(self.lines.bad_lines() > 0))

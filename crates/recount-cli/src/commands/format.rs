@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use recount_message::{Json, Msg, Object};
+use recount_message::{DecodeError, Event, EventKind, Json, Msg, Object};
 use recount_model::Provider;
 use recount_model::format::{Formatter, Media, MultiAgent, Note, RequestOptions};
 
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &FormatArgs) -> Result<Status> {
     let messages = match read_messages(&bytes) {
         Ok(messages) => messages,
         Err(problem) => {
-            tell(&format!("{}: {problem}", source.name));
+            format!("{}: {problem}", source.name).lines().for_each(tell);
             return Ok(Status::Flawed);
         }
     };
@@ -112,6 +112,10 @@ fn format(args: &FormatArgs, messages: &[Msg], media: &Media) -> Result<(Json, V
         formatter = formatter.input_types(patterns.iter().map(|pattern| pattern.trim()));
     }
     if args.whole {
+        // Gemini has the name in its address.
+        if args.model.is_empty() && args.provider != Provider::Gemini {
+            tell("hint: the body names no model; --model puts a name in");
+        }
         let request = formatter.request(messages, media, &RequestOptions::new(&args.model))?;
         return Ok((request.body, request.notes));
     }
@@ -130,7 +134,21 @@ fn read_messages(bytes: &[u8]) -> Result<Vec<Msg>, String> {
         text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
     };
     let numbered = texts.iter().enumerate();
-    numbered.map(|(at, text)| Msg::from_json(text).map_err(|error| format!("message {}: {error}", at + 1))).collect()
+    numbered
+        .map(|(at, text)| {
+            Msg::from_json(text).map_err(|error| format!("message {}: {}", at + 1, explain(text, &error)))
+        })
+        .collect()
+}
+
+/// What is wrong with a text that is no message, and what it may be instead.
+fn explain(text: &str, error: &DecodeError) -> String {
+    match Event::from_json(text) {
+        Ok(event) if !matches!(event.kind, EventKind::Unknown(_)) => {
+            format!("this is an event, {}\nhint: `recount fold` turns events into messages", event.type_name())
+        }
+        Ok(_) | Err(_) => error.to_string(),
+    }
 }
 
 fn read_media(path: &Path) -> Result<Media> {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 use clap::Args;
+use recount_message::Object;
 use recount_model::Provider;
 
 use super::Status;
@@ -15,21 +16,36 @@ use super::Status;
 /// address, and whether they are set. What they hold is never printed.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
-pub(crate) struct ModelsArgs {}
+pub(crate) struct ModelsArgs {
+    /// Print one JSON object per variable
+    #[arg(long)]
+    json: bool,
+}
 
 const EXAMPLES: &str = "\
 Examples:
   recount models
   recount models | awk '$3 == \"set\" { print $1 }' | sort -u";
 
-pub(crate) fn run(_: &ModelsArgs) -> Result<Status> {
-    let mut table = String::new();
+pub(crate) fn run(args: &ModelsArgs) -> Result<Status> {
+    let mut table = if args.json { String::new() } else { row("PROVIDER", "VARIABLE", "STATE") };
     for provider in Provider::ALL {
         for variable in provider.key_variables().iter().copied().chain([provider.address_variable()]) {
-            let state = if env::var_os(variable).is_some_and(|value| !value.is_empty()) { "set" } else { "-" };
-            table.push_str(&format!("{:<16} {variable:<20} {state}\n", provider.name()));
+            let is_set = env::var_os(variable).is_some_and(|value| !value.is_empty());
+            let entry = if args.json {
+                let mut entry = Object::from([("provider", provider.name()), ("variable", variable)]);
+                entry.insert("set", is_set);
+                format!("{}\n", entry.to_json())
+            } else {
+                row(provider.name(), variable, if is_set { "set" } else { "-" })
+            };
+            table.push_str(&entry);
         }
     }
     io::stdout().write_all(table.as_bytes()).context("cannot write to standard output")?;
     Ok(Status::Clean)
+}
+
+fn row(provider: &str, variable: &str, state: &str) -> String {
+    format!("{provider:<16} {variable:<20} {state}\n")
 }

@@ -27,6 +27,8 @@ const LINES: &str = r#"{"name": "AgentA", "role": "assistant", "content": [{"typ
 const BROKEN: &str =
     r#"[{"name": "Alice", "role": "user", "content": []}, {"name": "Bob", "role": "king", "content": []}]"#;
 
+const EVENT: &str = r#"{"type":"REPLY_START","session_id":"s1","reply_id":"r1","name":"Friday"}"#;
+
 cases! {
     openai: "format --provider openai --notes" < MESSAGES;
     anthropic: "format --provider anthropic --notes" < MESSAGES;
@@ -37,6 +39,8 @@ cases! {
     multi_agent_brackets: "format --provider dashscope --multi-agent=brackets" < LINES;
     nothing: "format --provider openai" < "[]";
     broken_message: "format --provider openai" < BROKEN;
+    events_instead: "format --provider openai" < EVENT;
+    whole_without_model: "format --provider openai --whole" < "[]";
     no_array: "format --provider openai" < "[1, 2";
     not_utf8: "format --provider openai" < b"[\"\xff\"]";
     unknown_provider: "format --provider acme";

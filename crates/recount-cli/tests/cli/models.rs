@@ -7,7 +7,12 @@ use crate::run::{check_run, command, finish};
 
 #[test]
 fn says_what_is_set_and_never_what_it_holds() {
-    let mut command = command("models");
+    check("models_table", "models");
+    check("models_json", "models --json");
+}
+
+fn check(name: &str, arguments: &str) {
+    let mut command = command(arguments);
     for provider in Provider::ALL {
         for name in provider.key_variables().iter().copied().chain([provider.address_variable()]) {
             command.env_remove(name);
@@ -17,5 +22,5 @@ fn says_what_is_set_and_never_what_it_holds() {
     let run = finish(command, b"");
     assert_eq!(run.stderr, "");
     assert!(!run.stdout.contains("secret") && !run.stdout.contains("gpu.example"));
-    check_run("models_table", "models", &run);
+    check_run(name, arguments, &run);
 }

@@ -113,3 +113,17 @@ fn the_cursor_counts_events_and_no_other_lines() {
     let checkpoint = fs::read_to_string(directory.join("state.json")).unwrap();
     assert_eq!(checkpoint, "{\"version\":1,\"cursor\":\"2\",\"replies\":[]}\n");
 }
+
+#[test]
+fn a_stream_that_is_given_again_gets_a_hint() {
+    let directory = directory("pieces_again");
+    let start = cut(OVERLAPPING, &[2]).remove(0);
+    let run = |options: &str, input: &str| {
+        let mut command = command(options);
+        command.current_dir(&directory);
+        finish(command, input.as_bytes())
+    };
+    assert_eq!(run("fold --checkpoint state.json", &start).stderr, "");
+    let again = run("fold --resume state.json", OVERLAPPING);
+    assert!(again.stderr.contains("hint: the checkpoint has the start of reply `r1` already"), "{}", again.stderr);
+}

@@ -14,7 +14,8 @@ use crate::progress::Progress;
 /// Print the events of a session
 ///
 /// Prints one event per line, as they are stored. What comes out can be folded,
-/// checked, shown, and imported again.
+/// checked, shown, and imported again. Documents that were stored along with the
+/// events and uploads that they name are not in it; `backup` takes those too.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct ExportArgs {
