@@ -17,11 +17,7 @@ pub trait AgentSource: Send + Sync + 'static {
     /// # Errors
     ///
     /// When there is no such agent, or when something that it needs is missing, such as a key.
-    fn build<'a>(
-        &'a self,
-        name: &'a str,
-        session: &'a SessionKey,
-    ) -> BoxFuture<'a, Result<AgentBuilder, SourceError>>;
+    fn build<'a>(&'a self, name: &'a str, session: &'a SessionKey) -> BoxFuture<'a, Result<AgentBuilder, SourceError>>;
 }
 
 /// What people are told of an agent.
