@@ -152,7 +152,8 @@ public final class Scenario {
         .timestamp(Stabiliser.FIXED_TIMESTAMP);
   }
 
-  ReActAgent build() {
+  /** The agent with its script. */
+  public ReActAgent build() {
     Toolkit toolkit = new Toolkit(ToolkitConfig.builder().parallel(parallel).build());
     registrations.forEach(registration -> registration.accept(toolkit));
     ReActAgent.Builder builder =

@@ -1,0 +1,1 @@
+"""A real service to forward to."""
