@@ -2,16 +2,17 @@
 //! event takes.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use recount_log::storage::{Storage, Stored, View, Views, Write};
-use recount_log::writer::{Notice, Outbox};
+use recount_log::storage::{Storage, Write};
+use recount_log::writer::{Ground, Notice, Outbox, Pipeline};
 use recount_log::{
-    Adoption, Answer, AppendRequest, Cursor, Durability, Error, Events, Frame, Log, Options, Request, SessionKey,
+    Answer, AppendRequest, Cursor, Durability, Error, Events, Frame, Log, MemoryStorage, Options, Request, SessionKey,
     SqliteStorage, Start, Surroundings, Writer,
 };
+use recount_message::Object;
 use rusqlite::{Connection, params};
 
 use crate::clock::cpu_time;
@@ -48,15 +49,13 @@ impl Load {
     }
 }
 
-/// How long something took.
+/// How long the bare loop took.
 #[derive(Debug, Clone, Copy)]
 pub struct Spent {
     /// On the wall.
     pub wall: Duration,
-    /// Of the processor, in the thread that writes.
+    /// Of the processor.
     pub cpu: Duration,
-    /// Of that, in commits to the storage.
-    pub commits: Duration,
 }
 
 /// What a loop takes that does nothing but insert rows into the table of the log.
@@ -110,7 +109,7 @@ pub fn bare_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent> {
         transaction.commit()?;
         if written == 0 {
             let cpu = cpu_time().saturating_sub(cpu);
-            let spent = Spent { wall: started.elapsed(), cpu, commits: cpu };
+            let spent = Spent { wall: started.elapsed(), cpu };
             drop(done);
             emptier.join().map_err(|_| anyhow::anyhow!("the thread that empties the log panicked"))?;
             return Ok(spent);
@@ -118,15 +117,15 @@ pub fn bare_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent> {
     }
 }
 
-/// What the log's writer takes for the same entries in the same order, each a request of its own, as many to a commit.
+/// What the log's writer takes for the same entries in the same order, each a request of its own, as many to a commit. As in
+/// a log, one thread plans while another commits what was planned before.
 ///
 /// # Errors
 ///
 /// When the log fails.
-pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent> {
+pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Written> {
     let directory = tempfile::tempdir()?;
-    let storage = SqliteStorage::open(directory.path(), &mut Options::default().durability(durability))?;
-    let mut storage = Timed { storage, commits: Duration::ZERO };
+    let mut storage = SqliteStorage::open(directory.path(), &mut Options::default().durability(durability))?;
     let mut writer = Writer::new(Surroundings::default());
     let keys =
         (0..SESSIONS).map(|number| SessionKey::new(&format!("session-{number}"))).collect::<Result<Vec<_>, _>>()?;
@@ -135,56 +134,76 @@ pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent>
     let mut outbox = Counting::default();
     writer.run(&mut storage, &creating, &mut outbox);
 
-    storage.commits = Duration::ZERO;
-    let mut spent = Spent { wall: Duration::ZERO, cpu: Duration::ZERO, commits: Duration::ZERO };
+    // What callers do on their own threads.
     let mut requests = load.events.iter().flat_map(|events| {
         keys.iter().map(move |key| Request::Append(AppendRequest::new(key.clone(), events.clone())))
     });
+    let mut batches: Vec<Vec<Request>> = Vec::new();
     loop {
-        // What a caller does on its own thread.
         let batch: Vec<Request> = requests.by_ref().take(BATCH).collect();
         if batch.is_empty() {
             break;
         }
-        let (started, cpu) = (Instant::now(), cpu_time());
-        writer.run(&mut storage, &batch, &mut outbox);
-        spent.wall += started.elapsed();
-        spent.cpu += cpu_time().saturating_sub(cpu);
+        batches.push(batch);
     }
+
+    let readers = storage.readers();
+    let ground = Ground { views: &*readers, is_shared: storage.is_shared() };
+    let (begin, to_do) = sync_channel::<Vec<Write>>(1);
+    let (tell, done) = sync_channel(1);
+    let committer = std::thread::spawn(move || {
+        let cpu = cpu_time();
+        for writes in to_do {
+            let result = storage.commit(&writes);
+            if tell.send((writes, result)).is_err() {
+                break;
+            }
+        }
+        (cpu_time().saturating_sub(cpu), storage)
+    });
+    let mut pipeline = Pipeline::new(writer);
+    // Nothing fails here, so nothing is tried again.
+    let mut no_storage = MemoryStorage::default();
+    let mut finish = |pipeline: &mut Pipeline, outbox: &mut Counting| -> anyhow::Result<()> {
+        let (writes, result) = done.recv()?;
+        result?;
+        if let Some(next) = pipeline.finish(writes, Ok(()), &mut no_storage, outbox) {
+            begin.send(next)?;
+        }
+        pipeline.deliver(outbox);
+        Ok(())
+    };
+    let (started, cpu) = (Instant::now(), cpu_time());
+    for batch in batches {
+        for request in batch {
+            pipeline.push(request);
+        }
+        if let Some(writes) = pipeline.advance(ground, &mut outbox) {
+            begin.send(writes)?;
+        } else {
+            finish(&mut pipeline, &mut outbox)?;
+        }
+    }
+    while pipeline.is_under_way() {
+        finish(&mut pipeline, &mut outbox)?;
+    }
+    let (wall, planner) = (started.elapsed(), cpu_time().saturating_sub(cpu));
+    drop(begin);
+    let (committer, mut storage) = committer.join().map_err(|_| anyhow::anyhow!("the thread that commits panicked"))?;
     anyhow::ensure!(outbox.done == load.entries() + SESSIONS, "only {} were answered", outbox.done);
     storage.close()?;
-    spent.commits = storage.commits;
-    Ok(spent)
+    Ok(Written { wall, planner, committer })
 }
 
-/// A storage that notes how long its commits take.
-#[derive(Debug)]
-struct Timed<S> {
-    storage: S,
-    commits: Duration,
-}
-
-impl<S: Views> Views for Timed<S> {
-    fn view(&self) -> Stored<Box<dyn View + '_>> {
-        self.storage.view()
-    }
-}
-
-impl<S: Storage> Storage for Timed<S> {
-    fn readers(&self) -> Arc<dyn Views + Send + Sync> {
-        self.storage.readers()
-    }
-
-    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
-        let started = cpu_time();
-        let result = self.storage.commit(writes);
-        self.commits += cpu_time().saturating_sub(started);
-        result
-    }
-
-    fn close(&mut self) -> Stored<()> {
-        self.storage.close()
-    }
+/// How long the log's writer took.
+#[derive(Debug, Clone, Copy)]
+pub struct Written {
+    /// On the wall.
+    pub wall: Duration,
+    /// Of the processor, in the thread that plans.
+    pub planner: Duration,
+    /// Of the processor, in the thread that commits.
+    pub committer: Duration,
 }
 
 /// Counts what went well.
@@ -262,10 +281,12 @@ impl LongSession {
     async fn of(directory: &Path, lines: &str) -> anyhow::Result<Self> {
         let log = Log::open(directory, Options::default())?;
         let key = SessionKey::new("long")?;
-        let events = Events::from_lines(lines.as_bytes())?;
-        let about = "{}".to_owned();
-        let adoption = Adoption { key: key.clone(), about, events, states: Vec::new(), replaces: false };
-        let row = log.adopt(adoption).await?;
+        let draft = log.draft(key.clone(), &Object::new()).await?;
+        let lines: Vec<&str> = lines.lines().collect();
+        for piece in lines.chunks(BATCH) {
+            draft.append(Events::from_lines(piece.join("\n").as_bytes())?).await?;
+        }
+        let row = draft.adopt().await?;
         Ok(Self { log, key, head: Cursor { epoch: row.epoch, seq: row.head } })
     }
 

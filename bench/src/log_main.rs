@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use recount_bench::log::{BATCH, Load, LongSession, SESSIONS, Spent, appends, bare_loop, size, writer_loop};
+use recount_bench::log::{BATCH, Load, LongSession, SESSIONS, Spent, Written, appends, bare_loop, size, writer_loop};
 use recount_bench::report::{Limit, Target, write_targets};
 use recount_log::Durability;
 use serde::Serialize;
@@ -42,22 +42,23 @@ struct Figures {
 #[derive(Debug, Serialize)]
 struct Appends {
     durability: &'static str,
-    /// Of the processor, in the thread that writes.
+    /// Of the processor: the bare loop, and each of the two threads of the log.
     bare_us_per_entry: f64,
-    writer_us_per_entry: f64,
-    /// Of that, in the storage.
-    commit_us_per_entry: f64,
+    planner_us_per_entry: f64,
+    committer_us_per_entry: f64,
+    /// Of the bare loop's rate, as far as the processor sets it: with a core for each thread, the slower one does.
     share: f64,
     /// On the wall.
     bare_per_second: f64,
     writer_per_second: f64,
     handles_per_second: f64,
+    wall_share: f64,
 }
 
 /// The same entries, written in three ways right after each other.
 struct Round {
     bare: Spent,
-    writer: Spent,
+    writer: Written,
     handles: Duration,
 }
 
@@ -90,12 +91,16 @@ impl Appends {
         Self {
             durability: durability.as_str(),
             bare_us_per_entry: median(&|round| us_per_entry(round.bare.cpu)),
-            writer_us_per_entry: median(&|round| us_per_entry(round.writer.cpu)),
-            commit_us_per_entry: median(&|round| us_per_entry(round.writer.commits)),
-            share: median(&|round| round.bare.cpu.as_secs_f64() / round.writer.cpu.as_secs_f64()),
+            planner_us_per_entry: median(&|round| us_per_entry(round.writer.planner)),
+            committer_us_per_entry: median(&|round| us_per_entry(round.writer.committer)),
+            share: median(&|round| {
+                let slower = round.writer.planner.max(round.writer.committer);
+                round.bare.cpu.as_secs_f64() / slower.as_secs_f64()
+            }),
             bare_per_second: median(&|round| per_second(round.bare.wall)),
             writer_per_second: median(&|round| per_second(round.writer.wall)),
             handles_per_second: median(&|round| per_second(round.handles)),
+            wall_share: median(&|round| round.bare.wall.as_secs_f64() / round.writer.wall.as_secs_f64()),
         }
     }
 }
@@ -193,25 +198,25 @@ async fn measure(options: &Options) -> anyhow::Result<Figures> {
 
 fn print(figures: &Figures, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "appends, {SESSIONS} sessions in turn, {BATCH} to a commit")?;
-    let columns = ["", "bare loop", "the writer", "(SQLite)", "share", "bare loop", "the writer", "the handles"];
-    let units = ["durability", "us of CPU", "us of CPU", "us of CPU", "", "entries/s", "entries/s", "entries/s"];
-    for [first, bare, writer, commit, share, bare_rate, writer_rate, handles] in [columns, units] {
-        writeln!(
-            out,
-            "{first:<12} {bare:>10} {writer:>11} {commit:>10} {share:>6} {bare_rate:>11} {writer_rate:>11} {handles:>12}"
-        )?;
+    let columns =
+        ["", "bare loop", "planning", "committing", "share", "bare loop", "the writer", "share", "the handles"];
+    let units = ["durability", "us of CPU", "us of CPU", "us of CPU", "", "entries/s", "entries/s", "", "entries/s"];
+    for [first, bare, plan, commit, share, bare_rate, writer_rate, wall_share, handles] in [columns, units] {
+        write!(out, "{first:<12} {bare:>10} {plan:>10} {commit:>10} {share:>6} ")?;
+        writeln!(out, "{bare_rate:>11} {writer_rate:>11} {wall_share:>6} {handles:>12}")?;
     }
     for row in &figures.appends {
         writeln!(
             out,
-            "{:<12} {:>10.2} {:>11.2} {:>10.2} {:>6.2} {:>11.0} {:>11.0} {:>12.0}",
+            "{:<12} {:>10.2} {:>10.2} {:>10.2} {:>6.2} {:>11.0} {:>11.0} {:>6.2} {:>12.0}",
             row.durability,
             row.bare_us_per_entry,
-            row.writer_us_per_entry,
-            row.commit_us_per_entry,
+            row.planner_us_per_entry,
+            row.committer_us_per_entry,
             row.share,
             row.bare_per_second,
             row.writer_per_second,
+            row.wall_share,
             row.handles_per_second
         )?;
     }
@@ -236,15 +241,15 @@ fn print(figures: &Figures, out: &mut impl Write) -> std::io::Result<()> {
 }
 
 fn targets(figures: &Figures) -> Vec<Target> {
-    let share = |durability| figures.appends.iter().find(|row| row.durability == durability).map(|row| row.share);
+    let share = |durability| figures.appends.iter().find(|row| row.durability == durability).map(|row| row.wall_share);
     vec![
         Target {
-            name: "appends, process: share of a bare loop on the same table",
+            name: "appends, process: entries per second as a share of a bare loop",
             limit: Limit::AtLeast(0.8),
             measured: share("process"),
         },
         Target {
-            name: "appends, disk: share of a bare loop on the same table",
+            name: "appends, disk: entries per second as a share of a bare loop",
             limit: Limit::AtLeast(0.8),
             measured: share("disk"),
         },

@@ -1,18 +1,23 @@
-//! The thread of the writer: it takes what has come in the meantime and commits it at once.
+//! The thread of the writer: it takes what has come in the meantime, plans it, and has it committed at once.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
+use crate::committing::{Committed, Committing};
 use crate::hub::Hub;
 use crate::loading::Loading;
 use crate::request::{Answer, Request};
-use crate::storage::Storage;
-use crate::writer::{Loaded, Notice, Outbox, Writer};
+use crate::storage::{Storage, Write};
+use crate::writer::{Ground, Loaded, Notice, Outbox, Pipeline, Writer};
 use crate::{Error, SessionKey, StorageError};
 
 /// How many requests are committed at once.
 const GROUP: usize = 2_048;
+/// Fewer requests than this are not worth the way to another thread.
+const FEW: usize = 64;
 
 /// Something for the thread to do.
 pub(crate) enum Job {
@@ -30,7 +35,6 @@ pub(crate) enum Job {
     },
     /// Some room is given back. The answer is whether there is more.
     Shrink(oneshot::Sender<Result<bool, Error>>),
-    /// Everything is moved to where it is kept in the end.
     Flush(oneshot::Sender<Result<(), Error>>),
     Close(oneshot::Sender<Result<(), Error>>),
 }
@@ -49,9 +53,10 @@ pub(crate) fn start(
     queue: &mpsc::Sender<Job>,
     hub: Arc<Hub>,
 ) -> Result<(), Error> {
+    let storage = Committing::start(storage)?;
     let loading = Loading::new(storage.readers(), queue.downgrade());
-    let batch = Batch { requests: Vec::with_capacity(GROUP), waiting: Vec::with_capacity(GROUP) };
-    let desk = Desk { storage, writer, jobs, hub, loading, batch };
+    let delivery = Delivery { waiting: VecDeque::with_capacity(2 * GROUP), first: 0, hub };
+    let desk = Desk { storage, pipeline: Pipeline::new(writer), jobs, loading, delivery };
     std::thread::Builder::new()
         .name("recount-writer".to_owned())
         .spawn(move || desk.run())
@@ -60,41 +65,41 @@ pub(crate) fn start(
 }
 
 struct Desk {
-    storage: Box<dyn Storage>,
-    writer: Writer,
+    storage: Committing,
+    pipeline: Pipeline,
     jobs: mpsc::Receiver<Job>,
-    hub: Arc<Hub>,
     loading: Loading,
-    batch: Batch,
+    delivery: Delivery,
 }
 
-/// Requests that are handed to the writer together, and who waits for each.
-struct Batch {
-    requests: Vec<Request>,
-    waiting: Vec<Option<Waiting>>,
-}
-
-impl Batch {
-    fn push(&mut self, (request, waiting): (Request, Waiting)) {
-        self.requests.push(request);
-        self.waiting.push(Some(waiting));
-    }
+/// Whether what was taken has to be done before anything else is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gathered {
+    Some,
+    UpToAWhole,
 }
 
 impl Desk {
     fn run(mut self) {
-        while let Some(job) = self.jobs.blocking_recv() {
-            let other = self.gather(job);
-            self.write();
+        while let Some(job) = self.next() {
+            let other = match self.gather(job) {
+                Ok(Gathered::Some) => {
+                    self.advance();
+                    continue;
+                }
+                Ok(Gathered::UpToAWhole) => None,
+                Err(other) => Some(other),
+            };
+            self.drain();
             match other {
                 Some(Job::Loaded { key, loaded }) => {
                     if let Some(loaded) = loaded {
-                        self.writer.take(&key, *loaded);
+                        self.pipeline.take(&key, *loaded);
                     }
                     for request in self.loading.loaded(&key) {
-                        self.batch.push(request);
+                        self.push(request);
                     }
-                    self.write();
+                    self.advance();
                 }
                 Some(Job::Shrink(answer)) => {
                     let _ = answer.send(self.storage.shrink().map_err(Error::from));
@@ -104,7 +109,7 @@ impl Desk {
                 }
                 Some(Job::Close(answer)) => {
                     self.jobs.close();
-                    let hub = Arc::clone(&self.hub);
+                    let hub = Arc::clone(&self.delivery.hub);
                     // The lock is free when the caller knows that it is closed.
                     let result = self.end();
                     hub.close();
@@ -114,64 +119,133 @@ impl Desk {
                 Some(Job::Request { .. }) | None => {}
             }
         }
-        let hub = Arc::clone(&self.hub);
+        let hub = Arc::clone(&self.delivery.hub);
         // Nobody is left to be told.
         let _ = self.end();
         hub.close();
     }
 
-    /// Takes what else is there, without waiting for it, up to something that is no request.
-    fn gather(&mut self, first: Job) -> Option<Job> {
-        let mut next = Some(first);
-        while let Some(job) = next {
-            let Job::Request { request, answer, _room } = job else { return Some(job) };
-            let must_load = self.writer.must_load(&request);
-            if let Some(request) = self.loading.put_aside(*request, (answer, _room), must_load) {
-                // Whether the next one's session has to be read is only known when this one is done.
-                let is_last = !request.0.is_entry();
-                self.batch.push(request);
-                if is_last {
-                    return None;
-                }
+    /// The next job. While there is none, what is under way is waited for.
+    fn next(&mut self) -> Option<Job> {
+        loop {
+            match self.jobs.try_recv() {
+                Ok(job) => return Some(job),
+                Err(TryRecvError::Empty) if self.pipeline.is_under_way() => self.finish(),
+                Err(TryRecvError::Empty) => return self.jobs.blocking_recv(),
+                Err(TryRecvError::Disconnected) => return None,
             }
-            next = if self.batch.requests.len() < GROUP { self.jobs.try_recv().ok() } else { None };
         }
-        None
     }
 
-    fn write(&mut self) {
-        let Batch { requests, waiting } = &mut self.batch;
-        if requests.is_empty() {
-            return;
+    /// Takes what else is there, without waiting for it, up to something that is no request.
+    fn gather(&mut self, first: Job) -> Result<Gathered, Job> {
+        let mut next = Some(first);
+        while let Some(job) = next {
+            let Job::Request { request, answer, _room } = job else { return Err(job) };
+            let must_load = self.pipeline.must_load(&request);
+            if let Some(request) = self.loading.put_aside(*request, (answer, _room), must_load) {
+                // Whether the next one's session has to be read is only known when this one is done.
+                let is_whole = !request.0.is_entry();
+                self.push(request);
+                if is_whole {
+                    return Ok(Gathered::UpToAWhole);
+                }
+            }
+            next = if self.pipeline.waiting() < GROUP { self.jobs.try_recv().ok() } else { None };
         }
-        let mut outbox = Delivery { waiting, hub: &self.hub };
-        self.writer.run(&mut *self.storage, requests, &mut outbox);
-        requests.clear();
-        waiting.clear();
+        Ok(Gathered::Some)
+    }
+
+    fn push(&mut self, (request, waiting): (Request, Waiting)) {
+        self.pipeline.push(request);
+        self.delivery.waiting.push_back(Some(waiting));
+    }
+
+    /// Plans what was taken and begins to commit it. Waits for the commit before it if there is enough for the next one.
+    fn advance(&mut self) {
+        loop {
+            let count = self.pipeline.waiting();
+            if let Some(writes) = self.pipeline.advance(Ground::of(&self.storage), &mut self.delivery) {
+                let is_quiet = count < FEW && self.jobs.is_empty();
+                if is_quiet { self.commit(writes) } else { self.begin(writes) }
+            } else if self.pipeline.is_under_way() && self.pipeline.waiting() >= GROUP {
+                self.finish();
+                return;
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Commits on this thread.
+    fn commit(&mut self, writes: Vec<Write>) {
+        let result = self.storage.commit(&writes);
+        self.end_commit(Committed { writes, result });
+    }
+
+    /// Commits on the other thread.
+    fn begin(&mut self, writes: Vec<Write>) {
+        if let Err(committed) = self.storage.begin(writes) {
+            self.end_commit(committed);
+        }
+    }
+
+    /// Waits for the commit that is under way, and begins the next one.
+    fn finish(&mut self) {
+        let committed = self.storage.wait();
+        self.end_commit(committed);
+        if let Some(writes) = self.pipeline.advance(Ground::of(&self.storage), &mut self.delivery) {
+            self.begin(writes);
+        }
+    }
+
+    /// Takes what has become of a commit. The next one begins before anybody is told.
+    fn end_commit(&mut self, Committed { writes, result }: Committed) {
+        if let Some(writes) = self.pipeline.finish(writes, result, &mut self.storage, &mut self.delivery) {
+            self.begin(writes);
+        }
+        self.pipeline.deliver(&mut self.delivery);
+    }
+
+    /// Does everything that was taken.
+    fn drain(&mut self) {
+        self.advance();
+        while self.pipeline.is_under_way() {
+            self.finish();
+        }
     }
 
     /// Does what has been put aside, and ends in good order.
     fn end(mut self) -> Result<(), StorageError> {
-        for request in self.loading.take_all() {
-            self.batch.push(request);
+        let aside: Vec<_> = self.loading.take_all().collect();
+        for request in aside {
+            self.push(request);
         }
-        self.write();
+        self.drain();
         // It saves time at the next start, and nothing is lost without it.
-        let _ = self.writer.farewell(&mut *self.storage);
+        let _ = self.pipeline.farewell(&mut self.storage);
         self.storage.close()
     }
 }
 
-struct Delivery<'d> {
-    waiting: &'d mut Vec<Option<Waiting>>,
-    hub: &'d Hub,
+/// Brings answers to those who wait for them, and entries to those who follow a session.
+struct Delivery {
+    waiting: VecDeque<Option<Waiting>>,
+    /// The number of the first of those who wait.
+    first: usize,
+    hub: Arc<Hub>,
 }
 
-impl Outbox for Delivery<'_> {
+impl Outbox for Delivery {
     fn answer(&mut self, index: usize, answer: Result<Answer, Error>) {
-        if let Some((waiting, _room)) = self.waiting.get_mut(index).and_then(Option::take) {
+        let place = index.checked_sub(self.first).and_then(|place| self.waiting.get_mut(place));
+        if let Some((waiting, _room)) = place.and_then(Option::take) {
             // Whoever has stopped waiting need not be told.
             let _ = waiting.map(|waiting| waiting.send(answer));
+        }
+        while self.waiting.front().is_some_and(Option::is_none) {
+            self.waiting.pop_front();
+            self.first += 1;
         }
     }
 

@@ -86,6 +86,18 @@ impl Events {
         Ok(encoder.finish())
     }
 
+    /// The events in native JSON, in their order.
+    pub fn texts(&self) -> impl Iterator<Item = &Bytes> {
+        self.items.iter().map(|item| &item.text)
+    }
+
+    /// Puts more events behind these.
+    pub fn extend(&mut self, more: Self) {
+        let before = self.items.len();
+        self.items.extend(more.items);
+        self.uploads.extend(more.uploads.into_iter().map(|(index, digest)| (before + index, digest)));
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.items.len()

@@ -4,15 +4,36 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use hashbrown::HashMap;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 
 use crate::join::Tail;
-use crate::{Epoch, SessionKey};
+use crate::{Cursor, Epoch, SessionKey};
+
+/// How much activity is kept for somebody who is slow to look at it.
+const ACTIVITY: usize = 1_024;
+
+/// Entries that were committed, of any session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Activity {
+    /// The session.
+    pub session: SessionKey,
+    /// Its head, with these entries.
+    pub head: Cursor,
+    /// The events, in native JSON.
+    pub entries: Vec<Bytes>,
+}
 
 /// The sessions that somebody follows.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Hub {
     channels: Mutex<Channels>,
+    activity: broadcast::Sender<Activity>,
+}
+
+impl Default for Hub {
+    fn default() -> Self {
+        Self { channels: Mutex::default(), activity: broadcast::Sender::new(ACTIVITY) }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -40,7 +61,17 @@ impl Hub {
         Some((Arc::clone(channel), channel.bell.subscribe()))
     }
 
+    /// What is committed from now on, of all sessions.
+    pub(crate) fn activity(&self) -> broadcast::Receiver<Activity> {
+        self.activity.subscribe()
+    }
+
     pub(crate) fn push(&self, key: &SessionKey, epoch: Epoch, after: u64, entries: &[Bytes]) {
+        if self.activity.receiver_count() > 0 {
+            let head = Cursor { epoch, seq: after + entries.len() as u64 };
+            // Nobody listening any more is no fault.
+            let _ = self.activity.send(Activity { session: key.clone(), head, entries: entries.to_vec() });
+        }
         let Some(channel) = self.followed(key) else { return };
         lock(&channel.tail).push(epoch, after, entries);
         channel.bell.send_replace(());

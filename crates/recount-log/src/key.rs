@@ -47,6 +47,8 @@ pub struct KeyError {
 }
 
 const LONGEST: usize = 64;
+/// How the names of drafts begin. It comes after everything that other names may begin with.
+const DRAFT: char = '~';
 
 impl SessionKey {
     /// A session of the tenant that has no name.
@@ -77,6 +79,33 @@ impl SessionKey {
         }
         check(name, "session")?;
         Ok(Self::unchecked(tenant, name))
+    }
+
+    /// A session in the making, which nobody can name: its tenant, and a number that nobody else has drawn. Storages keep it
+    /// like any other and [list](crate::storage::View::sessions) it with none.
+    ///
+    /// ```
+    /// use recount_log::SessionKey;
+    ///
+    /// let draft = SessionKey::draft("acme", 7);
+    /// assert!(draft.is_draft());
+    /// assert!(draft.to_string().parse::<SessionKey>().is_err());
+    /// ```
+    pub fn draft(tenant: &str, number: u64) -> Self {
+        Self::unchecked(tenant, &format!("{DRAFT}{number:016x}"))
+    }
+
+    /// Whether this is the key of a [draft](Self::draft).
+    pub fn is_draft(&self) -> bool {
+        self.name().starts_with(DRAFT)
+    }
+
+    /// A key that was stored, that of a draft too.
+    pub(crate) fn stored(tenant: &str, name: &str) -> Result<Self, KeyError> {
+        match name.strip_prefix(DRAFT) {
+            Some(number) => Self::of_tenant(tenant, number).map(|_| Self::unchecked(tenant, name)),
+            None => Self::of_tenant(tenant, name),
+        }
     }
 
     fn unchecked(tenant: &str, name: &str) -> Self {

@@ -85,6 +85,9 @@
 //! **Documents**, such as an agent's state, are stored in the commit of the events that they belong to
 //! ([`Appender::append_with`]).
 //!
+//! **Drafts** ([`Log::draft`]) are sessions in the making: written piece by piece, seen by nobody, and adopted at once. What
+//! a process leaves behind that dies in the middle is gone when the log is opened again.
+//!
 //! **Compaction** ([`Session::compact`]) joins neighbouring deltas of replies that ended long ago. Every fold comes to the
 //! same messages. The joined event has the first one's id and time, and the cursor of the last one.
 //!
@@ -103,14 +106,16 @@
 //! # How it is made
 //!
 //! [`Writer`], [`Join`](join::Join) and the leases are state machines without I/O: requests and a
-//! [`Storage`](storage::Storage) go in, answers come out, and time, chance and ids come from the [`Surroundings`]. A
-//! thread drives them for real and the simulator of `recount-simulator` drives them from a seed, through crashes, full
-//! disks, lost power and lost leases. Another backend implements [`storage::Storage`] and [`storage::View`] and passes the
-//! same suite.
+//! [`Storage`](storage::Storage) go in, answers come out, and time, chance and ids come from the [`Surroundings`]. Threads
+//! drive them for real: one plans, and another commits what was planned before, so that neither waits for the other
+//! ([`writer::Pipeline`]). The simulator of `recount-simulator` drives them from a seed, through crashes, full disks, lost
+//! power and lost leases. Another backend implements [`storage::Storage`] and [`storage::View`] and passes the same suite.
 
+mod committing;
 mod cursor;
 mod desk;
 mod digest;
+mod draft;
 mod error;
 mod events;
 mod folds;
@@ -140,16 +145,18 @@ pub mod writer;
 
 pub use cursor::{Cursor, CursorError, Epoch, GapReason, Start};
 pub use digest::{Digest, DigestError};
+pub use draft::Draft;
 pub use error::{Error, Refusal, RefusalReason, StorageError};
 pub use events::{Events, LineError};
 pub use housekeeping::{Housekeeping, Kept, Step};
+pub use hub::Activity;
 pub use join::{Entry, Frame};
 pub use key::{KeyError, SessionKey};
 pub use lease::{Lease, LeaseRequest};
 pub use log::Log;
 pub use memory::MemoryStorage;
 pub use reader::Reader;
-pub use request::{Adoption, Answer, AppendRequest, Appended, Compacted, Ignored, Request, Stream};
+pub use request::{Answer, AppendRequest, Appended, Compacted, Ignored, Request, Stream};
 pub use session::{Appender, Session};
 pub use snapshot::{MessagePage, OpenState, SNAPSHOT_MESSAGES, Snapshot};
 pub use sqlite::{Durability, Options, SqliteReaders, SqliteStorage};

@@ -7,13 +7,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use recount_message::Object;
 use recount_message::jiff::Timestamp;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 
 use crate::desk::{self, Answering, Job};
+use crate::draft::Draft;
 use crate::folds::Folds;
-use crate::fork::forked;
-use crate::hub::Hub;
-use crate::request::{Adoption, Answer, Compacted, Request};
+use crate::fork::{Page, Source};
+use crate::hub::{Activity, Hub};
+use crate::request::{Answer, Compacted, Request};
 use crate::session::Session;
 use crate::sqlite::{Options, SqliteStorage};
 use crate::storage::{SessionRow, Storage, Upload, View, Views};
@@ -167,6 +168,12 @@ impl Log {
         self.look(|view| Ok(view.hosting()?)).await
     }
 
+    /// What is committed from now on, of all sessions: for who wants to know that something happens anywhere. It is no way
+    /// to read a session; who is too slow for it misses some, and is told so.
+    pub fn activity(&self) -> broadcast::Receiver<Activity> {
+        self.shared.hub.activity()
+    }
+
     /// Makes a session of another one's entries up to a cursor, or of all of them.
     ///
     /// The copy has its own epoch and numbers; deltas are joined, and replies that are open at the cursor are ended as
@@ -177,22 +184,39 @@ impl Log {
     /// When the source does not exist or the new name does, or when the cursor is of another epoch, beyond the head, or
     /// inside of what was compacted.
     pub async fn fork(&self, from: &SessionKey, at: Option<Cursor>, to: SessionKey) -> Result<Session, Error> {
-        let (key, from) = (to.clone(), from.clone());
-        let adoption = self.look(move |view| forked(view, &from, at, key)).await?;
-        self.adopt(adoption).await?;
+        let source = Source::of(from.clone(), at, to.clone());
+        let (about, exists) = self
+            .look({
+                let (from, to) = (from.clone(), to.clone());
+                move |view| {
+                    let row = view.session(&from)?.ok_or(Error::UnknownSession(from))?;
+                    Ok((row.about, view.session(&to)?.is_some()))
+                }
+            })
+            .await?;
+        if exists {
+            return Err(Error::SessionExists(to));
+        }
+        // One thread reads, all at one moment, while this task writes what was read before.
+        let (pages, mut read) = mpsc::channel(1);
+        let log = self.clone();
+        let reading = tokio::spawn(async move { log.look(move |view| source.copy(view, &pages)).await });
+        let draft = Draft::begin(self, to.clone(), about).await?;
+        while let Some(Page { events, states }) = read.recv().await {
+            draft.append_with(events, states).await?;
+        }
+        reading.await.map_err(|_| Error::Closed)??;
+        draft.adopt().await?;
         Ok(self.session(to))
     }
 
-    /// Makes a session of entries that exist already, whole or not at all.
+    /// Begins a session that is made of what exists already, piece by piece. Nobody sees it before it is adopted.
     ///
     /// # Errors
     ///
-    /// When there is one with that name and it is not to be replaced.
-    pub async fn adopt(&self, adoption: Adoption) -> Result<SessionRow, Error> {
-        match self.ask(Request::Adopt(adoption)).await? {
-            Answer::Created(row) => Ok(row),
-            _ => Err(Error::Closed),
-        }
+    /// When the storage fails.
+    pub async fn draft(&self, key: SessionKey, about: &Object) -> Result<Draft, Error> {
+        Draft::begin(self, key, about.to_json()).await
     }
 
     /// Joins the deltas of what was complete so long ago, in every session, and gives the room back.
@@ -340,6 +364,14 @@ impl Log {
         let room = Arc::clone(&self.shared.room).acquire_many_owned(units).await.map_err(|_| Error::Closed)?;
         let job = Job::Request { request: Box::new(request), answer, _room: room };
         self.shared.queue.send(job).await.map_err(|_| Error::Closed)
+    }
+
+    /// Hands a small request to the writer if there is room for it, and waits for nothing.
+    pub(crate) fn try_send(&self, request: Request) {
+        let Ok(room) = Arc::clone(&self.shared.room).try_acquire_owned() else { return };
+        let job = Job::Request { request: Box::new(request), answer: None, _room: room };
+        // Who cannot wait cannot be told either.
+        let _ = self.shared.queue.try_send(job);
     }
 
     pub(crate) async fn ask(&self, request: Request) -> Result<Answer, Error> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::storage::{
     Append, FinishedMessage, Known, Limit, OpenRow, Row, SessionRow, Show, Storage, Stored, Upload, View, Views, Write,
@@ -27,13 +27,14 @@ use crate::{Cursor, Digest, SessionKey, StorageError};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStorage {
-    contents: Arc<RwLock<Contents>>,
+    contents: Arc<RwLock<Arc<Contents>>>,
 }
 
-/// Everything that is stored. It is plain data, so a copy of it is a copy of the log.
+/// Everything that is stored. It is plain data, so a copy of it is a copy of the log. What views look at is left alone: a
+/// commit changes a copy of what it changes, and no more than that is copied.
 #[derive(Debug, Clone, Default)]
 struct Contents {
-    sessions: BTreeMap<SessionKey, Session>,
+    sessions: BTreeMap<SessionKey, Arc<Session>>,
     uploads: HashMap<(String, Digest), Upload>,
 }
 
@@ -51,20 +52,30 @@ struct Session {
 impl MemoryStorage {
     /// An independent copy of what is stored now.
     pub fn copy(&self) -> Self {
-        let contents = self.read().clone();
-        Self { contents: Arc::new(RwLock::new(contents)) }
+        Self { contents: Arc::new(RwLock::new(self.read())) }
     }
 
     /// Gives every session another history, as a power loss does that may have taken entries along.
     pub fn renew_epochs(&mut self, mut number: impl FnMut() -> u64) {
-        let mut contents = self.contents.write().unwrap_or_else(PoisonError::into_inner);
-        for session in contents.sessions.values_mut() {
-            session.row.epoch = crate::Epoch::from_random(number());
-        }
+        self.change(|contents| {
+            for session in contents.sessions.values_mut() {
+                Arc::make_mut(session).row.epoch = crate::Epoch::from_random(number());
+            }
+        });
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Contents> {
-        self.contents.read().unwrap_or_else(PoisonError::into_inner)
+    /// Forgets the drafts of processes that are gone, as opening a storage does.
+    pub fn forget_drafts(&mut self) {
+        self.change(|contents| contents.sessions.retain(|key, _| !key.is_draft()));
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Contents) -> T) -> T {
+        let mut contents = self.contents.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut contents))
+    }
+
+    fn read(&self) -> Arc<Contents> {
+        Arc::clone(&self.contents.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -80,11 +91,12 @@ impl Storage for MemoryStorage {
     }
 
     fn commit(&mut self, writes: &[Write]) -> Stored<()> {
-        let mut contents = self.contents.write().unwrap_or_else(PoisonError::into_inner);
-        contents.check(writes)?;
-        for write in writes {
-            contents.apply(write);
-        }
+        self.read().check(writes)?;
+        self.change(|contents| {
+            for write in writes {
+                contents.apply(write);
+            }
+        });
         Ok(())
     }
 }
@@ -95,9 +107,20 @@ impl Contents {
         let mut heads: HashMap<&SessionKey, Option<Cursor>> = HashMap::new();
         for write in writes {
             let Some(key) = write.key() else { continue };
-            let stored = self.sessions.get(key).map(|session| &session.row);
-            let stored = stored.map(|row| Cursor { epoch: row.epoch, seq: row.head });
-            let head = heads.entry(key).or_insert(stored);
+            let stored = |key: &SessionKey| {
+                let row = self.sessions.get(key).map(|session| &session.row)?;
+                Some(Cursor { epoch: row.epoch, seq: row.head })
+            };
+            if let Write::Adopt { draft, key } = write {
+                let found = heads.entry(draft).or_insert_with(|| stored(draft)).take();
+                let found = found.ok_or_else(|| StorageError::Moved(draft.clone()))?;
+                let head = heads.entry(key).or_insert_with(|| stored(key));
+                if head.replace(found).is_some() {
+                    return Err(StorageError::Moved(key.clone()));
+                }
+                continue;
+            }
+            let head = heads.entry(key).or_insert_with(|| stored(key));
             let moved = || StorageError::Moved(key.clone());
             match (write, *head) {
                 (Write::Create(row), None) => *head = Some(Cursor { epoch: row.epoch, seq: 0 }),
@@ -114,6 +137,10 @@ impl Contents {
         Ok(())
     }
 
+    fn session_mut(&mut self, key: &SessionKey) -> Option<&mut Session> {
+        self.sessions.get_mut(key).map(Arc::make_mut)
+    }
+
     fn apply(&mut self, write: &Write) {
         match write {
             Write::Create(row) => {
@@ -126,23 +153,29 @@ impl Contents {
                     states: BTreeMap::new(),
                     uploads: BTreeSet::new(),
                 };
-                self.sessions.insert(row.key.clone(), session);
+                self.sessions.insert(row.key.clone(), Arc::new(session));
             }
             Write::Describe { key, about } => {
-                if let Some(session) = self.sessions.get_mut(key) {
+                if let Some(session) = self.session_mut(key) {
                     session.row.about.clone_from(about);
                 }
             }
             Write::Delete(key) => {
                 self.sessions.remove(key);
             }
+            Write::Adopt { draft, key } => {
+                if let Some(mut session) = self.sessions.remove(draft) {
+                    Arc::make_mut(&mut session).row.key = key.clone();
+                    self.sessions.insert(key.clone(), session);
+                }
+            }
             Write::Append(append) => {
-                if let Some(session) = self.sessions.get_mut(&append.key) {
+                if let Some(session) = self.session_mut(&append.key) {
                     session.append(append);
                 }
             }
             Write::Compact { key, rows } => {
-                if let Some(session) = self.sessions.get_mut(key) {
+                if let Some(session) = self.session_mut(key) {
                     for row in rows {
                         session.entries.retain(|seq, _| *seq < row.first || *seq > row.last);
                         session.entries.insert(row.last, row.clone());
@@ -158,7 +191,7 @@ impl Contents {
                 let sessions = &self.sessions;
                 self.uploads.retain(|(tenant, digest), upload| {
                     let is_named =
-                        |session: &Session| session.row.key.tenant() == tenant && session.uploads.contains(digest);
+                        |session: &Arc<Session>| session.row.key.tenant() == tenant && session.uploads.contains(digest);
                     upload.at >= *before || sessions.values().any(is_named)
                 });
             }
@@ -196,15 +229,15 @@ impl Session {
     }
 }
 
-struct MemoryView<'s>(RwLockReadGuard<'s, Contents>);
+struct MemoryView(Arc<Contents>);
 
-impl MemoryView<'_> {
+impl MemoryView {
     fn of(&self, key: &SessionKey) -> Option<&Session> {
-        self.0.sessions.get(key)
+        self.0.sessions.get(key).map(|session| &**session)
     }
 }
 
-impl View for MemoryView<'_> {
+impl View for MemoryView {
     fn session(&self, key: &SessionKey) -> Stored<Option<SessionRow>> {
         Ok(self.of(key).map(|session| session.row.clone()))
     }
@@ -212,6 +245,7 @@ impl View for MemoryView<'_> {
     fn sessions(&self, tenant: Option<&str>, after: Option<&SessionKey>, count: usize) -> Stored<Vec<SessionRow>> {
         let start = after.map_or(Bound::Unbounded, Bound::Excluded);
         let rows = self.0.sessions.range((start, Bound::Unbounded)).map(|(_, session)| &session.row);
+        let rows = rows.filter(|row| !row.key.is_draft());
         Ok(rows.filter(|row| tenant.is_none_or(|tenant| row.key.tenant() == tenant)).take(count).cloned().collect())
     }
 
@@ -262,7 +296,7 @@ impl View for MemoryView<'_> {
     }
 
     fn hosting(&self) -> Stored<Vec<SessionKey>> {
-        let hosting = |session: &&Session| session.open.values().any(|row| row.opened.hosted);
+        let hosting = |session: &&Arc<Session>| session.open.values().any(|row| row.opened.hosted);
         Ok(self.0.sessions.values().filter(hosting).map(|session| session.row.key.clone()).collect())
     }
 

@@ -26,14 +26,16 @@ pub(crate) struct NewEntry<'l> {
     pub(crate) hosted: bool,
     /// What is stored.
     pub(crate) stored: Lookup<'l>,
+    /// The plan that writes it.
+    pub(crate) turn: u64,
 }
 
 /// The open replies of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Replies {
     open: HashMap<String, OpenReply>,
-    /// Messages that are complete and may not be stored yet.
-    unstored: HashMap<String, Known>,
+    /// Messages that are complete and may not be stored yet, each with the plan that writes it.
+    unstored: HashMap<String, (Known, u64)>,
 }
 
 /// A reply that has not ended.
@@ -154,14 +156,16 @@ impl Replies {
     /// What a message id stands for, if it is that of a complete message.
     pub(crate) fn known(&self, id: &str, stored: Lookup<'_>) -> Stored<Option<Known>> {
         match self.unstored.get(id) {
-            Some(&known) => Ok(Some(known)),
+            Some(&(known, _)) => Ok(Some(known)),
             None => stored(id),
         }
     }
 
-    /// All that is complete has been stored.
-    pub(crate) fn committed(&mut self) {
-        self.unstored.clear();
+    /// What was complete in a plan has been stored.
+    pub(crate) fn settle(&mut self, turn: u64) {
+        if !self.unstored.is_empty() {
+            self.unstored.retain(|_, (_, written)| *written > turn);
+        }
     }
 
     /// Folds an entry. What follows from it is added to what is to be written.
@@ -210,7 +214,7 @@ impl Replies {
             }
             return Ok(outcome);
         }
-        self.unstored.insert(id.to_owned(), Known::Reply);
+        self.unstored.insert(id.to_owned(), (Known::Reply, entry.turn));
         append.finished.extend(self.open.remove(id).map(|reply| reply.finish(entry.seq)));
         Ok(outcome)
     }
@@ -223,7 +227,7 @@ impl Replies {
         if self.open.contains_key(id) || self.known(id, entry.stored)?.is_some() {
             return Ok(Outcome::Ignored(Reason::MessageExists(id.to_owned())));
         }
-        self.unstored.insert(id.to_owned(), Known::Message);
+        self.unstored.insert(id.to_owned(), (Known::Message, entry.turn));
         let (id, place, body) = (id.to_owned(), entry.seq, message.to_json());
         append.finished.push(FinishedMessage { id, place, last: place, is_reply: false, nested: false, body });
         Ok(Outcome::Applied)

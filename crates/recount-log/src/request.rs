@@ -29,8 +29,22 @@ pub enum Request {
     Delete(SessionKey),
     /// Append events.
     Append(AppendRequest),
-    /// Make a session of entries that exist already, in one piece.
-    Adopt(Adoption),
+    /// Begin a draft of a session: entries that nobody sees before it is adopted. The answer has its key.
+    Draft {
+        /// What the session will be called.
+        key: SessionKey,
+        /// What is known about it: a JSON object.
+        about: String,
+    },
+    /// Make a session of a draft, at once.
+    Adopt {
+        /// The draft.
+        draft: SessionKey,
+        /// What it is called from now on.
+        key: SessionKey,
+        /// Whether a session with that name is replaced.
+        replaces: bool,
+    },
     /// Grant a lease.
     Acquire {
         /// The session.
@@ -89,21 +103,6 @@ impl AppendRequest {
     pub fn new(key: SessionKey, events: Events) -> Self {
         Self { key, events, lease: None, after: None, states: Vec::new(), stream: None, checks_inputs: true }
     }
-}
-
-/// A session made of entries that exist already.
-#[derive(Debug, Clone)]
-pub struct Adoption {
-    /// Its name.
-    pub key: SessionKey,
-    /// What is known about it: a JSON object.
-    pub about: String,
-    /// Its entries.
-    pub events: Events,
-    /// Its documents.
-    pub states: Vec<StateChange>,
-    /// Whether a session with that name is replaced.
-    pub replaces: bool,
 }
 
 /// A sequence of appends that only make sense one after the other. When one of them fails, those behind it are not tried,
@@ -194,7 +193,6 @@ impl Request {
         match self {
             Self::Append(request) => request.events.bytes(),
             Self::Upload(upload) => upload.bytes.len(),
-            Self::Adopt(adoption) => adoption.events.bytes(),
             _ => 0,
         }
     }

@@ -29,6 +29,11 @@ impl Session {
         &self.key
     }
 
+    /// The log that it belongs to.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
     /// What is known about it, and where its head is.
     ///
     /// # Errors
@@ -104,6 +109,20 @@ impl Session {
     /// [`Error::Moved`] when it is not, and as [`append`](Self::append).
     pub async fn append_if(&self, head: Cursor, events: impl Into<Events>) -> Result<Appended, Error> {
         self.ask(AppendRequest { after: Some(head), ..self.request(events) }).await
+    }
+
+    /// Appends events and stores documents in the same commit, if a cursor is still the head.
+    ///
+    /// # Errors
+    ///
+    /// As [`append_if`](Self::append_if).
+    pub async fn append_if_with(
+        &self,
+        head: Cursor,
+        events: impl Into<Events>,
+        states: Vec<StateChange>,
+    ) -> Result<Appended, Error> {
+        self.ask(AppendRequest { after: Some(head), states, ..self.request(events) }).await
     }
 
     /// A sequence of appends, which need not be waited for one by one.
@@ -225,6 +244,21 @@ impl Session {
             .look(move |view| {
                 check_cursor(view, &key, cursor)?;
                 open_at(view, &key, cursor.seq)
+            })
+            .await
+    }
+
+    /// The replies that are open at the head, as far as they have come.
+    ///
+    /// # Errors
+    ///
+    /// When the session does not exist.
+    pub async fn open_replies(&self) -> Result<Vec<OpenState>, Error> {
+        let (key, folds) = (self.key.clone(), self.log.folds());
+        self.log
+            .look(move |view| {
+                let row = view.session(&key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
+                folds.open_states(view, &key, Cursor { epoch: row.epoch, seq: row.head })
             })
             .await
     }

@@ -1,5 +1,7 @@
 //! What a session looks like at a place.
 
+use std::sync::Arc;
+
 use recount_message::{Json, Msg, Object};
 
 use crate::folds::Folds;
@@ -37,8 +39,9 @@ pub struct OpenState {
     pub hosted: bool,
     /// Whether it is a part of another reply.
     pub nested: bool,
-    /// Its fold, as an item of a checkpoint's `replies`: `{message, call_floor}`.
-    pub fold: String,
+    /// Its fold, as an item of a checkpoint's `replies`: `{message, call_floor}`. Shared by all who ask at the same place,
+    /// since a long reply weighs as much as everything before it.
+    pub fold: Arc<str>,
 }
 
 /// Some messages of a session, and where to ask for older ones.
@@ -174,7 +177,7 @@ fn page(
 impl OpenState {
     pub(crate) fn of(reply: &OpenReply) -> Self {
         let OpenedReply { id, place, hosted, nested } = reply.opened.clone();
-        Self { id, place, hosted, nested, fold: reply.to_json() }
+        Self { id, place, hosted, nested, fold: reply.to_json().into() }
     }
 }
 

@@ -17,7 +17,8 @@ pub type Stored<T> = Result<T, StorageError>;
 
 /// Gives views of what is committed.
 pub trait Views: Debug {
-    /// A look at everything that is committed by now. All that one view is asked belongs to the same moment.
+    /// A look at everything that is committed by now. All that one view is asked belongs to the same moment, and commits do
+    /// not wait for it.
     ///
     /// # Errors
     ///
@@ -35,6 +36,8 @@ pub trait Views: Debug {
 }
 
 /// The writing side of a storage. There is one, and it is used from one thread.
+///
+/// A storage that is opened holds no [drafts](SessionKey::is_draft): whoever made them is gone.
 pub trait Storage: Views + Send {
     /// Views for readers on other threads, while this side goes on writing.
     fn readers(&self) -> Arc<dyn Views + Send + Sync>;
@@ -97,6 +100,13 @@ pub enum Write {
     },
     /// The end of a session and of all that belongs to it.
     Delete(SessionKey),
+    /// Another name for a [draft](SessionKey::is_draft), under which there is no session.
+    Adopt {
+        /// The draft.
+        draft: SessionKey,
+        /// What it is called from now on.
+        key: SessionKey,
+    },
     /// Entries, and what follows from them.
     Append(Append),
     /// Entries that were joined.
@@ -113,6 +123,20 @@ pub enum Write {
         /// The time, in milliseconds since 1970.
         before: i64,
     },
+}
+
+impl Write {
+    /// The session that a write is for.
+    pub fn key(&self) -> Option<&SessionKey> {
+        match self {
+            Self::Create(row) => Some(&row.key),
+            Self::Describe { key, .. } | Self::Delete(key) | Self::Adopt { key, .. } | Self::Compact { key, .. } => {
+                Some(key)
+            }
+            Self::Append(append) => Some(&append.key),
+            Self::Upload(_) | Self::Sweep { .. } => None,
+        }
+    }
 }
 
 /// A session.
@@ -309,7 +333,7 @@ pub trait View {
     /// As for all of these, when the storage cannot be read.
     fn session(&self, key: &SessionKey) -> Stored<Option<SessionRow>>;
 
-    /// Sessions in the order of their keys, from the one after `after`, at most so many.
+    /// Sessions in the order of their keys, from the one after `after`, at most so many. Drafts are not among them.
     ///
     /// # Errors
     ///

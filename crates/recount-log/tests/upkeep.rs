@@ -29,6 +29,18 @@ async fn check_open(session: &Session) {
     assert_eq!(session.snapshot().await.unwrap(), snapshot);
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_new_directory_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let outside = tempfile::tempdir().unwrap();
+    let directory = outside.path().join("a/log");
+    let log = Log::open(&directory, Options::default()).unwrap();
+    assert_eq!(std::fs::metadata(&directory).unwrap().permissions().mode() & 0o777, 0o700);
+    log.close().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_open_reply_is_shown_as_it_stands() {
     let directory = tempfile::tempdir().unwrap();

@@ -33,6 +33,7 @@ const CHECKS: &[Check] = &[
     ("compacted entries stand in the place of those they cover", compaction),
     ("uploads belong to a tenant and stay while they are named", uploads),
     ("nothing is left of a session that was deleted", deletion),
+    ("a draft is seen by nobody until it is adopted, at once", drafts),
     ("readers see what is committed, all at one moment", readers),
 ];
 
@@ -343,6 +344,32 @@ fn deletion(storage: &mut dyn Storage) -> Verdict {
     Ok(())
 }
 
+fn drafts(storage: &mut dyn Storage) -> Verdict {
+    let draft = SessionKey::draft("", 7);
+    let (chat, begun) = (key("chat")?, SessionRow { key: draft.clone(), ..row("chat", 9)? });
+    let piece = |after, text| append("chat", after, &[text]).map(|write| Append { key: draft.clone(), ..write });
+    let epoch = begun.epoch;
+    let write = |after, text| piece(after, text).map(|write| Write::Append(Append { epoch, ..write }));
+    commit(storage, &[Write::Create(row("chat", 7)?), Write::Create(begun), write(0, "a")?])?;
+    commit(storage, &[write(1, "b")?])?;
+    let listed = |storage: &dyn Storage| -> Result<Vec<(String, u64)>, Broken> {
+        let rows = view(storage)?.sessions(None, None, 9).map_err(failed)?;
+        Ok(rows.into_iter().map(|row| (row.key.to_string(), row.head)).collect())
+    };
+    ensure_eq!(listed(storage)?, [("chat".to_owned(), 0)], "what is seen");
+    ensure_eq!(view(storage)?.session(&draft).map_err(failed)?.map(|row| row.head), Some(2), "the draft");
+    let adopt = Write::Adopt { draft: draft.clone(), key: chat.clone() };
+    let moved = Err(StorageError::Moved(chat.clone()));
+    ensure_eq!(storage.commit(std::slice::from_ref(&adopt)), moved, "a name that is taken");
+    commit(storage, &[Write::Delete(chat.clone()), adopt.clone()])?;
+    ensure_eq!(listed(storage)?, [("chat".to_owned(), 2)], "what is seen then");
+    ensure_eq!(all(&*view(storage)?, "chat", 0)?.len(), 2, "its entries");
+    ensure_eq!(view(storage)?.session(&draft).map_err(failed)?, None, "what is left of the draft");
+    commit(storage, &[Write::Append(Append { epoch, ..append("chat", 2, &["c"])? })])?;
+    ensure_eq!(storage.commit(&[adopt]), Err(StorageError::Moved(draft)), "a draft that is gone");
+    Ok(())
+}
+
 fn readers(storage: &mut dyn Storage) -> Verdict {
     with_entries(storage, &["a"])?;
     let readers = storage.readers();
@@ -353,8 +380,12 @@ fn readers(storage: &mut dyn Storage) -> Verdict {
         read.join().map_err(|_| Broken::new("a reader panicked"))?
     };
     ensure_eq!(from_another_thread(0)?, 1, "at first");
+    let early = readers.view().map_err(failed)?;
+    ensure_eq!(all(&*early, "chat", 0)?.len(), 1, "an early look");
     commit(storage, &[Write::Append(append("chat", 1, &["b", "c"])?)])?;
     ensure_eq!(from_another_thread(0)?, 3, "after a commit");
+    ensure_eq!(all(&*early, "chat", 0)?.len(), 1, "a look that began before the commit");
+    drop(early);
     ensure_eq!(view(storage)?.faults().map_err(failed)?, [] as [String; 0], "faults");
     Ok(())
 }

@@ -15,6 +15,8 @@ pub enum Fault {
     DeathAfter,
     /// There is no room.
     Full,
+    /// There is no room once, and then there is again.
+    FullOnce,
 }
 
 /// A storage that fails when it is told to: one in memory with a disk below it, or a SQLite database.
@@ -93,6 +95,11 @@ impl FaultyStorage {
         self.shared().fault = Some((fault, after));
     }
 
+    /// Lets the process be gone now.
+    pub fn die(&self) {
+        self.shared().is_dead = true;
+    }
+
     /// Ends all faults. Says whether the process died of one.
     pub fn heal(&self) -> bool {
         let mut shared = self.shared();
@@ -124,6 +131,7 @@ impl FaultyStorage {
                 let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
                 *memory = shared.disk.copy();
                 drop(shared);
+                memory.forget_drafts();
                 memory.renew_epochs(number);
                 self.sync();
                 Ok(true)
@@ -157,6 +165,9 @@ impl FaultyStorage {
             shared.fault = Some((fault, after - 1));
             return None;
         }
+        if fault == Fault::FullOnce {
+            shared.fault = None;
+        }
         Some(fault)
     }
 }
@@ -185,12 +196,12 @@ impl Storage for FaultyStorage {
         }
         match self.fault() {
             None => self.commit_below(writes),
-            Some(Fault::Full) => Err(StorageError::Full("so it was decided".to_owned())),
-            Some(fault) => {
+            Some(Fault::Full | Fault::FullOnce) => Err(StorageError::Full("so it was decided".to_owned())),
+            Some(fault @ (Fault::DeathBefore | Fault::DeathAfter)) => {
                 if fault == Fault::DeathAfter {
                     self.commit_below(writes)?;
                 }
-                self.shared().is_dead = true;
+                self.die();
                 Err(dead())
             }
         }

@@ -5,7 +5,7 @@
 use recount_simulator::world::{Tally, simulate, simulate_in_sqlite};
 
 const SEEDS: u64 = 2_000;
-const STEPS: usize = 80;
+const STEPS: usize = 60;
 
 /// Runs every so many seeds, so that the tests of this file share the processors.
 fn run(first: u64) -> Tally {
@@ -25,7 +25,7 @@ fn run(first: u64) -> Tally {
 #[track_caller]
 fn check_eventful(tally: Tally) {
     let Tally { written, duplicates, refused, deaths, power_losses, full, .. } = tally;
-    let Tally { lost_leases, frames, gaps, agreements, joined, .. } = tally;
+    let Tally { lost_leases, frames, gaps, agreements, joined, planned_on_top, adopted, .. } = tally;
     for (count, least) in [
         (written, 100_000),
         (duplicates, 10_000),
@@ -38,6 +38,8 @@ fn check_eventful(tally: Tally) {
         (gaps, 1_000),
         (agreements, 5_000),
         (joined, 500),
+        (planned_on_top, 10_000),
+        (adopted, 200),
     ] {
         assert!(count >= least, "too little has happened: {tally:?}");
     }

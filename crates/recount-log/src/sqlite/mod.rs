@@ -153,7 +153,7 @@ impl SqliteStorage {
     /// When another process works with the directory, when what is in it is not a log or damaged, or when it cannot be
     /// read or written.
     pub fn open(directory: &Path, options: &mut Options) -> Stored<Self> {
-        std::fs::create_dir_all(directory)
+        make_private(directory)
             .map_err(|error| StorageError::Failed(format!("cannot make {}: {error}", directory.display())))?;
         let lock = DirectoryLock::take(directory)?;
         let path = directory.join(FILE);
@@ -168,6 +168,7 @@ impl SqliteStorage {
         configure(&connection, Durability::Disk)?;
         schema::migrate(&mut connection, &path)?;
         let boot_id = options.boot_id.clone().or_else(meta::boot_id);
+        write::sweep_drafts(&connection)?;
         let surroundings = &mut options.surroundings;
         meta::begin(&mut connection, options.durability, boot_id.as_deref(), || surroundings.number())?;
         configure(&connection, options.durability)?;
@@ -182,10 +183,18 @@ impl SqliteStorage {
     }
 }
 
+/// Makes a directory that nobody else looks into: conversations are private. One that exists stays as it is.
+fn make_private(directory: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(directory)
+}
+
 fn copy(connection: &Connection, to: &Path) -> Stored<()> {
     let cannot =
         |what: &str, error: &dyn fmt::Display| StorageError::Failed(format!("cannot {what} {}: {error}", to.display()));
-    std::fs::create_dir_all(to).map_err(|error| cannot("make", &error))?;
+    make_private(to).map_err(|error| cannot("make", &error))?;
     let path = to.join(FILE);
     if path.exists() {
         return Err(StorageError::Failed(format!("there is a log in {} already", to.display())));

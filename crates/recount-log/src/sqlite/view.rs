@@ -19,6 +19,9 @@ use crate::{Digest, Epoch, SessionKey, StorageError};
 /// How many connections wait for the next reader.
 const IDLE: usize = 8;
 
+/// Drafts have names that come after all others.
+pub(super) const NO_DRAFT: &str = "name < '~'";
+
 /// The number of a session, in the place of a parameter.
 const NUMBER: &str = "(SELECT number FROM sessions WHERE tenant = ?1 AND name = ?2)";
 
@@ -90,7 +93,7 @@ impl Views for SqliteReaders {
             Some(connection) => connection,
             None => self.connect()?,
         };
-        connection.execute_batch("BEGIN").map_err(failed)?;
+        run(&connection, "BEGIN")?;
         Ok(Box::new(SqliteView::new(Pooled { connection: Some(connection), readers: self })))
     }
 
@@ -134,7 +137,7 @@ impl Held for Pooled<'_> {
 impl Drop for Pooled<'_> {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else { return };
-        if connection.execute_batch("COMMIT").is_err() {
+        if run(&connection, "COMMIT").is_err() {
             return;
         }
         let mut idle = self.readers.lock();
@@ -142,6 +145,12 @@ impl Drop for Pooled<'_> {
             idle.push(connection);
         }
     }
+}
+
+/// Every view begins and ends with a statement, which is not read anew each time.
+fn run(connection: &Connection, sql: &str) -> Stored<()> {
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    statement.execute([]).map(drop).map_err(failed)
 }
 
 /// A look at a database.
@@ -186,7 +195,7 @@ impl<H: Held> View for SqliteView<H> {
 
     fn sessions(&self, tenant: Option<&str>, after: Option<&SessionKey>, count: usize) -> Stored<Vec<SessionRow>> {
         let sql = format!(
-            "{SESSION} WHERE (?1 IS NULL OR tenant = ?1) AND (tenant, name) > (?2, ?3) ORDER BY tenant, name LIMIT ?4"
+            "{SESSION} WHERE (?1 IS NULL OR tenant = ?1) AND (tenant, name) > (?2, ?3) AND {NO_DRAFT} ORDER BY tenant, name LIMIT ?4"
         );
         let (after_tenant, after_name) = after.map_or(("", ""), |key| (key.tenant(), key.name()));
         self.all(&sql, params![tenant, after_tenant, after_name, signed(count as u64)], read_session)
@@ -277,9 +286,11 @@ impl<H: Held> View for SqliteView<H> {
     }
 
     fn hosting(&self) -> Stored<Vec<SessionKey>> {
-        let sql = "SELECT DISTINCT tenant, name FROM open_replies JOIN sessions ON number = session
-                   WHERE hosted ORDER BY tenant, name";
-        self.all(sql, [], |row| read_key(row, 0, 1))
+        let sql = format!(
+            "SELECT DISTINCT tenant, name FROM open_replies JOIN sessions ON number = session
+             WHERE hosted AND {NO_DRAFT} ORDER BY tenant, name"
+        );
+        self.all(&sql, [], |row| read_key(row, 0, 1))
     }
 
     fn state(&self, key: &SessionKey, name: &str) -> Stored<Option<String>> {
@@ -336,7 +347,7 @@ fn number(row: &SqlRow<'_>, index: usize) -> rusqlite::Result<u64> {
 
 fn read_key(row: &SqlRow<'_>, tenant: usize, name: usize) -> rusqlite::Result<SessionKey> {
     let (tenant, name): (String, String) = (row.get(tenant)?, row.get(name)?);
-    SessionKey::of_tenant(&tenant, &name)
+    SessionKey::stored(&tenant, &name)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error)))
 }
 

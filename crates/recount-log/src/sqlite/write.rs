@@ -9,12 +9,18 @@ use rusqlite::{
     CachedStatement, Connection, ErrorCode, OptionalExtension, ToSql, Transaction, TransactionBehavior, params,
 };
 
+use super::view::NO_DRAFT;
 use super::{Place, failed};
 use crate::storage::{Append, FinishedMessage, Row, SessionRow, Stored, Upload, Write};
 use crate::{Cursor, Digest, Epoch, SessionKey, StorageError};
 
 /// Entries that are larger than this are kept aside.
 const LARGE: usize = 64 * 1024;
+
+/// How many rows of a draft are removed at once.
+const SWEPT: usize = 4_096;
+/// The tables with what belongs to a session.
+const TABLES: [&str; 5] = ["entries", "messages", "open_replies", "states", "named_uploads"];
 
 /// How many entries are inserted with one statement.
 const ROWS: usize = 16;
@@ -58,6 +64,7 @@ impl<'w> Writing<'_, 'w> {
                 self.run("UPDATE sessions SET about = ?1 WHERE number = ?2", params![about, number])
             }
             Write::Delete(key) => self.delete(key),
+            Write::Adopt { draft, key } => self.adopt(draft, key),
             Write::Append(append) => self.append(append),
             Write::Compact { key, rows } => self.compact(key, rows),
             Write::Upload(upload) => self.upload(upload),
@@ -87,21 +94,25 @@ impl<'w> Writing<'_, 'w> {
             "INSERT INTO sessions (tenant, name, epoch, created_at, about) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![key.tenant(), key.name(), epoch.get(), created_at, about],
         );
-        match result {
-            Ok(_) => {}
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                return Err(StorageError::Moved(key.clone()));
-            }
-            Err(error) => return Err(failed(error)),
-        }
+        result.map_err(|error| moved_or_failed(key, error))?;
         let head = Cursor { epoch: *epoch, seq: 0 };
         self.places.insert(key.clone(), Place { number: self.transaction.last_insert_rowid(), head });
         Ok(())
     }
 
+    fn adopt(&mut self, draft: &SessionKey, key: &SessionKey) -> Stored<()> {
+        let place = *self.place(draft)?;
+        let sql = "UPDATE sessions SET tenant = ?1, name = ?2 WHERE number = ?3";
+        let renamed = self.transaction.execute(sql, params![key.tenant(), key.name(), place.number]);
+        renamed.map_err(|error| moved_or_failed(key, error))?;
+        self.places.remove(draft);
+        self.places.insert(key.clone(), place);
+        Ok(())
+    }
+
     fn delete(&mut self, key: &SessionKey) -> Stored<()> {
         let number = self.place(key)?.number;
-        for table in ["entries", "messages", "open_replies", "states", "named_uploads"] {
+        for table in TABLES {
             self.run(&format!("DELETE FROM {table} WHERE session = ?1"), [number])?;
         }
         self.run("DELETE FROM sessions WHERE number = ?1", [number])?;
@@ -214,6 +225,35 @@ impl<'w> Writing<'_, 'w> {
             [],
         )
     }
+}
+
+/// What an error means where a session gets a name that another may have.
+fn moved_or_failed(key: &SessionKey, error: rusqlite::Error) -> StorageError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) => StorageError::Moved(key.clone()),
+        _ => failed(error),
+    }
+}
+
+/// Removes the drafts of processes that are gone, some entries at a time: a draft may be long.
+pub(super) fn sweep_drafts(connection: &Connection) -> Stored<()> {
+    let sql = format!("SELECT number FROM sessions WHERE NOT {NO_DRAFT}");
+    let mut statement = connection.prepare(&sql).map_err(failed)?;
+    let drafts = statement.query_map([], |row| row.get::<_, i64>(0)).map_err(failed)?;
+    for draft in drafts.collect::<Result<Vec<_>, _>>().map_err(failed)? {
+        for table in TABLES {
+            let some = match table {
+                // It has no numbers of its own, and few rows.
+                "named_uploads" => format!("DELETE FROM {table} WHERE session = ?1"),
+                _ => format!(
+                    "DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} WHERE session = ?1 LIMIT {SWEPT})"
+                ),
+            };
+            while connection.execute(&some, [draft]).map_err(failed)? > 0 {}
+        }
+        connection.execute("DELETE FROM sessions WHERE number = ?1", [draft]).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// Inserts entries, several with one statement: to begin and end one takes as long as to insert a row.

@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::plan::{Group, existing};
+use super::plan::Plan;
+use super::planning::existing;
 use crate::join_deltas::join_deltas;
 use crate::request::Compacted;
 use crate::storage::{Known, Limit, View, Write};
@@ -17,7 +18,7 @@ pub(super) fn compact(
     key: &SessionKey,
     after: u64,
     before: i64,
-    group: &mut Group,
+    plan: &mut Plan,
 ) -> Result<Compacted, Error> {
     existing(view, key)?;
     // A checkpoint of an open reply is at an entry, and that one has to stay.
@@ -44,7 +45,7 @@ pub(super) fn compact(
     };
     let rows: Vec<_> = joined.into_iter().filter(|joined| joined.of > 1).map(|joined| joined.row).collect();
     if !rows.is_empty() {
-        group.writes.push(Write::Compact { key: key.clone(), rows });
+        plan.writes.push(Write::Compact { key: key.clone(), rows });
     }
     Ok(counts)
 }

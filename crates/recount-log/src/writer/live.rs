@@ -2,12 +2,12 @@
 
 use recount_message::Outcome;
 
-use super::plan::existing;
+use super::planning::existing;
 use crate::inputs::{is_input, refusal};
 use crate::refold::{decode, fold_replies};
 use crate::replies::{Lookup, NewEntry, Replies, is_repetition};
 use crate::request::{AppendRequest, Appended, Ignored};
-use crate::storage::{Append, Limit, View};
+use crate::storage::{Append, Limit, Stored, View};
 use crate::window::{IdHash, WINDOW, Window};
 use crate::{Cursor, Epoch, Error, Refusal, SessionKey};
 
@@ -25,10 +25,12 @@ pub(crate) struct Live {
     pub(super) window: Window,
     /// What the window weighed when it was last looked at.
     pub(super) weighed: usize,
-    /// The commit that last used it.
+    /// The plan that last used it.
     pub(super) used: u64,
-    /// Where its entries are among the writes of a group: the turn of the group, and the index.
+    /// Where its entries are among the writes of a plan: the turn of the plan, and the index.
     pub(super) planned: Option<(u64, usize)>,
+    /// Whether it is not what is or will be stored, and has to be read again.
+    pub(super) is_spoilt: bool,
 }
 
 impl Live {
@@ -42,7 +44,14 @@ impl Live {
             weighed: 0,
             used: 0,
             planned: None,
+            is_spoilt: false,
         }
+    }
+
+    /// The same, used by a plan.
+    pub(super) fn used_by(mut self, turn: u64) -> Self {
+        self.used = turn;
+        self
     }
 
     /// What is stored of a session, in memory.
@@ -75,7 +84,7 @@ impl Live {
         stored: Lookup<'_>,
         append: &mut Append,
     ) -> Result<Appended, Error> {
-        let key = &request.key;
+        let (key, turn) = (&request.key, self.used);
         let first = self.head;
         let here = Cursor { epoch: self.epoch, seq: first };
         let hosted = request.lease.is_some();
@@ -100,7 +109,7 @@ impl Live {
             {
                 return Err(Refusal { index, event_id: event.id.to_string(), reason }.into());
             }
-            let entry = NewEntry { seq, bytes: item.text.len(), hosted, stored };
+            let entry = NewEntry { seq, bytes: item.text.len(), hosted, stored, turn };
             let outcome = self.replies.apply(&event, &entry, append)?;
             if !matches!(outcome, Outcome::Applied) {
                 let is_written = !is_repetition(&outcome);
@@ -126,11 +135,16 @@ impl Live {
         Ok(Appended { written, duplicates, cursor: Cursor { epoch: self.epoch, seq: last }, ignored })
     }
 
-    /// What was planned is stored.
-    pub(super) fn committed(&mut self, head: u64, turn: u64) {
+    /// What was planned up to an entry is stored.
+    pub(super) fn settle(&mut self, head: u64, turn: u64) {
         self.stored_head = head;
-        self.used = turn;
-        self.replies.committed();
+        self.replies.settle(turn);
+    }
+
+    /// Whether a storage has what was written here, and nothing that somebody else has written.
+    pub(super) fn is_stored(&self, view: &dyn View, key: &SessionKey) -> Stored<bool> {
+        let row = view.session(key)?;
+        Ok(row.is_some_and(|row| (row.epoch, row.head) == (self.epoch, self.stored_head)))
     }
 
     /// Checkpoints of open replies that would take a while to be folded anew, as a write of its own.

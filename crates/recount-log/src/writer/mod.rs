@@ -1,24 +1,31 @@
 //! The writer: the one that orders what is written.
 //!
-//! It is a state machine. Requests go in, writes go to the storage that is passed in, and answers come out after their
-//! commit; time and chance come from its [`Surroundings`]. It starts no thread, waits for nothing and keeps no clock, so
-//! that a simulation can drive it step by step, and a thread can drive it for real.
+//! It is a state machine. Requests go in and become a plan, the writes of the plan go to the storage, and answers come out
+//! after their commit; time and chance come from its [`Surroundings`]. It starts no thread, waits for nothing and keeps no
+//! clock, so that a simulation can drive it step by step, and threads can drive it for real.
+//!
+//! A plan is settled when its commit has come back, or discarded when that has failed; then the sessions that it touched
+//! are read again. The [`Pipeline`] plans the next requests while a commit is under way, and discards both plans if that
+//! fails.
 
 mod compact;
 mod live;
+mod pipeline;
 mod plan;
+mod planning;
 mod sessions;
-
-use std::ops::Range;
 
 use bytes::Bytes;
 
+pub use pipeline::Pipeline;
+pub use plan::Ground;
+
 use crate::lease::Leases;
 use crate::request::{Answer, AppendRequest, Request};
-use crate::storage::{Append, Storage, View, Write};
+use crate::storage::{Append, Storage, Stored, View, Write};
 use crate::{Epoch, Error, SessionKey, StorageError, Surroundings};
 use live::Live;
-use plan::{Failure, Group};
+use plan::Plan;
 use sessions::Sessions;
 
 /// How often a request is planned anew when somebody else has written to its session in between.
@@ -73,133 +80,117 @@ pub struct Writer {
     surroundings: Surroundings,
     sessions: Sessions,
     leases: Leases,
-    /// Counts the commits, to know which session was used last.
+    /// Counts the plans. A plan that is not begun yet has the next number.
     turn: u64,
-    /// When the requests at hand came, in milliseconds since 1970. To ask for each of them would cost more than it says.
-    at: Option<i64>,
-    /// An empty group whose room is used again.
-    spare: Group,
+    /// An empty plan whose room is used again.
+    spare: Plan,
 }
 
 impl Writer {
     /// A writer that knows nothing yet.
     pub fn new(surroundings: Surroundings) -> Self {
-        Self {
-            surroundings,
-            sessions: Sessions::default(),
-            leases: Leases::default(),
-            turn: 0,
-            at: None,
-            spare: Group::default(),
-        }
+        Self { surroundings, sessions: Sessions::default(), leases: Leases::default(), turn: 0, spare: Plan::default() }
     }
 
-    /// Does what is asked, in as few commits as possible, and answers every request.
+    /// Does what is asked, in as few commits as possible, and answers every request. It waits for each commit.
     pub fn run(&mut self, storage: &mut dyn Storage, requests: &[Request], outbox: &mut dyn Outbox) {
-        self.at = None;
-        self.attempt(storage, requests, 0..requests.len(), outbox, 0);
-        self.sessions.forget_idle();
-    }
-
-    fn attempt(
-        &mut self,
-        storage: &mut dyn Storage,
-        requests: &[Request],
-        indices: Range<usize>,
-        outbox: &mut dyn Outbox,
-        tries: usize,
-    ) {
-        let mut group = std::mem::take(&mut self.spare);
-        for index in indices {
-            let Some(request) = requests.get(index) else { continue };
-            // What changes a session as a whole is planned on nothing that is not committed.
-            if !request.is_entry() {
-                self.commit(storage, requests, &mut group, outbox, tries);
-            }
-            match self.plan(&*storage, request, &mut group) {
-                Ok(answer) => group.answers.push((index, Ok(answer))),
-                Err(failure) => {
-                    let Failure { error, spoilt, is_stale } = failure;
-                    let must_be_certain = spoilt.is_some() || request.stream().is_some();
-                    if let Some(key) = spoilt {
-                        self.sessions.remove(&key);
-                    }
-                    if is_stale && tries < TRIES {
-                        self.commit(storage, requests, &mut group, outbox, tries);
-                        self.attempt(storage, requests, index..index + 1, outbox, tries + 1);
-                    } else if !must_be_certain {
-                        group.answers.push((index, Err(error)));
-                    } else if group.answers.is_empty() {
-                        fail(request, index, error, outbox);
-                    } else {
-                        self.commit(storage, requests, &mut group, outbox, tries);
-                        self.attempt(storage, requests, index..index + 1, outbox, tries);
-                    }
+        let mut from = 0;
+        while from < requests.len() {
+            let mut plan = std::mem::take(&mut self.spare);
+            let until = self.plan(Ground::of(storage), requests, from, &mut plan, Beneath::Nothing);
+            let result = if plan.writes.is_empty() { Ok(()) } else { storage.commit(&plan.writes) };
+            match result {
+                Ok(()) => self.settle(&mut plan, 0, outbox),
+                Err(error) => {
+                    self.discard(&mut plan);
+                    self.run_each(storage, requests.get(from..until).unwrap_or_default(), from, error, outbox);
                 }
             }
-            if !request.is_entry() {
-                self.commit(storage, requests, &mut group, outbox, tries);
-            }
+            self.spare = plan;
+            from = until;
         }
-        self.commit(storage, requests, &mut group, outbox, tries);
-        self.spare = group;
+        self.sessions.forget_idle(self.turn);
     }
 
-    fn commit(
+    /// Does what was planned together and could not be committed, each by itself: one request that cannot be written must
+    /// not take the others with it.
+    fn run_each(
         &mut self,
         storage: &mut dyn Storage,
         requests: &[Request],
-        group: &mut Group,
+        first: usize,
+        error: StorageError,
         outbox: &mut dyn Outbox,
-        tries: usize,
     ) {
-        self.turn += 1;
-        let result = if group.writes.is_empty() { Ok(()) } else { storage.commit(&group.writes) };
-        let Err(error) = result else { return self.committed(group, outbox) };
-        let Group { answers, writes, leases } = std::mem::take(group);
-        for key in writes.iter().filter_map(Write::key) {
-            self.sessions.remove(key);
-        }
-        for before in leases.into_iter().rev() {
-            self.leases.restore(before);
-        }
-        // One request that cannot be written must not take the others with it.
-        let is_alone = answers.len() <= 1;
-        let is_worth_a_try = matches!(error, StorageError::Moved(_)) && tries < TRIES;
-        for (index, _) in answers {
-            if !is_alone || is_worth_a_try {
-                self.attempt(storage, requests, index..index + 1, outbox, tries + usize::from(is_alone));
-            } else if let Some(request) = requests.get(index) {
-                fail(request, index, error.clone().into(), outbox);
+        // One that was alone has had its turn.
+        let mut known = Some(error).filter(|_| requests.len() == 1);
+        for (offset, request) in requests.iter().enumerate() {
+            let number = first + offset;
+            let mut tries = 0;
+            loop {
+                let error = match known.take() {
+                    Some(error) => error,
+                    None => match self.run_one(storage, request, number, outbox) {
+                        Ok(()) => break,
+                        Err(error) => error,
+                    },
+                };
+                if !matches!(error, StorageError::Moved(_)) || tries == TRIES {
+                    fail(request, number, error.into(), outbox);
+                    break;
+                }
+                tries += 1;
             }
         }
     }
 
-    fn committed(&mut self, group: &mut Group, outbox: &mut dyn Outbox) {
-        for write in &group.writes {
+    fn run_one(
+        &mut self,
+        storage: &mut dyn Storage,
+        request: &Request,
+        number: usize,
+        outbox: &mut dyn Outbox,
+    ) -> Stored<()> {
+        let mut plan = Plan::default();
+        self.plan(Ground::of(storage), std::slice::from_ref(request), 0, &mut plan, Beneath::Nothing);
+        let result = if plan.writes.is_empty() { Ok(()) } else { storage.commit(&plan.writes) };
+        match &result {
+            Ok(()) => self.settle(&mut plan, number, outbox),
+            Err(_) => self.discard(&mut plan),
+        }
+        result
+    }
+
+    /// What was planned is committed: readers are told of it, and everybody gets an answer. The plan is empty afterwards.
+    fn settle(&mut self, plan: &mut Plan, first: usize, outbox: &mut dyn Outbox) {
+        for write in &plan.writes {
             match write {
                 Write::Append(append) => {
                     let Append { key, epoch, after, entries, .. } = append;
-                    if let Some(slot) = self.sessions.find(key) {
-                        if let Some(live) = self.sessions.get_mut(slot) {
-                            live.committed(after + entries.len() as u64, self.turn);
-                        }
-                        self.sessions.weigh(slot);
-                    }
+                    self.sessions.settle(key, after + entries.len() as u64, plan.turn);
                     if !entries.is_empty() {
                         outbox.notice(Notice::Appended { key, epoch: *epoch, after: *after, entries });
                     }
                 }
                 Write::Create(row) => outbox.notice(Notice::Replaced(&row.key)),
-                Write::Delete(key) => outbox.notice(Notice::Replaced(key)),
+                Write::Delete(key) | Write::Adopt { key, .. } => outbox.notice(Notice::Replaced(key)),
                 Write::Describe { .. } | Write::Compact { .. } | Write::Upload(_) | Write::Sweep { .. } => {}
             }
         }
-        for (index, answer) in group.answers.drain(..) {
-            outbox.answer(index, answer);
+        for (index, answer) in plan.answers.drain(..) {
+            outbox.answer(first + index, answer);
         }
-        group.writes.clear();
-        group.leases.clear();
+        plan.clear();
+    }
+
+    /// What was planned is not committed and will not be. Of several plans the newest goes first. The plan is empty
+    /// afterwards.
+    fn discard(&mut self, plan: &mut Plan) {
+        self.sessions.forget_since(plan.turn);
+        for before in plan.leases.drain(..).rev() {
+            self.leases.restore(before);
+        }
+        plan.clear();
     }
 
     /// Whether a request needs a session that is not in memory yet. The writer then reads it, up to
@@ -213,7 +204,8 @@ impl Writer {
             Request::Create { .. }
             | Request::Describe { .. }
             | Request::Delete(_)
-            | Request::Adopt(_)
+            | Request::Draft { .. }
+            | Request::Adopt { .. }
             | Request::Renew { .. }
             | Request::Release(_)
             | Request::Upload(_)
@@ -226,7 +218,7 @@ impl Writer {
     /// meantime.
     pub fn take(&mut self, key: &SessionKey, loaded: Loaded) {
         if self.sessions.find(key).is_none() {
-            self.sessions.insert(key, loaded.0);
+            self.sessions.insert(key, loaded.0.used_by(self.turn));
         }
     }
 
@@ -244,6 +236,15 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+/// What is under a plan and not certain yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beneath {
+    /// Everything is committed.
+    Nothing,
+    /// A commit is under way.
+    Commit,
 }
 
 fn fail(request: &Request, index: usize, error: Error, outbox: &mut dyn Outbox) {

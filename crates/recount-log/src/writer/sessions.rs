@@ -33,6 +33,20 @@ impl Sessions {
         self.lives.get_mut(slot.0)?.as_mut()
     }
 
+    /// Whether a session is not what is or will be stored.
+    pub(super) fn is_spoilt(&self, slot: Slot) -> bool {
+        self.lives.get(slot.0).and_then(Option::as_ref).is_none_or(|live| live.is_spoilt)
+    }
+
+    /// What a plan wrote to a session, up to an entry, is stored.
+    pub(super) fn settle(&mut self, key: &SessionKey, head: u64, turn: u64) {
+        let Some(slot) = self.find(key) else { return };
+        if let Some(live) = self.get_mut(slot) {
+            live.settle(head, turn);
+        }
+        self.weigh(slot);
+    }
+
     pub(super) fn insert(&mut self, key: &SessionKey, live: Live) -> Slot {
         self.remove(key);
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -47,12 +61,12 @@ impl Sessions {
         slot
     }
 
-    pub(super) fn remove(&mut self, key: &SessionKey) {
-        let Some(slot) = self.slots.remove(key) else { return };
-        if let Some(live) = self.lives.get_mut(slot.0).and_then(Option::take) {
-            self.bytes -= live.weighed;
-        }
+    pub(super) fn remove(&mut self, key: &SessionKey) -> Option<Live> {
+        let slot = self.slots.remove(key)?;
         self.free.push(slot);
+        let mut live = self.lives.get_mut(slot.0).and_then(Option::take)?;
+        self.bytes -= std::mem::take(&mut live.weighed);
+        Some(live)
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&SessionKey, &mut Live)> {
@@ -73,8 +87,9 @@ impl Sessions {
         live.weighed = bytes;
     }
 
-    /// Leaves only the half in memory that was used last, when there are too many or they are too large.
-    pub(super) fn forget_idle(&mut self) {
+    /// Leaves only the half in memory that was used last, when there are too many or they are too large. Those that the
+    /// newest plan uses stay in any case: what it has written to them may not be stored yet.
+    pub(super) fn forget_idle(&mut self, newest_plan: u64) {
         if self.slots.len() <= COUNT && self.bytes <= BYTES {
             return;
         }
@@ -82,11 +97,19 @@ impl Sessions {
         let middle = used.len() / 2;
         let (_, middle, _) = used.select_nth_unstable(middle);
         let newest = *middle;
-        let is_idle =
-            |slot: &Slot| self.lives.get(slot.0).and_then(Option::as_ref).is_some_and(|live| live.used <= newest);
-        let idle: Vec<SessionKey> =
-            self.slots.iter().filter(|(_, slot)| is_idle(slot)).map(|(key, _)| key.clone()).collect();
-        for key in idle {
+        self.retain(|live| live.used > newest || live.used >= newest_plan);
+    }
+
+    /// Forgets the sessions that a plan or one after it has used.
+    pub(super) fn forget_since(&mut self, plan: u64) {
+        self.retain(|live| live.used < plan);
+    }
+
+    fn retain(&mut self, is_kept: impl Fn(&Live) -> bool) {
+        let live = |slot: &Slot| self.lives.get(slot.0).and_then(Option::as_ref);
+        let gone = self.slots.iter().filter(|(_, slot)| !live(slot).is_some_and(&is_kept));
+        let gone: Vec<SessionKey> = gone.map(|(key, _)| key.clone()).collect();
+        for key in gone {
             self.remove(&key);
         }
     }

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use recount_log::storage::Views;
-use recount_log::{Answer, AppendRequest, Error, Lease, LeaseRequest, Request, SessionKey};
+use recount_log::{Answer, AppendRequest, Appended, Cursor, Error, Lease, LeaseRequest, Request, SessionKey};
 use recount_message::AgentEvent;
 use recount_testkit::laws::Broken;
 
-use super::stored::{adopted, decode, events_after, is_taken_over, rows, stored};
-use super::{Known, Sent, Verdict, World};
+use super::stored::{decode, events_after, is_taken_over, rows, stored};
+use super::writing::Sent;
+use super::{Known, KnownDraft, Verdict, World};
 use crate::model::{ModelSession, is_storage_failure, same_answer};
 use crate::script::note;
 
@@ -33,6 +34,7 @@ impl World {
             (Request::Create { key, .. }, Err(Error::SessionExists(_))) if self.models.contains_key(key) => {}
             (Request::Delete(key), Ok(_)) if self.models.contains_key(key) => {
                 self.models.remove(key);
+                self.drafts.retain(|known| known.draft != *key);
                 self.void_leases(node, key);
             }
             (Request::Describe { key, .. }, Ok(_)) if self.models.contains_key(key) => {}
@@ -40,15 +42,23 @@ impl World {
                 self.tally.joined += usize::try_from(compacted.entries - compacted.rows).unwrap_or_default();
                 self.note_joined()?;
             }
-            (Request::Adopt(adoption), Ok(Answer::Created(row))) => {
-                if self.models.contains_key(&adoption.key) && !adoption.replaces {
+            (Request::Draft { key, .. }, Ok(Answer::Created(row))) if row.key.is_draft() => {
+                let missing = sent.events.iter().cloned().collect();
+                self.drafts.push(KnownDraft { node, draft: row.key.clone(), key: key.clone(), missing });
+                self.models.insert(row.key.clone(), ModelSession::new(row.epoch));
+            }
+            (Request::Adopt { draft, key, replaces }, Ok(Answer::Created(row))) => {
+                if self.models.contains_key(key) && !replaces {
                     return wrong("that it exists");
                 }
-                self.models.insert(adoption.key.clone(), adopted(row.epoch, &sent.events));
-                self.void_leases(node, &adoption.key);
+                if self.models.get(draft).map(ModelSession::head) != Some(Cursor { epoch: row.epoch, seq: row.head }) {
+                    return wrong("what the draft was");
+                }
+                self.adopted(draft, key);
+                self.void_leases(node, key);
             }
-            (Request::Adopt(adoption), Err(Error::SessionExists(_))) => {
-                if !self.models.contains_key(&adoption.key) || adoption.replaces {
+            (Request::Adopt { draft, key, replaces }, Err(Error::SessionExists(_))) => {
+                if !self.models.contains_key(key) || *replaces || !self.models.contains_key(draft) {
                     return wrong("a new session");
                 }
             }
@@ -72,7 +82,10 @@ impl World {
                 }
             }
             (
-                Request::Delete(key) | Request::Describe { key, .. } | Request::Compact { key, .. },
+                Request::Delete(key)
+                | Request::Describe { key, .. }
+                | Request::Compact { key, .. }
+                | Request::Adopt { draft: key, .. },
                 Err(Error::UnknownSession(_)),
             ) if !self.models.contains_key(key) => {}
             _ => return wrong("what the contract says"),
@@ -99,6 +112,15 @@ impl World {
         Ok(())
     }
 
+    /// A draft is a session from now on.
+    fn adopted(&mut self, draft: &SessionKey, key: &SessionKey) {
+        self.tally.adopted += 1;
+        self.drafts.retain(|known| known.draft != *draft);
+        if let Some(model) = self.models.remove(draft) {
+            self.models.insert(key.clone(), model);
+        }
+    }
+
     pub(super) fn void_leases(&mut self, node: usize, key: &SessionKey) {
         for known in self.leases.iter_mut().filter(|known| known.node == node && known.lease.session() == key) {
             known.is_held = false;
@@ -122,24 +144,13 @@ impl World {
             Err(error) => Err(error.clone()),
         };
         let lost = request.lease.as_ref().filter(|lease| !self.holds(node, lease));
-        let expected = match (lost, self.models.get_mut(&request.key)) {
-            (Some(lease), _) => {
-                self.tally.lost_leases += 1;
-                Err(Error::LeaseLost { session: request.key.clone(), subject: lease.subject().to_owned() })
-            }
-            (None, None) => Err(Error::UnknownSession(request.key.clone())),
-            (None, Some(model)) => {
-                let mut forgetful = (!model.joined.is_empty()).then(|| model.clone());
-                let expected = forgetful.as_mut().map(|model| model.append_knowing(false, request, events));
-                match (forgetful, expected) {
-                    (Some(forgetful), Some(expected)) if same_answer(&answer, &expected) => {
-                        *model = forgetful;
-                        expected
-                    }
-                    _ => model.append(request, events),
-                }
-            }
-        };
+        if lost.is_some() {
+            self.tally.lost_leases += 1;
+        }
+        if self.was_right(lost, request, events, &answer) {
+            return Ok(());
+        }
+        let expected = expected(self.models.get_mut(&request.key), lost, request, events, &answer);
         if !same_answer(&answer, &expected) {
             let texts: Vec<String> = events.iter().map(AgentEvent::to_json).collect();
             return Err(Broken::new(format!(
@@ -159,6 +170,22 @@ impl World {
         Ok(())
     }
 
+    /// Whether an answer to an append that wrote nothing was right before another process wrote something, while this one
+    /// was at it.
+    fn was_right(
+        &self,
+        lost: Option<&Lease>,
+        request: &AppendRequest,
+        events: &[AgentEvent],
+        answer: &Result<Appended, Error>,
+    ) -> bool {
+        let Some(earlier) = &self.earlier else { return false };
+        let is_unwritten = answer.as_ref().map_or(true, |appended| appended.written == 0);
+        let changes_nothing = is_unwritten && (answer.is_err() || request.states.is_empty());
+        let mut model = earlier.get(&request.key).cloned();
+        changes_nothing && same_answer(answer, &expected(model.as_mut(), lost, request, events, answer))
+    }
+
     pub(super) fn judge_lease(
         &mut self,
         node: usize,
@@ -174,9 +201,17 @@ impl World {
                 && known.lease.subject() == request.subject
         });
         let is_free = holder.as_ref().is_none_or(|known| request.by_force || known.until <= now);
+        let was_there = self.earlier.as_ref().map(|earlier| earlier.contains_key(key));
         match (answer, self.models.get_mut(key)) {
             (Err(Error::UnknownSession(_)), None) => Ok(()),
+            (Err(Error::UnknownSession(_)), Some(_)) if was_there == Some(false) => Ok(()),
+            (Ok(Answer::Granted(lease)), None) if was_there == Some(true) && is_free => {
+                self.leases.push(Known { node, lease: lease.clone(), until: now + 5_000, is_held: true });
+                Ok(())
+            }
             (Err(Error::LeaseHeld { .. }), Some(_)) if !is_free => Ok(()),
+            // It was held until another process removed the session, in this very step.
+            (Err(Error::LeaseHeld { .. }), None) if was_there == Some(true) => Ok(()),
             (Ok(Answer::Granted(lease)), Some(model)) if is_free => {
                 if let Some(known) = holder {
                     known.is_held = false;
@@ -204,7 +239,13 @@ impl World {
         for sent in unanswered {
             let key = match &sent.request {
                 Request::Create { key, .. } => key,
-                Request::Adopt(adoption) => &adoption.key,
+                Request::Adopt { draft, key, .. } => {
+                    if self.models.contains_key(draft) && stored(&*view, draft)?.is_none() {
+                        let Some(model) = self.models.remove(draft) else { continue };
+                        self.models.insert(key.clone(), model);
+                    }
+                    continue;
+                }
                 Request::Delete(key) => {
                     if stored(&*view, key)?.is_none() {
                         self.models.remove(key);
@@ -234,11 +275,10 @@ impl World {
             };
             let Some((epoch, entries)) = stored(&*view, key)? else { continue };
             if self.models.get(key).is_none_or(|model| model.epoch != epoch) {
-                let expected = adopted(epoch, &sent.events);
-                if expected.entries != entries {
-                    return Err(Broken::new(format!("the session {key} was made in part")));
+                if !entries.is_empty() {
+                    return Err(Broken::new(format!("the session {key} is new and has entries")));
                 }
-                self.models.insert(key.clone(), expected);
+                self.models.insert(key.clone(), ModelSession::new(epoch));
             }
         }
         // A document may have been stored by a commit that nobody was told of.
@@ -249,4 +289,29 @@ impl World {
         self.note_joined()?;
         self.check_storage()
     }
+}
+
+/// What an append must be answered. The session is what it is afterwards.
+fn expected(
+    model: Option<&mut ModelSession>,
+    lost: Option<&Lease>,
+    request: &AppendRequest,
+    events: &[AgentEvent],
+    answer: &Result<Appended, Error>,
+) -> Result<Appended, Error> {
+    if let Some(lease) = lost {
+        let subject = lease.subject().to_owned();
+        return Err(Error::LeaseLost { session: request.key.clone(), subject });
+    }
+    let Some(model) = model else { return Err(Error::UnknownSession(request.key.clone())) };
+    // A writer may know the ids of entries that were joined, or not.
+    if !model.joined.is_empty() {
+        let mut forgetful = model.clone();
+        let expected = forgetful.append_knowing(false, request, events);
+        if same_answer(answer, &expected) {
+            *model = forgetful;
+            return expected;
+        }
+    }
+    model.append(request, events)
 }

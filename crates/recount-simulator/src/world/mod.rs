@@ -7,16 +7,17 @@ mod readers;
 mod requests;
 mod stored;
 mod tally;
+mod writing;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use recount_log::join::Tail;
 use recount_log::storage::{Stored, Views};
-use recount_log::writer::{Notice, Outbox};
-use recount_log::{Answer, Error, Lease, Request, SessionKey, Surroundings, Writer};
+use recount_log::writer::Pipeline;
+use recount_log::{Lease, SessionKey, Surroundings, Writer};
 use recount_message::jiff::Timestamp;
 use recount_message::{AgentEvent, Clock, CountingIds};
 use recount_testkit::laws::Broken;
@@ -26,8 +27,9 @@ pub use tally::Tally;
 
 use crate::model::{ModelSession, session_key};
 use crate::script::Script;
-use crate::storage::{Fault, FaultyStorage};
+use crate::storage::FaultyStorage;
 use readers::Reader;
+use writing::Sent;
 
 type Verdict = Result<(), Broken>;
 
@@ -82,12 +84,16 @@ struct World {
     storage: FaultyStorage,
     nodes: Vec<Node>,
     models: BTreeMap<SessionKey, ModelSession>,
+    /// What they were before another process wrote something while one was at it. What that one answers may be true of
+    /// then or of now.
+    earlier: Option<BTreeMap<SessionKey, ModelSession>>,
     /// The models of what is on the disk.
     on_disk: BTreeMap<SessionKey, ModelSession>,
     scripts: BTreeMap<SessionKey, Script>,
     scripts_begun: usize,
     readers: Vec<Reader>,
     leases: Vec<Known>,
+    drafts: Vec<KnownDraft>,
     incarnations: usize,
     tally: Tally,
     /// Whether requests are told of, and what is to be told.
@@ -96,8 +102,12 @@ struct World {
 }
 
 struct Node {
-    writer: Writer,
+    pipeline: Pipeline,
     tails: HashMap<SessionKey, Tail>,
+    /// What was asked and is not answered.
+    unanswered: VecDeque<Sent>,
+    /// How many were answered before.
+    answered: usize,
 }
 
 /// A lease that somebody was given.
@@ -106,6 +116,15 @@ struct Known {
     lease: Lease,
     until: i64,
     is_held: bool,
+}
+
+/// A draft that somebody has begun, the session that it is to be, and the entries that it still lacks. Its model is among
+/// those of sessions.
+struct KnownDraft {
+    node: usize,
+    draft: SessionKey,
+    key: SessionKey,
+    missing: VecDeque<AgentEvent>,
 }
 
 /// A clock that the simulation moves.
@@ -125,38 +144,6 @@ impl recount_log::Chance for SimulatedChance {
     }
 }
 
-/// What a writer has answered, and what it has told its readers.
-struct Answers<'n> {
-    answers: Vec<Option<Result<Answer, Error>>>,
-    tails: &'n mut HashMap<SessionKey, Tail>,
-    storage: FaultyStorage,
-}
-
-impl Outbox for Answers<'_> {
-    fn answer(&mut self, index: usize, answer: Result<Answer, Error>) {
-        // Who is dead says nothing.
-        if !self.storage.is_dead() {
-            self.answers[index] = Some(answer);
-        }
-    }
-
-    fn notice(&mut self, notice: Notice<'_>) {
-        match notice {
-            Notice::Appended { key, epoch, after, entries } => {
-                self.tails.entry(key.clone()).or_default().push(epoch, after, entries);
-            }
-            Notice::Replaced(key) => self.tails.entry(key.clone()).or_default().clear(),
-            _ => {}
-        }
-    }
-}
-
-/// A request, and the events in it.
-struct Sent {
-    request: Request,
-    events: Vec<AgentEvent>,
-}
-
 impl World {
     fn new(seed: u64) -> Self {
         Self::over(FaultyStorage::default(), seed)
@@ -169,11 +156,13 @@ impl World {
             storage,
             nodes: Vec::new(),
             models: BTreeMap::new(),
+            earlier: None,
             on_disk: BTreeMap::new(),
             scripts: BTreeMap::new(),
             scripts_begun: 0,
             readers: Vec::new(),
             leases: Vec::new(),
+            drafts: Vec::new(),
             incarnations: 0,
             tally: Tally::default(),
             is_telling: false,
@@ -192,7 +181,12 @@ impl World {
         let chance = SimulatedChance(Random::new(self.random.number()));
         let ids = CountingIds::new(format!("node-{}-", self.incarnations));
         let surroundings = Surroundings::new(SimulatedClock(Arc::clone(&self.time)), chance, ids);
-        Node { writer: Writer::new(surroundings), tails: HashMap::new() }
+        Node {
+            pipeline: Pipeline::new(Writer::new(surroundings)),
+            tails: HashMap::new(),
+            unanswered: VecDeque::new(),
+            answered: 0,
+        }
     }
 
     fn now(&self) -> i64 {
@@ -240,42 +234,6 @@ impl World {
         session_key(self.random.below(SESSIONS))
     }
 
-    /// One to four requests at once, which may end in trouble.
-    fn write(&mut self) -> Verdict {
-        let node = self.random.below(NODES);
-        let count = self.random.pick(&[1, 1, 2, 3, 4]);
-        let sent: Vec<Sent> = (0..count).map(|_| self.request(node)).collect();
-        match self.random.below(20) {
-            0 => self.storage.fail(Fault::DeathBefore, self.random.below(2)),
-            1 => self.storage.fail(Fault::DeathAfter, self.random.below(2)),
-            2 | 3 => self.storage.fail(Fault::Full, self.random.below(2)),
-            _ => {}
-        }
-        let requests: Vec<Request> = sent.iter().map(|sent| sent.request.clone()).collect();
-        let Some(Node { writer, tails }) = self.nodes.get_mut(node) else { return Ok(()) };
-        let mut outbox = Answers { answers: vec![None; requests.len()], tails, storage: self.storage.clone() };
-        writer.run(&mut self.storage, &requests, &mut outbox);
-        let answers = outbox.answers;
-        let is_dead = self.storage.heal();
-        for (request, answer) in requests.iter().zip(&answers).filter(|_| self.is_telling) {
-            self.told.push(format!("node {node}, dead {is_dead}: {request:?}\n    {answer:?}"));
-        }
-        let mut unanswered = Vec::new();
-        for (sent, answer) in sent.iter().zip(answers) {
-            match answer {
-                None if is_dead => unanswered.push(sent),
-                None => return Err(Broken::new(format!("no answer to {:?}", sent.request))),
-                Some(answer) => self.judge(node, sent, &answer)?,
-            }
-        }
-        if is_dead {
-            self.tally.deaths += 1;
-            self.recover(&unanswered)?;
-            self.restart(node);
-        }
-        Ok(())
-    }
-
     /// A process ends and another one is started. Its readers come back with the cursors that they have.
     fn restart(&mut self, node: usize) {
         self.nodes[node] = self.node();
@@ -285,6 +243,10 @@ impl World {
         for reader in self.readers.iter_mut().filter(|reader| reader.node == node) {
             reader.rejoin();
         }
+        // What is left of its drafts is in nobody's way.
+        for lost in self.drafts.extract_if(.., |known| known.node == node) {
+            self.models.remove(&lost.draft);
+        }
     }
 
     fn lose_power(&mut self) -> Stored<()> {
@@ -293,6 +255,8 @@ impl World {
         if self.storage.lose_power(|| random.number())? {
             self.models.clone_from(&self.on_disk);
         }
+        self.models.retain(|key, _| !key.is_draft());
+        self.drafts.clear();
         let view = self.storage.view()?;
         for (key, model) in &mut self.models {
             if let Some(row) = view.session(key)? {

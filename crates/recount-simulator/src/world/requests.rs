@@ -4,15 +4,41 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use recount_log::storage::StateChange;
-use recount_log::{Adoption, AppendRequest, Cursor, Events, LeaseRequest, Request};
+use recount_log::{AppendRequest, Cursor, Events, LeaseRequest, Request};
+use recount_message::AgentEvent;
 
-use super::{Known, SESSIONS, Sent, World};
+use super::writing::Sent;
+use super::{Known, KnownDraft, SESSIONS, World};
 use crate::model::session_key;
 use crate::script::Script;
 
 impl World {
+    /// The next piece of a draft, or its end.
+    fn go_on_with_a_draft(&mut self) -> Sent {
+        let random = &mut self.random;
+        let index = random.below(self.drafts.len());
+        let KnownDraft { draft, key, missing, .. } = &mut self.drafts[index];
+        let (draft, key) = (draft.clone(), key.clone());
+        if missing.is_empty() || random.chance(3) {
+            let request = if random.chance(85) {
+                Request::Adopt { draft, key, replaces: random.chance(70) }
+            } else {
+                Request::Delete(draft)
+            };
+            return Sent { request, events: Vec::new() };
+        }
+        let count = random.between(1, 24).min(missing.len());
+        let events: Vec<AgentEvent> = missing.drain(..count).collect();
+        let mut request = AppendRequest::new(draft, Events::of(&events));
+        request.checks_inputs = false;
+        Sent { request: Request::Append(request), events }
+    }
+
     /// Something that somebody asks for.
     pub(super) fn request(&mut self, node: usize) -> Sent {
+        if !self.drafts.is_empty() && self.random.chance(15) {
+            return self.go_on_with_a_draft();
+        }
         let key = self.key();
         let Some(model) = self.models.get(&key) else {
             return Sent { request: Request::Create { key, about: "{}".to_owned() }, events: Vec::new() };
@@ -37,17 +63,10 @@ impl World {
                 return Sent { request: Request::Compact { key, after: 0, before }, events: Vec::new() };
             }
             84 | 85 => {
+                // A copy of what is there, for the same session or another one.
                 let events = model.entries.clone();
-                let replaces = random.chance(70);
-                let to = if replaces { key } else { session_key(random.below(SESSIONS)) };
-                let adoption = Adoption {
-                    key: to,
-                    about: "{}".to_owned(),
-                    events: Events::of(&events),
-                    states: Vec::new(),
-                    replaces,
-                };
-                return Sent { request: Request::Adopt(adoption), events };
+                let key = if random.chance(70) { key } else { session_key(random.below(SESSIONS)) };
+                return Sent { request: Request::Draft { key, about: "{}".to_owned() }, events };
             }
             86..92 => {
                 let subject = format!("reply {}", random.below(2));

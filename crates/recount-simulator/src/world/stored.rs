@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use recount_log::storage::{Limit, View, Views};
-use recount_log::{AppendRequest, Epoch, Events, SessionKey};
+use recount_log::{Epoch, SessionKey};
 use recount_message::{AgentEvent, CustomName, Event, Msg};
 use recount_testkit::laws::Broken;
 
@@ -14,8 +14,12 @@ impl World {
     /// Whether everything that is stored is what the model says.
     pub(super) fn check_storage(&mut self) -> Verdict {
         let view = self.storage.view().map_err(|error| Broken::new(error.to_string()))?;
-        for number in 0..SESSIONS {
-            let key = session_key(number);
+        let listed = view.sessions(None, None, usize::MAX).map_err(|error| Broken::new(error.to_string()))?;
+        if let Some(row) = listed.iter().find(|row| row.key.is_draft()) {
+            return Err(Broken::new(format!("the draft {} is seen", row.key)));
+        }
+        let drafts = self.drafts.iter().map(|known| known.draft.clone());
+        for key in (0..SESSIONS).map(session_key).chain(drafts) {
             let model = self.models.get(&key);
             match (stored(&*view, &key)?, model) {
                 (None, None) => {}
@@ -27,15 +31,6 @@ impl World {
         }
         Ok(())
     }
-}
-
-pub(super) fn adopted(epoch: Epoch, events: &[AgentEvent]) -> ModelSession {
-    let mut model = ModelSession::new(epoch);
-    let mut request = AppendRequest::new(session_key(0), Events::default());
-    request.checks_inputs = false;
-    // Nothing is refused, so nothing can go wrong.
-    let _ = model.append(&request, events);
-    model
 }
 
 pub(super) fn is_taken_over(event: &AgentEvent) -> bool {

@@ -25,6 +25,10 @@ pub struct Tally {
     pub agreements: usize,
     /// Entries that were joined with others.
     pub joined: usize,
+    /// Drafts that have become sessions.
+    pub adopted: usize,
+    /// Requests that were planned while a commit was under way.
+    pub planned_on_top: usize,
 }
 
 impl std::ops::AddAssign for Tally {
@@ -40,5 +44,7 @@ impl std::ops::AddAssign for Tally {
         self.gaps += other.gaps;
         self.agreements += other.agreements;
         self.joined += other.joined;
+        self.adopted += other.adopted;
+        self.planned_on_top += other.planned_on_top;
     }
 }

@@ -1,0 +1,325 @@
+//! What a request does, planned on what is stored and on what was planned before it.
+
+use recount_message::{CustomEvent, CustomName, Event, Object, format_time};
+
+use super::compact::compact;
+use super::live::Live;
+use super::{Beneath, Ground, Plan, TRIES, Writer};
+use crate::request::{Answer, AppendRequest, Appended, Request, Stream};
+use crate::storage::{Append, SessionRow, View, Write};
+use crate::{Epoch, Error, Events, SessionKey, StorageError};
+
+/// Why a request was not planned.
+struct Failure {
+    error: Error,
+    /// Whether the session in memory is not what is or will be written. It is marked as such.
+    is_spoilt: bool,
+    /// Whether somebody else has written to it, so that the request has to be looked at again.
+    is_stale: bool,
+}
+
+impl Failure {
+    /// What is known of a session has to be read again.
+    fn stale(key: &SessionKey) -> Self {
+        Self { error: StorageError::Moved(key.clone()).into(), is_spoilt: true, is_stale: true }
+    }
+}
+
+impl<E: Into<Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self { error: error.into(), is_spoilt: false, is_stale: false }
+    }
+}
+
+impl Writer {
+    /// Plans requests from an index on, in their order, and gives the index after the last one. If that is not the end,
+    /// everything that was planned has to be settled before the next one is.
+    pub(super) fn plan(
+        &mut self,
+        ground: Ground<'_>,
+        requests: &[Request],
+        from: usize,
+        plan: &mut Plan,
+        beneath: Beneath,
+    ) -> usize {
+        if plan.is_empty() && !plan.is_closed {
+            self.turn += 1;
+            plan.turn = self.turn;
+        }
+        for (index, request) in requests.iter().enumerate().skip(from) {
+            let is_certain = plan.is_empty() && beneath == Beneath::Nothing;
+            plan.is_certain = is_certain;
+            // What changes a session as a whole is planned on nothing that is not committed, and nothing on top of it.
+            if plan.is_closed || (!request.is_entry() && !is_certain) {
+                return index;
+            }
+            let mut tries = 0;
+            let planned = loop {
+                match self.plan_one(ground, request, plan) {
+                    Err(failure) if failure.is_stale && is_certain && tries < TRIES => tries += 1,
+                    planned => break planned,
+                }
+            };
+            plan.is_closed = !request.is_entry();
+            match planned {
+                Ok(answer) => plan.answers.push((index, Ok(answer))),
+                Err(Failure { error, is_spoilt, is_stale }) => {
+                    let stream = request.stream();
+                    if is_spoilt || is_stale || stream.is_some() {
+                        // Whoever is told so for good is told on the ground of what is committed.
+                        if !is_certain {
+                            return index;
+                        }
+                        if let Some(stream) = stream {
+                            stream.fail(&error);
+                        }
+                        plan.is_closed = true;
+                    }
+                    plan.answers.push((index, Err(error)));
+                }
+            }
+        }
+        requests.len()
+    }
+
+    fn plan_one(&mut self, ground: Ground<'_>, request: &Request, plan: &mut Plan) -> Result<Answer, Failure> {
+        match request {
+            Request::Create { key, about } => {
+                if ground.views.view()?.session(key)?.is_some() {
+                    return Err(Error::SessionExists(key.clone()).into());
+                }
+                self.forget_leases(key, plan);
+                let row = self.new_session(key, about);
+                plan.writes.push(Write::Create(row.clone()));
+                self.sessions.insert(key, Live::new(row.epoch).used_by(plan.turn));
+                Ok(Answer::Created(row))
+            }
+            Request::Describe { key, about } => {
+                existing(&*ground.views.view()?, key)?;
+                plan.writes.push(Write::Describe { key: key.clone(), about: about.clone() });
+                Ok(Answer::Done)
+            }
+            Request::Delete(key) => {
+                existing(&*ground.views.view()?, key)?;
+                self.sessions.remove(key);
+                self.forget_leases(key, plan);
+                plan.writes.push(Write::Delete(key.clone()));
+                Ok(Answer::Done)
+            }
+            Request::Append(request) => self.append(ground, request, plan).map(Answer::Appended),
+            Request::Draft { key, about } => {
+                let draft = SessionKey::draft(key.tenant(), self.surroundings.number());
+                let row = self.new_session(&draft, about);
+                plan.writes.push(Write::Create(row.clone()));
+                self.sessions.insert(&draft, Live::new(row.epoch).used_by(plan.turn));
+                Ok(Answer::Created(row))
+            }
+            Request::Adopt { draft, key, replaces } => self.adopt(ground, draft, key, *replaces, plan),
+            Request::Acquire { key, request } => {
+                existing(&*ground.views.view()?, key)?;
+                let before = self.leases.before(key);
+                let (now, token) = (self.surroundings.now(), self.surroundings.number());
+                let granted = self.leases.acquire(key, request, now, token)?;
+                if let Some(former) = granted.taken_from {
+                    let value =
+                        [("subject", request.subject.as_str()), ("holder", &request.holder), ("former", &former)];
+                    let signal = CustomEvent::signal(CustomName::TakenOver.as_str(), Object::from(value));
+                    let event = Event::stamped(self.surroundings.id(), format_time(now), signal);
+                    let request = AppendRequest::new(key.clone(), Events::of([&event]));
+                    if let Err(failure) = self.append(ground, &request, plan) {
+                        self.leases.restore(before);
+                        return Err(failure);
+                    }
+                }
+                plan.leases.push(before);
+                Ok(Answer::Granted(granted.lease))
+            }
+            Request::Renew { lease, time } => {
+                let now = self.surroundings.now();
+                self.leases.renew(lease, *time, now)?;
+                Ok(Answer::Done)
+            }
+            Request::Release(lease) => {
+                let before = self.leases.before(&lease.session);
+                self.leases.release(lease)?;
+                plan.leases.push(before);
+                Ok(Answer::Done)
+            }
+            Request::Upload(upload) => {
+                plan.writes.push(Write::Upload(upload.clone()));
+                Ok(Answer::Done)
+            }
+            Request::Compact { key, after, before } => {
+                Ok(Answer::Compacted(compact(&*ground.views.view()?, key, *after, *before, plan)?))
+            }
+            Request::Sweep { before } => {
+                plan.writes.push(Write::Sweep { before: *before });
+                Ok(Answer::Done)
+            }
+        }
+    }
+
+    fn new_session(&mut self, key: &SessionKey, about: &str) -> SessionRow {
+        SessionRow {
+            key: key.clone(),
+            epoch: Epoch::from_random(self.surroundings.number()),
+            head: 0,
+            created_at: format_time(self.surroundings.now()),
+            about: about.to_owned(),
+        }
+    }
+
+    fn append(&mut self, ground: Ground<'_>, request: &AppendRequest, plan: &mut Plan) -> Result<Appended, Failure> {
+        let key = &request.key;
+        if let Some(failure) = request.stream.as_ref().and_then(Stream::failure) {
+            return Err(Error::Broken(failure).into());
+        }
+        if let Some(lease) = &request.lease {
+            if lease.session != *key {
+                return Err(lease.lost().into());
+            }
+            self.leases.check(lease)?;
+        }
+        let slot = match self.sessions.find(key) {
+            Some(slot) if !self.sessions.is_spoilt(slot) => slot,
+            // What is written of it is not certain, so it cannot be read either.
+            Some(_) if !plan.is_certain => return Err(Failure::stale(key)),
+            Some(_) | None => self.sessions.insert(key, Live::load(&*ground.views.view()?, key)?),
+        };
+        let surroundings = &mut self.surroundings;
+        // To ask for each of them would cost more than it says.
+        let at = *plan.at.get_or_insert_with(|| surroundings.now().as_millisecond());
+        // What was found or inserted is there.
+        let Some(live) = self.sessions.get_mut(slot) else { return Err(Error::Closed.into()) };
+        live.used = plan.turn;
+        let index = plan.append_of(key, live, at);
+        let Some(Write::Append(append)) = plan.writes.get_mut(index) else { return Err(Error::Closed.into()) };
+        let (head, before) = (live.head, Lengths::of(append));
+        let planned = live.append(request, &|id| ground.views.view()?.known(key, id), append);
+        // Where entries are written the storage finds out that somebody else was there. Here it has to be asked.
+        let is_written = planned.as_ref().is_ok_and(|appended| appended.written > 0);
+        let is_stale = !is_written && ground.is_shared && !live.is_stored(&*ground.views.view()?, key)?;
+        if planned.is_err() || is_stale {
+            before.restore(append);
+            live.is_spoilt = is_stale || live.head != head;
+        }
+        if append.is_empty() {
+            // It was begun for this request.
+            plan.writes.pop();
+        } else {
+            live.planned = Some((plan.turn, index));
+        }
+        if is_stale {
+            return Err(Failure::stale(key));
+        }
+        planned.map_err(|error| Failure { error, is_spoilt: live.is_spoilt, is_stale: false })
+    }
+
+    /// A session that ends or begins takes no leases along.
+    fn forget_leases(&mut self, key: &SessionKey, plan: &mut Plan) {
+        plan.leases.push(self.leases.before(key));
+        self.leases.forget(key);
+    }
+
+    /// Makes a session of a draft. It is the same session under another name.
+    fn adopt(
+        &mut self,
+        ground: Ground<'_>,
+        draft: &SessionKey,
+        key: &SessionKey,
+        replaces: bool,
+        plan: &mut Plan,
+    ) -> Result<Answer, Failure> {
+        let view = ground.views.view()?;
+        let row = existing(&*view, draft)?;
+        let exists = view.session(key)?.is_some();
+        if exists && !replaces {
+            return Err(Error::SessionExists(key.clone()).into());
+        }
+        self.forget_leases(key, plan);
+        if exists {
+            plan.writes.push(Write::Delete(key.clone()));
+        }
+        plan.writes.push(Write::Adopt { draft: draft.clone(), key: key.clone() });
+        self.sessions.remove(key);
+        if let Some(live) = self.sessions.remove(draft).filter(|live| !live.is_spoilt) {
+            self.sessions.insert(key, live.used_by(plan.turn));
+        }
+        Ok(Answer::Created(SessionRow { key: key.clone(), ..row }))
+    }
+}
+
+/// How much was to be written before a request.
+struct Lengths {
+    entries: usize,
+    opened: usize,
+    checkpoints: usize,
+    finished: usize,
+    states: usize,
+    uploads: usize,
+}
+
+impl Lengths {
+    fn of(append: &Append) -> Self {
+        Self {
+            entries: append.entries.len(),
+            opened: append.opened.len(),
+            checkpoints: append.checkpoints.len(),
+            finished: append.finished.len(),
+            states: append.states.len(),
+            uploads: append.uploads.len(),
+        }
+    }
+
+    /// Takes back what has come since.
+    fn restore(&self, append: &mut Append) {
+        append.entries.truncate(self.entries);
+        append.opened.truncate(self.opened);
+        append.checkpoints.truncate(self.checkpoints);
+        append.finished.truncate(self.finished);
+        append.states.truncate(self.states);
+        append.uploads.truncate(self.uploads);
+    }
+}
+
+pub(super) fn existing(view: &dyn View, key: &SessionKey) -> Result<SessionRow, Error> {
+    view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))
+}
+
+impl Request {
+    pub(super) fn stream(&self) -> Option<&Stream> {
+        match self {
+            Self::Append(request) => request.stream.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The session that the request is about.
+    pub(crate) fn key(&self) -> Option<&SessionKey> {
+        match self {
+            Self::Create { key, .. }
+            | Self::Describe { key, .. }
+            | Self::Delete(key)
+            | Self::Append(AppendRequest { key, .. })
+            | Self::Adopt { key, .. }
+            | Self::Acquire { key, .. }
+            | Self::Compact { key, .. } => Some(key),
+            Self::Renew { lease, .. } | Self::Release(lease) => Some(&lease.session),
+            Self::Draft { .. } | Self::Upload(_) | Self::Sweep { .. } => None,
+        }
+    }
+
+    /// Whether the request only adds entries, so that others can be committed along with it.
+    pub(crate) fn is_entry(&self) -> bool {
+        match self {
+            Self::Append(_) | Self::Acquire { .. } | Self::Renew { .. } | Self::Release(_) | Self::Upload(_) => true,
+            Self::Create { .. }
+            | Self::Describe { .. }
+            | Self::Delete(_)
+            | Self::Draft { .. }
+            | Self::Adopt { .. }
+            | Self::Compact { .. }
+            | Self::Sweep { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Sessions in the making, and commits that fail while more is on its way.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use pretty_assertions::assert_eq;
+use recount_log::storage::{Storage, Stored, View, Views, Write};
+use recount_log::{Error, Frame, GapReason, Log, MemoryStorage, Options, Start, StorageError, Surroundings, Writer};
+use recount_message::{AgentEvent, CustomEvent, Event, Fold, Msg, Object, ReplyEnd, ReplyWriter, Stamps};
+
+fn message(number: usize) -> AgentEvent {
+    let message = Msg::user("Alice", format!("message {number}")).with_id(format!("m{number}"));
+    Event::stamped(format!("m{number}"), "2026-01-01T00:00:00Z", CustomEvent::message(&message))
+}
+
+fn open(directory: &Path) -> Log {
+    Log::open(directory, Options::default()).unwrap()
+}
+
+/// How many rows a table of a database has.
+fn rows(directory: &Path, table: &str) -> u32 {
+    let connection = rusqlite::Connection::open(directory.join("log.sqlite")).unwrap();
+    connection.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn a_draft_takes_the_place_of_a_session_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = open(directory.path());
+    let session = log.create("chat".parse().unwrap()).await.unwrap();
+    session.append([&message(1)]).await.unwrap();
+    let before = session.info().await.unwrap();
+    let mut reader = session.join(Start::Beginning).unwrap();
+    assert!(matches!(reader.next().await.unwrap(), Frame::Entry(_)));
+
+    let draft = log.draft("chat".parse().unwrap(), &Object::from([("title", "New")])).await.unwrap();
+    for number in 10..15 {
+        draft.append([&message(number), &message(number)]).await.unwrap();
+    }
+    assert_eq!(log.sessions(None, None, 9).await.unwrap(), std::slice::from_ref(&before));
+    let row = draft.replace().await.unwrap();
+    assert_eq!((row.head, row.about.as_str()), (5, r#"{"title":"New"}"#));
+    assert_ne!(row.epoch, before.epoch);
+    assert_eq!(log.sessions(None, None, 9).await.unwrap(), [row]);
+    assert_eq!(reader.next().await.unwrap(), Frame::Gap(GapReason::Epoch));
+
+    // It goes on like any other, and knows what it has.
+    let again = session.append([&message(14), &message(15)]).await.unwrap();
+    assert_eq!((again.written, again.duplicates), (1, 1));
+    log.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_a_draft_that_is_not_adopted() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = open(directory.path());
+    log.create("chat".parse().unwrap()).await.unwrap();
+    let dropped = log.draft("one".parse().unwrap(), &Object::new()).await.unwrap();
+    dropped.append([&message(1)]).await.unwrap();
+    drop(dropped);
+    let late = log.draft("chat".parse().unwrap(), &Object::new()).await.unwrap();
+    late.append([&message(1)]).await.unwrap();
+    let error = late.adopt().await.unwrap_err();
+    assert!(matches!(error, Error::SessionExists(_)), "{error}");
+    let unwanted = log.draft("two".parse().unwrap(), &Object::new()).await.unwrap();
+    unwanted.append([&message(1)]).await.unwrap();
+    unwanted.discard().await.unwrap();
+    log.close().await.unwrap();
+    assert_eq!(["sessions", "entries", "messages"].map(|table| rows(directory.path(), table)), [1, 0, 0]);
+}
+
+#[tokio::test]
+async fn what_a_process_leaves_behind_in_the_middle_is_swept() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = open(directory.path());
+    let session = log.create("chat".parse().unwrap()).await.unwrap();
+    session.append([&message(1)]).await.unwrap();
+    let draft = log.draft("long".parse().unwrap(), &Object::new()).await.unwrap();
+    let events: Vec<AgentEvent> = (0..5_000).map(message).collect();
+    for piece in events.chunks(1_000) {
+        draft.append(piece).await.unwrap();
+    }
+    // The files, as they are when the process is killed at this moment.
+    let left = tempfile::tempdir().unwrap();
+    for name in ["log.sqlite", "log.sqlite-wal"] {
+        fs::copy(directory.path().join(name), left.path().join(name)).unwrap();
+    }
+    assert_eq!(rows(left.path(), "entries"), 5_001);
+    let log = open(left.path());
+    let names: Vec<String> =
+        log.sessions(None, None, 9).await.unwrap().into_iter().map(|row| row.key.to_string()).collect();
+    assert_eq!(names, ["chat"]);
+    log.close().await.unwrap();
+    assert_eq!(["sessions", "entries", "messages"].map(|table| rows(left.path(), table)), [1, 1, 1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_session_is_copied_page_by_page() {
+    let log = Log::in_memory();
+    let session = log.create("long".parse().unwrap()).await.unwrap();
+    let mut events: Vec<AgentEvent> = (0..6_000).map(message).collect();
+    let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "long", "Friday");
+    for number in 0..5_000 {
+        reply.text(format!("{number} "));
+    }
+    reply.end(ReplyEnd::completed());
+    session.append(&events).await.unwrap();
+    let copy = log.fork(session.key(), None, "copy".parse().unwrap()).await.unwrap();
+    let mut reader = copy.join(Start::Beginning).unwrap();
+    let mut fold = Fold::new();
+    while let Some(frame) = reader.next_now().await.unwrap() {
+        let Frame::Entry(entry) = frame else { panic!("{frame:?}") };
+        let _ = fold.apply_at(entry.cursor.seq, &Event::from_slice(&entry.event).unwrap());
+    }
+    assert!(fold.messages().eq(events.iter().collect::<Fold>().messages()));
+    // A few deltas are left of thousands: one for each page.
+    assert!((6_000..6_020).contains(&fold.cursor()), "{}", fold.cursor());
+}
+
+/// A storage that says when it is about to commit, and waits to be told how that ends.
+#[derive(Debug)]
+struct Gated {
+    storage: MemoryStorage,
+    arrived: Sender<usize>,
+    told: Arc<Mutex<Receiver<Stored<()>>>>,
+}
+
+impl Views for Gated {
+    fn view(&self) -> Stored<Box<dyn View + '_>> {
+        self.storage.view()
+    }
+}
+
+impl Storage for Gated {
+    fn readers(&self) -> Arc<dyn Views + Send + Sync> {
+        self.storage.readers()
+    }
+
+    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
+        let entries =
+            writes.iter().map(|write| if let Write::Append(append) = write { append.entries.len() } else { 0 });
+        let _ = self.arrived.send(entries.sum());
+        // When nobody tells any more, everything goes well.
+        self.told.lock().unwrap().recv().unwrap_or(Ok(()))?;
+        self.storage.commit(writes)
+    }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_that_fails_takes_nothing_with_it_that_came_later() {
+    let (arrived, at_gate) = channel();
+    let (tell, told) = channel();
+    let storage = Gated { storage: MemoryStorage::default(), arrived, told: Arc::new(Mutex::new(told)) };
+    let log = Log::with(storage, Writer::new(Surroundings::default())).unwrap();
+    tell.send(Ok(())).unwrap();
+    let session = log.create("chat".parse().unwrap()).await.unwrap();
+    let _created = at_gate.recv().unwrap();
+
+    let appender = session.appender(None);
+    appender.send([&message(0)]).await.unwrap();
+    // The first one is held up, so that the next ones are many when it is over.
+    assert_eq!(at_gate.recv().unwrap(), 1);
+    for number in 1..=200 {
+        appender.send([&message(number)]).await.unwrap();
+    }
+    tell.send(Ok(())).unwrap();
+    assert_eq!(at_gate.recv().unwrap(), 200);
+    // These are planned on top of two hundred that will not be there.
+    for number in 201..=400 {
+        appender.send([&message(number)]).await.unwrap();
+    }
+    let other = tokio::spawn({
+        let session = session.clone();
+        async move { session.append([&message(7)]).await }
+    });
+    tell.send(Err(StorageError::Full("so it was decided".to_owned()))).unwrap();
+    drop(tell);
+    assert!(appender.flush().await.unwrap().seq >= 401);
+    let repeated = other.await.unwrap().unwrap();
+    assert_eq!((repeated.written, repeated.duplicates), (0, 1));
+
+    let mut reader = session.join(Start::Beginning).unwrap();
+    let mut ids = Vec::new();
+    while let Some(Frame::Entry(entry)) = reader.next_now().await.unwrap() {
+        ids.push(Event::from_slice(&entry.event).unwrap().id.into_owned());
+    }
+    assert_eq!(ids, (0..=400).map(|number| format!("m{number}")).collect::<Vec<_>>());
+    log.close().await.unwrap();
+}

@@ -1,0 +1,183 @@
+//! What processes write: with a commit under way while the next requests are planned, and trouble at any moment.
+
+use std::collections::HashMap;
+
+use recount_log::join::Tail;
+use recount_log::storage::{Storage, Stored, Write};
+use recount_log::writer::{Ground, Notice, Outbox};
+use recount_log::{Answer, Error, Request, SessionKey};
+use recount_message::AgentEvent;
+use recount_testkit::laws::Broken;
+
+use super::{NODES, Node, Verdict, World};
+use crate::storage::{Fault, FaultyStorage};
+
+/// A request, and the events in it.
+pub(super) struct Sent {
+    pub(super) request: Request,
+    pub(super) events: Vec<AgentEvent>,
+}
+
+/// What a writer has answered, and what it has told its readers.
+struct Answers<'n> {
+    answers: Vec<(usize, Result<Answer, Error>)>,
+    tails: &'n mut HashMap<SessionKey, Tail>,
+    storage: FaultyStorage,
+}
+
+impl Outbox for Answers<'_> {
+    fn answer(&mut self, index: usize, answer: Result<Answer, Error>) {
+        // Who is dead says nothing.
+        if !self.storage.is_dead() {
+            self.answers.push((index, answer));
+        }
+    }
+
+    fn notice(&mut self, notice: Notice<'_>) {
+        match notice {
+            Notice::Appended { key, epoch, after, entries } => {
+                self.tails.entry(key.clone()).or_default().push(epoch, after, entries);
+            }
+            Notice::Replaced(key) => self.tails.entry(key.clone()).or_default().clear(),
+            _ => {}
+        }
+    }
+}
+
+impl World {
+    /// A process gets requests, and while they are being committed, more of them. That may end in trouble.
+    pub(super) fn write(&mut self) -> Verdict {
+        let node = self.random.below(NODES);
+        let count = self.random.pick(&[1, 1, 2, 3, 4]);
+        self.ask(node, count);
+        let under_way = self.advance(node)?;
+        if self.random.chance(10) {
+            // Another process is faster.
+            let other = (node + 1) % NODES;
+            self.ask(other, 1);
+            let writes = self.advance(other)?;
+            let before = self.models.clone();
+            self.complete(other, writes)?;
+            self.earlier = Some(before);
+        }
+        self.ask_more(node)?;
+        self.break_something();
+        match under_way {
+            Some(writes) if self.random.chance(30) => {
+                // It is written, and the process does not know yet.
+                let result = self.storage.commit(&writes);
+                self.ask_more(node)?;
+                let next = self.finish(node, writes, result)?;
+                self.complete(node, next)?;
+            }
+            Some(writes) if self.random.chance(3) => {
+                // It never comes so far.
+                drop(writes);
+                self.storage.die();
+            }
+            under_way => self.complete(node, under_way)?,
+        }
+        let writes = self.advance(node)?;
+        self.complete(node, writes)?;
+        self.earlier = None;
+        if self.storage.heal() {
+            self.tally.deaths += 1;
+            let unanswered: Vec<Sent> = self.nodes[node].unanswered.drain(..).collect();
+            self.recover(&unanswered.iter().collect::<Vec<_>>())?;
+            self.restart(node);
+        } else if let Some(sent) = self.nodes[node].unanswered.front() {
+            return Err(Broken::new(format!("no answer to {:?}", sent.request)));
+        }
+        Ok(())
+    }
+
+    fn break_something(&mut self) {
+        let after = self.random.below(2);
+        match self.random.below(20) {
+            0 => self.storage.fail(Fault::DeathBefore, after),
+            1 => self.storage.fail(Fault::DeathAfter, after),
+            2 => self.storage.fail(Fault::Full, after),
+            3 => self.storage.fail(Fault::FullOnce, after),
+            _ => {}
+        }
+    }
+
+    fn ask(&mut self, node: usize, count: usize) {
+        for _ in 0..count {
+            let sent = self.request(node);
+            self.nodes[node].pipeline.push(sent.request.clone());
+            self.nodes[node].unanswered.push_back(sent);
+        }
+    }
+
+    /// Sometimes more comes while a commit is under way, and is planned on top of it.
+    fn ask_more(&mut self, node: usize) -> Verdict {
+        if self.storage.is_dead() || !self.random.chance(50) {
+            return Ok(());
+        }
+        let count = self.random.pick(&[1, 1, 2, 3]);
+        self.ask(node, count);
+        if self.nodes[node].pipeline.is_under_way() {
+            self.tally.planned_on_top += count;
+            // Nothing can be written before the commit is known to be over.
+            if self.advance(node)?.is_some() {
+                return Err(Broken::new("two commits are under way at once"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Commits what is under way, and all that comes after it.
+    fn complete(&mut self, node: usize, mut writes: Option<Vec<Write>>) -> Verdict {
+        while let Some(under_way) = writes {
+            let result = self.storage.commit(&under_way);
+            writes = match self.finish(node, under_way, result)? {
+                Some(next) => Some(next),
+                None => self.advance(node)?,
+            };
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, node: usize) -> Result<Option<Vec<Write>>, Broken> {
+        if self.storage.is_dead() {
+            return Ok(None);
+        }
+        let Node { pipeline, tails, .. } = &mut self.nodes[node];
+        let mut outbox = Answers { answers: Vec::new(), tails, storage: self.storage.clone() };
+        let writes = pipeline.advance(Ground::of(&self.storage), &mut outbox);
+        let answers = outbox.answers;
+        self.take(node, answers)?;
+        Ok(writes)
+    }
+
+    /// Gives the writes of the next commit if they are planned already.
+    fn finish(&mut self, node: usize, writes: Vec<Write>, result: Stored<()>) -> Result<Option<Vec<Write>>, Broken> {
+        let Node { pipeline, tails, .. } = &mut self.nodes[node];
+        let mut outbox = Answers { answers: Vec::new(), tails, storage: self.storage.clone() };
+        let next = pipeline.finish(writes, result, &mut self.storage, &mut outbox);
+        pipeline.deliver(&mut outbox);
+        let answers = outbox.answers;
+        self.take(node, answers)?;
+        Ok(next)
+    }
+
+    /// Holds answers to the model, in the order in which they came, which is that of the requests.
+    fn take(&mut self, node: usize, answers: Vec<(usize, Result<Answer, Error>)>) -> Verdict {
+        for (index, answer) in answers {
+            let asked = &mut self.nodes[node];
+            if index != asked.answered {
+                return Err(Broken::new(format!("{index} was answered before {}", asked.answered)));
+            }
+            let Some(sent) = asked.unanswered.pop_front() else {
+                return Err(Broken::new(format!("{index} was answered and never asked")));
+            };
+            asked.answered += 1;
+            if self.is_telling {
+                self.told.push(format!("node {node}: {:?}\n    {answer:?}", sent.request));
+            }
+            self.judge(node, &sent, &answer)?;
+        }
+        Ok(())
+    }
+}
