@@ -7,6 +7,8 @@
 mod agent;
 #[cfg(all(feature = "builtin", unix))]
 pub mod builtin;
+mod compress;
+pub mod demo;
 mod driver;
 mod error;
 mod future;
@@ -17,9 +19,11 @@ pub mod machine;
 pub mod mcp;
 pub mod middleware;
 mod model;
+mod offload;
 pub mod permission;
 mod restart;
 pub mod scripted;
+pub mod several;
 mod sink;
 mod stamps;
 mod state;
@@ -28,12 +32,17 @@ pub mod tool;
 mod view;
 
 pub use agent::{Agent, AgentBuilder, BuildError, OnRestart, Saved, SavedError};
+pub use compress::{Compression, Summary};
 pub use driver::{Ending, Failure, Work};
 pub use error::Error;
 pub use future::BoxFuture;
 pub use inject::RuntimeState;
 pub use input::{Input, InputError, Refusal};
 pub use model::{ChatModel, Reply};
+pub use offload::Offload;
 pub use sink::{Sink, SinkError};
-pub use state::{AgentState, Phase, ReplyState, StateError, Stop, StopAfter};
+pub use state::{
+    AgentState, Compressed, Counted, HelperOutcome, HelperState, Mark, Offloaded, Phase, ReplyState, StateError, Stop,
+    StopAfter,
+};
 pub use stream::{MessageStream, ReplyStream, TextStream};

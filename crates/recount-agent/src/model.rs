@@ -15,6 +15,11 @@ pub trait ChatModel: Send + Sync + 'static {
     /// The name under which its calls are announced.
     fn name(&self) -> &str;
 
+    /// How many tokens it can read at once, where that is known.
+    fn context_window(&self) -> Option<u64> {
+        None
+    }
+
     /// Makes one model call and writes it to the reply: its start, its blocks and its end.
     ///
     /// What has gone wrong is in the outcome. When [`CallOptions::cancel`] is cancelled, the call ends as interrupted.
@@ -29,6 +34,10 @@ pub trait ChatModel: Send + Sync + 'static {
 impl ChatModel for Model {
     fn name(&self) -> &str {
         Self::name(self)
+    }
+
+    fn context_window(&self) -> Option<u64> {
+        Self::context_window(self)
     }
 
     fn call<'a>(

@@ -24,6 +24,10 @@ impl Work {
     /// Puts the reply in order, so that the machine can go on with it. Says why it has to end instead, if it has.
     pub(crate) fn restart(&mut self) -> Option<ErrorInfo> {
         let state = self.state();
+        if state.is_fresh {
+            self.change(|reply| reply.is_fresh = false);
+            return None;
+        }
         if state.phase == Phase::Asking {
             // What the call had shown does not count, and it is made again.
             self.reply().take_up_model_call();

@@ -17,6 +17,7 @@ use crate::error::Error;
 #[must_use = "a reply goes on only as long as it is read"]
 pub struct ReplyStream {
     shared: Arc<Shared>,
+    reply_id: String,
     /// The reply that is worked on, until it has come to its end.
     work: Option<BoxFuture<'static, Result<Msg, Error>>>,
     outcome: Option<Result<Msg, Error>>,
@@ -27,10 +28,17 @@ pub struct ReplyStream {
 impl ReplyStream {
     pub(crate) fn new(
         shared: Arc<Shared>,
+        reply_id: String,
         work: BoxFuture<'static, Result<Msg, Error>>,
         taken_up: Option<ReplyFold>,
     ) -> Self {
-        Self { shared, work: Some(work), outcome: None, taken_up }
+        Self { shared, reply_id, work: Some(work), outcome: None, taken_up }
+    }
+
+    /// The id of the reply. Events of other replies are of [agents](crate::several::SubAgent) that work on it.
+    #[must_use]
+    pub fn reply_id(&self) -> &str {
+        &self.reply_id
     }
 
     /// The next event; nothing when the reply has ended or waits.
@@ -129,7 +137,9 @@ impl TextStream {
         loop {
             match self.stream.poll_event(context) {
                 Poll::Ready(Some(event)) => {
-                    if let EventKind::TextBlockDelta(delta) = event.kind {
+                    if let EventKind::TextBlockDelta(delta) = event.kind
+                        && delta.reply_id == self.stream.reply_id
+                    {
                         return Poll::Ready(Some(delta.delta.into_owned()));
                     }
                 }
@@ -175,6 +185,9 @@ impl MessageStream {
         loop {
             match self.stream.poll_event(context) {
                 Poll::Ready(Some(event)) => {
+                    if event.reply_id().is_some_and(|id| id != self.stream.reply_id) {
+                        continue;
+                    }
                     if let Some(fold) = &mut self.fold {
                         let _ = fold.apply(&event);
                     } else {

@@ -1,6 +1,8 @@
 //! The agent as its users see it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "shared/looker.rs"]
+mod looker;
 #[path = "agent/support.rs"]
 mod support;
 
@@ -21,6 +23,18 @@ mod around;
 
 #[path = "agent/keeping.rs"]
 mod keeping;
+
+#[path = "agent/long.rs"]
+mod long;
+
+#[path = "agent/aside.rs"]
+mod aside;
+
+#[path = "agent/helpers.rs"]
+mod helpers;
+
+#[path = "agent/expiry.rs"]
+mod expiry;
 
 #[path = "agent/protocol.rs"]
 mod protocol;

@@ -9,4 +9,5 @@ mod builtin {
     mod permissions;
     mod search;
     mod shell;
+    mod through_agent;
 }

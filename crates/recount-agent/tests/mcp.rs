@@ -12,3 +12,5 @@ mod hostile;
 mod over_http;
 #[path = "mcp/support.rs"]
 mod support;
+#[path = "mcp/through_agent.rs"]
+mod through_agent;

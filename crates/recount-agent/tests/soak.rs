@@ -13,6 +13,8 @@ mod laws;
 mod life;
 #[path = "soak/log.rs"]
 mod log;
+#[path = "shared/looker.rs"]
+mod looker;
 #[path = "soak/model.rs"]
 mod model;
 #[path = "shared/presentable.rs"]

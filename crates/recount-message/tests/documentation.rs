@@ -122,7 +122,9 @@ fn every_page_is_in_the_index() {
     let index = read(&docs.join("llms.txt"));
     let pages: BTreeSet<String> = std::fs::read_dir(&docs)
         .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .map(Result::unwrap)
+        .filter(|entry| entry.path().is_file())
+        .map(|entry| entry.file_name().into_string().unwrap())
         .filter(|name| name != "llms.txt")
         .collect();
     let missing: Vec<&String> = pages.iter().filter(|page| !index.contains(page.as_str())).collect();

@@ -29,9 +29,11 @@ pub mod format;
 mod provider;
 pub mod repair;
 mod tokens;
+mod windows;
 
 pub use provider::{Provider, UnknownProvider};
-pub use tokens::estimate_tokens;
+pub use tokens::{estimate_block_tokens, estimate_tokens};
+pub use windows::context_window;
 
 /// The page about providers, whose examples are doc tests.
 #[cfg(all(doctest, feature = "client"))]

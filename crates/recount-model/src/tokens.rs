@@ -25,8 +25,23 @@ pub fn estimate_tokens(messages: &[Msg], tools: &[Tool]) -> u64 {
         size.add_block(block);
     }
     size.add_tools(tools);
-    // Half of a token is one.
-    (size.bytes + 2) / 4 + size.data * TOKENS_PER_DATA
+    size.tokens()
+}
+
+/// Estimates how many tokens one block takes, as [`estimate_tokens`] does for whole messages.
+///
+/// ```
+/// use recount_message::{ContentBlock, DataBlock};
+/// use recount_model::estimate_block_tokens;
+///
+/// assert_eq!(estimate_block_tokens(&ContentBlock::from("Hello there")), 3);
+/// assert_eq!(estimate_block_tokens(&DataBlock::from_bytes(b"GIF89a").into()), 2_000);
+/// ```
+#[must_use]
+pub fn estimate_block_tokens(block: &ContentBlock) -> u64 {
+    let mut size = Size::default();
+    size.add_block(block);
+    size.tokens()
 }
 
 #[derive(Default)]
@@ -36,6 +51,11 @@ struct Size {
 }
 
 impl Size {
+    fn tokens(&self) -> u64 {
+        // Half of a token is one.
+        (self.bytes + 2) / 4 + self.data * TOKENS_PER_DATA
+    }
+
     fn add_block(&mut self, block: &ContentBlock) {
         match block {
             ContentBlock::Text(block) => self.add_text(&block.text),

@@ -1,17 +1,21 @@
 //! Putting an agent together.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use recount_message::{Msg, Stamps};
 
 use super::Agent;
 use super::config::{Config, OnRestart};
-use super::saved::Saved;
+use super::saved::{Parts, Saved};
 use super::shared::Shared;
+use crate::compress::Compression;
 use crate::inject::RuntimeState;
 use crate::machine::Limits;
 use crate::middleware::Middleware;
 use crate::model::ChatModel;
+use crate::offload::Offload;
 use crate::permission::Permissions;
 use crate::sink::{Nowhere, Sink};
 use crate::stamps::SharedStamps;
@@ -32,8 +36,12 @@ pub struct AgentBuilder {
     max_retries: u32,
     raise_on_interrupt: bool,
     result_limit: ResultLimit,
+    compression: Option<Compression>,
+    offload: Option<Offload>,
+    max_images: usize,
     runtime_state: Option<RuntimeState>,
     on_restart: OnRestart,
+    confirm_within: Option<Duration>,
     session_id: Option<String>,
     stamps: Stamps,
     sink: Box<dyn Sink>,
@@ -50,6 +58,12 @@ pub enum BuildError {
     NoModel {
         /// The agent's name.
         name: String,
+    },
+    /// It cannot know when to summarise.
+    #[error("the compression: {problem}")]
+    Compression {
+        /// What is wrong with it.
+        problem: String,
     },
     /// A tool cannot be one of its tools.
     #[error(transparent)]
@@ -69,8 +83,12 @@ impl AgentBuilder {
             max_retries: 0,
             raise_on_interrupt: false,
             result_limit: ResultLimit::default(),
+            compression: Some(Compression::default()),
+            offload: None,
+            max_images: 20,
             runtime_state: Some(RuntimeState::default()),
             on_restart: OnRestart::default(),
+            confirm_within: None,
             session_id: None,
             stamps: Stamps::default(),
             sink: Box::new(Nowhere),
@@ -163,6 +181,26 @@ impl AgentBuilder {
         self
     }
 
+    /// When and how a conversation is summarised that is too long for the model, or that it never is. Without this word it
+    /// is at four fifths of what the model can read.
+    pub fn compression(mut self, compression: impl Into<Option<Compression>>) -> Self {
+        self.compression = compression.into();
+        self
+    }
+
+    /// Where results are kept that are too long for the model, images beyond those that it is sent, and messages that were
+    /// summarised. Without this word they are only left out of what it is sent.
+    pub fn offload(mut self, offload: Offload) -> Self {
+        self.offload = Some(offload);
+        self
+    }
+
+    /// How many images the model is sent at most, the newest; 20 by default. The messages keep them all.
+    pub fn max_images(mut self, images: usize) -> Self {
+        self.max_images = images;
+        self
+    }
+
     /// What the model is told of the time and of how things go, or nothing.
     pub fn runtime_state(mut self, runtime_state: impl Into<Option<RuntimeState>>) -> Self {
         self.runtime_state = runtime_state.into();
@@ -172,6 +210,13 @@ impl AgentBuilder {
     /// What becomes of a reply whose process died, when the agent is [resumed](Self::resume).
     pub fn on_restart(mut self, on_restart: OnRestart) -> Self {
         self.on_restart = on_restart;
+        self
+    }
+
+    /// How long the user has to answer for a call. After that it counts as refused: see
+    /// [`Agent::expires_at`]. By default there is no limit.
+    pub fn confirm_within(mut self, time: Duration) -> Self {
+        self.confirm_within = Some(time);
         self
     }
 
@@ -205,23 +250,46 @@ impl AgentBuilder {
         self
     }
 
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it knows before it has said anything, in a session.
+    #[must_use]
+    pub fn initial_state(&self, session_id: impl Into<String>) -> AgentState {
+        let mut state = AgentState::new(session_id);
+        if let Ok(toolkit) = &self.toolkit {
+            state.groups = toolkit.initially_active();
+        }
+        state.permissions = self.permissions.clone().unwrap_or_default();
+        state
+    }
+
     /// Puts it together.
     ///
     /// # Errors
     ///
-    /// When it has no model, or a tool is none that a model could call.
+    /// When it has no model, a tool is none that a model could call, or options do not fit together.
     pub fn build(mut self) -> Result<Agent, BuildError> {
         if self.models.is_empty() {
             return Err(BuildError::NoModel { name: self.name });
         }
+        if let Some(problem) = self.compression.as_ref().and_then(Compression::problem) {
+            return Err(BuildError::Compression { problem });
+        }
         let toolkit = self.toolkit?;
-        let (state, conversation, open) = match self.saved {
-            Some(saved) => saved.into_parts(),
+        let (state, conversation, open, helpers) = match self.saved {
+            Some(saved) => {
+                let Parts { state, conversation, open, helpers } = saved.into_parts();
+                (state, conversation, open, helpers)
+            }
             None => {
                 let mut state = AgentState::new(self.session_id.unwrap_or_else(|| self.stamps.id()));
                 state.groups = toolkit.initially_active();
                 state.permissions = self.permissions.unwrap_or_default();
-                (state, self.conversation, None)
+                (state, self.conversation, None, BTreeMap::new())
             }
         };
         let config = Config {
@@ -234,11 +302,15 @@ impl AgentBuilder {
             max_retries: self.max_retries,
             raise_on_interrupt: self.raise_on_interrupt,
             result_limit: self.result_limit,
+            compression: self.compression,
+            offload: self.offload,
+            max_images: self.max_images,
             runtime_state: self.runtime_state,
             on_restart: self.on_restart,
+            confirm_within: self.confirm_within,
         };
         let stamps = SharedStamps::new(self.stamps);
-        Ok(Agent::of(Shared::new(config, stamps, self.sink, state, conversation, open)))
+        Ok(Agent::of(Shared::new(config, stamps, self.sink, state, conversation, open, helpers)))
     }
 }
 

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
-use recount_message::ToolResultBlock;
+use recount_message::{ToolCallBlock, ToolResultBlock};
 
+use crate::compress::Compression;
 use crate::inject::RuntimeState;
 use crate::machine::Limits;
 use crate::middleware::Middleware;
 use crate::model::ChatModel;
-use crate::tool::Toolkit;
+use crate::offload::Offload;
+use crate::tool::{Toolkit, arguments};
 use crate::view::ResultLimit;
 
 /// How an agent is set up. It never changes.
@@ -25,8 +28,14 @@ pub(crate) struct Config {
     pub(crate) max_retries: u32,
     pub(crate) raise_on_interrupt: bool,
     pub(crate) result_limit: ResultLimit,
+    pub(crate) compression: Option<Compression>,
+    pub(crate) offload: Option<Offload>,
+    /// How many images a request has at most.
+    pub(crate) max_images: usize,
     pub(crate) runtime_state: Option<RuntimeState>,
     pub(crate) on_restart: OnRestart,
+    /// How long the user has to answer for a call.
+    pub(crate) confirm_within: Option<Duration>,
 }
 
 /// What becomes of a reply whose process died.
@@ -40,6 +49,12 @@ pub enum OnRestart {
 }
 
 impl Config {
+    /// What is wrong with the arguments that the user has given to a call.
+    pub(crate) fn argument_problem(&self, groups: &BTreeSet<String>, edited: &ToolCallBlock) -> Option<String> {
+        let tool = self.toolkit.find(&edited.name, groups).ok()?;
+        arguments::read(&edited.input, &tool).err().map(|error| error.to_string())
+    }
+
     /// What is wrong with the metadata of a result from elsewhere.
     pub(crate) fn metadata_problem(&self, groups: &BTreeSet<String>, result: &ToolResultBlock) -> Option<String> {
         let tool = self.toolkit.find(&result.name, groups).ok()?;

@@ -1,25 +1,27 @@
 //! The agent.
 
+mod answering;
 mod builder;
 mod config;
+mod helper;
 mod saved;
 mod shared;
 
 pub use builder::{AgentBuilder, BuildError};
 pub use config::OnRestart;
+pub(crate) use helper::Helper;
 pub use saved::{Saved, SavedError};
 pub(crate) use shared::{Delivery, Inner, OpenReply, Running, Shared};
 
 use std::sync::Arc;
 
-use recount_message::{AgentEvent, CustomName, EventKind, HintBlock, Json, Msg, Object, StructuredError};
+use recount_message::{CustomName, HintBlock, Json, Msg, Object, StructuredError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use tokio::sync::oneshot;
 
 use crate::driver;
 use crate::error::Error;
-use crate::input::{Input, Refusal, check_messages};
+use crate::input::{Input, check_messages};
 use crate::permission::Permissions;
 use crate::state::AgentState;
 use crate::stream::ReplyStream;
@@ -204,9 +206,61 @@ impl Agent {
         Ok(())
     }
 
+    /// Tells the agent what somebody said where it stands in the agent's log already: it is taken note of and not written
+    /// again.
+    ///
+    /// # Errors
+    ///
+    /// As [`observe`](Self::observe).
+    pub fn overhear(&self, messages: impl IntoIterator<Item = Msg>) -> Result<(), Error> {
+        let messages: Vec<Msg> = messages.into_iter().collect();
+        check_messages(&messages)?;
+        driver::take_messages(&self.shared, messages, true);
+        Ok(())
+    }
+
     /// Says something to the model from outside: before it is asked the next time, in this reply or in the next one.
     pub fn hint(&self, hint: HintBlock) {
         self.shared.change(|state| state.hints.push(hint));
+    }
+
+    /// Takes what shall be said to the model and was not said yet, waiting for tools that run in the background. Nothing when
+    /// none does any more.
+    ///
+    /// A reply that is under way says it by itself. This is for a host whose agent has come to the end of its reply.
+    ///
+    /// ```
+    /// use recount_agent::Agent;
+    /// use recount_agent::scripted::ScriptedModel;
+    /// use recount_agent::tool::{FunctionTool, NoArguments};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let build = FunctionTool::new("build", "Builds.", |_: NoArguments| async {
+    ///     tokio::task::yield_now().await;
+    ///     Ok("green")
+    /// });
+    /// let model = ScriptedModel::new().calls("build", "{}").then().says("I have started it.");
+    /// let agent = Agent::builder("Friday").model(model).tool(build.background().read_only()).build()?;
+    /// agent.reply("Build it.").await?;
+    /// let hint = agent.next_hint().await.unwrap();
+    /// assert!(hint.hint.text().unwrap().ends_with("green"));
+    /// assert!(agent.next_hint().await.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn next_hint(&self) -> Option<HintBlock> {
+        let mut untold = self.shared.untold.subscribe();
+        loop {
+            // In this order: an outcome is among the hints before it counts as told.
+            let is_last = *untold.borrow_and_update() == 0;
+            let hint = self.shared.change(|state| (!state.hints.is_empty()).then(|| state.hints.remove(0)));
+            if hint.is_some() || is_last {
+                return hint;
+            }
+            // The sender lives as long as the agent does.
+            let _ = untold.changed().await;
+        }
     }
 
     /// Writes a signal for the session among the events.
@@ -226,32 +280,6 @@ impl Agent {
     pub fn interrupt(&self) -> bool {
         let inner = self.shared.lock();
         inner.running.as_ref().map(|running| running.cancel.cancel()).is_some()
-    }
-
-    /// Gives an answer to the reply that is under way, such as a confirmation while other tools still run.
-    ///
-    /// # Errors
-    ///
-    /// When no reply is under way, or it does not take the answer.
-    pub async fn answer(&self, input: impl Into<Input>) -> Result<(), Refusal> {
-        let (event, is_recorded) = input.into().into_event()?;
-        let (answer, taken) = oneshot::channel();
-        let mut reply_id = String::new();
-        {
-            let inner = self.shared.lock();
-            let running = inner.running.as_ref().ok_or(Refusal::Idle)?;
-            let is_interrupt =
-                matches!(&event.kind, EventKind::UserInterrupt(kind) if kind.reply_id == running.reply_id);
-            reply_id.clone_from(&running.reply_id);
-            let delivery = Delivery { event, is_recorded, answer };
-            running.inbox.send(delivery).map_err(|_| Refusal::Idle)?;
-            // Nobody looks at answers while a model is asked, and an interrupt cannot wait for that.
-            if is_interrupt {
-                running.cancel.cancel();
-            }
-        }
-        // A reply that ends first does not take it.
-        taken.await.unwrap_or(Err(Refusal::Late { reply_id }))
     }
 
     /// The conversation: all messages that are complete, and the reply that waits in its place.
@@ -305,18 +333,7 @@ impl Agent {
         if let Some(running) = &inner.running {
             return Err(Error::Busy { reply_id: running.reply_id.clone() });
         }
-        Ok(Saved::of(inner.state.clone(), inner.conversation.clone(), inner.open.clone()))
-    }
-}
-
-impl Input {
-    /// The event in it, for a reply that is under way.
-    fn into_event(self) -> Result<(AgentEvent, bool), Refusal> {
-        use crate::input::Said;
-        match self.said {
-            Said::Event(event) => Ok((*event, self.is_recorded)),
-            Said::Messages(_) | Said::Interrupt => Err(Refusal::NoInput { type_name: "message".to_owned() }),
-        }
+        Ok(Saved::of(inner.state.clone(), inner.conversation.clone(), inner.open.clone(), &inner.helpers))
     }
 }
 

@@ -1,6 +1,8 @@
 //! An agent, written down.
 
-use recount_message::{Checkpoint, CheckpointReply, DecodeError, Fold, Msg};
+use std::collections::{BTreeMap, BTreeSet};
+
+use recount_message::{Checkpoint, CheckpointReply, DecodeError, Fold, Msg, ReplyFold};
 
 use super::shared::OpenReply;
 use crate::state::{AgentState, StateError};
@@ -41,7 +43,7 @@ pub enum SavedError {
 }
 
 #[derive(serde::Deserialize)]
-struct Parts<'a> {
+struct Written<'a> {
     #[serde(borrow)]
     state: &'a serde_json::value::RawValue,
     #[serde(borrow)]
@@ -78,44 +80,69 @@ impl Saved {
     ///
     /// When the text is none, or one of another version.
     pub fn from_json(text: &str) -> Result<Self, SavedError> {
-        let parts: Parts<'_> = serde_json::from_str(text)?;
+        let parts: Written<'_> = serde_json::from_str(text)?;
         let state = AgentState::from_json(parts.state.get())?;
         Ok(Self { state, conversation: Checkpoint::from_json(parts.conversation.get())? })
     }
 
-    pub(super) fn of(state: AgentState, mut messages: Vec<Msg>, open: Option<OpenReply>) -> Self {
-        let mut floors = None;
+    pub(super) fn of(
+        state: AgentState,
+        mut messages: Vec<Msg>,
+        open: Option<OpenReply>,
+        helpers: &BTreeMap<String, ReplyFold>,
+    ) -> Self {
+        let mut floors = BTreeMap::new();
         if let Some(OpenReply { fold, place }) = open {
-            floors = Some((fold.message().id().to_owned(), fold.call_floor()));
+            floors.insert(fold.message().id().to_owned(), fold.call_floor());
             messages.insert(place.min(messages.len()), fold.into_message());
         }
+        for (id, fold) in helpers {
+            floors.insert(id.clone(), fold.call_floor());
+            messages.push(fold.message().clone());
+        }
         let replies = messages.into_iter().map(|message| {
-            let floor = floors.as_ref().filter(|(id, _)| id == message.id()).map(|(_, floor)| *floor);
-            CheckpointReply { message, call_floor: floor }
+            let call_floor = floors.get(message.id()).copied();
+            CheckpointReply { message, call_floor }
         });
         Self { state, conversation: Checkpoint { cursor: 0, replies: replies.collect(), taken: Vec::new() } }
     }
 
-    /// The state, the complete messages, and the reply that has not ended.
-    pub(super) fn into_parts(self) -> (AgentState, Vec<Msg>, Option<OpenReply>) {
+    pub(super) fn into_parts(self) -> Parts {
         let Self { mut state, conversation } = self;
         let fold = Fold::resume(conversation);
         let reply_id = state.reply.as_ref().map(|reply| reply.id.clone());
-        let found = reply_id.as_deref().and_then(|id| fold.open_reply(id)).cloned();
+        let open = reply_id.as_deref().and_then(|id| fold.open_reply(id)).cloned();
+        // A reply that is a part of another one here is of an agent that worked for this one.
+        let ids: BTreeSet<String> = fold.messages().map(|message| message.id().to_owned()).collect();
+        let is_of_helper = |message: &Msg| message.parent().is_some_and(|parent| ids.contains(&parent));
+        let helpers = fold.open_replies().filter(|reply| is_of_helper(reply.message()));
+        let helpers = helpers.map(|reply| (reply.message().id().to_owned(), reply.clone())).collect();
+        let messages: Vec<Msg> = fold.into_messages().filter(|message| !is_of_helper(message)).collect();
         // What the state calls open has ended in the conversation, or was never begun.
-        let Some(open) = found else {
+        let Some(open) = open else {
             state.reply = None;
-            return (state, fold.into_messages().collect(), None);
+            state.helpers.clear();
+            return Parts { state, conversation: messages, open: None, helpers: BTreeMap::new() };
         };
-        let mut place = 0;
-        let mut messages = Vec::new();
-        for (index, message) in fold.into_messages().enumerate() {
+        let (mut place, mut others) = (0, Vec::new());
+        for (index, message) in messages.into_iter().enumerate() {
             if message.id() == open.message().id() {
                 place = index;
             } else {
-                messages.push(message);
+                others.push(message);
             }
         }
-        (state, messages, Some(OpenReply { fold: open, place }))
+        Parts { state, conversation: others, open: Some(OpenReply { fold: open, place }), helpers }
     }
+}
+
+/// What an agent is made of that goes on.
+pub(super) struct Parts {
+    pub(super) state: AgentState,
+    /// The messages that are complete.
+    pub(super) conversation: Vec<Msg>,
+    /// The reply that has not ended.
+    pub(super) open: Option<OpenReply>,
+    /// The replies of those who work for it and have not ended.
+    pub(super) helpers: BTreeMap<String, ReplyFold>,
 }

@@ -1,15 +1,15 @@
 //! What the handles of an agent and its reply share.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 
 use recount_message::{AgentEvent, CustomEvent, Event, EventKind, ModelFinishedReason, Msg, Object, ReplyFold};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::config::Config;
-use crate::input::Refusal;
+use crate::input::{Input, Refusal};
 use crate::sink::{Sink, SinkError};
 use crate::stamps::SharedStamps;
 use crate::state::{AgentState, Phase};
@@ -22,6 +22,8 @@ pub(crate) struct Shared {
     /// The tools that run in the background. They are stopped when the agent is gone.
     pub(crate) background: Background,
     reports: Mutex<Option<mpsc::UnboundedReceiver<BackgroundReport>>>,
+    /// How many tools run in the background whose outcome nobody was told yet.
+    pub(crate) untold: watch::Sender<usize>,
     inner: Mutex<Inner>,
 }
 
@@ -33,6 +35,14 @@ pub(crate) struct Inner {
     pub(crate) open: Option<OpenReply>,
     /// The reply that is under way.
     pub(crate) running: Option<Running>,
+    /// The replies of agents that work for this one and have not ended, by their ids.
+    pub(crate) helpers: BTreeMap<String, ReplyFold>,
+    /// Those agents as far as they run, by the calls that they work on.
+    pub(crate) running_helpers: BTreeMap<String, Weak<Shared>>,
+    /// Answers that they have been waiting for.
+    pub(crate) helper_answers: BTreeMap<String, Input>,
+    /// The reply is being closed: nobody adds to it any more.
+    pub(crate) is_closing: bool,
     sink: Box<dyn Sink>,
     /// The state has changed since it was last kept.
     is_changed: bool,
@@ -73,12 +83,17 @@ impl Shared {
         state: AgentState,
         conversation: Vec<Msg>,
         open: Option<OpenReply>,
+        helpers: BTreeMap<String, ReplyFold>,
     ) -> Self {
         let inner = Inner {
             conversation,
             state,
             open,
             running: None,
+            helpers,
+            running_helpers: BTreeMap::new(),
+            helper_answers: BTreeMap::new(),
+            is_closing: false,
             sink,
             is_changed: true,
             failure: None,
@@ -87,7 +102,8 @@ impl Shared {
             waker: None,
         };
         let (background, reports) = Background::new();
-        Self { config, stamps, background, reports: Mutex::new(Some(reports)), inner: Mutex::new(inner) }
+        let (reports, untold) = (Mutex::new(Some(reports)), watch::Sender::new(0));
+        Self { config, stamps, background, reports, untold, inner: Mutex::new(inner) }
     }
 
     /// What the tools in the background report, for the one who passes it on.
@@ -131,9 +147,7 @@ impl Shared {
         let event = Event::stamped(self.stamps.id(), self.stamps.time_text(), kind);
         let mut inner = self.lock();
         inner.publish(event);
-        if let Some(waker) = inner.waker.take() {
-            waker.wake();
-        }
+        inner.wake();
     }
 
     /// Waits until all that was written is kept.
@@ -159,7 +173,18 @@ impl Shared {
 }
 
 impl Inner {
-    fn publish(&mut self, event: AgentEvent) {
+    pub(super) fn mark_changed(&mut self) {
+        self.is_changed = true;
+    }
+
+    /// Wakes whoever reads the stream.
+    pub(super) fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+
+    pub(super) fn publish(&mut self, event: AgentEvent) {
         self.note(&event);
         let state = std::mem::take(&mut self.is_changed).then_some(&self.state);
         if self.failure.is_none()
@@ -183,7 +208,8 @@ impl Inner {
             EventKind::ModelCallEnd(_) => Phase::Idle,
             _ => return,
         };
-        if let Some(reply) = &mut self.state.reply {
+        // The calls of those who work for this agent pass here too.
+        if let Some(reply) = self.state.reply.as_mut().filter(|reply| event.reply_id() == Some(reply.id.as_str())) {
             reply.phase = phase;
             self.is_changed = true;
         }

@@ -3,23 +3,14 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use recount_message::{Object, PermissionBehavior, PermissionRule};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
+use super::Workspace;
+use super::file_tool::{Access, FileTool};
 use super::files::{failed, open_file, read_text, replace};
-use super::{Workspace, blocking, file_rules, taken};
-use crate::BoxFuture;
-use crate::permission::{Coverage, Opinion, Surroundings};
-use crate::tool::derive::schema_of;
-use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
-
-/// Changes a part of a file.
-#[derive(Debug)]
-pub struct Edit {
-    spec: ToolSpec,
-    workspace: Arc<Workspace>,
-}
+use crate::tool::{ToolError, ToolOutput, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
@@ -37,43 +28,16 @@ struct Arguments {
 /// How many places are named at most.
 const PLACES: usize = 5;
 
-impl Edit {
-    /// The tool on a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
+impl FileTool {
+    /// Changes a part of a file.
+    pub fn edit(workspace: Arc<Workspace>) -> Self {
         let description = "Replaces a text in a file. The text has to occur exactly once, unless `all` is set: \
                            take enough lines around the change to make it so.";
-        let spec = ToolSpec::new("edit", description).parameters(schema_of::<Arguments>());
-        Self { spec, workspace }
+        Self::new(ToolSpec::new("edit", description), workspace, Access::Changes, edit)
     }
 }
 
-impl Tool for Edit {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn run<'a>(&'a self, arguments: Object, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        let workspace = self.workspace.clone();
-        Box::pin(async move {
-            let arguments: Arguments = taken(arguments)?;
-            blocking(move || edit(&workspace, &arguments)).await
-        })
-    }
-
-    fn opinion<'a>(&'a self, arguments: &'a Object, surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
-        Box::pin(async { file_rules::opinion_of_changing(&self.workspace, arguments, surroundings) })
-    }
-
-    fn is_covered(&self, contents: &[&str], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
-        file_rules::covered(&self.workspace, contents, behavior, arguments)
-    }
-
-    fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {
-        file_rules::suggested(&self.workspace, &self.spec.name, arguments)
-    }
-}
-
-fn edit(workspace: &Workspace, arguments: &Arguments) -> Result<ToolOutput, ToolError> {
+fn edit(workspace: &Workspace, arguments: &Arguments, _: &CancellationToken) -> Result<ToolOutput, ToolError> {
     let target = workspace.target(&arguments.path)?;
     let shown = workspace.shown(&target);
     open_file(&target).map_err(|error| failed(workspace, &target, &error))?;

@@ -5,23 +5,13 @@ use std::sync::Arc;
 
 use globset::GlobBuilder;
 use ignore::{DirEntry, WalkBuilder};
-use recount_message::{Object, PermissionBehavior, PermissionRule};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use super::{Workspace, blocking, file_rules, taken};
-use crate::BoxFuture;
-use crate::permission::{Coverage, Opinion, Surroundings};
-use crate::tool::derive::schema_of;
-use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
-
-/// Finds files by a pattern.
-#[derive(Debug)]
-pub struct Glob {
-    spec: ToolSpec,
-    workspace: Arc<Workspace>,
-}
+use super::Workspace;
+use super::file_tool::{Access, FileTool};
+use crate::tool::{ToolError, ToolOutput, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
@@ -35,42 +25,11 @@ struct Arguments {
 /// How many files are named at most.
 const MOST: usize = 1_000;
 
-impl Glob {
-    /// The tool on a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
+impl FileTool {
+    /// Finds files by a pattern.
+    pub fn glob(workspace: Arc<Workspace>) -> Self {
         let description = "Finds files by a pattern, in the order of their names. What Git ignores is left out.";
-        let spec = ToolSpec::new("glob", description).parameters(schema_of::<Arguments>());
-        Self { spec: spec.read_only().idempotent().concurrency_safe(), workspace }
-    }
-}
-
-impl Tool for Glob {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        let (workspace, cancel) = (self.workspace.clone(), context.cancelled().clone());
-        Box::pin(async move {
-            let arguments: Arguments = taken(arguments)?;
-            blocking(move || glob(&workspace, &arguments, &cancel)).await
-        })
-    }
-
-    fn is_read_only(&self, arguments: &Object) -> bool {
-        file_rules::reads_inside(&self.workspace, arguments)
-    }
-
-    fn opinion<'a>(&'a self, arguments: &'a Object, surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
-        Box::pin(async { file_rules::opinion_of_reading(&self.workspace, arguments, surroundings) })
-    }
-
-    fn is_covered(&self, contents: &[&str], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
-        file_rules::covered(&self.workspace, contents, behavior, arguments)
-    }
-
-    fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {
-        file_rules::suggested(&self.workspace, &self.spec.name, arguments)
+        Self::new(ToolSpec::new("glob", description), workspace, Access::Reads, glob)
     }
 }
 

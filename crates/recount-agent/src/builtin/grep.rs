@@ -7,25 +7,15 @@ use std::sync::Arc;
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
-use recount_message::{Object, PermissionBehavior, PermissionRule};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use super::Workspace;
+use super::file_tool::{Access, FileTool};
 use super::files::{failed, open_file};
 use super::glob::{is_file, matcher, walk};
-use super::{Workspace, blocking, file_rules, taken};
-use crate::BoxFuture;
-use crate::permission::{Coverage, Opinion, Surroundings};
-use crate::tool::derive::schema_of;
-use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
-
-/// Finds text in files by a regular expression.
-#[derive(Debug)]
-pub struct Grep {
-    spec: ToolSpec,
-    workspace: Arc<Workspace>,
-}
+use crate::tool::{ToolError, ToolOutput, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
@@ -51,43 +41,12 @@ struct Arguments {
 const MATCHES: usize = 200;
 const LINE_BYTES: usize = 500;
 
-impl Grep {
-    /// The tool on a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
+impl FileTool {
+    /// Finds text in files by a regular expression.
+    pub fn grep(workspace: Arc<Workspace>) -> Self {
         let description = "Finds text in files by a regular expression. A match is shown as `file:line:text`. \
                            Binary files and what Git ignores are left out.";
-        let spec = ToolSpec::new("grep", description).parameters(schema_of::<Arguments>());
-        Self { spec: spec.read_only().idempotent().concurrency_safe(), workspace }
-    }
-}
-
-impl Tool for Grep {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        let (workspace, cancel) = (self.workspace.clone(), context.cancelled().clone());
-        Box::pin(async move {
-            let arguments: Arguments = taken(arguments)?;
-            blocking(move || grep(&workspace, &arguments, &cancel)).await
-        })
-    }
-
-    fn is_read_only(&self, arguments: &Object) -> bool {
-        file_rules::reads_inside(&self.workspace, arguments)
-    }
-
-    fn opinion<'a>(&'a self, arguments: &'a Object, surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
-        Box::pin(async { file_rules::opinion_of_reading(&self.workspace, arguments, surroundings) })
-    }
-
-    fn is_covered(&self, contents: &[&str], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
-        file_rules::covered(&self.workspace, contents, behavior, arguments)
-    }
-
-    fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {
-        file_rules::suggested(&self.workspace, &self.spec.name, arguments)
+        Self::new(ToolSpec::new("grep", description), workspace, Access::Reads, grep)
     }
 }
 

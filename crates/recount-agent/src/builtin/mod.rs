@@ -19,6 +19,7 @@ mod aside;
 mod edit;
 mod fetch;
 mod file_rules;
+mod file_tool;
 mod files;
 mod glob;
 mod grep;
@@ -34,14 +35,10 @@ use std::sync::Arc;
 use recount_message::{Json, Object};
 use serde::de::DeserializeOwned;
 
-pub use edit::Edit;
 pub use fetch::Fetch;
-pub use glob::Glob;
-pub use grep::Grep;
-pub use read::Read;
+pub use file_tool::FileTool;
 pub use shell::Shell;
 pub use workspace::Workspace;
-pub use write::Write;
 
 use crate::tool::{Tool, ToolError};
 
@@ -49,11 +46,11 @@ use crate::tool::{Tool, ToolError};
 pub fn all(workspace: Workspace) -> Vec<Arc<dyn Tool>> {
     let workspace = Arc::new(workspace);
     vec![
-        Arc::new(Read::new(workspace.clone())),
-        Arc::new(Write::new(workspace.clone())),
-        Arc::new(Edit::new(workspace.clone())),
-        Arc::new(Glob::new(workspace.clone())),
-        Arc::new(Grep::new(workspace.clone())),
+        Arc::new(FileTool::read(workspace.clone())),
+        Arc::new(FileTool::write(workspace.clone())),
+        Arc::new(FileTool::edit(workspace.clone())),
+        Arc::new(FileTool::glob(workspace.clone())),
+        Arc::new(FileTool::grep(workspace.clone())),
         Arc::new(Shell::new(workspace.clone())),
         Arc::new(Fetch::new(workspace)),
     ]

@@ -6,24 +6,15 @@ use std::io::{BufRead, BufReader, Read as _, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
-use recount_message::{DataBlock, Object, PermissionBehavior, PermissionRule};
+use recount_message::DataBlock;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use super::Workspace;
+use super::file_tool::{Access, FileTool};
 use super::files::{Stamp, failed, open_file};
-use super::{Workspace, blocking, file_rules, taken};
-use crate::BoxFuture;
-use crate::permission::{Coverage, Opinion, Surroundings};
-use crate::tool::derive::schema_of;
-use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
-
-/// Reads a file: text with line numbers, or an image.
-#[derive(Debug)]
-pub struct Read {
-    spec: ToolSpec,
-    workspace: Arc<Workspace>,
-}
+use crate::tool::{ToolError, ToolOutput, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
@@ -42,43 +33,12 @@ const LINES: usize = 2_000;
 const LINE_BYTES: usize = 2_000;
 const LARGEST_IMAGE: u64 = 10 << 20;
 
-impl Read {
-    /// The tool on a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
+impl FileTool {
+    /// Reads a file: text with line numbers, or an image.
+    pub fn read(workspace: Arc<Workspace>) -> Self {
         let description = "Reads a file. Text comes with line numbers, 2000 lines at a time; images are shown. \
                            Use `offset` and `limit` for a part of a long file.";
-        let spec = ToolSpec::new("read", description).parameters(schema_of::<Arguments>());
-        Self { spec: spec.read_only().idempotent().concurrency_safe(), workspace }
-    }
-}
-
-impl Tool for Read {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        let (workspace, cancel) = (self.workspace.clone(), context.cancelled().clone());
-        Box::pin(async move {
-            let arguments: Arguments = taken(arguments)?;
-            blocking(move || read(&workspace, &arguments, &cancel)).await
-        })
-    }
-
-    fn is_read_only(&self, arguments: &Object) -> bool {
-        file_rules::reads_inside(&self.workspace, arguments)
-    }
-
-    fn opinion<'a>(&'a self, arguments: &'a Object, surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
-        Box::pin(async { file_rules::opinion_of_reading(&self.workspace, arguments, surroundings) })
-    }
-
-    fn is_covered(&self, contents: &[&str], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
-        file_rules::covered(&self.workspace, contents, behavior, arguments)
-    }
-
-    fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {
-        file_rules::suggested(&self.workspace, &self.spec.name, arguments)
+        Self::new(ToolSpec::new("read", description), workspace, Access::Reads, read)
     }
 }
 

@@ -2,23 +2,14 @@
 
 use std::sync::Arc;
 
-use recount_message::{Object, PermissionBehavior, PermissionRule};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
+use super::Workspace;
+use super::file_tool::{Access, FileTool};
 use super::files::{Stamp, failed, open_file, replace};
-use super::{Workspace, blocking, file_rules, taken};
-use crate::BoxFuture;
-use crate::permission::{Coverage, Opinion, Surroundings};
-use crate::tool::derive::schema_of;
-use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
-
-/// Writes a whole file.
-#[derive(Debug)]
-pub struct Write {
-    spec: ToolSpec,
-    workspace: Arc<Workspace>,
-}
+use crate::tool::{ToolError, ToolOutput, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
@@ -28,43 +19,16 @@ struct Arguments {
     content: String,
 }
 
-impl Write {
-    /// The tool on a workspace.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
+impl FileTool {
+    /// Writes a whole file.
+    pub fn write(workspace: Arc<Workspace>) -> Self {
         let description = "Writes a file, or replaces all of it. A file that is there has to be read first. \
                            To change a part of a file, use `edit`.";
-        let spec = ToolSpec::new("write", description).parameters(schema_of::<Arguments>());
-        Self { spec: spec.idempotent(), workspace }
+        Self::new(ToolSpec::new("write", description).idempotent(), workspace, Access::Changes, write)
     }
 }
 
-impl Tool for Write {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn run<'a>(&'a self, arguments: Object, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        let workspace = self.workspace.clone();
-        Box::pin(async move {
-            let arguments: Arguments = taken(arguments)?;
-            blocking(move || write(&workspace, &arguments)).await
-        })
-    }
-
-    fn opinion<'a>(&'a self, arguments: &'a Object, surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
-        Box::pin(async { file_rules::opinion_of_changing(&self.workspace, arguments, surroundings) })
-    }
-
-    fn is_covered(&self, contents: &[&str], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
-        file_rules::covered(&self.workspace, contents, behavior, arguments)
-    }
-
-    fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {
-        file_rules::suggested(&self.workspace, &self.spec.name, arguments)
-    }
-}
-
-fn write(workspace: &Workspace, arguments: &Arguments) -> Result<ToolOutput, ToolError> {
+fn write(workspace: &Workspace, arguments: &Arguments, _: &CancellationToken) -> Result<ToolOutput, ToolError> {
     let target = workspace.target(&arguments.path)?;
     let shown = workspace.shown(&target);
     let old = match open_file(&target) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use recount_message::ToolResultState;
+use recount_message::{CustomEvent, Event, ToolCallState, ToolResultState};
 
 use super::call::Prepared;
 use super::jobs::{Heard, Job, Jobs, Place, Started};
@@ -58,14 +58,14 @@ impl Work {
                 Prepared::Cancelled => break,
             }
         }
-        self.run_jobs(ready).await?;
+        is_parked |= self.run_jobs(ready).await?;
         Ok(is_parked)
     }
 
-    /// Runs tools, once it is kept that they will.
-    pub(super) async fn run_jobs(&mut self, ready: Vec<Job>) -> Result<(), Failure> {
+    /// Runs tools, once it is kept that they will. Says whether one of them has to wait for somebody.
+    pub(super) async fn run_jobs(&mut self, ready: Vec<Job>) -> Result<bool, Failure> {
         if ready.is_empty() || self.cancel.is_cancelled() {
-            return Ok(());
+            return Ok(false);
         }
         let committed = self.shared.commit().await;
         committed.map_err(|error| Failure::internal(format!("the events cannot be kept: {error}")))?;
@@ -78,25 +78,29 @@ impl Work {
                 jobs.start(job, &place);
             }
         }
-        self.listen(jobs).await;
-        Ok(())
+        Ok(self.listen(jobs).await)
     }
 
-    /// Runs the tools again that had begun to when their process died. Their results have begun as well.
+    /// Runs the tools again that had begun to when their process died, or that somebody was waited for. Their results have
+    /// begun as well.
     pub(super) async fn run_again(&mut self) -> Result<(), Failure> {
-        let mut ready = Vec::new();
-        for call_id in std::mem::take(&mut self.again) {
-            let Some(call) = self.message().call(&call_id).cloned() else { continue };
-            let read = self.tool(&call.name).map_err(|error| error.to_string()).and_then(|tool| {
-                let arguments = arguments::read(&call.input, &tool).map_err(|error| error.to_string())?;
-                Ok(Job { call_id: call_id.clone(), tool, arguments: arguments.object })
-            });
-            match read {
-                Ok(job) => ready.push(job),
-                Err(text) => self.settle(&call_id, &text, ToolResultState::Error),
+        // One that has come to wait may be answered before the others are done.
+        while !self.again.is_empty() {
+            let mut ready = Vec::new();
+            for call_id in std::mem::take(&mut self.again) {
+                let Some(call) = self.message().call(&call_id).cloned() else { continue };
+                let read = self.tool(&call.name).map_err(|error| error.to_string()).and_then(|tool| {
+                    let arguments = arguments::read(&call.input, &tool).map_err(|error| error.to_string())?;
+                    Ok(Job { call_id: call_id.clone(), tool, arguments: arguments.object })
+                });
+                match read {
+                    Ok(job) => ready.push(job),
+                    Err(text) => self.settle(&call_id, &text, ToolResultState::Error),
+                }
             }
+            self.run_jobs(ready).await?;
         }
-        self.run_jobs(ready).await
+        Ok(())
     }
 
     pub(super) fn place_of_tools(&self) -> Place {
@@ -106,12 +110,15 @@ impl Work {
             agent: self.shared.config.name.clone(),
             cancel: self.cancel.child_token(),
             layers: Arc::clone(&self.shared.config.middleware),
+            host: Arc::clone(&self.shared),
         }
     }
 
-    /// Writes what tools say until all have come to their end, or the reply is interrupted.
-    async fn listen(&mut self, mut jobs: Jobs) {
+    /// Writes what tools say until all have come to their end, or the reply is interrupted. Says whether one of them has to
+    /// wait for somebody.
+    async fn listen(&mut self, mut jobs: Jobs) -> bool {
         let cancel = self.cancel.clone();
+        let mut is_parked = false;
         loop {
             tokio::select! {
                 biased;
@@ -119,14 +126,29 @@ impl Work {
                 Some(delivery) = self.inbox.recv() => self.deliver(delivery),
                 heard = jobs.next() => match heard {
                     Some(Heard::Said(call_id, says)) => self.said(&call_id, says),
+                    Some(Heard::Done(started, Ok(output))) if output.is_parked() => {
+                        is_parked = true;
+                        // What it waits for may have come while it came to wait: then it is about to go on.
+                        if !self.again.contains(&started.call_id) {
+                            self.park(&started.call_id);
+                        }
+                    }
                     Some(Heard::Done(started, outcome)) => self.done(&started, outcome),
-                    None => return,
+                    None => return is_parked,
                 },
             }
         }
         while let Some(Heard::Said(call_id, says)) = jobs.said_already() {
             self.said(&call_id, says);
         }
+        is_parked
+    }
+
+    /// A call waits for whoever works on it.
+    fn park(&mut self, call_id: &str) {
+        let submitted = CustomEvent::call(self.message().id(), call_id, ToolCallState::Submitted);
+        let event = Event::stamped(self.shared.stamps.id(), self.shared.stamps.time_text(), submitted);
+        let _ = self.reply.record(event);
     }
 
     fn said(&mut self, call_id: &str, says: ToolSays) {
@@ -159,6 +181,9 @@ impl Work {
         }
         if state == ToolResultState::Success {
             self.took_effect(started, output.active_groups);
+        }
+        if self.shared.lock().state.helpers.contains_key(&started.call_id) {
+            self.shared.change(|state| state.helpers.remove(&started.call_id));
         }
         self.reply.end_result_with(result, state, output.metadata);
         self.tell_if_truncated(&started.call_id);

@@ -1,11 +1,16 @@
 //! Answers to a reply: applied once they are known to fit.
 
-use recount_message::{AgentEvent, CustomName, Json, Object, PermissionRule, ToolResultBlock, ToolResultState};
+use recount_message::jiff::Timestamp;
+use recount_message::{
+    AgentEvent, CustomEvent, CustomName, Event, Json, Object, PermissionRule, ToolCallBlock, ToolCallState,
+    ToolResultBlock, ToolResultState, parse_time,
+};
 
 use super::work::Work;
-use crate::agent::Delivery;
-use crate::input::{Checked, Confirmation, Refusal, check, is_answer};
+use crate::agent::{Delivery, Inner, Shared};
+use crate::input::{Checked, Confirmation, Input, Problems, Refusal, check, is_answer};
 use crate::permission::written_rule;
+use crate::state::AgentState;
 
 /// What the model is told of a call that the user refused.
 const REFUSED: &str = "<system-reminder>The user has refused this call. It was not run.</system-reminder>";
@@ -32,15 +37,19 @@ impl Work {
             return Err(Refusal::NoInput { type_name: event.type_name().to_owned() });
         }
         let reply_id = event.reply_id().unwrap_or_default();
-        if reply_id != self.message().id() {
-            return Err(Refusal::ForeignReply { reply_id: reply_id.to_owned() });
+        let inner = self.shared.lock();
+        if reply_id == self.message().id() {
+            return check(event, self.message(), &Known::of(&self.shared, &inner.state));
         }
-        let groups = self.shared.lock().state.groups.clone();
-        check(event, self.message(), |result| self.shared.config.metadata_problem(&groups, result))
+        check_for_helper(&self.shared, &inner, event)
+            .unwrap_or_else(|| Err(Refusal::ForeignReply { reply_id: reply_id.to_owned() }))
     }
 
     /// Applies an answer that was checked: it becomes a part of the stream, and what follows from it is written.
     pub(super) fn apply(&mut self, event: AgentEvent, checked: Checked, is_recorded: bool) {
+        if let Checked::ForHelper(call_id) = checked {
+            return self.answer_helper(call_id, event, is_recorded);
+        }
         if is_recorded {
             let _ = self.reply.receive(&event);
         } else {
@@ -52,11 +61,56 @@ impl Work {
             }
             Checked::Results(results) => results.into_iter().for_each(|result| self.result(result)),
             Checked::Interrupt => self.cancel.cancel(),
+            // It has gone its way above.
+            Checked::ForHelper(_) => {}
         }
+    }
+
+    /// Passes an answer on to the agent that works on a call, which runs again with it.
+    fn answer_helper(&mut self, call_id: String, event: AgentEvent, is_recorded: bool) {
+        {
+            let mut input = Input::from(event);
+            input.is_recorded = is_recorded;
+            self.shared.lock().helper_answers.insert(call_id.clone(), input);
+        }
+        self.take_up(call_id);
+    }
+
+    /// Lets the agent that works on a call go on.
+    pub(super) fn take_up(&mut self, call_id: String) {
+        // It may be about to go on already, since its process died.
+        if self.again.contains(&call_id) {
+            return;
+        }
+        let allowed = CustomEvent::call(self.message().id(), &call_id, ToolCallState::Allowed);
+        let event = Event::stamped(self.shared.stamps.id(), self.shared.stamps.time_text(), allowed);
+        let _ = self.reply.record(event);
+        self.again.push(call_id);
+    }
+
+    /// Refuses what nobody has confirmed in time, here or with those who work for this agent.
+    pub(super) fn expire(&mut self) {
+        let now = self.shared.stamps.time();
+        let (own, helpers) = {
+            let inner = self.shared.lock();
+            let expiries = inner.state.reply.as_ref().map(|reply| reply.expiries.clone()).unwrap_or_default();
+            let helpers = inner.state.helpers.iter();
+            let helpers = helpers.filter(|(_, helper)| helper.state.expires_at().is_some_and(|time| time <= now));
+            (expiries, helpers.map(|(call_id, _)| call_id.clone()).collect::<Vec<_>>())
+        };
+        for (call_id, time) in own.iter().filter(|(_, time)| is_over(time, now)) {
+            self.change(|reply| drop(reply.expiries.remove(call_id)));
+            let text = format!(
+                "<system-reminder>Nobody has confirmed this call until {time}, so it was not run.</system-reminder>"
+            );
+            self.settle(call_id, &text, ToolResultState::Denied);
+        }
+        helpers.into_iter().for_each(|call_id| self.take_up(call_id));
     }
 
     fn confirmed(&mut self, confirmation: Confirmation) {
         let Confirmation { call_id, is_allowed, rules } = confirmation;
+        self.change(|reply| drop(reply.expiries.remove(&call_id)));
         self.accept(&call_id, rules);
         if !is_allowed {
             self.change(|reply| reply.rejected = true);
@@ -93,6 +147,10 @@ impl Work {
 
     /// Tells of a result that the model will not see whole.
     pub(super) fn tell_if_truncated(&mut self, call_id: &str) {
+        // One that is kept aside is told of when it is.
+        if self.shared.config.offload.is_some() {
+            return;
+        }
         let limit = self.shared.config.result_limit;
         let tokens = self.message().result_of(call_id).and_then(|result| limit.exceeded_by(result));
         if let Some(tokens) = tokens {
@@ -101,5 +159,64 @@ impl Work {
             told.insert("limit", limit.tokens as u64);
             self.reply.signal(CustomName::Truncated.as_str(), told);
         }
+    }
+}
+
+fn is_over(time: &str, now: Timestamp) -> bool {
+    parse_time(time).is_some_and(|time| time <= now)
+}
+
+/// Whether anything that the reply waits for can no longer be confirmed.
+pub(super) fn has_expired(shared: &Shared, state: &AgentState) -> bool {
+    state.expires_at().is_some_and(|time| time <= shared.stamps.time())
+}
+
+/// Holds an answer to the reply of an agent that works for this one, if it is for one.
+pub(super) fn check_for_helper(shared: &Shared, inner: &Inner, event: &AgentEvent) -> Option<Result<Checked, Refusal>> {
+    let reply_id = event.reply_id()?;
+    let fold = inner.helpers.get(reply_id)?;
+    let call_id = inner.call_of_helper(reply_id)?;
+    let state = helper_state(&inner.state, reply_id)?;
+    // Its tools are not known here: it looks at arguments and metadata itself.
+    let known = Known { shared, state, knows_tools: false };
+    Some(check(event, fold.message(), &known).map(|_| Checked::ForHelper(call_id)))
+}
+
+/// What the agent of a reply knows, wherever it is among those who work for this one.
+fn helper_state<'s>(state: &'s AgentState, reply_id: &str) -> Option<&'s AgentState> {
+    state.helpers.values().find_map(|helper| {
+        if helper.reply_id == reply_id { Some(&helper.state) } else { helper_state(&helper.state, reply_id) }
+    })
+}
+
+/// What an agent knows that an answer is held to.
+pub(super) struct Known<'a> {
+    shared: &'a Shared,
+    state: &'a AgentState,
+    knows_tools: bool,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn of(shared: &'a Shared, state: &'a AgentState) -> Self {
+        Self { shared, state, knows_tools: true }
+    }
+}
+
+impl Problems for Known<'_> {
+    fn with_metadata(&self, result: &ToolResultBlock) -> Option<String> {
+        self.knows_tools.then(|| self.shared.config.metadata_problem(&self.state.groups, result))?
+    }
+
+    fn with_arguments(&self, edited: &ToolCallBlock) -> Option<String> {
+        self.knows_tools.then(|| self.shared.config.argument_problem(&self.state.groups, edited))?
+    }
+
+    fn expired(&self, call_id: &str) -> Option<String> {
+        let time = self.state.reply.as_ref()?.expiries.get(call_id)?;
+        is_over(time, self.shared.stamps.time()).then(|| time.clone())
+    }
+
+    fn has_helper(&self, call_id: &str) -> bool {
+        self.state.helpers.contains_key(call_id)
     }
 }

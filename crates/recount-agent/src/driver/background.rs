@@ -28,6 +28,7 @@ impl Work {
         if let Some(reports) = self.shared.take_reports() {
             tokio::spawn(report(Arc::downgrade(&self.shared), reports));
         }
+        self.shared.untold.send_modify(|untold| *untold += 1);
         let started = self.shared.background.start(&layered, arguments, ids, &self.shared.config.name);
         self.settle(&call_id, &started.content.text().unwrap_or_default(), ToolResultState::Success);
     }
@@ -38,7 +39,10 @@ async fn report(shared: Weak<Shared>, mut reports: mpsc::UnboundedReceiver<Backg
     while let Some(report) = reports.recv().await {
         let Some(shared) = shared.upgrade() else { return };
         match report {
-            BackgroundReport::Done { hint, .. } => shared.change(|state| state.hints.push(*hint)),
+            BackgroundReport::Done { hint, .. } => {
+                shared.change(|state| state.hints.push(*hint));
+                shared.untold.send_modify(|untold| *untold = untold.saturating_sub(1));
+            }
             BackgroundReport::Says { says: ToolSays::Signal { name, value }, .. } => shared.signal(name, value),
             // Output is kept for the outcome, and the reply that could have been stopped may be over.
             BackgroundReport::Says { says: ToolSays::Text(_) | ToolSays::Data(_) | ToolSays::Stop { .. }, .. } => {}

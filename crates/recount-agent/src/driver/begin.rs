@@ -6,6 +6,7 @@ use recount_message::{AgentEvent, CustomEvent, Event, Msg, Object, ReplyWriter, 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::answers::{Known, check_for_helper, has_expired};
 use super::structured::{Form, MountedForm, form_of};
 use super::work::{Failure, Stage, Work};
 use crate::agent::{Delivery, Inner, OpenReply, Running, Shared};
@@ -20,6 +21,8 @@ enum Entry {
     New(Vec<Msg>),
     /// It waits, and this is an answer to it.
     Answer(OpenReply, AgentEvent, Checked),
+    /// It has waited for too long.
+    Expired(OpenReply),
     /// Its process died, and maybe somebody has answered it meanwhile.
     Restart(OpenReply, Option<(AgentEvent, Checked)>),
 }
@@ -34,7 +37,7 @@ struct Seat {
 
 /// Begins a reply, or goes on with the one that waits.
 pub(crate) fn begin(shared: &Arc<Shared>, input: Input, form: Option<Form>) -> Result<ReplyStream, Error> {
-    let Input { said, is_recorded } = input;
+    let Input { said, is_recorded, part_of } = input;
     // A schema that is none is found out before anything is said.
     let form = form.map(MountedForm::new).transpose()?;
     let Seat { entry, reply_id, cancel, inbox } = take_seat(shared, said)?;
@@ -52,6 +55,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, input: Input, form: Option<Form>) -> R
         has_worked: false,
         is_done: false,
     };
+    let own_id = reply_id.clone();
     let mut taken_up = None;
     let mut resumed = |open: OpenReply| {
         let session_id = shared.lock().state.session_id.clone();
@@ -69,12 +73,18 @@ pub(crate) fn begin(shared: &Arc<Shared>, input: Input, form: Option<Form>) -> R
             });
             let (sink, stamps) = (shared.writer_sink(), shared.stamps.stamps());
             let name = shared.config.name.clone();
-            work(ReplyWriter::start_with(sink, stamps, session_id, name, reply_id, Object::new()), place, form)
+            work(ReplyWriter::start_with(sink, stamps, session_id, name, reply_id, carried(part_of)), place, form)
         }
         Entry::Answer(open, event, checked) => {
             let (reply, place) = resumed(open);
             let mut work = work(reply, place, form_of(shared, form));
             work.apply(event, checked, is_recorded);
+            work
+        }
+        Entry::Expired(open) => {
+            let (reply, place) = resumed(open);
+            let mut work = work(reply, place, form_of(shared, form));
+            work.expire();
             work
         }
         Entry::Restart(open, answer) => {
@@ -83,7 +93,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, input: Input, form: Option<Form>) -> R
             let problem = work.restart();
             if let Some(error) = problem {
                 let failed = work.run_into(Failure { error });
-                return Ok(ReplyStream::new(Arc::clone(shared), Box::pin(failed), taken_up));
+                return Ok(ReplyStream::new(Arc::clone(shared), own_id, Box::pin(failed), taken_up));
             }
             if let Some((event, checked)) = answer {
                 work.apply(event, checked, is_recorded);
@@ -91,7 +101,15 @@ pub(crate) fn begin(shared: &Arc<Shared>, input: Input, form: Option<Form>) -> R
             work
         }
     };
-    Ok(ReplyStream::new(Arc::clone(shared), Box::pin(work.run()), taken_up))
+    Ok(ReplyStream::new(Arc::clone(shared), own_id, Box::pin(work.run()), taken_up))
+}
+
+/// What the start of a reply carries that is a part of another one.
+fn carried(part_of: Option<(String, String)>) -> Object {
+    let Some((reply_id, call_id)) = part_of else { return Object::new() };
+    let mut carried = Object::from([("parent", reply_id)]);
+    carried.insert("metadata", Object::from([("tool_call_id", call_id)]));
+    carried
 }
 
 /// Takes the seat, if nobody has it and what is said fits.
@@ -103,7 +121,7 @@ fn take_seat(shared: &Shared, said: Said) -> Result<Seat, Error> {
     let entry = entry(shared, &mut inner, said)?;
     let reply_id = match &entry {
         Entry::New(_) => shared.stamps.id(),
-        Entry::Answer(open, ..) | Entry::Restart(open, _) => open.fold.message().id().to_owned(),
+        Entry::Answer(open, ..) | Entry::Expired(open) | Entry::Restart(open, _) => open.fold.message().id().to_owned(),
     };
     let cancel = CancellationToken::new();
     let (sender, inbox) = mpsc::unbounded_channel();
@@ -120,6 +138,9 @@ fn entry(shared: &Shared, inner: &mut Inner, said: Said) -> Result<Entry, Error>
             let Some(open) = &inner.open else { return Ok(Entry::New(messages)) };
             let reply_id = open.fold.message().id().to_owned();
             if is_waiting(shared, inner, open) {
+                if messages.is_empty() && has_expired(shared, &inner.state) {
+                    return inner.open.take().map(Entry::Expired).ok_or(Error::Refused(Refusal::Idle));
+                }
                 let calls = Calls::of(open.fold.message());
                 let waits = |status| matches!(status, CallStatus::Asking | CallStatus::Submitted);
                 let calls = calls.iter().filter(|(_, status)| waits(*status)).map(|(id, _)| id.to_owned()).collect();
@@ -160,8 +181,10 @@ fn checked(shared: &Shared, inner: &Inner, event: &AgentEvent) -> Result<Checked
     let reply_id = event.reply_id().unwrap_or_default().to_owned();
     match &inner.open {
         Some(open) if open.fold.message().id() == reply_id => {
-            let groups = &inner.state.groups;
-            check(event, open.fold.message(), |result| shared.config.metadata_problem(groups, result))
+            check(event, open.fold.message(), &Known::of(shared, &inner.state))
+        }
+        _ if inner.helpers.contains_key(&reply_id) => {
+            check_for_helper(shared, inner, event).unwrap_or(Err(Refusal::ForeignReply { reply_id }))
         }
         _ if inner.conversation.iter().any(|message| message.id() == reply_id) => Err(Refusal::Late { reply_id }),
         _ => Err(Refusal::ForeignReply { reply_id }),

@@ -1,7 +1,7 @@
 //! The end of a reply: whatever happened, every call has a result and every block an end.
 
 use recount_message::FinishedReason;
-use recount_message::{Msg, ReplyEnd, ToolResultState};
+use recount_message::{Msg, ReplyEnd, ReplyWriter, ToolResultState};
 
 use super::work::Work;
 use crate::machine::{CallStatus, Calls};
@@ -12,6 +12,8 @@ pub(super) enum Why {
     /// Nothing is left open.
     Ended,
     Interrupted,
+    /// Nobody reads the reply any more.
+    Abandoned,
     Stopped,
     Failed,
     /// The model call broke off while it made them.
@@ -23,6 +25,10 @@ impl Why {
     fn text(self) -> &'static str {
         match self {
             Self::Interrupted => "<system-reminder>The user has interrupted this call.</system-reminder>",
+            Self::Abandoned => {
+                "<system-reminder>The reply was broken off, and this call with it. What it has done by then is not known.\
+                 </system-reminder>"
+            }
             Self::Ended | Self::Stopped => {
                 "<system-reminder>The reply was stopped before this call was run.</system-reminder>"
             }
@@ -38,18 +44,38 @@ impl Work {
     /// Ends the reply and puts its message where it belongs.
     pub(super) fn close(&mut self, why: Why, end: ReplyEnd) -> Msg {
         self.take_deliveries();
+        self.close_helpers();
         self.reply.interrupt_model_call(None);
         self.close_calls(why);
-        self.shared.change(|state| state.reply = None);
+        self.shared.change(|state| {
+            state.reply = None;
+            state.helpers.clear();
+        });
         self.reply.finish(end);
         let message = self.message().clone();
         let mut inner = self.shared.lock();
         let place = self.place.min(inner.conversation.len());
         inner.conversation.insert(place, message.clone());
         inner.running = None;
+        inner.is_closing = false;
         drop(inner);
         self.is_done = true;
         message
+    }
+
+    /// Ends the replies of those who work for this one. What they still say is not heard any more.
+    fn close_helpers(&mut self) {
+        let (helpers, session_id) = {
+            let mut inner = self.shared.lock();
+            inner.is_closing = true;
+            inner.helper_answers.clear();
+            (std::mem::take(&mut inner.helpers), inner.state.session_id.clone())
+        };
+        for fold in helpers.into_values() {
+            let stamps = self.shared.stamps.stamps();
+            let mut writer = ReplyWriter::resume(self.shared.writer_sink(), stamps, session_id.clone(), fold);
+            writer.finish(ReplyEnd::new(FinishedReason::Interrupted));
+        }
     }
 
     /// Gives every call that has no result one that says why: first those that were running, then those that had to wait.
@@ -86,7 +112,7 @@ impl Work {
 impl Drop for Work {
     fn drop(&mut self) {
         if !self.is_done {
-            self.close(Why::Interrupted, ReplyEnd::new(FinishedReason::Interrupted));
+            self.close(Why::Abandoned, ReplyEnd::new(FinishedReason::Interrupted));
         }
     }
 }

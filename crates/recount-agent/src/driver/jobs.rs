@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::Shared;
 use crate::future::panic_text;
 use crate::middleware::{Act, Middleware, Next};
 use crate::tool::{CallIds, Mounted, ToolContext, ToolError, ToolOutput, ToolSays};
@@ -53,12 +54,13 @@ pub(super) struct Place {
     pub(super) agent: String,
     pub(super) cancel: CancellationToken,
     pub(super) layers: Arc<[Arc<dyn Middleware>]>,
+    pub(super) host: Arc<Shared>,
 }
 
 impl Place {
     pub(super) fn context(&self, call_id: &str, says: mpsc::Sender<(String, ToolSays)>) -> ToolContext {
         let ids = CallIds::of(&self.session_id, &self.reply_id, call_id);
-        ToolContext::new(ids, &self.agent, says, self.cancel.clone())
+        ToolContext::new(ids, &self.agent, says, self.cancel.clone()).hosted_by(Arc::clone(&self.host))
     }
 }
 

@@ -8,10 +8,13 @@ mod call;
 mod closing;
 mod jobs;
 mod reasoning;
+mod room;
 mod rounds;
 mod structured;
 mod work;
 
 pub(crate) use begin::{begin, take_messages};
+pub(crate) use reasoning::call_until;
+pub(crate) use room::summarised;
 pub(crate) use structured::Form;
 pub use work::{Ending, Failure, Work};

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use recount_message::{CustomName, ErrorType, HintBlock, Object};
+use recount_message::{CustomName, ErrorType, HintBlock, Msg, Object, Usage};
 use recount_model::client::{CallOptions, CallOutcome};
 use recount_model::decode::{CallEnd, CallError, CallErrorKind};
+use recount_model::estimate_tokens;
 use recount_model::format::ToolChoice;
 use tokio_util::sync::CancellationToken;
 
 use super::work::{Failure, Work};
 use crate::machine::{CallPlan, Choice};
 use crate::middleware::{Next, Request};
-use crate::model::ChatModel;
+use crate::model::{ChatModel, Reply};
 use crate::tool::STRUCTURED_OUTPUT;
 use crate::view;
 
@@ -21,10 +22,8 @@ impl Work {
     pub(crate) async fn reason(&mut self, plan: CallPlan) -> Result<(), Failure> {
         self.tell_hints();
         let unsaid = self.tell_runtime_state();
-        self.change(|reply| {
-            reply.iteration += 1;
-            reply.rejected = false;
-        });
+        self.put_aside().await;
+        let mut is_counted = false;
         let layers = Arc::clone(&self.shared.config.middleware);
         let models = self.shared.config.models.clone();
         let mut attempt = 1_u32;
@@ -41,7 +40,20 @@ impl Work {
                     told.insert("class", error.class().as_str());
                     self.signal(CustomName::Retry.as_str(), told);
                 }
-                let request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
+                let mut request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
+                if retry == 0 && self.make_room(&request).await? {
+                    request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
+                }
+                if self.cancel.is_cancelled() {
+                    return Ok(());
+                }
+                // A round counts once it is about to be asked: until then nothing of it is lost with the process.
+                if !std::mem::replace(&mut is_counted, true) {
+                    self.change(|reply| {
+                        reply.iteration += 1;
+                        reply.rejected = false;
+                    });
+                }
                 let outcome = Next::of(&layers).model_call(self, request).await;
                 let Some(error) = outcome.end.error else { return Ok(()) };
                 if self.cancel.is_cancelled() {
@@ -62,11 +74,10 @@ impl Work {
     pub(crate) async fn ask(&mut self, request: Request) -> CallOutcome {
         let Request { model, messages, options } = request;
         let cancel = self.cancel.clone();
-        let outcome = tokio::select! {
-            biased;
-            outcome = model.call(&messages, &options, &mut self.reply) => outcome,
-            () = ignored(&cancel) => CallOutcome::new(abandoned(), model.name()),
-        };
+        let outcome = call_until(&*model, &messages, &options, &mut self.reply, &cancel).await;
+        if let Some(usage) = outcome.end.usage.as_ref().filter(|_| outcome.end.error.is_none()) {
+            self.note_count(read(usage), estimate_tokens(&messages, &options.tools));
+        }
         self.shown = messages.into_iter().find(|message| message.id() == self.reply.reply_id());
         outcome.end.end_model_call(&mut self.reply);
         if !cancel.is_cancelled() {
@@ -102,6 +113,7 @@ impl Work {
             }
             None => self.message().clone(),
         };
+        let view = self.view();
         let config = &self.shared.config;
         let mut prompt = config.system_prompt.clone();
         for layer in config.middleware.iter() {
@@ -109,21 +121,12 @@ impl Work {
         }
         let (conversation, tools) = {
             let inner = self.shared.lock();
-            let place = self.place.min(inner.conversation.len());
-            let mut conversation = inner.conversation.clone();
-            conversation.insert(place, shown);
+            let mark = view.compressed.as_ref().map(|compressed| &compressed.until);
+            let conversation = view::from_mark(&inner.conversation, self.place, shown, mark);
             (conversation, config.toolkit.offered(&inner.state.groups))
         };
-        let messages = view::request(
-            &view::Around {
-                agent: &config.name,
-                system_prompt: &prompt,
-                limit: config.result_limit,
-                control: plan.control,
-                unsaid,
-            },
-            conversation,
-        );
+        let around = view::Around { agent: &config.name, system_prompt: &prompt, control: plan.control, unsaid };
+        let messages = view.request(&around, conversation);
         let tools = tools.into_iter().chain(self.form.as_ref().map(|form| form.tool.offer()));
         let options = CallOptions::new().tools(tools).cancelled_by(self.cancel.clone());
         let options = match plan.choice {
@@ -133,6 +136,29 @@ impl Work {
         };
         Request { model, messages, options }
     }
+}
+
+/// Makes a model call, and leaves it alone if it does not care that it was cancelled.
+pub(crate) async fn call_until(
+    model: &dyn ChatModel,
+    messages: &[Msg],
+    options: &CallOptions,
+    reply: &mut Reply,
+    cancel: &CancellationToken,
+) -> CallOutcome {
+    tokio::select! {
+        biased;
+        outcome = model.call(messages, options, reply) => outcome,
+        () = ignored(cancel) => CallOutcome::new(abandoned(), model.name()),
+    }
+}
+
+/// All that was read. Some providers count what came from their cache apart from the rest, which shows where there is more
+/// of it, or where anything was written to it.
+fn read(usage: &Usage) -> u64 {
+    let cached = usage.cache_input_tokens.saturating_add(usage.cache_creation_input_tokens);
+    let is_apart = usage.cache_creation_input_tokens > 0 || usage.cache_input_tokens > usage.input_tokens;
+    if is_apart { usage.input_tokens.saturating_add(cached) } else { usage.input_tokens }
 }
 
 /// Whether asking the same model again may help.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use recount_message::{CustomName, FinishedReason, GenerateReason, Json, Msg, Object, ReplyEnd};
+use recount_message::jiff::SignedDuration;
+use recount_message::{CustomName, FinishedReason, GenerateReason, Json, Msg, Object, ReplyEnd, format_time};
 
 use super::closing::Why;
 use super::work::{Ending, Failure, Stage, Work};
@@ -48,11 +49,11 @@ impl Work {
 
     async fn until_end(&mut self) -> Ending {
         let layers = Arc::clone(&self.shared.config.middleware);
-        if let Err(failure) = self.run_again().await {
-            return Ending::Failed(failure);
-        }
         loop {
             self.take_deliveries();
+            if let Err(failure) = self.run_again().await {
+                return Ending::Failed(failure);
+            }
             if self.cancel.is_cancelled() {
                 return self.cancelled_by();
             }
@@ -139,13 +140,34 @@ impl Work {
         }
     }
 
+    /// Notes until when calls can be confirmed, if that is limited. The first time comes back.
+    fn expire_later(&self, confirmations: &[String]) -> Option<String> {
+        let within = SignedDuration::try_from(self.shared.config.confirm_within?).ok()?;
+        let time = format_time(self.shared.stamps.time().checked_add(within).ok()?);
+        let mut first = None;
+        self.change(|reply| {
+            reply.expiries.retain(|call, _| confirmations.contains(call));
+            for call in confirmations {
+                reply.expiries.entry(call.clone()).or_insert_with(|| time.clone());
+            }
+            first = reply.expiries.values().min().cloned();
+        });
+        first
+    }
+
     /// The reply waits: nothing is written any more until somebody answers. Nothing comes back when somebody has meanwhile.
     async fn wait(&mut self, waiting: &Waiting) -> Option<Result<Msg, Error>> {
-        let calls: Vec<Json> =
-            waiting.confirmations.iter().chain(&waiting.results).map(|call| Json::from(call.as_str())).collect();
+        let expires_at = self.expire_later(&waiting.confirmations);
         let mut told = Object::from([("reply_id", self.message().id())]);
+        let calls: Vec<Json> = {
+            // What an agent waits for that works for this one, it has told itself.
+            let inner = self.shared.lock();
+            let own = |call: &&String| !inner.state.helpers.contains_key(*call);
+            let calls = waiting.confirmations.iter().chain(waiting.results.iter().filter(own));
+            calls.map(|call| Json::from(call.as_str())).collect()
+        };
         told.insert("calls", calls);
-        told.insert("expires_at", Json::null());
+        told.insert("expires_at", expires_at.map_or_else(Json::null, Json::from));
         self.reply.signal(CustomName::Waiting.as_str(), told);
         if let Err(error) = self.shared.commit().await {
             self.shared.take_failure();

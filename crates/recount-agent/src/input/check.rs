@@ -18,6 +18,8 @@ pub(crate) enum Checked {
     /// Results from elsewhere, in their own order.
     Results(Vec<ToolResultBlock>),
     Interrupt,
+    /// It is for an agent that works on this call.
+    ForHelper(String),
 }
 
 /// The user's word about one call.
@@ -28,24 +30,61 @@ pub(crate) struct Confirmation {
     pub(crate) rules: Vec<PermissionRule>,
 }
 
-/// Looks at an answer to a reply. `metadata_problem` says what is wrong with the metadata of a tool's result.
-pub(crate) fn check(
-    event: &AgentEvent,
-    message: &Msg,
-    metadata_problem: impl Fn(&ToolResultBlock) -> Option<String>,
-) -> Result<Checked, Refusal> {
+/// What may be wrong with an answer beside its form.
+pub(crate) trait Problems {
+    /// What is wrong with the metadata of a tool's result.
+    fn with_metadata(&self, result: &ToolResultBlock) -> Option<String>;
+
+    /// What is wrong with the arguments that the user has given to a call.
+    fn with_arguments(&self, edited: &ToolCallBlock) -> Option<String>;
+
+    /// When a call could last be confirmed, if that is over.
+    fn expired(&self, call_id: &str) -> Option<String>;
+
+    /// Whether an agent works on a call, so that nobody else has its result.
+    fn has_helper(&self, call_id: &str) -> bool;
+}
+
+/// Looks at an answer to a reply.
+pub(crate) fn check(event: &AgentEvent, message: &Msg, problems: &impl Problems) -> Result<Checked, Refusal> {
     let reply = Reply { message, calls: Calls::of(message) };
+    let reply_id = || message.id().to_owned();
     match &event.kind {
         EventKind::UserConfirmResult(kind) => {
+            if kind.confirm_results.is_empty() {
+                return Err(Refusal::Empty { reply_id: reply_id() });
+            }
             unique(kind.confirm_results.iter().map(|answer| answer.tool_call.id.as_str()))?;
-            kind.confirm_results.iter().try_for_each(|answer| reply.confirmation(answer))?;
+            for answer in &kind.confirm_results {
+                reply.confirmation(answer)?;
+                let call_id = || answer.tool_call.id.clone();
+                if let Some(time) = problems.expired(&answer.tool_call.id) {
+                    return Err(Refusal::Expired { call_id: call_id(), time });
+                }
+                let is_edited =
+                    message.call(&answer.tool_call.id).is_some_and(|call| call.input != answer.tool_call.input);
+                if answer.confirmed
+                    && is_edited
+                    && let Some(problem) = problems.with_arguments(&answer.tool_call)
+                {
+                    return Err(Refusal::Arguments { call_id: call_id(), problem });
+                }
+            }
             Ok(Checked::Confirmations(reply.in_order(&kind.confirm_results)))
         }
         EventKind::ExternalExecutionResult(kind) => {
+            if kind.execution_results.is_empty() {
+                return Err(Refusal::Empty { reply_id: reply_id() });
+            }
             unique(kind.execution_results.iter().map(|result| result.id.as_str()))?;
             for result in &kind.execution_results {
                 reply.result(result)?;
-                if let Some(problem) = metadata_problem(result).filter(|_| result.state == ToolResultState::Success) {
+                if problems.has_helper(&result.id) {
+                    return Err(Refusal::NotWaiting { call_id: result.id.clone(), what: "a result" });
+                }
+                if let Some(problem) =
+                    problems.with_metadata(result).filter(|_| result.state == ToolResultState::Success)
+                {
                     return Err(Refusal::Metadata { call_id: result.id.clone(), problem });
                 }
             }

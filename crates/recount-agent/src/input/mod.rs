@@ -4,7 +4,7 @@ mod check;
 mod messages;
 mod refusal;
 
-pub(crate) use check::{Checked, Confirmation, check};
+pub(crate) use check::{Checked, Confirmation, Problems, check};
 pub use messages::InputError;
 pub(crate) use messages::check_messages;
 pub use refusal::Refusal;
@@ -29,6 +29,8 @@ use recount_message::{
 pub struct Input {
     pub(crate) said: Said,
     pub(crate) is_recorded: bool,
+    /// The reply and the call in it that what is answered is a part of.
+    pub(crate) part_of: Option<(String, String)>,
 }
 
 #[derive(Debug, Clone)]
@@ -43,7 +45,7 @@ impl Input {
     /// Ends the reply that waits, whichever it is.
     #[must_use]
     pub fn interrupt() -> Self {
-        Self { said: Said::Interrupt, is_recorded: false }
+        Self::said(Said::Interrupt)
     }
 
     /// The same input, which stands in the log already: the agent takes note of it and does not write it again.
@@ -53,8 +55,22 @@ impl Input {
         self
     }
 
+    /// The same, and the reply to it is a part of another one: of the work on one of its calls.
+    pub(crate) fn part_of(mut self, reply_id: &str, call_id: &str) -> Self {
+        self.part_of = Some((reply_id.to_owned(), call_id.to_owned()));
+        self
+    }
+
+    /// The event in it, if that stands in the log already.
+    pub(crate) fn recorded_event(&self) -> Option<AgentEvent> {
+        match &self.said {
+            Said::Event(event) if self.is_recorded => Some((**event).clone()),
+            Said::Event(_) | Said::Messages(_) | Said::Interrupt => None,
+        }
+    }
+
     fn said(said: Said) -> Self {
-        Self { said, is_recorded: false }
+        Self { said, is_recorded: false, part_of: None }
     }
 }
 

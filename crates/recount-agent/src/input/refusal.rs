@@ -75,6 +75,28 @@ pub enum Refusal {
         /// What is wrong with them.
         source: Refused,
     },
+    /// The user has given arguments to a call that its tool does not take. The call can still be confirmed.
+    #[error("the edited input for the call {call_id:?}: {problem}")]
+    Arguments {
+        /// The call.
+        call_id: String,
+        /// What is wrong with them, and where.
+        problem: String,
+    },
+    /// The time in which the call could be confirmed is over.
+    #[error("the call {call_id:?} could be confirmed until {time}")]
+    Expired {
+        /// The call.
+        call_id: String,
+        /// Until when.
+        time: String,
+    },
+    /// The answer says nothing.
+    #[error("the answer to the reply {reply_id:?} is for no call")]
+    Empty {
+        /// The reply.
+        reply_id: String,
+    },
     /// A result says that it is still running.
     #[error("the result of the call {call_id:?} is not final")]
     NotFinal {
@@ -102,7 +124,7 @@ impl Refusal {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Late { .. } => "late",
+            Self::Late { .. } | Self::Expired { .. } => "late",
             Self::Duplicate { .. } => "duplicate",
             Self::ForeignReply { .. } | Self::ForeignCall { .. } => "foreign",
             Self::NotWaiting { .. } | Self::Idle => "not_waiting",
@@ -112,6 +134,8 @@ impl Refusal {
             | Self::Rules { .. }
             | Self::NotFinal { .. }
             | Self::Metadata { .. }
+            | Self::Arguments { .. }
+            | Self::Empty { .. }
             | Self::NoInput { .. } => "invalid",
         }
     }

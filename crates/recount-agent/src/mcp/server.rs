@@ -58,15 +58,7 @@ impl McpServer {
     /// When its name cannot be one, or it cannot be started. It is not tried again then; see [`start`](Self::start).
     pub async fn connect(name: &str, config: McpConfig) -> Result<Arc<Self>, McpError> {
         let server = Self::start(name, config)?;
-        let mut state = server.shared.state.subscribe();
-        let settled = state.wait_for(|state| !matches!(state, State::Starting)).await;
-        let why = match settled.as_deref() {
-            Ok(State::Ready(_)) => None,
-            Ok(State::Down(why)) => Some(why.to_string()),
-            Ok(State::Starting | State::Closed) | Err(_) => Some("it was closed".to_owned()),
-        };
-        drop(settled);
-        match why {
+        match server.settled().await {
             None => Ok(server),
             Some(why) => Err(McpError::Start { server: name.to_owned(), why }),
         }
@@ -96,6 +88,23 @@ impl McpServer {
         });
         tokio::spawn(supervise::run(Arc::clone(&shared)));
         Ok(Arc::new(Self { shared, _shutdown: shutdown.drop_guard() }))
+    }
+
+    /// Waits until it is known whether the server runs, and says why not if it does not. It is tried again all the same.
+    pub async fn settled(&self) -> Option<String> {
+        let mut state = self.shared.state.subscribe();
+        // It can only be closed by dropping this.
+        let _ = state.wait_for(|state| !matches!(state, State::Starting)).await;
+        self.trouble()
+    }
+
+    /// Why the server does not run, if it should and does not.
+    pub fn trouble(&self) -> Option<String> {
+        match &*self.shared.state.borrow() {
+            State::Ready(_) | State::Starting => None,
+            State::Down(why) => Some(why.to_string()),
+            State::Closed => Some("it was closed".to_owned()),
+        }
     }
 
     /// Waits until the server runs, however often it has to be started for that.

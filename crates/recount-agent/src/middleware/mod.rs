@@ -15,8 +15,10 @@ use std::sync::Arc;
 
 use recount_message::{Msg, Object};
 use recount_model::client::{CallOptions, CallOutcome};
+use tokio_util::sync::CancellationToken;
 
 use crate::BoxFuture;
+use crate::compress::Summary;
 use crate::driver::{Ending, Failure, Work};
 use crate::machine::CallPlan;
 use crate::model::ChatModel;
@@ -72,6 +74,12 @@ pub trait Middleware: Send + Sync + 'static {
         next.acting(act)
     }
 
+    /// Around summarising what is too long for the model. What comes back stands in its place; one that does not call on
+    /// has a memory of its own. Where it fails, the oldest messages are left out without a summary.
+    fn compress<'a>(&'a self, compress: Compress, next: Next<'a>) -> BoxFuture<'a, Result<Summary, Failure>> {
+        next.compress(compress)
+    }
+
     /// The system prompt, each time before a model is asked. What one makes of it, the next one gets.
     fn system_prompt<'a>(&'a self, prompt: String) -> BoxFuture<'a, String> {
         Box::pin(async { prompt })
@@ -88,6 +96,28 @@ pub struct Request {
     pub messages: Vec<Msg>,
     /// The tools that it may call, and the like.
     pub options: CallOptions,
+}
+
+/// A part of a conversation that is about to be summarised.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Compress {
+    /// The name of the agent.
+    pub agent: String,
+    /// Who writes the summary.
+    pub model: Arc<dyn ChatModel>,
+    /// What will be left out of requests, the oldest first, as they had it.
+    pub messages: Vec<Msg>,
+    /// What was left out before came to this.
+    pub earlier: Option<String>,
+    /// What the summary has to heed.
+    pub instructions: Option<String>,
+    /// How long the request is that has to become shorter, in tokens.
+    pub tokens: u64,
+    /// How many the model can read.
+    pub window: u64,
+    /// Becomes cancelled when the reply is interrupted.
+    pub cancel: CancellationToken,
 }
 
 /// A call that is about to be judged.
@@ -125,5 +155,16 @@ impl std::fmt::Debug for Request {
             .field("messages", &self.messages)
             .field("options", &self.options)
             .finish()
+    }
+}
+
+impl std::fmt::Debug for Compress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Compress")
+            .field("model", &self.model.name())
+            .field("messages", &self.messages)
+            .field("tokens", &self.tokens)
+            .field("window", &self.window)
+            .finish_non_exhaustive()
     }
 }

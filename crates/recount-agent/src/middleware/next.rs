@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use recount_model::client::CallOutcome;
 
-use super::{Act, Check, Middleware, Request};
+use super::{Act, Check, Compress, Middleware, Request};
 use crate::BoxFuture;
-use crate::driver::{Ending, Failure, Work};
+use crate::compress::Summary;
+use crate::driver::{Ending, Failure, Work, summarised};
 use crate::machine::CallPlan;
 use crate::permission::Decision;
 use crate::tool::{ToolError, ToolOutput};
@@ -57,6 +58,14 @@ impl<'a> Next<'a> {
         match self.split() {
             Some((layer, rest)) => layer.model_call(work, request, rest),
             None => Box::pin(work.ask(request)),
+        }
+    }
+
+    /// Has a model summarise what is too long.
+    pub fn compress(self, compress: Compress) -> BoxFuture<'a, Result<Summary, Failure>> {
+        match self.split() {
+            Some((layer, rest)) => layer.compress(compress, rest),
+            None => Box::pin(summarised(compress)),
         }
     }
 

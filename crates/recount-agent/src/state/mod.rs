@@ -4,15 +4,20 @@
 //! event says: how many rounds the reply has taken, which form its answer shall have, what the user has allowed.
 
 mod codec;
+mod helper;
 mod hints;
 mod reply;
+mod room;
 
 pub use codec::StateError;
+pub use helper::{HelperOutcome, HelperState};
 pub use reply::{Phase, ReplyState, Stop, StopAfter};
+pub use room::{Compressed, Counted, Mark, Offloaded};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use recount_message::HintBlock;
+use recount_message::jiff::Timestamp;
+use recount_message::{HintBlock, parse_time};
 use serde::{Deserialize, Serialize};
 
 use crate::permission::Permissions;
@@ -43,6 +48,18 @@ pub struct AgentState {
     /// What shall be said to the model before it is asked the next time.
     #[serde(with = "hints")]
     pub hints: Vec<HintBlock>,
+    /// What requests leave out of the conversation, and what they have instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compressed: Option<Compressed>,
+    /// What requests do not have whole, by message and block.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub offloaded: BTreeMap<String, Offloaded>,
+    /// The agents that work for this one, by the calls that they work on.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub helpers: BTreeMap<String, HelperState>,
+    /// What the last request had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Counted>,
 }
 
 impl AgentState {
@@ -50,5 +67,13 @@ impl AgentState {
     #[must_use]
     pub fn new(session_id: impl Into<String>) -> Self {
         Self { session_id: session_id.into(), ..Self::default() }
+    }
+
+    /// When the first confirmation expires, of this agent's reply or of those who work for it.
+    #[must_use]
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        let own = self.reply.iter().flat_map(|reply| reply.expiries.values()).filter_map(|time| parse_time(time));
+        let helpers = self.helpers.values().filter_map(|helper| helper.state.expires_at());
+        own.chain(helpers).min()
     }
 }

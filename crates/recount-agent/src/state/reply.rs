@@ -1,5 +1,7 @@
 //! What is known of a reply beside its message.
 
+use std::collections::BTreeMap;
+
 use recount_message::{GenerateReason, Json, Object};
 use serde::{Deserialize, Serialize};
 
@@ -27,9 +29,15 @@ pub struct ReplyState {
     /// The user has refused a call of this round.
     #[serde(default)]
     pub rejected: bool,
+    /// Until when the user may answer for a call, where that is limited.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub expiries: BTreeMap<String, String>,
     /// How often the reply has gone on after its process had died.
     #[serde(default)]
     pub restarts: u32,
+    /// Somebody else has written its start, such as a host together with the question, and nothing was done for it yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_fresh: bool,
 }
 
 impl ReplyState {
@@ -44,8 +52,37 @@ impl ReplyState {
             structured_output: None,
             stop: None,
             rejected: false,
+            expiries: BTreeMap::new(),
             restarts: 0,
+            is_fresh: false,
         }
+    }
+
+    /// A reply whose start somebody else has written. An agent that is [resumed](crate::AgentBuilder::resume) with it begins
+    /// to work on it when it is asked nothing, and that does not count as a restart.
+    ///
+    /// ```
+    /// use recount_agent::scripted::ScriptedModel;
+    /// use recount_agent::{Agent, AgentState, ReplyState, Saved};
+    /// use recount_message::{Event, Fold};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let start = Event::from_json(r#"{"type":"REPLY_START","session_id":"s1","reply_id":"r1","name":"Friday"}"#)?;
+    /// let fold: Fold = [start].iter().collect();
+    /// let mut state = AgentState::new("s1");
+    /// state.reply = Some(ReplyState::fresh("r1"));
+    ///
+    /// let model = ScriptedModel::new().says("Hello.");
+    /// let agent = Agent::builder("Friday").model(model).resume(Saved::new(state, fold.checkpoint())).build()?;
+    /// let message = agent.reply(()).await?;
+    /// assert_eq!((message.id(), message.text().as_deref()), ("r1", Some("Hello.")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn fresh(id: impl Into<String>) -> Self {
+        Self { is_fresh: true, ..Self::new(id) }
     }
 }
 

@@ -6,12 +6,25 @@ use recount_message::{DataBlock, Object};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::Shared;
+
 /// Where a tool runs: for which call, and the way to say something while it does.
 #[derive(Debug, Clone)]
 pub struct ToolContext {
     call: Arc<Call>,
     says: mpsc::Sender<(String, ToolSays)>,
     cancel: CancellationToken,
+    host: Option<Host>,
+}
+
+/// The agent whose reply the call is a part of.
+#[derive(Clone)]
+struct Host(Arc<Shared>);
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.config.name)
+    }
 }
 
 #[derive(Debug)]
@@ -83,7 +96,17 @@ impl ToolContext {
         says: mpsc::Sender<(String, ToolSays)>,
         cancel: CancellationToken,
     ) -> Self {
-        Self { call: Arc::new(Call { ids, agent: agent.into() }), says, cancel }
+        Self { call: Arc::new(Call { ids, agent: agent.into() }), says, cancel, host: None }
+    }
+
+    /// The same in the reply of an agent, which others can then take part in.
+    pub(crate) fn hosted_by(mut self, host: Arc<Shared>) -> Self {
+        self.host = Some(Host(host));
+        self
+    }
+
+    pub(crate) fn host(&self) -> Option<&Arc<Shared>> {
+        self.host.as_ref().map(|Host(shared)| shared)
     }
 
     /// The session.

@@ -24,17 +24,27 @@ pub struct ToolOutput {
     /// The groups of tools that are active from now on. Nothing leaves that as it is.
     pub active_groups: Option<BTreeSet<String>>,
     failed: bool,
+    parked: bool,
 }
 
 impl ToolOutput {
     /// It worked, and this came of it.
     pub fn new(content: impl Into<Payload>) -> Self {
-        Self { content: content.into(), metadata: Object::new(), active_groups: None, failed: false }
+        Self { content: content.into(), metadata: Object::new(), active_groups: None, failed: false, parked: false }
     }
 
     /// It failed, and this is what the model is told.
     pub fn failed(content: impl Into<Payload>) -> Self {
         Self { failed: true, ..Self::new(content) }
+    }
+
+    /// It has to wait for somebody, and will run again then.
+    pub(crate) fn parked() -> Self {
+        Self { parked: true, ..Self::new("") }
+    }
+
+    pub(crate) fn is_parked(&self) -> bool {
+        self.parked
     }
 
     /// The same with metadata.

@@ -35,13 +35,19 @@ impl ResultLimit {
         (length > self.bytes()).then(|| length.div_ceil(BYTES_PER_TOKEN))
     }
 
-    /// Shortens a result that is too long: what comes first stays, and a note says what is missing.
-    pub(super) fn shorten(self, block: &mut ContentBlock) {
+    /// Shortens a result that is too long: what comes first stays, and a note says what is missing, and where it is kept.
+    pub(super) fn shorten(self, block: &mut ContentBlock, kept_in: Option<&str>) {
         let Some(tokens) = self.exceeds(block) else { return };
         let ContentBlock::ToolResult(result) = block else { return };
+        let rest = kept_in.map_or_else(
+            || "Call the tool so that it says less to see the rest.".to_owned(),
+            |path| {
+                format!("All of it is in `{path}`: use `read` with `offset` and `limit`, or `grep`, to see more of it.")
+            },
+        );
         let note = format!(
             "\n<system-reminder>The result was about {tokens} tokens long and is cut off here, after {}. \
-             Call the tool so that it says less to see the rest.</system-reminder>",
+             {rest}</system-reminder>",
             self.tokens
         );
         match &mut result.output {
@@ -62,6 +68,20 @@ impl ResultLimit {
             }
             _ => {}
         }
+    }
+}
+
+/// All text of a result.
+pub(super) fn text_of(output: &Payload) -> String {
+    match output {
+        Payload::Blocks(blocks) => {
+            let texts = blocks.iter().filter_map(|block| match block {
+                MediaBlock::Text(block) => Some(block.text.as_str()),
+                _ => None,
+            });
+            texts.collect()
+        }
+        other => other.text().unwrap_or_default(),
     }
 }
 

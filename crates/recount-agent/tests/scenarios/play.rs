@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use recount_agent::scripted::ScriptedModel;
-use recount_agent::{Agent, AgentBuilder, Input, RuntimeState, Saved};
+use recount_agent::tool::STRUCTURED_OUTPUT;
+use recount_agent::{Agent, AgentBuilder, Compression, Input, Offload, RuntimeState, Saved};
 use recount_message::{
     AgentEvent, ConfirmResult, ContentBlock, EventKind, ExternalExecutionResultEvent, MediaBlock, Msg, Payload,
     PermissionRule, Role, TextBlock, ToolCallBlock, ToolResultBlock, ToolResultState, UserConfirmResultEvent,
@@ -24,6 +25,12 @@ pub(crate) async fn play(scenario: &Scenario) -> Essence {
     for turn in &scenario.turns {
         player.turn(turn).await;
     }
+    let compressed = player.agent.state().compressed;
+    assert_eq!(compressed.is_some(), !scenario.summaries.is_empty(), "{}: what is too long is left out", scenario.name);
+    if let Some(compressed) = compressed {
+        assert_eq!(compressed.is_truncated, scenario.summaries[0].get("fails").is_some(), "{}", scenario.name);
+        assert_eq!(compressed.kept_in.is_empty(), !scenario.options.offload, "{}", scenario.name);
+    }
     if player.agent.open_reply().is_none() {
         // However the last reply ended, the next turn would work.
         presentable(&player.agent.messages());
@@ -40,6 +47,8 @@ struct Player<'a> {
     model: ScriptedModel,
     fallback: ScriptedModel,
     agent: Agent,
+    /// Where what is too long is kept.
+    aside: tempfile::TempDir,
     /// The reply that was last begun.
     reply_id: String,
     played: Playing,
@@ -50,10 +59,12 @@ impl<'a> Player<'a> {
         let (gates, scripted) = (Gates::default(), Scripted::default());
         let model = model("script-model", &scenario.model, &gates);
         let fallback = crate::model::model("fallback-model", &scenario.fallback, &gates);
-        let builder = builder(scenario, &gates, &scripted, &model, &fallback).permissions(permissions(scenario));
+        let aside = tempfile::tempdir().unwrap();
+        let builder = builder(scenario, &gates, &scripted, &model, &fallback);
+        let builder = offloading(scenario, builder, &aside).permissions(permissions(scenario));
         let agent = builder.conversation(scenario.context.iter().map(message)).build().unwrap();
         let reply_id = String::new();
-        Self { scenario, gates, scripted, model, fallback, agent, reply_id, played: Playing::default() }
+        Self { scenario, gates, scripted, model, fallback, agent, aside, reply_id, played: Playing::default() }
     }
 
     async fn turn(&mut self, turn: &Turn) {
@@ -61,7 +72,7 @@ impl<'a> Player<'a> {
         if turn.reload {
             let saved = Saved::from_json(&self.agent.save().unwrap().to_json()).unwrap();
             let builder = builder(self.scenario, &self.gates, &self.scripted, &self.model, &self.fallback);
-            self.agent = builder.resume(saved).build().unwrap();
+            self.agent = offloading(self.scenario, builder, &self.aside).resume(saved).build().unwrap();
             return;
         }
         if let Some(text) = &turn.observe {
@@ -190,6 +201,9 @@ fn builder(
     if let Some(tokens) = options.tool_result_limit {
         builder = builder.tool_result_limit(tokens);
     }
+    if let Some(tokens) = options.context_size {
+        builder = builder.compression(Compression::new(tokens).by(summariser(scenario)));
+    }
     if options.swallow_first_end {
         builder = builder.middleware(SwallowFirstEnd::default());
     }
@@ -200,6 +214,18 @@ fn builder(
         }
     }
     builder
+}
+
+fn offloading(scenario: &Scenario, builder: AgentBuilder, aside: &tempfile::TempDir) -> AgentBuilder {
+    if scenario.options.offload { builder.offload(Offload::to(aside.path())) } else { builder }
+}
+
+/// A model that summarises as the scenario says.
+fn summariser(scenario: &Scenario) -> ScriptedModel {
+    scenario.summaries.iter().fold(ScriptedModel::new(), |model, summary| match summary["fails"].as_str() {
+        Some(message) => model.fails(message).then(),
+        None => model.calls(STRUCTURED_OUTPUT, summary.to_string()).then(),
+    })
 }
 
 fn follows(during: &During, event: &AgentEvent) -> bool {

@@ -27,8 +27,8 @@ pub(crate) struct Scenario {
     pub(crate) fallback: Vec<Call>,
     #[serde(default)]
     pub(crate) context: Vec<Message>,
-    #[serde(default, rename = "summaries")]
-    pub(crate) _summaries: Vec<Value>,
+    #[serde(default)]
+    pub(crate) summaries: Vec<Value>,
     pub(crate) turns: Vec<Turn>,
 }
 
@@ -45,10 +45,8 @@ pub(crate) struct Options {
     pub(crate) swallow_first_end: bool,
     pub(crate) gate_in_permission: Option<String>,
     pub(crate) gate_before_tools: Option<String>,
-    #[serde(rename = "context_size")]
-    pub(crate) _context_size: Option<usize>,
-    #[serde(rename = "offload")]
-    pub(crate) _offload: bool,
+    pub(crate) context_size: Option<u64>,
+    pub(crate) offload: bool,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

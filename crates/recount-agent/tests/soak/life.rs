@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::ScriptedModel;
-use recount_agent::{Agent, Error, Input, ReplyStream};
+use recount_agent::{Agent, Compression, Error, Input, ReplyStream};
 use recount_message::{
-    ConfirmResult, ExternalExecutionResultEvent, FinishedReason, Msg, Stamps, ToolCallBlock, ToolCallState,
-    UserConfirmResultEvent, UserInterruptEvent,
+    AgentEvent, ConfirmResult, CustomName, EventKind, ExternalExecutionResultEvent, FinishedReason, Msg, Stamps,
+    ToolCallBlock, ToolCallState, UserConfirmResultEvent, UserInterruptEvent,
 };
 
 use crate::laws;
 use crate::log::Log;
-use crate::model;
+use crate::model::{self, Summariser};
 use crate::presentable::presentable;
 use crate::random::Random;
 use crate::tools::{Runs, toolkit};
@@ -32,6 +32,8 @@ pub(crate) struct Tally {
     crashed: u32,
     reloaded: u32,
     refused: u32,
+    compressed: usize,
+    helped: usize,
 }
 
 impl Tally {
@@ -48,6 +50,8 @@ impl Tally {
         self.crashed += other.crashed;
         self.reloaded += other.reloaded;
         self.refused += other.refused;
+        self.compressed += other.compressed;
+        self.helped += other.helped;
     }
 }
 
@@ -56,9 +60,21 @@ struct Life {
     log: Log,
     runs: Runs,
     model: ScriptedModel,
-    limits: (u32, u32, bool),
+    limits: Limits,
     agent: Agent,
     tally: Tally,
+}
+
+/// How the agent is set up.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    iterations: u32,
+    retries: u32,
+    stop_on_reject: bool,
+    /// What the model can read. Little of it makes for many summaries.
+    window: u64,
+    result_limit: usize,
+    images: usize,
 }
 
 /// What happens to a reply while it is read.
@@ -74,20 +90,28 @@ pub(crate) async fn live(seed: u64) -> Tally {
     let mut random = Random::new(seed);
     let model = model::script(&mut random);
     let (log, runs) = (Log::default(), Runs::default());
-    let limits = (*random.pick(&[1, 2, 3, 50]), *random.pick(&[0, 1, 2]), random.chance(30));
+    let limits = Limits {
+        iterations: *random.pick(&[1, 2, 3, 50]),
+        retries: *random.pick(&[0, 1, 2]),
+        stop_on_reject: random.chance(30),
+        window: *random.pick(&[30, 100, 4_000, 1_000_000]),
+        result_limit: *random.pick(&[2, 50_000]),
+        images: *random.pick(&[0, 1, 20]),
+    };
     let agent = build(&log, &runs, &model, limits, true);
     let mut life = Life { random, log, runs, model, limits, agent, tally: Tally { lives: 1, ..Tally::default() } };
     for _ in 0..4 {
         life.turn().await;
         laws::check(&life.agent, &life.log);
+        life.runs.check();
     }
     life.last_turn().await;
     life.tally.events = life.log.events().len();
     life.tally
 }
 
-fn build(log: &Log, runs: &Runs, model: &ScriptedModel, limits: (u32, u32, bool), is_new: bool) -> Agent {
-    let (iterations, retries, stop_on_reject) = limits;
+fn build(log: &Log, runs: &Runs, model: &ScriptedModel, limits: Limits, is_new: bool) -> Agent {
+    let Limits { iterations, retries, stop_on_reject, window, result_limit, images } = limits;
     let builder = Agent::builder("Friday")
         .model(model.clone())
         .fallback(model.clone())
@@ -95,6 +119,9 @@ fn build(log: &Log, runs: &Runs, model: &ScriptedModel, limits: (u32, u32, bool)
         .max_iterations(iterations)
         .max_retries(retries)
         .stop_on_reject(stop_on_reject)
+        .compression(Compression::new(window).by(Summariser))
+        .tool_result_limit(result_limit)
+        .max_images(images)
         .stamps(Stamps::default())
         .sink(log.sink());
     match log.saved().filter(|_| !is_new) {
@@ -191,8 +218,21 @@ impl Life {
         let Some(open) = self.agent.open_reply() else {
             return if self.random.chance(10) { ().into() } else { "Go on.".into() };
         };
+        // Those who work for it may be the ones who wait.
+        let fold = self.log.fold();
+        let helper = fold.open_replies().map(recount_message::ReplyFold::message).find(|message| {
+            message.parent().is_some() && message.tool_pairs().any(|(call, _)| call.state == ToolCallState::Asking)
+        });
+        if let Some(helper) = helper
+            && self.random.chance(80)
+        {
+            let asked = helper.tool_pairs().map(|(call, _)| call).find(|call| call.state == ToolCallState::Asking);
+            let answer = self.answer(asked.unwrap().clone());
+            return UserConfirmResultEvent::new(helper.id().to_owned(), [answer]).into();
+        }
+        let helped: Vec<String> = self.agent.state().helpers.into_keys().collect();
         let standing = |state: ToolCallState| -> Vec<ToolCallBlock> {
-            let pairs = open.tool_pairs().filter(|(_, result)| {
+            let pairs = open.tool_pairs().filter(|(call, _)| !helped.contains(&call.id)).filter(|(_, result)| {
                 result.is_none_or(|result| result.state == recount_message::ToolResultState::Running)
             });
             pairs.filter(|(call, _)| call.state == state).map(|(call, _)| call.clone()).collect()
@@ -261,6 +301,13 @@ impl Life {
         }
         assert_eq!(self.agent.open_reply(), None, "an interrupt ends what waits");
         presentable(&self.agent.messages());
+        let name = CustomName::Compressed.as_str();
+        let is_told = |event: &AgentEvent| matches!(&event.kind, EventKind::Custom(custom) if custom.name == name);
+        self.tally.compressed = self.log.events().iter().filter(|event| is_told(event)).count();
+        let fold = self.log.fold();
+        self.tally.helped = fold.messages().filter(|message| message.parent().is_some()).count();
+        // What the model was shown could be shown to any, whatever was left out of it.
+        self.model.asked().iter().rev().step_by(4).for_each(|asked| presentable(&asked.messages));
         self.model = ScriptedModel::new().says("Done.");
         self.restart();
         let message = self.agent.reply("Are you done?").await.unwrap();

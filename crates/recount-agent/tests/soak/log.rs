@@ -59,11 +59,11 @@ impl Log {
     }
 
     /// Whether it is safe that a call has begun to run.
-    pub(crate) fn has_begun(&self, call_id: &str) -> bool {
+    pub(crate) fn has_begun(&self, reply_id: &str, call_id: &str) -> bool {
         let inner = self.0.lock().unwrap();
         inner.entries[..inner.committed]
             .iter()
-            .any(|(event, _)| matches!(&event.kind, EventKind::ToolResultStart(start) if start.tool_call_id == call_id))
+            .any(|(event, _)| matches!(&event.kind, EventKind::ToolResultStart(start) if start.tool_call_id == call_id && start.reply_id == reply_id))
     }
 }
 

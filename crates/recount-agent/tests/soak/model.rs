@@ -1,14 +1,49 @@
 //! Random answers.
 
 use recount_agent::scripted::{Answer, Piece, ScriptedModel};
-use recount_message::{DataBlock, ErrorType, Object};
-use recount_model::decode::{CallError, CallErrorKind};
+use recount_agent::{BoxFuture, ChatModel, Reply};
+use recount_message::{DataBlock, ErrorType, Msg, Object};
+use recount_model::client::{CallOptions, CallOutcome};
+use recount_model::decode::{CallEnd, CallError, CallErrorKind, Finish};
 
 use crate::random::Random;
 use crate::tools::NAMES;
 
 /// Inputs, most of which a tool can be called with.
 const INPUTS: &[&str] = &["{}", "{}", r#"{"x":"1"}"#, r#"{"x":1}"#, "", r#"{"x": "bro"#, "[1]", "nonsense"];
+
+/// A model that summarises whatever it is shown, or does not. Whether it does follows from how much that is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Summariser;
+
+impl ChatModel for Summariser {
+    fn name(&self) -> &'static str {
+        "summariser"
+    }
+
+    fn call<'a>(
+        &'a self,
+        messages: &'a [Msg],
+        _options: &'a CallOptions,
+        reply: &'a mut Reply,
+    ) -> BoxFuture<'a, CallOutcome> {
+        Box::pin(async move {
+            reply.model_call("summariser");
+            tokio::task::yield_now().await;
+            let length: usize = messages.iter().map(|message| message.text_or_empty().len()).sum();
+            let end = if length.is_multiple_of(5) {
+                let error =
+                    CallError::new(CallErrorKind::Provider, ErrorType::Upstream, "the summary fails on purpose");
+                CallEnd::failed(error, false)
+            } else {
+                reply.text("It was said before.");
+                CallEnd::answered(Finish::Stop, None, true)
+            };
+            end.end_model_call(reply);
+            CallOutcome::new(end, "mine/summariser")
+        })
+    }
+}
 
 pub(crate) fn script(random: &mut Random) -> ScriptedModel {
     let answers = random.below(14);
@@ -32,11 +67,13 @@ fn piece(random: &mut Random) -> Piece {
         0 | 1 => Piece::Text("some text ".to_owned()),
         2 => Piece::Thinking { thinking: "a thought ".to_owned(), extra: Object::from([("signature", "sig")]) },
         3 => Piece::Data(DataBlock::from_bytes(b"GIF89a").with_id("picture")),
-        _ => Piece::Call {
-            // Few ids, so that they meet.
-            id: format!("c{}", random.below(5)),
-            name: (*random.pick(NAMES)).to_owned(),
-            input: (*random.pick(INPUTS)).to_owned(),
-        },
+        _ => call(random),
     }
+}
+
+fn call(random: &mut Random) -> Piece {
+    let name = (*random.pick(NAMES)).to_owned();
+    let input = if name == "helper" { r#"{"task":"Help."}"# } else { *random.pick(INPUTS) }.to_owned();
+    // Few ids, so that they meet.
+    Piece::Call { id: format!("c{}", random.below(5)), name, input }
 }

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use recount_agent::BoxFuture;
 use recount_agent::permission::{Opinion, Surroundings};
+use recount_agent::several::SubAgent;
 use recount_agent::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec, Toolkit};
+use recount_agent::{Agent, BoxFuture};
 use recount_message::{DataBlock, Object};
 
 use crate::ON_PURPOSE;
 use crate::log::Log;
+use crate::looker::Looker;
 
 /// The tools, and one that there is not. What they do is in their names.
 pub(crate) const NAMES: &[&str] = &[
@@ -30,12 +32,30 @@ pub(crate) const NAMES: &[&str] = &[
     "idempotent_slow",
     "slow_concurrently",
     "stops",
+    // Several times, since most happens to those who help.
+    "helper",
+    "helper",
+    "helper",
     "unknown",
 ];
 
 /// How often each call ran. Clones are the same.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Runs(Arc<Mutex<BTreeMap<(String, String), u32>>>);
+pub(crate) struct Runs(Arc<Mutex<Ran>>);
+
+#[derive(Debug, Default)]
+struct Ran {
+    times: BTreeMap<(String, String), u32>,
+    /// What must not have happened. A panic in a tool would only be its result.
+    wrong: Vec<String>,
+}
+
+impl Runs {
+    pub(crate) fn check(&self) {
+        let wrong = &self.0.lock().unwrap().wrong;
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+}
 
 struct Random {
     spec: ToolSpec,
@@ -44,8 +64,32 @@ struct Random {
 }
 
 pub(crate) fn toolkit(log: &Log, runs: &Runs) -> Toolkit {
-    let known = NAMES.iter().filter(|name| **name != "unknown");
-    known.fold(Toolkit::new(), |toolkit, name| toolkit.with(Random::new(name, log, runs)).unwrap())
+    let known = NAMES.iter().filter(|name| !["unknown", "helper"].contains(*name));
+    let toolkit = known.fold(Toolkit::new(), |toolkit, name| toolkit.with(Random::new(name, log, runs)).unwrap());
+    toolkit.with(helper(log, runs)).unwrap()
+}
+
+/// An agent that works for the other one. It has to ask somebody, and is helped itself.
+fn helper(log: &Log, runs: &Runs) -> SubAgent {
+    let (log, runs) = (log.clone(), runs.clone());
+    let tool = move |name: &str| Random::new(name, &log, &runs);
+    let innermost = {
+        let tool = tool.clone();
+        SubAgent::new("innermost", "Helps the helper.", move || {
+            let model = Looker { rounds: vec![vec![("i1", "asks", "{}")]], says: "Helped the helper." };
+            Agent::builder("Innermost").model(model).tool(tool("asks"))
+        })
+    };
+    SubAgent::new("helper", "Helps.", move || {
+        let rounds = vec![
+            vec![("h1", "slow_concurrently", "{}"), ("h2", "asks_concurrently", "{}")],
+            vec![("h3", "innermost", r#"{"task": "Help."}"#)],
+        ];
+        let model = Looker { rounds, says: "Helped." };
+        let tools = ["slow_concurrently", "asks_concurrently"].map(&tool);
+        let agent = Agent::builder("Helper").model(model).tool(innermost.clone());
+        tools.into_iter().fold(agent, recount_agent::AgentBuilder::tool)
+    })
 }
 
 impl Random {
@@ -62,10 +106,14 @@ impl Random {
     fn note(&self, context: &ToolContext) {
         let call = (context.reply_id().to_owned(), context.call_id().to_owned());
         let mut runs = self.runs.0.lock().unwrap();
-        let times = runs.entry(call).or_default();
+        let times = runs.times.entry(call).or_default();
         *times += 1;
-        assert!(*times == 1 || self.spec.idempotent, "{} runs twice for {}", self.spec.name, context.call_id());
-        assert!(self.log.has_begun(context.call_id()), "{} runs before its start is safe", context.call_id());
+        if *times > 1 && !self.spec.idempotent {
+            runs.wrong.push(format!("{} runs twice for {}", self.spec.name, context.call_id()));
+        }
+        if !self.log.has_begun(context.reply_id(), context.call_id()) {
+            runs.wrong.push(format!("{} runs before its start is safe", context.call_id()));
+        }
     }
 
     async fn work(&self, context: &ToolContext) -> Result<ToolOutput, ToolError> {

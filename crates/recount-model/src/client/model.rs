@@ -230,6 +230,12 @@ impl Model {
         format!("{}/{}", self.provider, self.name())
     }
 
+    /// How many tokens it can read at once, where that is [known](crate::context_window).
+    #[must_use]
+    pub fn context_window(&self) -> Option<u64> {
+        crate::context_window(self.provider, self.name())
+    }
+
     /// Whether there is a key, or none is needed.
     #[must_use]
     pub fn has_key(&self) -> bool {

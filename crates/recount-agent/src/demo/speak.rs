@@ -1,0 +1,161 @@
+//! Saying an answer word by word.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use recount_message::ErrorType;
+use recount_model::client::CancellationToken;
+use recount_model::decode::{CallError, CallErrorKind};
+use tokio::time::{Instant, sleep_until};
+
+use super::plan::Part;
+use super::png;
+use crate::model::Reply;
+
+/// So many bytes of a picture count as a word. A multiple of three, so that each piece is base64 without padding.
+const PIECE: usize = 384;
+
+/// Says an answer at a pace, until somebody stops it.
+pub(super) struct Speaker {
+    words_per_second: NonZeroU32,
+    begin: Instant,
+    cancel: CancellationToken,
+    words: u32,
+    bytes: usize,
+}
+
+impl Speaker {
+    pub(super) fn new(words_per_second: NonZeroU32, cancel: CancellationToken) -> Self {
+        Self { words_per_second, begin: Instant::now(), cancel, words: 0, bytes: 0 }
+    }
+
+    /// Whether anything was said.
+    pub(super) fn has_spoken(&self) -> bool {
+        self.words > 0
+    }
+
+    /// How many tokens it took, counted as [`estimate_tokens`](recount_model::estimate_tokens) counts them.
+    pub(super) fn tokens(&self) -> u64 {
+        u64::try_from(self.bytes.saturating_add(2) / 4).unwrap_or(u64::MAX)
+    }
+
+    /// Says it all.
+    ///
+    /// # Errors
+    ///
+    /// When it is cancelled. Everything is closed then.
+    pub(super) async fn say(&mut self, parts: Vec<Part>, reply: &mut Reply) -> Result<(), CallError> {
+        for part in parts {
+            let said = match part {
+                Part::Thinking(text) => self.prose(&text, reply, |reply, word| reply.thinking(word)).await,
+                Part::Text(text) => self.prose(&text, reply, |reply, word| reply.text(word)).await,
+                Part::Image => self.image(reply).await,
+                Part::Call { name, input } => self.call(&name, &input, reply).await,
+            };
+            if said.is_err() && reply.is_thinking() {
+                // Half a thought is left out of the next request, as with a provider's.
+                reply.prose_extra("cut", true);
+            }
+            reply.end_prose();
+            said?;
+        }
+        Ok(())
+    }
+
+    async fn prose(
+        &mut self,
+        text: &str,
+        reply: &mut Reply,
+        mut say: impl FnMut(&mut Reply, &str),
+    ) -> Result<(), CallError> {
+        for word in words(text) {
+            self.turn().await?;
+            self.bytes += word.len();
+            say(reply, word);
+        }
+        Ok(())
+    }
+
+    async fn image(&mut self, reply: &mut Reply) -> Result<(), CallError> {
+        let file = png::picture();
+        self.turn().await?;
+        let image = reply.data("image/png", Some("rings.png".to_owned()));
+        let mut said = Ok(());
+        for (index, piece) in file.chunks(PIECE).enumerate() {
+            if index > 0 {
+                said = self.turn().await;
+            }
+            if said.is_err() {
+                break;
+            }
+            reply.data_bytes(&image, piece);
+        }
+        reply.end_data(image);
+        said
+    }
+
+    async fn call(&mut self, name: &str, input: &str, reply: &mut Reply) -> Result<(), CallError> {
+        self.turn().await?;
+        let id = format!("call_{}", reply.new_id());
+        let call = reply.tool_call(&id, name);
+        let mut said = Ok(());
+        for (index, word) in words(input).into_iter().enumerate() {
+            if index > 0 {
+                said = self.turn().await;
+            }
+            if said.is_err() {
+                reply.tool_call_extra(&call, "cut", true);
+                break;
+            }
+            self.bytes += word.len();
+            reply.tool_input(&call, word);
+        }
+        reply.end_tool_call(&call);
+        said
+    }
+
+    /// Waits until the next word is due. The first one is at once.
+    async fn turn(&mut self) -> Result<(), CallError> {
+        let due = self.begin + Duration::from_secs(1) * self.words / self.words_per_second.get();
+        let is_cancelled = if Instant::now() < due {
+            self.cancel.run_until_cancelled(sleep_until(due)).await.is_none()
+        } else {
+            // Whoever reads the reply has its turn, however fast this goes.
+            tokio::task::yield_now().await;
+            self.cancel.is_cancelled()
+        };
+        if is_cancelled {
+            return Err(CallError::new(CallErrorKind::Cancelled, ErrorType::Unknown, "the call was cancelled"));
+        }
+        self.words = self.words.saturating_add(1);
+        Ok(())
+    }
+}
+
+/// The words of a text, each with the white space after it.
+fn words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let after = rest.get(end..).unwrap_or_default();
+        let end = end + (after.len() - after.trim_start().len());
+        let (word, left) = rest.split_at(end);
+        words.push(word);
+        rest = left;
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_the_text() {
+        for text in ["", "one", "one two\n\n- three ", " begins with a space"] {
+            assert_eq!(words(text).concat(), text);
+        }
+        assert_eq!(words("one two\n\nthree"), ["one ", "two\n\n", "three"]);
+    }
+}

@@ -1,0 +1,80 @@
+//! Agents that are asked one after another, or all at once.
+
+use recount_message::Msg;
+use tokio::task::JoinSet;
+
+use super::heard;
+use crate::agent::Agent;
+use crate::error::Error;
+use crate::input::Input;
+
+/// Asks one agent after another: what one answers, the next one is asked with. The last one's answer comes back.
+///
+/// ```
+/// use recount_agent::Agent;
+/// use recount_agent::scripted::ScriptedModel;
+/// use recount_agent::several::in_turn;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let writer = Agent::builder("Writer").model(ScriptedModel::new().says("Es regnet.")).build()?;
+/// let translator = Agent::builder("Translator").model(ScriptedModel::new().says("It rains.")).build()?;
+/// let message = in_turn(&[writer, translator], "How is the weather?").await?;
+/// assert_eq!((message.name(), message.text_or_empty().as_str()), ("Translator", "It rains."));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// The first one that has no answer ends it. One that [waits](Error::Waiting) for somebody does too: once it is answered, what
+/// it says goes to the rest of the agents.
+pub async fn in_turn(agents: &[Agent], input: impl Into<Input>) -> Result<Msg, Error> {
+    let mut input = input.into();
+    let mut last = None;
+    for agent in agents {
+        let message = agent.reply(input).await?;
+        if message.finished_at().is_none() {
+            return Err(Error::Waiting { message: Box::new(message) });
+        }
+        input = heard(&message).map_or_else(|| ().into(), Input::from);
+        last = Some(message);
+    }
+    last.ok_or(Error::Refused(crate::Refusal::Idle))
+}
+
+/// Asks all agents the same at the same time. Their answers come back in the order of the agents, whoever was done first.
+///
+/// ```
+/// use recount_agent::Agent;
+/// use recount_agent::scripted::ScriptedModel;
+/// use recount_agent::several::at_once;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let yes = Agent::builder("Optimist").model(ScriptedModel::new().says("Yes.")).build()?;
+/// let no = Agent::builder("Pessimist").model(ScriptedModel::new().fails("gone")).build()?;
+/// let answers = at_once(&[yes, no], "Will it work?").await;
+/// assert_eq!(answers[0].as_ref().unwrap().text_or_empty(), "Yes.");
+/// assert!(answers[1].is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub async fn at_once(agents: &[Agent], input: impl Into<Input>) -> Vec<Result<Msg, Error>> {
+    let input = input.into();
+    let mut asked = JoinSet::new();
+    for (index, agent) in agents.iter().enumerate() {
+        let (agent, input) = (agent.clone(), input.clone());
+        asked.spawn(async move { (index, agent.reply(input).await) });
+    }
+    let mut answers: Vec<(usize, Result<Msg, Error>)> = Vec::with_capacity(agents.len());
+    while let Some(answered) = asked.join_next().await {
+        match answered {
+            Ok(answer) => answers.push(answer),
+            // What panics in an agent is caught where it is called.
+            Err(error) => std::panic::resume_unwind(Box::new(error.to_string())),
+        }
+    }
+    answers.sort_by_key(|(index, _)| *index);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}

@@ -1,0 +1,285 @@
+//! Conversations that are too long for their model.
+
+use pretty_assertions::assert_eq;
+use recount_agent::middleware::{Compress, Middleware, Next};
+use recount_agent::scripted::{Asked, Gate, ScriptedModel};
+use recount_agent::tool::STRUCTURED_OUTPUT;
+use recount_agent::{Agent, AgentBuilder, BoxFuture, Compression, Error, Failure, Saved, Summary};
+use recount_message::{
+    AgentEvent, ContentBlock, EventKind, FinishedReason, Json, Msg, Object, ThinkingBlock, ToolResultBlock,
+};
+
+use crate::support::{Kept, agent, drain, echo, elsewhere, folded, order, say};
+
+/// Tokens of some length: four bytes make one.
+fn words(tokens: usize, of: &str) -> String {
+    of.repeat(tokens * 4 / of.len())
+}
+
+fn summary(text: &str) -> String {
+    let mut fields = Object::new();
+    for field in ["task_overview", "current_state", "important_discoveries", "next_steps", "context_to_preserve"] {
+        fields.insert(field, if field == "current_state" { text } else { "" });
+    }
+    fields.to_json()
+}
+
+/// A model that summarises to these texts, one after another.
+fn summariser(texts: &[&str]) -> ScriptedModel {
+    texts.iter().fold(ScriptedModel::new().named("summariser"), |model, text| {
+        model.calls(STRUCTURED_OUTPUT, summary(text)).tokens(90, 9).then()
+    })
+}
+
+/// A conversation of five messages with a hundred tokens each.
+fn talk() -> Vec<Msg> {
+    let who = |index: usize, text: &str| {
+        if index.is_multiple_of(2) { Msg::user("Alice", text) } else { Msg::assistant("Friday", text) }
+    };
+    let said = |index: usize| who(index, &words(100, &format!("word{index} "))).with_id(format!("m{index}"));
+    (0..5).map(said).collect()
+}
+
+fn small(model: &ScriptedModel, by: &ScriptedModel) -> AgentBuilder {
+    agent(model).conversation(talk()).compression(Compression::new(500).by(by.clone()))
+}
+
+fn told<'e>(events: &'e [AgentEvent], wanted: &str) -> Vec<&'e Object> {
+    let custom = events.iter().filter_map(|event| match &event.kind {
+        EventKind::Custom(custom) if custom.name == wanted => Some(&custom.value),
+        _ => None,
+    });
+    custom.collect()
+}
+
+fn shown(asked: &Asked) -> Vec<String> {
+    asked.messages.iter().map(Msg::text_or_empty).collect()
+}
+
+fn number(value: &Object, key: &str) -> Option<u64> {
+    value.get(key).and_then(|number| number.as_str().parse().ok())
+}
+
+#[tokio::test]
+async fn the_oldest_part_is_summarised_and_nothing_is_rewritten() {
+    let (model, by) = (ScriptedModel::new().says("Hello."), summariser(&["They counted words."]));
+    let before = talk();
+    let agent = small(&model, &by).conversation(before.clone()).build().unwrap();
+    let events = say(&agent, "Hi").await;
+
+    assert_eq!(order(&events)[..3], ["REPLY_START", "recount.compressed", "MODEL_CALL_START"]);
+    let told = told(&events, "recount.compressed");
+    let [told] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(told.get("how").and_then(Json::to_text).as_deref(), Some("summary"));
+    assert_eq!((number(told, "window"), number(told, "tokens")), (Some(500), Some(499)));
+    assert!(told.get("usage").is_some_and(|usage| usage.as_str().contains("90")));
+
+    // What was left out is what was summarised, and the newest fifth stays.
+    let asked = model.asked().remove(0);
+    let texts = shown(&asked);
+    assert_eq!(texts.len(), 4, "{texts:#?}");
+    assert!(texts[1].contains("They counted words.") && !texts[1].contains("word3"));
+    assert!(texts[2].starts_with("word4") && texts[3] == "Hi");
+    let question = by.asked().remove(0);
+    assert!(question.messages[1].text_or_empty().contains("word3"));
+    assert!(!question.messages[1].text_or_empty().contains("word4"));
+    assert_eq!(question.tools, [STRUCTURED_OUTPUT]);
+
+    // The conversation is as it was, and the reply is the fold of its events.
+    assert_eq!(agent.messages()[..5], before);
+    assert_eq!(agent.messages()[6], folded(&events));
+    assert_eq!(agent.messages()[6].usage(), None, "what the summary took is told by its event");
+}
+
+#[tokio::test]
+async fn what_was_summarised_stays_so_in_another_process() {
+    let (model, by) = (ScriptedModel::new().says("Hello.").then().says("Again."), summariser(&["All of it."]));
+    let here = small(&model, &by).build().unwrap();
+    here.reply("Hi").await.unwrap();
+    let saved = here.save().unwrap().to_json();
+
+    let there = agent(&model)
+        .stamps(elsewhere())
+        .compression(Compression::new(500).by(by.clone()))
+        .resume(Saved::from_json(&saved).unwrap())
+        .build()
+        .unwrap();
+    let events = say(&there, "And now?").await;
+    assert!(told(&events, "recount.compressed").is_empty());
+    let texts = shown(&model.asked()[1]);
+    assert!(texts[1].contains("All of it.") && texts[2].starts_with("word4"), "{texts:#?}");
+    assert_eq!(texts[3..], ["Hi", "Hello.", "And now?"]);
+}
+
+#[tokio::test]
+async fn a_summary_goes_into_the_next_one() {
+    let (model, by) =
+        (ScriptedModel::new().says("Hello.").then().says("Again."), summariser(&["First part.", "Both parts."]));
+    let agent = small(&model, &by).build().unwrap();
+    agent.reply("Hi").await.unwrap();
+    agent.reply(words(300, "more ").as_str()).await.unwrap();
+    let question = by.asked()[1].messages[1].text_or_empty();
+    assert!(question.contains("First part.") && question.contains("word4") && !question.contains("word3"));
+    let texts = shown(&model.asked()[1]);
+    assert!(texts[1].contains("Both parts.") && !texts[1].contains("First part."), "{texts:#?}");
+    assert!(texts[2].starts_with("more "), "what was asked last stays, however long it is");
+}
+
+#[tokio::test]
+async fn a_long_reply_is_cut_between_its_rounds() {
+    let model = (0..6)
+        .fold(ScriptedModel::new(), |model, round| {
+            model.thinks("hm").says(words(40, &format!("round{round} "))).calls("tool", "{}").then()
+        })
+        .says("Done.");
+    let by = summariser(&["Some rounds.", "More rounds."]);
+    let agent =
+        agent(&model).tool(echo("tool")).compression(Compression::new(200).keep(0.3).by(by.clone())).build().unwrap();
+    let events = say(&agent, "Work.").await;
+    assert!(!told(&events, "recount.compressed").is_empty());
+    let reply = folded(&events);
+    assert_eq!(reply.finished_reason(), Some(FinishedReason::Completed));
+    assert_eq!(reply.tool_pairs().filter(|(_, result)| result.is_some()).count(), 6);
+
+    for asked in model.asked() {
+        let blocks: Vec<&ContentBlock> = asked.messages.iter().flat_map(Msg::content).collect();
+        let calls = blocks.iter().filter(|block| matches!(block, ContentBlock::ToolCall(_))).count();
+        let results = blocks.iter().filter(|block| matches!(block, ContentBlock::ToolResult(_))).count();
+        assert_eq!(calls, results, "a call and its result stay together");
+        // A round begins with what was thought in it.
+        let first = asked.messages.iter().find(|message| message.has::<ToolResultBlock>());
+        assert!(first.is_none_or(|message| matches!(message.content()[0], ContentBlock::Thinking(_))));
+    }
+}
+
+#[tokio::test]
+async fn old_thinking_is_left_out_and_stays_in_the_message() {
+    let mut before = talk();
+    let thinking = [ThinkingBlock::new("a thought").into(), ContentBlock::from("So it is.")];
+    before.push(Msg::assistant("Friday", thinking).with_id("thought"));
+    let (model, by) = (ScriptedModel::new().says("Hello."), summariser(&["Words."]));
+    let agent = small(&model, &by).conversation(before.clone()).build().unwrap();
+    agent.reply("Hi").await.unwrap();
+    let asked = model.asked().remove(0);
+    assert!(!asked.messages.iter().any(Msg::has::<ThinkingBlock>));
+    assert!(shown(&asked).contains(&"So it is.".to_owned()));
+    assert_eq!(agent.messages()[..6], before);
+}
+
+#[tokio::test]
+async fn where_nobody_summarises_the_oldest_is_left_out() {
+    let model = ScriptedModel::new().says("Hello.");
+    let by = ScriptedModel::new().fails("too long").then().fails("still too long");
+    let agent = small(&model, &by).build().unwrap();
+    let events = say(&agent, "Hi").await;
+    let told = told(&events, "recount.compressed")[0].clone();
+    assert_eq!(told.get("how").and_then(Json::to_text).as_deref(), Some("truncation"));
+    assert_eq!(told.get("error").and_then(Json::to_text).as_deref(), Some("too long"));
+    let texts = shown(&model.asked()[0]);
+    assert!(texts[1].contains("nobody has summarised them") && texts[2].starts_with("word4"), "{texts:#?}");
+    // It was asked a second time with less.
+    let asked = by.asked();
+    assert_eq!(asked.len(), 2);
+    let second = asked[1].messages[1].text_or_empty();
+    assert!(!second.contains("word0") && second.contains("word3"));
+}
+
+#[tokio::test]
+async fn a_summary_that_is_missing_may_end_the_reply() {
+    let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new());
+    let strict = Compression::new(500).by(by).or_fail();
+    let agent = small(&model, &model).compression(strict).build().unwrap();
+    let Err(Error::Failed { error, message }) = agent.reply("Hi").await else { panic!() };
+    assert!(error.message.starts_with("the conversation cannot be summarised"), "{error:?}");
+    assert_eq!(message.finished_reason(), Some(FinishedReason::Error));
+    assert_eq!(agent.state().compressed, None);
+}
+
+#[tokio::test]
+async fn a_text_will_do_as_a_summary() {
+    let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new().says("In plain words."));
+    let agent = small(&model, &by).build().unwrap();
+    agent.reply("Hi").await.unwrap();
+    assert!(shown(&model.asked()[0])[1].contains("In plain words."));
+}
+
+#[tokio::test]
+async fn an_interrupt_while_it_is_summarised_counts() {
+    let gate = Gate::new();
+    let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new().waits(&gate).says("Late."));
+    let agent = small(&model, &by).build().unwrap();
+    let stream = agent.reply_stream("Hi").unwrap();
+    let other = agent.clone();
+    let interrupt = async {
+        gate.reached().await;
+        assert!(other.interrupt());
+    };
+    let (events, ()) = tokio::join!(drain(stream), interrupt);
+    assert_eq!(order(&events), ["REPLY_START", "REPLY_END interrupted"]);
+    assert_eq!((agent.state().compressed, model.asked().len()), (None, 0));
+}
+
+#[tokio::test]
+async fn what_the_provider_counts_is_believed() {
+    // By its length the conversation would fit; the provider says that it hardly does.
+    let model = ScriptedModel::new().says("Hello.").tokens(790, 5).then().says("Again.");
+    let by = summariser(&["Words."]);
+    let agent = small(&model, &by).compression(Compression::new(1_000).by(by.clone())).build().unwrap();
+    let first = say(&agent, "Hi").await;
+    assert!(told(&first, "recount.compressed").is_empty());
+    let second = say(&agent, words(20, "more ").as_str()).await;
+    let told = told(&second, "recount.compressed");
+    assert_eq!(told.len(), 1);
+    assert!(number(told[0], "tokens").unwrap() >= 800);
+}
+
+#[tokio::test]
+async fn what_does_not_help_is_not_tried() {
+    // The prompt alone is too long, and there is nothing to summarise that would mend it.
+    let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new());
+    let agent = agent(&model)
+        .system_prompt(words(900, "obey "))
+        .compression(Compression::new(1_000).by(by.clone()))
+        .build()
+        .unwrap();
+    agent.reply("Hi").await.unwrap();
+    assert!(by.asked().is_empty());
+}
+
+#[tokio::test]
+async fn nothing_is_summarised_where_nobody_wants_it() {
+    let model = ScriptedModel::new().says("Hello.");
+    let agent = small(&model, &model).compression(None).build().unwrap();
+    agent.reply("Hi").await.unwrap();
+    assert_eq!(model.asked()[0].messages.len(), 7);
+}
+
+#[tokio::test]
+async fn a_middleware_may_remember_in_its_own_way() {
+    struct Diary;
+    impl Middleware for Diary {
+        fn compress<'a>(&'a self, compress: Compress, _: Next<'a>) -> BoxFuture<'a, Result<Summary, Failure>> {
+            Box::pin(async move { Ok(Summary::new(format!("{} messages are in the diary.", compress.messages.len()))) })
+        }
+    }
+    let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new());
+    let agent = small(&model, &by).middleware(Diary).build().unwrap();
+    agent.reply("Hi").await.unwrap();
+    assert!(shown(&model.asked()[0])[1].contains("4 messages are in the diary."));
+}
+
+#[tokio::test]
+async fn the_summary_is_kept_with_its_event() {
+    let kept = Kept::default();
+    let (model, by) = (ScriptedModel::new().says("Hello."), summariser(&["Words."]));
+    let agent: Agent = small(&model, &by).sink(kept.clone()).build().unwrap();
+    agent.reply("Hi").await.unwrap();
+    let entries = kept.0.lock().unwrap();
+    let at = entries
+        .iter()
+        .position(|(event, _)| event.kind.own_name().is_some_and(|name| name.as_str() == "recount.compressed"));
+    let state = entries[at.unwrap()].1.clone().expect("the state comes along");
+    assert!(state.compressed.is_some_and(|compressed| compressed.until.message_id == "m3"));
+    // The round had not begun to count: a process that dies here loses nothing.
+    assert_eq!(state.reply.unwrap().iteration, 0);
+}
