@@ -51,3 +51,51 @@ pub enum SourceError {
         problem: String,
     },
 }
+
+/// The only agent there is, made anew by a function for each run.
+///
+/// ```
+/// use recount_agent::{Agent, scripted::ScriptedModel};
+/// use recount_host::{AgentSource, OneAgent};
+///
+/// let source = OneAgent::new("friday", || Agent::builder("Friday").model(ScriptedModel::new().says("Hello.")));
+/// assert_eq!(source.default_agent(), "friday");
+/// ```
+pub struct OneAgent<F> {
+    info: AgentInfo,
+    make: F,
+}
+
+impl<F: Fn() -> AgentBuilder + Send + Sync + 'static> OneAgent<F> {
+    /// The agent that the function makes, under the name that sessions know it by.
+    pub fn new(name: impl Into<String>, make: F) -> Self {
+        let info = AgentInfo { name: name.into(), model: String::new(), description: None, tools: Vec::new() };
+        Self { info, make }
+    }
+}
+
+impl<F: Fn() -> AgentBuilder + Send + Sync + 'static> AgentSource for OneAgent<F> {
+    fn agents(&self) -> Vec<AgentInfo> {
+        vec![self.info.clone()]
+    }
+
+    fn default_agent(&self) -> &str {
+        &self.info.name
+    }
+
+    fn build<'a>(
+        &'a self,
+        name: &'a str,
+        _session: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<AgentBuilder, SourceError>> {
+        let is_known = name == self.info.name;
+        let made = if is_known { Ok((self.make)()) } else { Err(SourceError::Unknown { name: name.to_owned() }) };
+        Box::pin(async { made })
+    }
+}
+
+impl<F> std::fmt::Debug for OneAgent<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OneAgent").field("info", &self.info).finish_non_exhaustive()
+    }
+}

@@ -5,6 +5,7 @@
 //! - The messages, the events and the fold stand at the top.
 //! - [`model`] has the providers: formatters and decoders, and with the feature `client` models that can be called.
 //! - `agent` has the agent, with the feature `agent`.
+//! - `log` has the durable log of sessions, and `host` agents on it, with the features of these names.
 
 /// What AgentScope's other sides speak.
 ///
@@ -21,6 +22,12 @@ pub use recount_message::*;
 #[cfg(feature = "agent")]
 #[doc(inline)]
 pub use recount_agent as agent;
+#[cfg(feature = "host")]
+#[doc(inline)]
+pub use recount_host as host;
+#[cfg(feature = "log")]
+#[doc(inline)]
+pub use recount_log as log;
 #[cfg(feature = "model")]
 #[doc(inline)]
 pub use recount_model as model;
@@ -39,3 +46,13 @@ pub struct Dialects;
 #[cfg(all(doctest, feature = "agent"))]
 #[doc = include_str!("../../../docs/agent.md")]
 pub struct TheAgent;
+
+/// The page about agents on a log, likewise.
+#[cfg(all(doctest, feature = "host"))]
+#[doc = include_str!("../../../docs/hosting.md")]
+pub struct Hosting;
+
+/// The page about long conversations and several agents, likewise.
+#[cfg(all(doctest, feature = "agent"))]
+#[doc = include_str!("../../../docs/conversations.md")]
+pub struct Conversations;

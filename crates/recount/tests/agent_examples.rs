@@ -7,6 +7,10 @@
 mod agent_confirmation;
 #[path = "../examples/agent_console.rs"]
 mod agent_console;
+#[path = "../examples/agent_helper.rs"]
+mod agent_helper;
+#[path = "../examples/agent_hub.rs"]
+mod agent_hub;
 #[path = "../examples/agent_structured_output.rs"]
 mod agent_structured_output;
 #[path = "../examples/agent_team.rs"]
@@ -70,5 +74,39 @@ async fn agents_hear_each_other_by_name() {
 [AgentA]: Tests first, then.
 AgentA was shown: Alice, AgentA, AgentB, AgentA
 ",
+    );
+}
+
+#[tokio::test]
+async fn several_agents_discuss_vote_and_pass_on() {
+    let mut out = Vec::new();
+    agent_hub::run(&mut out).await.unwrap();
+    check(
+        out,
+        "[AgentA]: I think we should do this...
+[AgentB]: I disagree because...
+[AgentA]: Tests first, then.
+AgentB has heard 4 messages.
+AgentA votes yes
+AgentB votes no
+It rains.
+",
+    );
+}
+
+#[tokio::test]
+async fn what_a_helper_asks_is_answered_through_the_agent() {
+    let mut out = Vec::new();
+    agent_helper::run(&mut out).await.unwrap();
+    check(
+        out,
+        r#"Friday begins
+Gardener begins, for the one before
+measure? yes
+"It has 25 degrees."
+completed
+"Warm enough for a walk."
+completed
+"#,
     );
 }

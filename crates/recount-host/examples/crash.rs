@@ -1,0 +1,46 @@
+//! A host that dies in the middle of a sentence, and the next one that goes on.
+
+use std::sync::Arc;
+
+use recount_agent::Agent;
+use recount_agent::scripted::{Gate, ScriptedModel};
+use recount_host::{Host, HostOptions, OnBusy, OneAgent};
+use recount_log::{Frame, Log, Options, Start};
+use recount_message::{Event, EventKind, Fold, Msg};
+
+#[tokio::main(flavor = "current_thread")]
+#[allow(clippy::print_stdout, reason = "it shows what happens")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let directory = tempfile::tempdir()?;
+    let log = Log::open(directory.path(), Options::default())?;
+    let session = log.create("story".parse()?).await?;
+
+    // A model that never comes to the end of its sentence.
+    let gate = Gate::new();
+    let stuck = ScriptedModel::new().streams(["Once ", "upon "]).waits(&gate);
+    let agents = OneAgent::new("friday", move || Agent::builder("Friday").model(stuck.clone()));
+    let host = Host::start(log.clone(), Arc::new(agents), HostOptions::default()).await?;
+    let posted = host.post(session.key(), Msg::user("Alice", "Tell me a story."), OnBusy::Reject).await?;
+    gate.reached().await;
+    drop(host);
+    println!("the host is gone; {} is open", posted.reply_id);
+
+    let next = ScriptedModel::new().streams(["Once ", "upon ", "a ", "time."]);
+    let agents = OneAgent::new("friday", move || Agent::builder("Friday").model(next.clone()));
+    let _host = Host::start(log.clone(), Arc::new(agents), HostOptions::default()).await?;
+
+    // A reader that was there all the time: nothing is missing, and nothing comes twice.
+    let mut reader = session.join(Start::Beginning)?;
+    let mut fold = Fold::new();
+    while fold.message(&posted.reply_id).is_none_or(|reply| reply.finished_at().is_none()) {
+        let Frame::Entry(entry) = reader.next().await? else { continue };
+        let event = Event::from_slice(&entry.event)?;
+        if let EventKind::TextBlockDelta(delta) = &event.kind {
+            println!("{:>6}  {}", entry.cursor.seq, delta.delta);
+        }
+        let _ = fold.apply_at(entry.cursor.seq, &event);
+    }
+    let reply = fold.message(&posted.reply_id).ok_or("there is no reply")?;
+    println!("{}: {:?}", reply.name(), reply.text_joined_by(" | ").unwrap_or_default());
+    Ok(())
+}

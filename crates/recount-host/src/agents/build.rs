@@ -1,0 +1,146 @@
+//! From what a configuration says to an agent.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use recount_agent::builtin::{self, Workspace};
+use recount_agent::mcp::McpServer;
+use recount_agent::permission::{Opinion, Permissions};
+use recount_agent::tool::{FunctionTool, ToolSource, ToolSpec, Toolkit};
+use recount_agent::{Agent, AgentBuilder, Compression};
+use recount_message::{Json, PermissionBehavior};
+
+use super::choice::Choice;
+use super::config::{AgentConfig, ExternalTool};
+use super::environment::Environment;
+use super::file::ConfigError;
+use super::model::NamedModel;
+
+/// What an agent is told that has no prompt of its own.
+const PROMPT: &str = "You are a helpful assistant. Answer briefly and in Markdown. \
+                      Use your tools where they help, and say what you found.";
+
+/// Looks for what can be seen to be wrong before an agent is needed.
+pub(super) fn check(name: &str, config: &AgentConfig, base: &Path) -> Result<(), ConfigError> {
+    let wrong = |problem: String| ConfigError::without_place(format!("agent `{name}`: {problem}"));
+    if name.is_empty() {
+        return Err(wrong("its name is empty".to_owned()));
+    }
+    toolkit(config, base, Vec::new()).map(drop).map_err(wrong)
+}
+
+/// The model of an agent, if it can be asked.
+pub(super) fn model(config: &AgentConfig, environment: &Environment) -> Result<NamedModel, String> {
+    let name = config.model.clone().unwrap_or_else(|| Choice::of(environment).model);
+    let model = NamedModel::new(&name, environment)?.with(config, environment)?;
+    match model.missing() {
+        Some(missing) => Err(missing),
+        None => Ok(model),
+    }
+}
+
+/// An agent to be filled in with its session.
+pub(super) fn builder(
+    name: &str,
+    config: &AgentConfig,
+    base: &Path,
+    environment: &Environment,
+    servers: Vec<Arc<McpServer>>,
+) -> Result<AgentBuilder, String> {
+    let mut builder = Agent::builder(name)
+        .model(model(config, environment)?)
+        .system_prompt(config.prompt.as_deref().unwrap_or(PROMPT))
+        .toolkit(toolkit(config, base, servers)?)
+        .permissions(permissions(config, base));
+    for fallback in &config.fallback {
+        builder = builder.fallback(NamedModel::new(fallback, environment)?);
+    }
+    if let Some(times) = config.max_iterations {
+        builder = builder.max_iterations(times);
+    }
+    if let Some(tokens) = config.tool_result_limit {
+        builder = builder.tool_result_limit(tokens);
+    }
+    if let Some(tokens) = config.context_window {
+        builder = builder.compression(Compression::new(tokens));
+    }
+    if let Some(images) = config.max_images {
+        builder = builder.max_images(images);
+    }
+    if let Some(seconds) = config.confirm_within {
+        builder = builder.confirm_within(Duration::from_secs(seconds));
+    }
+    if let Some(stop) = config.stop_on_reject {
+        builder = builder.stop_on_reject(stop);
+    }
+    Ok(builder)
+}
+
+fn toolkit(config: &AgentConfig, base: &Path, servers: Vec<Arc<McpServer>>) -> Result<Toolkit, String> {
+    let mut toolkit = Toolkit::new();
+    let names = config.tool_names();
+    for tool in builtin::all(workspace(config, base)?) {
+        if names.contains(&tool.spec().name) {
+            toolkit = toolkit.with_shared(tool).map_err(|error| error.to_string())?;
+        }
+    }
+    for tool in external_tools(config)? {
+        toolkit = toolkit.with(tool).map_err(|error| error.to_string())?;
+    }
+    for server in servers {
+        toolkit = toolkit.with_source(server as Arc<dyn ToolSource>).map_err(|error| error.to_string())?;
+    }
+    Ok(toolkit)
+}
+
+fn workspace(config: &AgentConfig, base: &Path) -> Result<Workspace, String> {
+    let directory = directory(config, base);
+    let told = |path: &Path, error: std::io::Error| format!("cannot work in {}: {error}", path.display());
+    let mut workspace = Workspace::new(&directory).map_err(|error| told(&directory, error))?;
+    for further in &config.directories {
+        let further = base.join(further);
+        workspace = workspace.and_directory(&further).map_err(|error| told(&further, error))?;
+    }
+    Ok(workspace)
+}
+
+fn directory(config: &AgentConfig, base: &Path) -> PathBuf {
+    config.workspace.as_ref().map_or_else(|| PathBuf::from("."), |path| base.join(path))
+}
+
+fn external_tools(config: &AgentConfig) -> Result<Vec<FunctionTool<recount_message::Object>>, String> {
+    let tool = |(name, tool): (&String, &ExternalTool)| {
+        let mut spec = ToolSpec::new(name, &tool.description);
+        if let Some(parameters) = &tool.parameters {
+            let text = serde_json::to_string(parameters).map_err(|error| format!("tool `{name}`: {error}"))?;
+            spec = spec.parameters(Json::parse(&text).map_err(|error| format!("tool `{name}`: {error}"))?);
+        }
+        // Whoever runs it decides whether it runs.
+        Ok(FunctionTool::dynamic_external(spec).permission(|_| Opinion::Allow))
+    };
+    config.external.iter().map(tool).collect()
+}
+
+fn permissions(config: &AgentConfig, base: &Path) -> Permissions {
+    let said = &config.permissions;
+    let mut permissions = Permissions::new(said.mode);
+    let directories =
+        std::iter::once(directory(config, base)).chain(config.directories.iter().map(|path| base.join(path)));
+    for directory in directories {
+        // It was there when the workspace was made.
+        let directory = std::fs::canonicalize(&directory).unwrap_or(directory);
+        permissions = permissions.with_working_directory(directory.display().to_string());
+    }
+    let lists = [
+        (&said.allow, PermissionBehavior::Allow),
+        (&said.deny, PermissionBehavior::Deny),
+        (&said.ask, PermissionBehavior::Ask),
+    ];
+    for (rules, behavior) in lists {
+        for rule in rules {
+            permissions.add(rule.rule(behavior));
+        }
+    }
+    permissions
+}

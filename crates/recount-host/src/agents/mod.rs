@@ -1,0 +1,211 @@
+//! Agents from a configuration.
+//!
+//! ```toml
+//! [agents.coder]
+//! model = "anthropic/claude-opus-4-5"
+//! description = "Works on this repository."
+//! prompt = "You are a careful programmer."
+//! tools = ["read", "glob", "grep", "edit", "shell"]
+//! workspace = "."
+//! fallback = ["openai/gpt-5"]
+//!
+//! [agents.coder.permissions]
+//! mode = "accept_edits"
+//! allow = ["shell(cargo test:*)", "shell(git:*)"]
+//! deny = ["shell(git push:*)"]
+//!
+//! [agents.coder.mcp.everything]
+//! command = "npx"
+//! args = ["-y", "@modelcontextprotocol/server-everything"]
+//!
+//! [agents.coder.external.ask_colleague]
+//! description = "Asks the person at the keyboard."
+//! ```
+
+mod build;
+mod choice;
+mod config;
+mod environment;
+mod file;
+mod model;
+mod names;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use recount_agent::mcp::McpServer;
+use recount_agent::tool::ToolSource;
+use recount_agent::{AgentBuilder, BoxFuture};
+use recount_log::SessionKey;
+use tokio::sync::Mutex;
+
+pub use choice::Choice;
+pub use config::{AgentConfig, AgentsConfig, ExternalTool, PermissionsConfig, ThinkingConfig};
+pub use environment::Environment;
+pub use file::ConfigError;
+pub use names::{ModelName, NameError, Rule, ToolName};
+
+use crate::{AgentInfo, AgentSource, SourceError};
+
+/// The agents of a configuration.
+///
+/// ```
+/// use recount_host::AgentSource;
+/// use recount_host::agents::{Agents, AgentsConfig, Environment};
+///
+/// let config = AgentsConfig::from_toml("[agents.guide]\nmodel = \"demo\"\ntools = [\"read\", \"shell\"]\n")?;
+/// let agents = Agents::new(config, ".".as_ref(), Environment::empty())?;
+/// assert_eq!(agents.default_agent(), "guide");
+/// assert_eq!(agents.agents()[0].tools, ["read", "shell"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Agents {
+    known: RwLock<Vec<(String, AgentConfig)>>,
+    default_agent: String,
+    /// Where relative paths begin.
+    base: PathBuf,
+    environment: Environment,
+    /// The MCP servers that run, by agent. They are shared by its sessions.
+    servers: Mutex<HashMap<String, Vec<Arc<McpServer>>>>,
+}
+
+impl Agents {
+    /// The agents of a configuration, whose relative paths begin at `base`.
+    ///
+    /// Sessions that name no agent get the one called `default`, or the first one. An empty configuration has the agent of
+    /// [`Choice::of`] the environment.
+    ///
+    /// # Errors
+    ///
+    /// When a directory is not there, or a tool cannot be one. That a key is missing is told when the agent is needed.
+    pub fn new(config: AgentsConfig, base: &Path, environment: Environment) -> Result<Self, ConfigError> {
+        let mut agents = config.agents;
+        if agents.is_empty() {
+            agents.push((choice::NAME.to_owned(), AgentConfig::default()));
+        }
+        for (name, agent) in &agents {
+            build::check(name, agent, base)?;
+        }
+        let named_default = agents.iter().find(|(name, _)| name == "default");
+        let default_agent = named_default.or(agents.first()).map(|(name, _)| name.clone()).unwrap_or_default();
+        let (known, base, servers) = (RwLock::new(agents), base.to_owned(), Mutex::default());
+        Ok(Self { known, default_agent, base, environment, servers })
+    }
+
+    /// The agent that there is without a configuration, with its tools where the program was started, and which model it
+    /// has and why.
+    ///
+    /// # Errors
+    ///
+    /// When that directory is not there any more.
+    pub fn default_for(environment: Environment) -> Result<(Self, Choice), ConfigError> {
+        let choice = Choice::of(&environment);
+        Ok((Self::new(AgentsConfig::default(), Path::new("."), environment)?, choice))
+    }
+
+    /// Whether an agent can be made, as far as that can be said without making it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such agent, or its model has no key.
+    pub fn check(&self, name: &str) -> Result<(), SourceError> {
+        let config = self.config(name).ok_or_else(|| SourceError::Unknown { name: name.to_owned() })?;
+        build::model(&config, &self.environment).map(drop).map_err(|problem| unfit(name, problem))
+    }
+
+    /// The configuration of an agent.
+    pub fn config(&self, name: &str) -> Option<AgentConfig> {
+        self.read(|known| known.iter().find(|(known, _)| known == name).map(|(_, config)| config.clone()))
+    }
+
+    /// The model that an agent is made with.
+    pub fn model_of(&self, name: &str) -> Option<ModelName> {
+        let config = self.config(name)?;
+        Some(config.model.unwrap_or_else(|| Choice::of(&self.environment).model))
+    }
+
+    /// Makes an agent with another model from now on. Tells whether there is such an agent.
+    pub fn set_model(&self, name: &str, model: ModelName) -> bool {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let config = known.iter_mut().find(|(known, _)| known == name).map(|(_, config)| config);
+        config.map(|config| config.model = Some(model)).is_some()
+    }
+
+    /// What is the matter with the MCP servers of an agent, each in a sentence. Those that were not needed yet are well.
+    pub fn troubles(&self, name: &str) -> Vec<String> {
+        let running = self.servers.try_lock();
+        let servers = running.as_ref().ok().and_then(|running| running.get(name));
+        let told = |server: &Arc<McpServer>| {
+            server.trouble().map(|why| format!("the MCP server `{}` is not running: {why}", server.name()))
+        };
+        servers.into_iter().flatten().filter_map(told).collect()
+    }
+
+    fn read<T>(&self, look: impl FnOnce(&[(String, AgentConfig)]) -> T) -> T {
+        look(&self.known.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The MCP servers of an agent, started where they are not yet.
+    async fn servers(&self, name: &str, config: &AgentConfig) -> Result<Vec<Arc<McpServer>>, SourceError> {
+        let mut running = self.servers.lock().await;
+        if let Some(servers) = running.get(name) {
+            return Ok(servers.clone());
+        }
+        let mut servers = Vec::with_capacity(config.mcp.len());
+        for (server, config) in &config.mcp {
+            let unfit = |error: recount_agent::mcp::McpError| unfit(name, error.to_string());
+            servers.push(McpServer::start(server, config.clone()).map_err(unfit)?);
+        }
+        for server in &servers {
+            // One that cannot be started is tried again and again, and takes no other tool with it.
+            server.settled().await;
+        }
+        running.insert(name.to_owned(), servers.clone());
+        Ok(servers)
+    }
+}
+
+impl AgentSource for Agents {
+    fn agents(&self) -> Vec<AgentInfo> {
+        let known = self.read(<[_]>::to_vec);
+        let running = self.servers.try_lock();
+        let infos = known.into_iter().map(|(name, config)| {
+            let servers = running.as_ref().ok().and_then(|running| running.get(&name));
+            let mut tools = config.tool_names();
+            match servers {
+                Some(servers) => {
+                    let names = servers.iter().flat_map(|server| server.tools().to_vec());
+                    tools.extend(names.map(|tool| tool.spec().name.clone()));
+                }
+                // They say which they have when they are started.
+                None => tools.extend(config.mcp.keys().map(|server| format!("{server}__*"))),
+            }
+            let model = config.model.unwrap_or_else(|| Choice::of(&self.environment).model);
+            AgentInfo { name, model: model.to_string(), description: config.description, tools }
+        });
+        infos.collect()
+    }
+
+    fn default_agent(&self) -> &str {
+        &self.default_agent
+    }
+
+    fn build<'a>(
+        &'a self,
+        name: &'a str,
+        _session: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<AgentBuilder, SourceError>> {
+        Box::pin(async move {
+            let config = self.config(name).ok_or_else(|| SourceError::Unknown { name: name.to_owned() })?;
+            let servers = self.servers(name, &config).await?;
+            let built = build::builder(name, &config, &self.base, &self.environment, servers);
+            built.map_err(|problem| unfit(name, problem))
+        })
+    }
+}
+
+fn unfit(name: &str, problem: String) -> SourceError {
+    SourceError::Unfit { name: name.to_owned(), problem }
+}

@@ -1,0 +1,184 @@
+//! Names that a configuration gives, checked where they are read, so that an error can say where they stand.
+
+use std::fmt;
+use std::str::FromStr;
+
+use recount_agent::demo::DemoModel;
+use recount_message::{PermissionBehavior, PermissionRule};
+use recount_model::client::Model;
+use serde::{Deserialize, Serialize};
+
+/// A model by its name: `provider/name`, or `demo`.
+///
+/// ```
+/// use recount_host::agents::ModelName;
+///
+/// assert_eq!("openai/gpt-5".parse::<ModelName>()?.to_string(), "openai/gpt-5");
+/// assert!("demo".parse::<ModelName>()?.is_demo());
+/// assert!("gpt-5".parse::<ModelName>().is_err());
+/// # Ok::<(), recount_host::agents::NameError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ModelName(String);
+
+/// A built-in tool by its name.
+///
+/// ```
+/// use recount_host::agents::ToolName;
+///
+/// let error = "shel".parse::<ToolName>().unwrap_err();
+/// assert!(error.to_string().starts_with("there is no built-in tool `shel`"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ToolName(String);
+
+/// What a permission is about: all of a tool's calls, `read`, or some of them, `shell(git:*)`.
+///
+/// ```
+/// use recount_host::agents::Rule;
+///
+/// let rule: Rule = "shell(cargo test:*)".parse()?;
+/// assert_eq!((rule.tool(), rule.content()), ("shell", Some("cargo test:*")));
+/// # Ok::<(), recount_host::agents::NameError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Rule {
+    tool: String,
+    content: Option<String>,
+}
+
+/// What is wrong with a name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NameError(String);
+
+impl ModelName {
+    /// The demo model.
+    #[must_use]
+    pub fn demo() -> Self {
+        Self(DemoModel::new().id())
+    }
+
+    /// Whether it is the demo model.
+    #[must_use]
+    pub fn is_demo(&self) -> bool {
+        DemoModel::is_named(&self.0)
+    }
+
+    /// The name as it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl ToolName {
+    /// All of them.
+    pub const ALL: [&'static str; 7] = ["read", "write", "edit", "glob", "grep", "shell", "fetch"];
+}
+
+impl Rule {
+    /// The tool.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// Which of its calls, or all.
+    #[must_use]
+    pub fn content(&self) -> Option<&str> {
+        self.content.as_deref()
+    }
+
+    pub(super) fn rule(&self, behavior: PermissionBehavior) -> PermissionRule {
+        PermissionRule::new(&self.tool, self.content(), behavior).with_source("config")
+    }
+}
+
+impl FromStr for ModelName {
+    type Err = NameError;
+
+    fn from_str(name: &str) -> Result<Self, NameError> {
+        if DemoModel::is_named(name) {
+            name.parse::<DemoModel>().map_err(|error| NameError(error.to_string()))?;
+        } else {
+            name.parse::<Model>().map_err(|error| NameError(format!("{error}, and not `demo`")))?;
+        }
+        Ok(Self(name.to_owned()))
+    }
+}
+
+impl FromStr for ToolName {
+    type Err = NameError;
+
+    fn from_str(name: &str) -> Result<Self, NameError> {
+        if Self::ALL.contains(&name) {
+            return Ok(Self(name.to_owned()));
+        }
+        Err(NameError(format!("there is no built-in tool `{name}`, expected one of {}", Self::ALL.join(", "))))
+    }
+}
+
+impl FromStr for Rule {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let wrong = || NameError(format!("`{text}` is no rule: it has to be `tool` or `tool(content)`"));
+        let (tool, content) = match text.split_once('(') {
+            None => (text, None),
+            Some((tool, rest)) => {
+                (tool, Some(rest.strip_suffix(')').filter(|rest| !rest.is_empty()).ok_or_else(wrong)?))
+            }
+        };
+        if tool.is_empty() || tool.contains(|char: char| char.is_whitespace() || char == ')') {
+            return Err(wrong());
+        }
+        Ok(Self { tool: tool.to_owned(), content: content.map(str::to_owned) })
+    }
+}
+
+impl fmt::Display for ModelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl fmt::Display for ToolName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.content {
+            Some(content) => write!(f, "{}({content})", self.tool),
+            None => f.write_str(&self.tool),
+        }
+    }
+}
+
+macro_rules! as_text {
+    ($($name:ty),*) => {
+        $(
+            impl TryFrom<String> for $name {
+                type Error = NameError;
+
+                fn try_from(text: String) -> Result<Self, NameError> {
+                    text.parse()
+                }
+            }
+
+            impl From<$name> for String {
+                fn from(name: $name) -> Self {
+                    name.to_string()
+                }
+            }
+        )*
+    };
+}
+
+as_text!(ModelName, ToolName, Rule);

@@ -1,0 +1,328 @@
+//! The host, as programs use it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use recount_log::storage::OpenedReply;
+use recount_log::{Appended, Cursor, Events, Log, RefusalReason, SessionKey};
+use recount_message::{AgentEvent, Event, EventKind, Msg, UserInterruptEvent};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::error::{Error, PostError};
+use crate::options::{HostOptions, OnBusy, Posted};
+use crate::run::{self, Command};
+use crate::scan::{contains, may_be_input};
+use crate::source::{AgentInfo, AgentSource};
+
+/// The subject of the lease under which a host works on a session.
+pub const LEASE: &str = "run";
+
+/// So many commands may wait for a session's run.
+const COMMANDS: usize = 64;
+/// So often something is sent to a session's run that ends before it takes it. To send it twice is to send it once.
+const ATTEMPTS: usize = 3;
+
+/// Agents on a log. It is a handle; clones are the same host.
+///
+/// When the last handle is dropped, everything that is under way is left as it stands, as if the process had died: the next
+/// host goes on with it. To stop in good order, [`drain`](Self::drain) first.
+#[derive(Clone)]
+pub struct Host {
+    shared: Arc<Shared>,
+    /// Ends with the last handle. The runs themselves hold none.
+    _life: Arc<Life>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) log: Log,
+    pub(crate) agents: Arc<dyn AgentSource>,
+    pub(crate) options: HostOptions,
+    /// Nothing new is begun.
+    pub(crate) draining: watch::Sender<bool>,
+    /// Everything is left as it stands.
+    pub(crate) left: CancellationToken,
+    runs: Mutex<HashMap<SessionKey, mpsc::Sender<Command>>>,
+    /// How many runs there are.
+    count: watch::Sender<usize>,
+}
+
+struct Life(CancellationToken);
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl Host {
+    /// Begins to host agents on a log, and goes on with what an earlier process has left: replies that were under way go on,
+    /// those that waited wait on, and messages that were queued are answered.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be read.
+    pub async fn start(log: Log, agents: Arc<dyn AgentSource>, options: HostOptions) -> Result<Self, Error> {
+        let hosting = log.hosting().await?;
+        let left = CancellationToken::new();
+        let shared = Arc::new(Shared {
+            log,
+            agents,
+            options,
+            draining: watch::Sender::new(false),
+            left: left.clone(),
+            runs: Mutex::default(),
+            count: watch::Sender::new(0),
+        });
+        for session in hosting {
+            shared.send(&session, Command::Wake).await;
+        }
+        Ok(Self { shared, _life: Arc::new(Life(left)) })
+    }
+
+    /// Writes a user's message, and has it answered by the session's agent: the one that it names as `agent`, else the
+    /// default one. The answer comes when both the message and that it will be answered are kept.
+    ///
+    /// A message with an id that was posted before gets the first answer again.
+    ///
+    /// # Errors
+    ///
+    /// When a reply is under way and the message is not to be queued, when it cannot be said to an agent, when there is no
+    /// agent, or when the log does not take it. Nothing is written then.
+    pub async fn post(&self, session: &SessionKey, message: Msg, on_busy: OnBusy) -> Result<Posted, PostError> {
+        if *self.shared.draining.borrow() {
+            return Err(Error::Draining.into());
+        }
+        let message = run::checked(message)?;
+        for _ in 0..ATTEMPTS {
+            let (answer, answered) = oneshot::channel();
+            let message = Box::new(message.clone());
+            self.shared.send(session, Command::Post { message, on_busy, answer }).await;
+            if let Ok(answer) = answered.await {
+                return answer;
+            }
+        }
+        Err(self.unanswered().into())
+    }
+
+    /// Writes any other events: answers, interrupts, hints, signals, what an agent elsewhere says.
+    ///
+    /// What a run waits for reaches it through the log. A hint that is not of a reply elsewhere is told to the model before
+    /// it is asked the next time, as a part of that reply; an idle session begins one for it. Such a hint is an entry when
+    /// it is told, and kept until then.
+    ///
+    /// # Errors
+    ///
+    /// When an input is refused (nothing of the batch is written then), or when the log does not take it.
+    pub async fn append(&self, session: &SessionKey, events: impl Into<Events>) -> Result<Appended, Error> {
+        self.write(session, None, events.into()).await
+    }
+
+    /// The same, if a cursor is still the head.
+    ///
+    /// # Errors
+    ///
+    /// [`recount_log::Error::Moved`] when it is not, and as [`append`](Self::append).
+    pub async fn append_if(
+        &self,
+        session: &SessionKey,
+        head: Cursor,
+        events: impl Into<Events>,
+    ) -> Result<Appended, Error> {
+        self.write(session, Some(head), events.into()).await
+    }
+
+    async fn write(&self, key: &SessionKey, after: Option<Cursor>, events: Events) -> Result<Appended, Error> {
+        let (hints, others) = self.hints_in(key, events).await?;
+        let session = self.shared.log.session(key.clone());
+        let mut total = None;
+        if !others.is_empty() || hints.is_empty() {
+            let concerns_run = others.texts().any(|text| may_be_input(text));
+            let appended = match after {
+                Some(head) => session.append_if(head, others).await?,
+                None => session.append(others).await?,
+            };
+            if concerns_run && !self.shared.has_run(key) && self.is_hosting(key).await? {
+                self.shared.send(key, Command::Wake).await;
+            }
+            total = Some(appended);
+        }
+        for hint in hints {
+            if *self.shared.draining.borrow() {
+                return Err(Error::Draining);
+            }
+            let appended = self.hint(key, hint).await?;
+            total = Some(match total {
+                None => appended,
+                Some(before) => Appended {
+                    written: before.written + appended.written,
+                    duplicates: before.duplicates + appended.duplicates,
+                    cursor: appended.cursor,
+                    ignored: before.ignored,
+                },
+            });
+        }
+        total.ok_or_else(|| recount_log::Error::Closed.into())
+    }
+
+    async fn hint(&self, key: &SessionKey, hint: AgentEvent) -> Result<Appended, Error> {
+        for _ in 0..ATTEMPTS {
+            let (answer, answered) = oneshot::channel();
+            let event = Box::new(hint.clone());
+            self.shared.send(key, Command::Hint { event, answer: Some(answer) }).await;
+            if let Ok(answer) = answered.await {
+                return answer;
+            }
+        }
+        Err(self.unanswered())
+    }
+
+    /// Why nobody has answered.
+    fn unanswered(&self) -> Error {
+        if self.shared.left.is_cancelled() { Error::Draining } else { recount_log::Error::Closed.into() }
+    }
+
+    /// The hints that are for a run here, and all other events. A hint in what an agent elsewhere says is none.
+    async fn hints_in(&self, key: &SessionKey, events: Events) -> Result<(Vec<AgentEvent>, Events), Error> {
+        let is_hint = |text: &[u8]| contains(text, b"\"HINT_BLOCK\"");
+        if !events.texts().any(|text| is_hint(text)) {
+            return Ok((Vec::new(), events));
+        }
+        let mut elsewhere: HashSet<String> =
+            self.open(key).await?.into_iter().filter(|open| !open.hosted).map(|open| open.id).collect();
+        let (mut hints, mut others) = (Vec::new(), Vec::new());
+        for text in events.texts() {
+            // What is in there was made from events.
+            let Ok(event) = Event::from_slice(text) else { continue };
+            match &event.kind {
+                EventKind::HintBlock(hint) if !elsewhere.contains(&*hint.reply_id) => hints.push(event.into_owned()),
+                EventKind::ReplyStart(start) => {
+                    elsewhere.insert(start.reply_id.to_string());
+                    others.push(event);
+                }
+                _ => others.push(event),
+            }
+        }
+        let others = Events::of(&others);
+        Ok((hints, others))
+    }
+
+    /// Stops the reply that is under way or waits, and says where; nothing when there is none. Messages that are queued are
+    /// answered next. A reply of an agent elsewhere is told to stop when there is none here.
+    ///
+    /// # Errors
+    ///
+    /// When the session does not exist or the log does not take it.
+    pub async fn interrupt(&self, session: &SessionKey) -> Result<Option<Cursor>, Error> {
+        let mut open: Vec<OpenedReply> = self.open(session).await?;
+        open.retain(|reply| !reply.nested);
+        let Some(reply) = open.iter().find(|reply| reply.hosted).or_else(|| open.last()) else { return Ok(None) };
+        let interrupt = Event::new(UserInterruptEvent::new(reply.id.clone()));
+        match self.append(session, [&interrupt]).await {
+            Ok(appended) => Ok(Some(appended.cursor)),
+            Err(Error::Log(recount_log::Error::Refused(refusal))) => match refusal.reason {
+                // Somebody was first.
+                RefusalReason::Duplicate => {
+                    let row = self.shared.log.session(session.clone()).info().await?;
+                    Ok(Some(Cursor { epoch: row.epoch, seq: row.head }))
+                }
+                _ => Ok(None),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Every agent, in the order in which people are shown them.
+    pub fn agents(&self) -> Vec<AgentInfo> {
+        self.shared.agents.agents()
+    }
+
+    /// The name of the agent of sessions that name none.
+    pub fn default_agent(&self) -> &str {
+        self.shared.agents.default_agent()
+    }
+
+    /// Stops in good order: nothing new is begun, and what is under way gets this long to come to its end or to wait for
+    /// somebody. What is not there yet then is left as it stands, and the next host goes on with it.
+    pub async fn drain(&self, within: Duration) {
+        self.shared.draining.send_replace(true);
+        let mut count = self.shared.count.subscribe();
+        let _ = tokio::time::timeout(within, count.wait_for(|count| *count == 0)).await;
+        self.shared.left.cancel();
+        let _ = count.wait_for(|count| *count == 0).await;
+    }
+
+    /// The log.
+    pub fn log(&self) -> &Log {
+        &self.shared.log
+    }
+
+    async fn open(&self, key: &SessionKey) -> Result<Vec<OpenedReply>, Error> {
+        let key = key.clone();
+        let open = self.shared.log.look(move |view| {
+            view.session(&key)?.ok_or_else(|| recount_log::Error::UnknownSession(key.clone()))?;
+            Ok(view.opened(&key)?)
+        });
+        Ok(open.await?)
+    }
+
+    async fn is_hosting(&self, key: &SessionKey) -> Result<bool, Error> {
+        Ok(self.open(key).await?.iter().any(|open| open.hosted))
+    }
+}
+
+impl Shared {
+    /// Sends a command to a session's run, which is begun if there is none.
+    pub(crate) async fn send(self: &Arc<Self>, key: &SessionKey, command: Command) {
+        let sender = {
+            let mut runs = self.lock();
+            match runs.get(key) {
+                Some(sender) if !sender.is_closed() => sender.clone(),
+                Some(_) | None => {
+                    let (sender, commands) = mpsc::channel(COMMANDS);
+                    runs.insert(key.clone(), sender.clone());
+                    self.count.send_modify(|count| *count += 1);
+                    tokio::spawn(run::go(Arc::clone(self), key.clone(), commands, sender.downgrade()));
+                    sender
+                }
+            }
+        };
+        // A run that ends without taking it drops it, and whoever waits for an answer is told.
+        let _ = sender.send(command).await;
+    }
+
+    fn has_run(&self, key: &SessionKey) -> bool {
+        self.lock().contains_key(key)
+    }
+
+    /// A run wants to end. It may not if somebody has sent it something.
+    pub(crate) fn leave(&self, key: &SessionKey, commands: &mpsc::Receiver<Command>) -> bool {
+        let mut runs = self.lock();
+        let is_last = commands.is_empty() && runs.get(key).is_none_or(|sender| sender.strong_count() == 1);
+        if is_last {
+            runs.remove(key);
+        }
+        is_last
+    }
+
+    /// A run ends, whatever was sent to it.
+    pub(crate) fn remove(&self, key: &SessionKey) {
+        self.lock().remove(key);
+    }
+
+    /// A run has ended.
+    pub(crate) fn ended(&self) {
+        self.count.send_modify(|count| *count = count.saturating_sub(1));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, mpsc::Sender<Command>>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Host").field("options", &self.shared.options).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,306 @@
+//! A session's run: the one task that works on a session, as long as there is something to do.
+
+mod begin;
+mod hint;
+mod inputs;
+mod load;
+mod orphans;
+mod post;
+mod refold;
+mod unfit;
+
+pub(crate) use begin::go;
+pub(crate) use post::checked;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use recount_agent::{Agent, AgentBuilder, Refusal, ReplyStream};
+use recount_log::{Appended, Error, Frame, Lease, Reader, Session};
+use recount_message::jiff::Timestamp;
+use recount_message::{AgentEvent, Msg};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, Interval};
+
+use crate::desk::Desk;
+use crate::error::PostError;
+use crate::host::Shared;
+use crate::options::{OnBusy, Posted};
+use crate::outbox::Outbox;
+
+/// So long a reply waits at least before its time is over.
+const SHORTEST_WAIT: Duration = Duration::from_millis(20);
+
+/// Something for a session's run to do.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// See whether there is something to go on with.
+    Wake,
+    /// Take a message.
+    Post { message: Box<Msg>, on_busy: OnBusy, answer: oneshot::Sender<Result<Posted, PostError>> },
+    /// Take a hint.
+    Hint { event: Box<AgentEvent>, answer: Option<oneshot::Sender<Result<Appended, crate::Error>>> },
+}
+
+/// A session's run.
+struct Run<'c> {
+    host: Arc<Shared>,
+    session: Session,
+    lease: Lease,
+    desk: Arc<Desk>,
+    outbox: Outbox,
+    commands: &'c mut mpsc::Receiver<Command>,
+    /// For those who watch agents whose reply is over.
+    own: mpsc::WeakSender<Command>,
+    draining: watch::Receiver<bool>,
+    /// Reads along while a reply has not ended.
+    reader: Option<Reader>,
+    /// The agent that is at work.
+    work: Option<Work>,
+    /// The reply waits for somebody, and nobody is at it.
+    is_waiting: bool,
+    /// Until when it waits, if that is limited.
+    expiry: Option<Instant>,
+    /// That time is over.
+    has_expired: bool,
+    /// What the agent has is not what the log has: when it comes to rest it is loaded again.
+    must_reload: bool,
+    /// The inputs that agents were told of. One that none of them takes is not told for ever.
+    told: HashSet<String>,
+    /// An agent that was made to see whether it can be, and is to be used.
+    prepared: Option<AgentBuilder>,
+    /// Those who wait for tools in the background.
+    watchers: JoinSet<()>,
+    renewal: Interval,
+}
+
+/// An agent at work.
+struct Work {
+    agent: Agent,
+    stream: ReplyStream,
+    reply_id: String,
+    /// Inputs on their way to it, each with its event's id.
+    answers: JoinSet<(String, Result<(), Refusal>)>,
+    /// The inputs that were mended once already.
+    mended: HashSet<String>,
+}
+
+/// Why a run ends.
+#[derive(Debug)]
+enum Stop {
+    /// There is nothing left to do.
+    Idle,
+    /// It is left as it stands.
+    Left,
+    /// Somebody else has the session.
+    Taken,
+    /// There is no such session any more, or no log.
+    Gone,
+    /// The log failed.
+    Failed,
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::LeaseLost { .. } | Error::LeaseHeld { .. } => Self::Taken,
+            Error::UnknownSession(_) | Error::Closed => Self::Gone,
+            Error::Broken(earlier) => Self::from((*earlier).clone()),
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// What has happened.
+enum Happened {
+    Draining,
+    Told(Command),
+    Read(Result<Frame, Error>),
+    Answered(String, Result<(), Refusal>),
+    /// The agent has said something, or has come to the end of what it can do now.
+    Said(bool),
+    Unwatched,
+    Due,
+    Expired,
+    Failed(Error),
+}
+
+impl Run<'_> {
+    /// Works until there is nothing left to do.
+    async fn work(&mut self) -> Stop {
+        loop {
+            if let Err(stop) = self.go_on().await {
+                return stop;
+            }
+            if self.is_idle() {
+                return self.outbox.committed().await.map_or_else(Stop::from, |()| Stop::Idle);
+            }
+            let happened = self.next().await;
+            if let Err(stop) = self.take(happened).await {
+                return stop;
+            }
+        }
+    }
+
+    /// Takes up the reply that has not ended, if nobody is at it and nothing is waited for.
+    async fn go_on(&mut self) -> Result<(), Stop> {
+        let is_due = self.work.is_none() && !self.is_waiting && !*self.draining.borrow();
+        if is_due && self.desk.reply().is_some() { self.take_up().await } else { Ok(()) }
+    }
+
+    fn is_idle(&self) -> bool {
+        let has_reply = self.desk.reply().is_some() && !*self.draining.borrow();
+        self.work.is_none() && !has_reply && self.watchers.is_empty() && self.commands.is_empty()
+    }
+
+    async fn next(&mut self) -> Happened {
+        let (draining, outbox) = (&mut self.draining, &self.outbox);
+        let (reader, watchers) = (&mut self.reader, &mut self.watchers);
+        let has_watchers = !watchers.is_empty();
+        let is_working = self.work.is_some();
+        let (stream, answers) = match &mut self.work {
+            Some(work) => (Some(&mut work.stream), Some(&mut work.answers)),
+            None => (None, None),
+        };
+        let has_answers = answers.as_ref().is_some_and(|answers| !answers.is_empty());
+        tokio::select! {
+            biased;
+            error = outbox.failed() => Happened::Failed(error),
+            Ok(()) = draining.changed() => Happened::Draining,
+            Some(command) = self.commands.recv() => Happened::Told(command),
+            frame = read(reader) => Happened::Read(frame),
+            Some((id, outcome)) = answered(answers), if has_answers => Happened::Answered(id, outcome),
+            is_on = said(stream, outbox), if is_working => Happened::Said(is_on),
+            Some(_) = watchers.join_next(), if has_watchers => Happened::Unwatched,
+            _ = self.renewal.tick() => Happened::Due,
+            () = until(self.expiry), if self.is_waiting => Happened::Expired,
+        }
+    }
+
+    async fn take(&mut self, happened: Happened) -> Result<(), Stop> {
+        match happened {
+            Happened::Failed(error) => return Err(error.into()),
+            Happened::Draining | Happened::Unwatched | Happened::Said(true) | Happened::Told(Command::Wake) => {}
+            Happened::Told(Command::Post { message, on_busy, answer }) => {
+                let outcome = self.post(*message, on_busy).await;
+                let is_taken = matches!(&outcome, Err(PostError::Host(error)) if error.is_taken());
+                self.tell(Some(answer), outcome, is_taken)?;
+            }
+            Happened::Told(Command::Hint { event, answer }) => {
+                let outcome = self.hint(*event).await;
+                let is_taken = outcome.as_ref().is_err_and(crate::Error::is_taken);
+                self.tell(answer, outcome, is_taken)?;
+            }
+            Happened::Read(frame) => self.read(frame?).await?,
+            Happened::Answered(id, outcome) => self.answered(&id, outcome),
+            Happened::Said(false) => self.rest(),
+            Happened::Expired => {
+                self.is_waiting = false;
+                self.has_expired = true;
+            }
+            Happened::Due => self.session.renew(&self.lease, self.host.options.lease_time).await?,
+        }
+        Ok(())
+    }
+
+    /// Tells somebody what became of what they asked. When the session was taken in that moment they ask again, and hear by
+    /// whom.
+    fn tell<T>(&self, answer: Option<oneshot::Sender<T>>, outcome: T, is_taken: bool) -> Result<(), Stop> {
+        if is_taken {
+            return Err(Stop::Taken);
+        }
+        if let Some(answer) = answer {
+            // They may have gone.
+            let _ = answer.send(outcome);
+        }
+        // What could not be written for them cannot be written for the agent either.
+        self.outbox.failure().map_or(Ok(()), |failure| Err(failure.into()))
+    }
+
+    /// The agent has come to the end of what it can do now: the reply has ended, or it waits.
+    fn rest(&mut self) {
+        let Some(work) = self.work.take() else { return };
+        let is_open = self.desk.reply().is_some_and(|open| open.id == work.reply_id);
+        if !is_open {
+            self.reader = None;
+            self.told.clear();
+        } else if self.desk.lock().untaken.is_empty() && !self.must_reload {
+            self.wait(work.agent.expires_at());
+        }
+        // What has come in the last moment is taken up with a new look at the log.
+        self.watch(work);
+    }
+
+    /// The reply waits, until a time if that is limited.
+    fn wait(&mut self, until: Option<Timestamp>) {
+        self.is_waiting = true;
+        self.expiry = until.map(|time| {
+            let left = Duration::try_from(time.duration_since(Timestamp::now())).unwrap_or_default();
+            // Clocks may differ a little about whether it is over.
+            Instant::now() + left.max(SHORTEST_WAIT)
+        });
+    }
+
+    /// Waits for what tools in the background come to. The agent is there as long as they run.
+    fn watch(&mut self, work: Work) {
+        let Work { agent, reply_id, .. } = work;
+        let known = self.desk.lock().known_hints();
+        let own = self.own.clone();
+        self.watchers.spawn(async move {
+            while let Some(hint) = agent.next_hint().await {
+                // It stands in the state that the next agent begins with.
+                if known.contains(&hint.id) {
+                    continue;
+                }
+                let Some(own) = own.upgrade() else { return };
+                let event = Box::new(hint::event_of(hint, &reply_id));
+                let _ = own.send(Command::Hint { event, answer: None }).await;
+            }
+        });
+    }
+
+    /// The end of the run.
+    async fn end(mut self, stop: &Stop) {
+        if !matches!(stop, Stop::Idle) {
+            self.desk.lock().is_left = true;
+            self.work = None;
+            self.watchers.abort_all();
+            self.outbox.abandon(Error::Closed);
+        }
+        self.outbox.close();
+        // It may be lost already.
+        let _ = self.session.release(self.lease).await;
+    }
+}
+
+async fn read(reader: &mut Option<Reader>) -> Result<Frame, Error> {
+    match reader {
+        Some(reader) => reader.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn answered(
+    answers: Option<&mut JoinSet<(String, Result<(), Refusal>)>>,
+) -> Option<(String, Result<(), Refusal>)> {
+    // One that was not brought to its end is of a reply that has come to its own.
+    answers?.join_next().await?.ok()
+}
+
+/// Drives the agent on by one event, as soon as there is room for more.
+async fn said(stream: Option<&mut ReplyStream>, outbox: &Outbox) -> bool {
+    outbox.room().await;
+    match stream {
+        Some(stream) => stream.next().await.is_some(),
+        None => false,
+    }
+}

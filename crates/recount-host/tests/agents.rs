@@ -1,0 +1,192 @@
+//! Agents from a configuration.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use pretty_assertions::assert_eq;
+use recount_agent::Input;
+use recount_host::agents::{Agents, AgentsConfig, Choice, Environment};
+use recount_host::{AgentSource, SourceError};
+use recount_log::SessionKey;
+use recount_message::{Msg, ToolCallState, ToolResultBlock};
+
+fn session() -> SessionKey {
+    SessionKey::new("s1").unwrap()
+}
+
+fn agents(text: &str) -> Agents {
+    let config = AgentsConfig::from_toml(text).unwrap();
+    Agents::new(config, Path::new("."), Environment::empty()).unwrap()
+}
+
+#[track_caller]
+fn refused(text: &str, wanted: &str) {
+    let error = AgentsConfig::from_toml(text).unwrap_err().to_string();
+    assert!(error.starts_with(wanted), "{error}");
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_line() {
+    refused("[agents.a]\nmodle = \"demo\"\n", "line 2: unknown field `modle`, expected one of `model`");
+    refused("[agents.a]\nmodel = \"demo\"\n\n[agent.b]\n", "line 4: unknown field `agent`");
+    refused("[agents.a]\nmodel = \"gpt-5\"\n", "line 2: `gpt-5` is not of the form `provider/name`");
+    refused("[agents.a]\n\nmodel = \"demo/fast\"\n", "line 3: `demo/fast` is not of the form `demo`");
+    refused("[agents.a]\ntools = [\n  \"read\",\n  \"shel\",\n]\n", "line 2: there is no built-in tool `shel`");
+    refused("[agents.a.permissions]\nmode = \"yolo\"\n", "line 2: unknown variant `yolo`, expected one of `default`");
+    refused("[agents.a.permissions]\nallow = [\"shell(ls\"]\n", "line 2: `shell(ls` is no rule");
+    refused("[agents.a.permissions]\nalow = []\n", "line 2: unknown field `alow`");
+    refused("[agents.a]\nthinking = \"hard\"\n", "line 2: invalid value: string \"hard\"");
+    refused("[agents.a]\nthinking = -1\n", "line 2: `thinking` cannot be negative");
+    refused("[agents.a.mcp.s]\ncommand = \"x\"\nhedaers = {}\n", "line 3: unknown field `hedaers`");
+    refused("[agents.a.mcp.s]\ncommand = \"x\"\nurl = \"http://h\"\n", "line 1: the MCP server is configured wrongly");
+    refused("[agents.a.external.t]\nname = \"x\"\n", "line 2: unknown field `name`");
+    refused("[agents.a\n", "line 1: ");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let error = AgentsConfig::from_file(Path::new("/nowhere/recount.toml")).unwrap_err().to_string();
+    assert!(error.starts_with("/nowhere/recount.toml: cannot read the configuration"), "{error}");
+}
+
+#[test]
+fn a_configuration_survives_being_written() {
+    let text = r#"
+        [server]
+        listen = "127.0.0.1:1"
+
+        [agents.zebra]
+        model = "demo"
+        thinking = 1000
+        tools = ["read"]
+        [agents.zebra.permissions]
+        mode = "accept_edits"
+        allow = ["shell(git:*)", "fetch"]
+        [agents.zebra.mcp.everything]
+        command = "npx"
+
+        [agents.ant]
+        model = "openai/gpt-5"
+        fallback = ["demo"]
+    "#;
+    let config = AgentsConfig::from_toml(text).unwrap();
+    let names: Vec<&str> = config.agents.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["zebra", "ant"], "in the order of the file");
+    let written =
+        format!("{}", toml::Table::from_iter([("agents".to_owned(), toml::Value::try_from(&config).unwrap())]));
+    let again = AgentsConfig::from_toml(&written).unwrap();
+    assert_eq!(again.agents, config.agents);
+}
+
+#[test]
+fn the_agents_are_told_of() {
+    let known = agents("[agents.a]\nmodel = \"demo\"\n[agents.default]\ndescription = \"Helps.\"\ntools = []\n");
+    assert_eq!(known.default_agent(), "default");
+    let infos = known.agents();
+    assert_eq!(infos[0].tools, ["read", "write", "edit", "glob", "grep", "shell", "fetch"]);
+    assert_eq!((infos[1].description.as_deref(), infos[1].tools.len()), (Some("Helps."), 0));
+}
+
+#[test]
+fn without_a_configuration_the_environment_decides() {
+    let chosen = |variables: &'static [(&'static str, &'static str)]| {
+        let environment = Environment::new(|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        });
+        Choice::of(&environment).to_string()
+    };
+    assert_eq!(chosen(&[]), "the model is `demo`, a script, because no provider's key is set");
+    assert_eq!(chosen(&[("GOOGLE_API_KEY", "k")]), "the model is gemini/gemini-2.5-pro, because GOOGLE_API_KEY is set");
+    assert_eq!(chosen(&[("OPENAI_API_KEY", " ")]), "the model is `demo`, a script, because no provider's key is set");
+    assert_eq!(
+        chosen(&[("OPENAI_API_KEY", "k"), ("RECOUNT_MODEL", "ollama/qwen3")]),
+        "the model is ollama/qwen3, because RECOUNT_MODEL is set",
+    );
+}
+
+#[tokio::test]
+async fn an_agent_works_and_asks_before_it_runs_a_command() {
+    let known = agents("[agents.a]\nmodel = \"demo/1000000\"\n");
+    let agent = known.build("a", &session()).await.unwrap().build().unwrap();
+    let message = agent.reply("Use a tool").await.unwrap();
+    let (call, result) = message.tool_pairs().next().unwrap();
+    assert_eq!((call.name.as_str(), call.state, result), ("shell", ToolCallState::Asking, None));
+    assert!(!call.suggested_rules.is_empty());
+}
+
+#[tokio::test]
+async fn rules_of_the_configuration_hold() {
+    let known = agents("[agents.a]\nmodel = \"demo/1000000\"\n[agents.a.permissions]\nallow = [\"shell(expr:*)\"]\n");
+    let agent = known.build("a", &session()).await.unwrap().build().unwrap();
+    let message = agent.reply("Use a tool").await.unwrap();
+    assert_eq!(message.first::<ToolResultBlock>().unwrap().output.text().as_deref(), Some("1\n4\n9\n"));
+    assert!(message.text().unwrap().contains("1\n4\n9"));
+}
+
+#[tokio::test]
+async fn an_external_tool_waits_for_somebody() {
+    let text = r#"
+        [agents.a]
+        model = "demo/1000000"
+        tools = []
+        [agents.a.external.ask]
+        description = "Asks a person."
+        parameters = { type = "object", properties = { question = { type = "string" } }, required = ["question"] }
+    "#;
+    let known = agents(text);
+    let agent = known.build("a", &session()).await.unwrap().build().unwrap();
+    let waiting = agent.reply(r#"ask {"question": "Why?"}"#).await.unwrap();
+    let (call, _) = waiting.tool_pairs().next().unwrap();
+    assert_eq!(call.state, ToolCallState::Submitted);
+    let answer = recount_message::ExternalExecutionResultEvent::new(waiting.id(), [call.success("Because.")]);
+    let message = agent.reply(Input::from(recount_message::Event::new(answer))).await.unwrap();
+    assert!(message.text().unwrap().contains("Because."));
+}
+
+#[tokio::test]
+async fn what_is_missing_is_said_when_an_agent_is_needed() {
+    let known = agents("[agents.a]\nmodel = \"openai/gpt-5\"\n");
+    let problem = known.build("a", &session()).await.unwrap_err();
+    assert_eq!(
+        problem.to_string(),
+        "agent `a` cannot work: there is no key for openai/gpt-5: OPENAI_API_KEY is not set"
+    );
+    assert_eq!(known.build("b", &session()).await.unwrap_err(), SourceError::Unknown { name: "b".to_owned() });
+    for (text, told) in [
+        ("[agents.a]\nworkspace = \"/nowhere\"\n", "agent `a`: cannot work in /nowhere"),
+        ("[agents.a.external.\"two words\"]\ndescription = \"x\"\n", "agent `a`: "),
+        ("[agents.a.external.read]\ndescription = \"x\"\n", "agent `a`: "),
+    ] {
+        let config = AgentsConfig::from_toml(text).unwrap();
+        let error = Agents::new(config, Path::new("."), Environment::empty()).unwrap_err().to_string();
+        assert!(error.starts_with(told), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_can_be_changed() {
+    let known = agents("[agents.a]\nmodel = \"openai/gpt-5\"\n");
+    assert!(known.set_model("a", "demo/1000000".parse().unwrap()));
+    assert!(!known.set_model("b", "demo".parse().unwrap()));
+    let agent = known.build("a", &session()).await.unwrap().build().unwrap();
+    let message = agent.reply(Msg::user("Alice", "Hello")).await.unwrap();
+    assert!(message.text().unwrap().contains("demo model"));
+}
+
+/// The page for people, and the declaration, say the same.
+#[test]
+fn the_page_has_every_key() {
+    let page = include_str!("../../../docs/chat.md");
+    let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    assert_eq!(AgentsConfig::from_toml(example).unwrap().agents.len(), 1);
+
+    for (table, unknown) in [("agents.a", "key"), ("agents.a.permissions", "key"), ("agents.a.mcp.s", "key")] {
+        let error = AgentsConfig::from_toml(&format!("[{table}]\n{unknown} = 1\n")).unwrap_err().message;
+        let (_, keys) = error.split_once("expected").unwrap();
+        for key in keys.split('`').skip(1).step_by(2) {
+            let is_there = page.contains(&format!("`{key}`")) || page.contains(&format!("`{key}.NAME`"));
+            assert!(is_there, "docs/chat.md does not have `{key}` of `{table}`");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! A log with a host, and readers of what comes of it.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use recount_agent::middleware::{Middleware, Next};
+use recount_agent::tool::{FunctionTool, NoArguments};
+use recount_agent::{AgentBuilder, BoxFuture, Ending, Work};
+use recount_host::{Host, HostOptions, OneAgent};
+use recount_log::{Frame, Log, Session, Start};
+use recount_message::{
+    AgentEvent, ConfirmResult, Event, EventKind, Fold, Msg, Object, ReplyFold, ToolResultBlock, UserConfirmResultEvent,
+};
+
+/// So long a test waits for something that must come. It is never waited for in vain.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) const SESSION: &str = "chat";
+
+/// A host of one agent on a log.
+pub(crate) async fn host(log: &Log, make: impl Fn() -> AgentBuilder + Send + Sync + 'static) -> Host {
+    host_with(log, HostOptions::default(), make).await
+}
+
+pub(crate) async fn host_with(
+    log: &Log,
+    options: HostOptions,
+    make: impl Fn() -> AgentBuilder + Send + Sync + 'static,
+) -> Host {
+    Host::start(log.clone(), Arc::new(OneAgent::new("friday", make)), options).await.unwrap()
+}
+
+/// A log in memory with one session.
+pub(crate) async fn memory() -> (Log, Session) {
+    let log = Log::in_memory();
+    let session = log.create(SESSION.parse().unwrap()).await.unwrap();
+    (log, session)
+}
+
+pub(crate) fn user(id: &str, text: &str) -> Msg {
+    Msg::user("Alice", text).with_id(id)
+}
+
+/// Somebody who reads a session from its beginning.
+pub(crate) struct Watcher {
+    reader: recount_log::Reader,
+    pub(crate) events: Vec<AgentEvent>,
+    pub(crate) fold: Fold,
+}
+
+impl Watcher {
+    pub(crate) fn of(session: &Session) -> Self {
+        Self { reader: session.join(Start::Beginning).unwrap(), events: Vec::new(), fold: Fold::new() }
+    }
+
+    /// Reads on until something is true.
+    pub(crate) async fn until(&mut self, what: &str, is_true: impl Fn(&Self) -> bool) {
+        while !is_true(self) {
+            let next = tokio::time::timeout(PATIENCE, self.reader.next()).await;
+            let Ok(frame) = next else { panic!("{what} did not come after {}", self.story()) };
+            let frame = frame.unwrap();
+            let Frame::Entry(entry) = frame else { panic!("{frame:?}") };
+            let event = Event::from_slice(&entry.event).unwrap().into_owned();
+            let _ = self.fold.apply_at(entry.cursor.seq, &event);
+            self.events.push(event);
+        }
+    }
+
+    /// What was said, for whoever has to find out why nothing more was.
+    pub(crate) fn story(&self) -> String {
+        self.events.iter().map(Event::to_json).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Reads on until a reply has ended.
+    pub(crate) async fn ended(&mut self, reply_id: &str) -> Msg {
+        let has_ended = |watcher: &Self| watcher.reply(reply_id).is_some_and(|reply| reply.finished_at().is_some());
+        self.until("the end of the reply", has_ended).await;
+        self.fold.message(reply_id).unwrap().clone()
+    }
+
+    pub(crate) fn reply(&self, id: &str) -> Option<&Msg> {
+        self.fold.message(id)
+    }
+}
+
+impl Watcher {
+    /// The reply as its events say it, without its end.
+    pub(crate) fn before_its_end(&self, reply_id: &str) -> String {
+        let of_reply = |event: &&AgentEvent| !matches!(event.kind, EventKind::ReplyEnd(_) | EventKind::ReplyStart(_));
+        let is_start =
+            |event: &&AgentEvent| matches!(event.kind, EventKind::ReplyStart(_)) && event.reply_id() == Some(reply_id);
+        let start = self.events.iter().find(is_start).unwrap();
+        let mut fold = ReplyFold::start(start).unwrap();
+        for event in self.events.iter().filter(of_reply) {
+            let _ = fold.apply(event);
+        }
+        fold.message().to_json()
+    }
+
+    /// How often something was said.
+    pub(crate) fn count(&self, is_meant: impl Fn(&AgentEvent) -> bool) -> usize {
+        self.events.iter().filter(|event| is_meant(event)).count()
+    }
+
+    pub(crate) fn signals(&self, name: &str) -> Vec<Object> {
+        let values = self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::Custom(custom) if custom.name == name => Some(custom.value.clone()),
+            _ => None,
+        });
+        values.collect()
+    }
+}
+
+/// Notes what an agent itself holds when it comes to the end of its rounds.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Held(Arc<Mutex<Vec<String>>>);
+
+impl Held {
+    pub(crate) fn last(&self) -> String {
+        self.0.lock().unwrap().last().cloned().unwrap_or_default()
+    }
+}
+
+impl Middleware for Held {
+    fn reply<'a>(&'a self, work: &'a mut Work, next: Next<'a>) -> BoxFuture<'a, Ending> {
+        Box::pin(async move {
+            let ending = next.reply(work).await;
+            self.0.lock().unwrap().push(work.message().to_json());
+            ending
+        })
+    }
+}
+
+/// A tool that has to be asked for, and counts how often it ran.
+pub(crate) fn deploy(runs: &Arc<AtomicUsize>) -> FunctionTool<NoArguments> {
+    let runs = Arc::clone(runs);
+    FunctionTool::new("deploy", "Deploys.", move |_: NoArguments| {
+        runs.fetch_add(1, Ordering::SeqCst);
+        async { Ok("deployed") }
+    })
+}
+
+/// The user's yes to a call of a reply.
+pub(crate) fn yes(reply: &Msg, call_id: &str) -> AgentEvent {
+    let asked = reply.call(call_id).unwrap().clone();
+    Event::new(UserConfirmResultEvent::new(reply.id().to_owned(), [ConfirmResult::allow(asked)]))
+}
+
+/// Every call of a message has exactly one result, and every event was written once.
+pub(crate) fn check_paired(watcher: &Watcher, reply: &Msg) {
+    for (call, result) in reply.tool_pairs() {
+        assert!(result.is_some_and(|result| result.finished_at.is_some()), "{} has no result", call.id);
+        let results = reply.blocks::<ToolResultBlock>().filter(|result| result.id == call.id).count();
+        assert_eq!(results, 1, "{} has {results} results", call.id);
+    }
+    let mut ids = HashSet::new();
+    for event in &watcher.events {
+        assert!(ids.insert(event.id.to_string()), "{} is there twice", event.id);
+    }
+}

@@ -1,0 +1,175 @@
+//! What is said to the model from outside.
+
+use pretty_assertions::assert_eq;
+use recount_agent::Agent;
+use recount_agent::scripted::{Gate, ScriptedModel};
+use recount_agent::tool::{FunctionTool, NoArguments};
+use recount_host::OnBusy;
+use recount_message::{
+    AgentEvent, CustomEvent, Event, HintBlock, HintBlockEvent, Object, ReplyEnd, ReplyWriter, Stamps,
+};
+
+use crate::common::{Held, Watcher, check_paired, deploy, host, memory, user, yes};
+
+fn hint(reply_id: &str, id: &str, text: &str) -> AgentEvent {
+    let (reply_id, block_id) = (reply_id.to_owned().into(), format!("{id}-block").into());
+    let kind = HintBlockEvent { reply_id, block_id, source: Some("ci".into()), hint: text.into() };
+    Event::stamped(id.to_owned(), "2026-01-01T00:00:00.000000+00:00".to_owned(), kind)
+}
+
+fn is_hint(event: &AgentEvent) -> bool {
+    event.type_name() == "HINT_BLOCK"
+}
+
+#[tokio::test]
+async fn a_hint_wakes_an_idle_session_once() {
+    let (log, session) = memory().await;
+    let model = ScriptedModel::new().says("I see.");
+    let host = host(&log, move || Agent::builder("Friday").model(model.clone()).runtime_state(None)).await;
+    let event = hint("", "e1", "The build is green.");
+    let taken = host.append(session.key(), [&event]).await.unwrap();
+    assert_eq!((taken.written, taken.duplicates), (1, 0));
+    let again = host.append(session.key(), [&event]).await.unwrap();
+    assert_eq!((again.written, again.duplicates, again.cursor), (0, 1, taken.cursor));
+
+    let mut watcher = Watcher::of(&session);
+    watcher.until("an answer", |watcher| watcher.count(|event| event.type_name() == "REPLY_END") == 1).await;
+    let reply = watcher.fold.messages().next().unwrap().clone();
+    assert_eq!(reply.first::<HintBlock>().unwrap().source.as_deref(), Some("ci"));
+    assert_eq!(reply.text().as_deref(), Some("I see."));
+    assert_eq!(host.append(session.key(), [&event]).await.unwrap().duplicates, 1);
+    assert_eq!(watcher.count(is_hint), 1);
+    assert_eq!(watcher.events[usize::try_from(taken.cursor.seq).unwrap() - 1].id, "e1");
+}
+
+#[tokio::test]
+async fn a_hint_enters_the_reply_before_the_next_model_call() {
+    let (log, session) = memory().await;
+    let gate = Gate::new();
+    let model = ScriptedModel::new().says("Let me see.").waits(&gate).calls("clock", "{}").then().says("Noon.");
+    let held = Held::default();
+    let host = host(&log, {
+        let held = held.clone();
+        move || {
+            let clock = FunctionTool::new("clock", "Tells the time.", |_: NoArguments| async { Ok("12:00") });
+            Agent::builder("Friday").model(model.clone()).tool(clock.read_only()).middleware(held.clone())
+        }
+    })
+    .await;
+    let posted = host.post(session.key(), user("m1", "When?"), OnBusy::Reject).await.unwrap();
+    gate.reached().await;
+    let event = hint(&posted.reply_id, "e1", "Hurry.");
+    for (written, duplicates) in [(1, 0), (0, 1)] {
+        let taken = host.append(session.key(), [&event]).await.unwrap();
+        assert_eq!((taken.written, taken.duplicates), (written, duplicates));
+    }
+    gate.open();
+    let mut watcher = Watcher::of(&session);
+    let reply = watcher.ended(&posted.reply_id).await;
+    let hurry = reply.content().iter().position(|block| block.id() == "e1-block").unwrap();
+    let result = reply.content().iter().position(|block| block.type_name() == "tool_result").unwrap();
+    assert!(result < hurry, "it is told after the result and before the next call");
+    assert_eq!(watcher.count(|event| event.id == "e1"), 1);
+    assert_eq!(host.append(session.key(), [&event]).await.unwrap().duplicates, 1);
+    check_paired(&watcher, &reply);
+    assert_eq!(watcher.before_its_end(reply.id()), held.last());
+}
+
+#[tokio::test]
+async fn a_hint_that_comes_too_late_for_a_reply_begins_the_next_one() {
+    let (log, session) = memory().await;
+    let gate = Gate::new();
+    let model = ScriptedModel::new().says("Done.").waits(&gate).then().says("Oh, that.");
+    let host = host(&log, move || Agent::builder("Friday").model(model.clone())).await;
+    let posted = host.post(session.key(), user("m1", "Do it."), OnBusy::Reject).await.unwrap();
+    gate.reached().await;
+    host.append(session.key(), [&hint(&posted.reply_id, "e1", "By the way.")]).await.unwrap();
+    gate.open();
+    let mut watcher = Watcher::of(&session);
+    watcher.until("a second reply", |watcher| watcher.count(|event| event.type_name() == "REPLY_END") == 2).await;
+    let last = watcher.fold.messages().last().unwrap();
+    assert_eq!(last.text().as_deref(), Some("Oh, that."));
+    assert_eq!(watcher.count(|event| event.id == "e1"), 1);
+}
+
+#[tokio::test]
+async fn a_hint_for_a_reply_that_waits_is_kept_through_a_restart() {
+    let (log, session) = memory().await;
+    let runs = std::sync::Arc::default();
+    let model = ScriptedModel::new().calls_as("c1", "deploy", "{}").then().says("It is live.");
+    let make = {
+        let (model, runs) = (model.clone(), std::sync::Arc::clone(&runs));
+        move || Agent::builder("Friday").model(model.clone()).tool(deploy(&runs))
+    };
+    let first = host(&log, make.clone()).await;
+    let posted = first.post(session.key(), user("m1", "Deploy it."), OnBusy::Reject).await.unwrap();
+    let mut watcher = Watcher::of(&session);
+    watcher.until("a reply that waits", |watcher| !watcher.signals("recount.waiting").is_empty()).await;
+    let taken = first.append(session.key(), [&hint(&posted.reply_id, "e1", "Carefully.")]).await.unwrap();
+    assert_eq!(taken.written, 1);
+    drop(first);
+    let second = host(&log, make).await;
+    let reply = watcher.reply(&posted.reply_id).unwrap().clone();
+    second.append(session.key(), [&yes(&reply, "c1")]).await.unwrap();
+    let reply = watcher.ended(&posted.reply_id).await;
+    assert_eq!(reply.content().iter().filter(|block| block.id() == "e1-block").count(), 1);
+    check_paired(&watcher, &reply);
+}
+
+#[tokio::test]
+async fn a_hint_in_what_an_agent_elsewhere_says_is_its_own() {
+    let (log, session) = memory().await;
+    let host = host(&log, || Agent::builder("Friday").model(ScriptedModel::new())).await;
+    let mut events: Vec<AgentEvent> = Vec::new();
+    let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Elsewhere");
+    reply.hint(HintBlock::new("It is noon."));
+    reply.text("Lunch.");
+    let message = reply.end(ReplyEnd::completed());
+    let (first, rest) = events.split_at(1);
+    host.append(session.key(), first).await.unwrap();
+    host.append(session.key(), rest).await.unwrap();
+    host.append(session.key(), &events).await.unwrap();
+    let mut watcher = Watcher::of(&session);
+    assert_eq!(watcher.ended(message.id()).await, message);
+    assert_eq!(session.info().await.unwrap().head, events.len() as u64);
+}
+
+#[tokio::test]
+async fn signals_are_entries_and_nothing_else() {
+    let (log, session) = memory().await;
+    let host = host(&log, || Agent::builder("Friday").model(ScriptedModel::new())).await;
+    let signal = Event::new(CustomEvent::signal("progress", Object::from([("percent", 7)])));
+    assert_eq!(host.append(session.key(), [&signal]).await.unwrap().written, 1);
+    assert_eq!(session.info().await.unwrap().head, 1);
+}
+
+#[tokio::test]
+async fn what_a_tool_in_the_background_comes_to_wakes_the_session() {
+    let (log, session) = memory().await;
+    let gate = Gate::new();
+    let model = ScriptedModel::new().calls_as("c1", "build", "{}").then().says("Started.").then().says("It is green.");
+    let host = host(&log, {
+        let gate = gate.clone();
+        move || {
+            let gate = gate.clone();
+            let build = FunctionTool::new("build", "Builds.", move |_: NoArguments| {
+                let gate = gate.clone();
+                async move {
+                    gate.pass().await;
+                    Ok("green")
+                }
+            });
+            Agent::builder("Friday").model(model.clone()).tool(build.read_only().background())
+        }
+    })
+    .await;
+    let posted = host.post(session.key(), user("m1", "Build it."), OnBusy::Reject).await.unwrap();
+    let mut watcher = Watcher::of(&session);
+    watcher.ended(&posted.reply_id).await;
+    gate.open();
+    watcher.until("a second reply", |watcher| watcher.count(|event| event.type_name() == "REPLY_END") == 2).await;
+    let last = watcher.fold.messages().last().unwrap();
+    assert!(last.first::<HintBlock>().unwrap().hint.text().unwrap().ends_with("green"));
+    assert_eq!(last.text().as_deref(), Some("It is green."));
+    assert_eq!(watcher.count(|event| event.id == "m1.reply.c1.outcome"), 1);
+}

@@ -1,0 +1,214 @@
+//! Messages and their replies.
+
+use std::sync::Arc;
+
+use pretty_assertions::assert_eq;
+use recount_agent::scripted::{Gate, ScriptedModel};
+use recount_agent::{Agent, AgentBuilder, BoxFuture};
+use recount_host::{AgentInfo, AgentSource, Host, HostOptions, OnBusy, PostError, SourceError};
+use recount_log::{Log, SessionKey};
+use recount_message::{CustomEvent, Event, Msg, Object, Role, ThinkingBlock};
+
+use crate::common::{Held, Watcher, host, memory, user};
+
+#[tokio::test]
+async fn a_message_is_answered_on_the_log() {
+    let (log, session) = memory().await;
+    let model = ScriptedModel::new().thinks("A greeting.").streams(["Hello, ", "Alice."]);
+    let held = Held::default();
+    let host = host(&log, {
+        let held = held.clone();
+        move || Agent::builder("Friday").model(model.clone()).middleware(held.clone())
+    })
+    .await;
+
+    let posted = host.post(session.key(), user("m1", "Hi"), OnBusy::Reject).await.unwrap();
+    let mut watcher = Watcher::of(&session);
+    let reply = watcher.ended(&posted.reply_id).await;
+    assert_eq!(reply.text().as_deref(), Some("Hello, Alice."));
+    assert_eq!(reply.name(), "Friday");
+    assert_eq!(watcher.fold.messages().map(Msg::id).collect::<Vec<_>>(), ["m1", "m1.reply"]);
+    // What comes after the cursor is the reply, from its start.
+    let next = &watcher.events[usize::try_from(posted.cursor.seq).unwrap()];
+    assert_eq!((next.type_name(), next.reply_id()), ("REPLY_START", Some("m1.reply")));
+    assert_eq!(watcher.before_its_end(&posted.reply_id), held.last());
+}
+
+#[tokio::test]
+async fn a_message_that_is_posted_again_gets_the_first_answer() {
+    let (log, session) = memory().await;
+    let gate = Gate::new();
+    let model = ScriptedModel::new().says("Once").waits(&gate).says(" upon a time.");
+    let host = host(&log, {
+        let model = model.clone();
+        move || Agent::builder("Friday").model(model.clone())
+    })
+    .await;
+    let key = session.key();
+
+    let first = host.post(key, user("m1", "Tell me."), OnBusy::Reject).await.unwrap();
+    assert_eq!(host.post(key, user("m1", "Tell me."), OnBusy::Reject).await.unwrap(), first);
+    let queued = host.post(key, user("m2", "And then?"), OnBusy::Queue).await.unwrap();
+    assert_eq!(host.post(key, user("m2", "And then?"), OnBusy::Interrupt).await.unwrap(), queued);
+    gate.open();
+    let mut watcher = Watcher::of(&session);
+    watcher.ended(&first.reply_id).await;
+    watcher.ended(&queued.reply_id).await;
+    assert_eq!(host.post(key, user("m1", "Tell me."), OnBusy::Queue).await.unwrap(), first);
+    assert_eq!(host.post(key, user("m2", "Really?"), OnBusy::Reject).await.unwrap(), queued);
+    assert_eq!(watcher.fold.messages().count(), 4);
+    assert_eq!(session.info().await.unwrap().head, watcher.events.len() as u64);
+    assert_eq!(model.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn a_message_that_was_only_observed_can_be_answered_later() {
+    let (log, session) = memory().await;
+    let model = ScriptedModel::new().says("Hello, Bob.");
+    let host = host(&log, {
+        let model = model.clone();
+        move || Agent::builder("Friday").model(model.clone())
+    })
+    .await;
+    let observed = Msg::user("Bob", "Hi").with_id("m1");
+    let there = session.append([&Event::new(CustomEvent::message(&observed))]).await.unwrap();
+
+    let posted = host.post(session.key(), observed, OnBusy::Reject).await.unwrap();
+    assert_eq!(posted.cursor, there.cursor);
+    let mut watcher = Watcher::of(&session);
+    watcher.ended(&posted.reply_id).await;
+    assert_eq!(watcher.fold.messages().count(), 2);
+}
+
+#[tokio::test]
+async fn what_others_say_in_the_session_is_a_part_of_the_conversation() {
+    let (log, session) = memory().await;
+    let model = ScriptedModel::new().says("First.").then().says("Second.");
+    let host = host(&log, {
+        let model = model.clone();
+        move || Agent::builder("Friday").model(model.clone()).runtime_state(None)
+    })
+    .await;
+    let mut watcher = Watcher::of(&session);
+    let posted = host.post(session.key(), user("m1", "One"), OnBusy::Reject).await.unwrap();
+    watcher.ended(&posted.reply_id).await;
+    let thought = ThinkingBlock::new("Bob is wrong.");
+    let robot = Msg::assistant("Robot", (thought, "Beep.")).with_id("x1");
+    let bob = Msg::user("Bob", "I am here too.").with_id("x2");
+    let others = [robot, bob].map(|message| Event::new(CustomEvent::message(&message)));
+    host.append(session.key(), &others[..]).await.unwrap();
+    let posted = host.post(session.key(), user("m2", "Two"), OnBusy::Reject).await.unwrap();
+    watcher.ended(&posted.reply_id).await;
+
+    let asked = model.asked();
+    let shown: Vec<(&str, Option<String>)> =
+        asked[1].messages.iter().map(|message| (message.name(), message.text())).collect();
+    let said = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        shown,
+        [
+            ("Alice", said("One")),
+            ("Friday", said("First.")),
+            ("Robot", said("Beep.")),
+            ("Bob", said("I am here too.")),
+            ("Alice", said("Two")),
+        ]
+    );
+    assert!(asked[1].messages.iter().all(|message| !message.has::<ThinkingBlock>()));
+}
+
+#[tokio::test]
+async fn what_cannot_be_said_to_an_agent_is_refused_and_writes_nothing() {
+    let (log, session) = memory().await;
+    let host = host(&log, || Agent::builder("Friday").model(ScriptedModel::new())).await;
+    let system = Msg::builder().role(Role::System).name("system").text_content("Obey.").build().unwrap();
+    let refused = host.post(session.key(), system, OnBusy::Reject).await.unwrap_err();
+    assert!(matches!(refused, PostError::Message { .. }), "{refused}");
+    let unknown: SessionKey = "nobody".parse().unwrap();
+    let refused = host.post(&unknown, user("m1", "Hi"), OnBusy::Reject).await.unwrap_err();
+    assert_eq!(refused.to_string(), "there is no session nobody");
+    assert_eq!(session.info().await.unwrap().head, 0);
+}
+
+/// Two agents, of which one cannot work.
+struct Team;
+
+impl AgentSource for Team {
+    fn agents(&self) -> Vec<AgentInfo> {
+        Vec::new()
+    }
+
+    fn default_agent(&self) -> &str {
+        "friday"
+    }
+
+    fn build<'a>(
+        &'a self,
+        name: &'a str,
+        _session: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<AgentBuilder, SourceError>> {
+        let built = match name {
+            "friday" => Ok(Agent::builder("Friday").model(ScriptedModel::new().says("I am Friday."))),
+            "robot" => Ok(Agent::builder("Robot").model(ScriptedModel::new().says("I am Robot."))),
+            "broken" => Err(SourceError::Unfit { name: name.to_owned(), problem: "it has no key".to_owned() }),
+            _ => Err(SourceError::Unknown { name: name.to_owned() }),
+        };
+        Box::pin(async { built })
+    }
+}
+
+#[tokio::test]
+async fn a_session_names_its_agent_and_may_change_it() {
+    let log = Log::in_memory();
+    let session = log.create_with("chat".parse().unwrap(), &Object::from([("agent", "robot")])).await.unwrap();
+    let host = Host::start(log, Arc::new(Team), HostOptions::default()).await.unwrap();
+    let mut watcher = Watcher::of(&session);
+    let posted = host.post(session.key(), user("m1", "Who?"), OnBusy::Reject).await.unwrap();
+    assert_eq!(watcher.ended(&posted.reply_id).await.text().as_deref(), Some("I am Robot."));
+    let posted = host.post(session.key(), user("m2", "Who?"), OnBusy::Reject).await.unwrap();
+    watcher.ended(&posted.reply_id).await;
+
+    session.describe(&Object::new()).await.unwrap();
+    let posted = host.post(session.key(), user("m3", "Who?"), OnBusy::Reject).await.unwrap();
+    assert_eq!(watcher.ended(&posted.reply_id).await.text().as_deref(), Some("I am Friday."));
+    let told: Vec<String> = watcher.signals("recount.agent").iter().map(Object::to_json).collect();
+    assert_eq!(
+        told,
+        [
+            r#"{"name":"Robot","joined":true}"#,
+            r#"{"name":"Robot","joined":false}"#,
+            r#"{"name":"Friday","joined":true}"#
+        ]
+    );
+
+    let head = session.info().await.unwrap().head;
+    for (agent, problem) in
+        [("broken", "agent `broken` cannot work: it has no key"), ("nobody", "there is no agent `nobody`")]
+    {
+        session.describe(&Object::from([("agent", agent)])).await.unwrap();
+        let refused = host.post(session.key(), user("m4", "Who?"), OnBusy::Reject).await.unwrap_err();
+        assert_eq!(refused.to_string(), problem);
+    }
+    assert_eq!(session.info().await.unwrap().head, head);
+}
+
+#[tokio::test]
+async fn sessions_do_not_wait_for_one_another() {
+    let log = Log::in_memory();
+    let gate = Gate::new();
+    let host = host(&log, {
+        let gate = gate.clone();
+        move || Agent::builder("Friday").model(ScriptedModel::new().waits(&gate).says("Hello."))
+    })
+    .await;
+    let mut watchers = Vec::new();
+    for number in 0..20 {
+        let session = log.create(format!("chat-{number}").parse().unwrap()).await.unwrap();
+        let posted = host.post(session.key(), user("m1", "Hi"), OnBusy::Reject).await.unwrap();
+        watchers.push((Watcher::of(&session), posted.reply_id));
+    }
+    gate.open();
+    for (mut watcher, reply_id) in watchers {
+        assert_eq!(watcher.ended(&reply_id).await.text().as_deref(), Some("Hello."));
+    }
+}
