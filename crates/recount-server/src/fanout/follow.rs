@@ -1,0 +1,170 @@
+//! Somebody who reads a session.
+
+use std::sync::Arc;
+
+use recount_log::storage::Show;
+use recount_log::{Cursor, Error, Frame, Reader, Session, Start};
+use tokio::sync::watch;
+
+use super::Style;
+use super::chunk::{ChunkBuilder, Slice};
+use super::encoder::{Encoder, gap_word};
+use super::feed::{Feed, Feeds, Taken};
+use super::state::{encoder_after, encoder_at};
+
+/// Where a reader begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum From {
+    /// At a place of the log.
+    Log(Start),
+    /// At a place that cannot be read: a gap, and then a snapshot.
+    Unreadable,
+}
+
+/// Reads a session, from anywhere, for as long as it likes.
+///
+/// It reads the log by itself until it has come to what everybody gets, and takes that from then on. When it falls behind,
+/// it reads the log again. Nothing is kept for it.
+#[derive(Debug)]
+pub(crate) struct Follow {
+    session: Session,
+    style: Style,
+    feed: Arc<Feed>,
+    bell: watch::Receiver<()>,
+    from: From,
+    at: Option<Cursor>,
+    own: Option<Box<Own>>,
+    is_live: bool,
+}
+
+/// A reader of the log that is at another place than most.
+#[derive(Debug)]
+struct Own {
+    reader: Reader,
+    encoder: Option<Encoder>,
+}
+
+/// What a reader gets.
+#[derive(Debug)]
+pub(crate) enum Next {
+    Frames(Slice),
+    /// It has everything that is there; said once.
+    Live(Cursor),
+}
+
+impl Follow {
+    /// Begins to read.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such session.
+    pub(crate) async fn begin(feeds: &Arc<Feeds>, session: Session, style: Style, from: From) -> Result<Self, Error> {
+        let (feed, bell) = feeds.follow(&session, style).await?;
+        Ok(Self { session, style, feed, bell, from, at: None, own: None, is_live: false })
+    }
+
+    /// What comes next, as soon as there is something. To give up waiting loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the session is gone or the log is closed.
+    pub(crate) async fn next(&mut self) -> Result<Next, Error> {
+        loop {
+            self.bell.mark_unchanged();
+            match self.at.map(|at| (at, self.feed.take(at))) {
+                Some((_, Taken::Frames(slice, at))) => {
+                    self.own = None;
+                    self.at = Some(at);
+                    if !slice.is_empty() {
+                        return Ok(Next::Frames(slice));
+                    }
+                }
+                Some((at, Taken::Nothing)) => {
+                    self.own = None;
+                    if !self.is_live {
+                        self.is_live = true;
+                        return Ok(Next::Live(at));
+                    }
+                    // The feed never goes away before it has said why.
+                    self.bell.changed().await.map_err(|_| Error::Closed)?;
+                }
+                Some((_, Taken::Over(error))) => return Err(error),
+                None | Some((_, Taken::Elsewhere)) => {
+                    // Boxed, because a reader that only waits should not be as large as one that reads.
+                    if let Some(slice) = Box::pin(self.read()).await? {
+                        return Ok(Next::Frames(slice));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads some of the log. Nothing means that there is nothing to show, and that it is worth looking at the feed again.
+    async fn read(&mut self) -> Result<Option<Slice>, Error> {
+        let mut out = ChunkBuilder::default();
+        let show = if self.style.all { Show::All } else { Show::TopLevel };
+        let mut own = match self.own.take() {
+            Some(own) => own,
+            None => {
+                let (start, encoder) = match (self.at, self.from) {
+                    (Some(at), _) => (Start::After(at), Some(self.encoder_at(Some(at)).await?)),
+                    (None, From::Log(Start::After(at))) => (Start::After(at), Some(self.encoder_at(Some(at)).await?)),
+                    (None, From::Log(start)) => (start, Some(self.encoder_at(None).await?)),
+                    (None, From::Unreadable) => {
+                        let encoder = self.encoder_at(None).await?;
+                        encoder.gap("epoch", &mut out);
+                        (Start::Snapshot, Some(encoder))
+                    }
+                };
+                let encoder = if start == Start::Now { None } else { encoder };
+                Box::new(Own { reader: self.session.join_showing(start, show)?, encoder })
+            }
+        };
+        let first = match own.reader.next_now().await? {
+            Some(frame) => frame,
+            None if self.at.is_none() => {
+                // It has begun where there is nothing to read.
+                self.at = own.reader.read_to();
+                return Ok(None);
+            }
+            // The feed has not come as far, or is of another history. Either of them will say something.
+            None => tokio::select! {
+                frame = own.reader.next() => frame?,
+                _ = self.bell.changed() => {
+                    self.own = Some(own);
+                    return Ok(None);
+                }
+            },
+        };
+        let mut last = self.at;
+        let frames: Vec<Frame> = std::iter::once(first).chain(own.reader.ready()).collect();
+        for frame in frames {
+            match frame {
+                Frame::Entry(entry) => {
+                    let encoder = match &mut own.encoder {
+                        Some(encoder) => encoder,
+                        none => none.insert(self.encoder_at(last).await?),
+                    };
+                    encoder.entry(&entry, &mut out);
+                    last = Some(entry.cursor);
+                }
+                Frame::Gap(reason) => self.encoder_at(None).await?.gap(gap_word(reason), &mut out),
+                Frame::Snapshot(snapshot) => {
+                    let encoder = encoder_after(&self.session, self.style, &snapshot).await?;
+                    encoder.snapshot(&snapshot, &mut out);
+                    own.encoder = Some(encoder);
+                    last = Some(snapshot.cursor);
+                }
+                _ => {}
+            }
+        }
+        self.at = last;
+        self.own = Some(own);
+        let seq = last.map_or(0, |cursor| cursor.seq);
+        Ok((!out.is_empty()).then(|| Slice::whole(out.finish(seq))))
+    }
+
+    async fn encoder_at(&self, place: Option<Cursor>) -> Result<Encoder, Error> {
+        encoder_at(&self.session, self.style, place).await
+    }
+}

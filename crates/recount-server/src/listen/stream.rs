@@ -1,0 +1,56 @@
+//! A connection that follows a session and does nothing else.
+
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+
+use crate::routes::stream::SseReader;
+
+/// How much somebody may send who should only listen.
+const MOST_SENT: usize = 4 * 1024;
+
+/// Sends what there is to send, until either side has enough.
+pub(super) async fn serve(mut stream: TcpStream, mut reader: SseReader, write_time: Duration) {
+    let mut sent = 0;
+    loop {
+        let bytes = tokio::select! {
+            biased;
+            bytes = reader.next() => bytes,
+            readable = stream.readable() => {
+                let mut rest = [0; 256];
+                match readable.and_then(|()| stream.try_read(&mut rest)) {
+                    Ok(0) => return,
+                    Ok(length) if sent + length > MOST_SENT => return,
+                    Ok(length) => sent += length,
+                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                    Err(_) => return,
+                }
+                continue;
+            }
+        };
+        let Some(bytes) = bytes else { break };
+        // The usual case needs no timer: the system takes all of it.
+        let rest = match stream.try_write(&bytes) {
+            Ok(length) if length == bytes.len() => continue,
+            Ok(length) => bytes.slice(length..),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => bytes,
+            Err(_) => return,
+        };
+        if !Box::pin(write(&mut stream, &rest, write_time)).await {
+            return;
+        }
+    }
+    let _ = stream.shutdown().await;
+}
+
+/// Writes all of it, as long as the other side takes something now and then.
+async fn write(stream: &mut TcpStream, mut bytes: &[u8], write_time: Duration) -> bool {
+    while !bytes.is_empty() {
+        match tokio::time::timeout(write_time, stream.write(bytes)).await {
+            Ok(Ok(length)) if length > 0 => bytes = bytes.get(length..).unwrap_or_default(),
+            _ => return false,
+        }
+    }
+    true
+}

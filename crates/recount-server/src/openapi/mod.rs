@@ -1,0 +1,172 @@
+//! The service described for programs: OpenAPI 3.1.
+//!
+//! [`routes`] lists what there is; this makes the document of it. A test holds the list to the routes that are served.
+
+mod routes;
+mod schemas;
+
+use std::sync::LazyLock;
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use crate::problem::MEDIA_TYPE;
+use crate::routes::{Answer, json as answer};
+pub(crate) use routes::{Body, Parameter, ROUTES, Route, Success};
+
+static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_string());
+
+/// `GET /openapi.json`
+pub(crate) async fn get() -> Answer {
+    Ok(answer(StatusCode::OK, DOCUMENT.clone()))
+}
+
+/// The whole document.
+pub(crate) fn document() -> Value {
+    let mut paths = Map::new();
+    for route in ROUTES {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        if let Some(methods) = path.as_object_mut() {
+            methods.insert(route.method.to_ascii_lowercase(), operation(route));
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Recount",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Sessions of AI agents: a durable log each, read from any cursor.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "paths": paths,
+        "components": {
+            "schemas": schemas::all(),
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "ticket": {"type": "apiKey", "in": "query", "name": "ticket"},
+            },
+        },
+    })
+}
+
+fn operation(route: &Route) -> Value {
+    let mut operation = json!({
+        "operationId": route.id,
+        "summary": route.summary,
+        "responses": responses(route),
+    });
+    let Some(fields) = operation.as_object_mut() else { return operation };
+    let parameters: Vec<Value> = route.parameters.iter().map(parameter).collect();
+    if !parameters.is_empty() {
+        fields.insert("parameters".to_owned(), Value::Array(parameters));
+    }
+    if let Some(body) = body(route.body) {
+        fields.insert("requestBody".to_owned(), body);
+    }
+    if route.is_guarded {
+        // Where there are no tokens, nothing is needed.
+        fields.insert("security".to_owned(), json!([{}, {"token": []}, {"ticket": []}]));
+    }
+    operation
+}
+
+fn parameter(parameter: &Parameter) -> Value {
+    let mut schema = parameter.schema();
+    if parameter.place == "query" {
+        // An empty one is as good as none.
+        schema = json!({"anyOf": [schema, {"type": "string", "maxLength": 0}]});
+    }
+    json!({
+        "name": parameter.name,
+        "in": parameter.place,
+        "required": parameter.place == "path",
+        "description": parameter.summary,
+        "schema": schema,
+    })
+}
+
+fn body(body: Body) -> Option<Value> {
+    let content = match body {
+        Body::None => return None,
+        Body::Json(schema) => json!({"application/json": {"schema": schemas::reference(schema)}}),
+        Body::Events => json!({
+            "application/json": {"schema": {"type": "array", "items": schemas::reference("Event")}},
+            "application/x-ndjson": {"schema": {"type": "string"}},
+        }),
+        Body::Bytes => {
+            json!({"application/octet-stream": {}, "image/*": {}, "audio/*": {}, "video/*": {}, "application/pdf": {}})
+        }
+    };
+    Some(
+        json!({"required": !matches!(body, Body::Events | Body::Json("SessionChange" | "Empty" | "Fork")), "content": content}),
+    )
+}
+
+fn responses(route: &Route) -> Value {
+    let mut responses = Map::new();
+    for success in route.successes {
+        let (status, response) = match *success {
+            Success::Json(status, schema) => (
+                status,
+                json!({"description": "Done", "content": {"application/json": {"schema": schemas::reference(schema)}}}),
+            ),
+            Success::Text(status, media_type) => {
+                let text = json!({"schema": {"type": "string"}});
+                // A page that was not built is a text that says so.
+                let others = if media_type == "text/html" { json!({"text/plain": text}) } else { json!({}) };
+                let mut content = json!({media_type: text});
+                if let (Some(content), Value::Object(others)) = (content.as_object_mut(), others) {
+                    content.extend(others);
+                }
+                (status, json!({"description": "Done", "content": content}))
+            }
+            Success::Bytes(status) => {
+                (status, json!({"description": "The bytes, as what they were uploaded", "content": {"*/*": {}}}))
+            }
+            Success::Empty(status) => (status, json!({"description": "Done"})),
+        };
+        responses.insert(status.to_string(), response);
+    }
+    let common: &[u16] = if route.is_guarded { &[400, 401, 403, 429, 500, 503] } else { &[400, 403, 500, 503] };
+    for status in common.iter().chain(route.errors) {
+        responses.insert(status.to_string(), problem(*status));
+    }
+    Value::Object(responses)
+}
+
+fn problem(status: u16) -> Value {
+    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    let mut response = json!({
+        "description": reason.unwrap_or("Error"),
+        "content": {MEDIA_TYPE: {"schema": schemas::reference("Problem")}},
+    });
+    if status == 401
+        && let Some(fields) = response.as_object_mut()
+    {
+        fields.insert("headers".to_owned(), json!({"WWW-Authenticate": {"schema": {"type": "string"}}}));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reference_is_there() {
+        let document = document();
+        let text = document.to_string();
+        for (at, _) in text.match_indices("#/components/schemas/") {
+            let name: String = text.chars().skip(at + 21).take_while(|character| *character != '"').collect();
+            assert!(document["components"]["schemas"].get(&name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn ids_are_unique() {
+        let mut ids: Vec<&str> = ROUTES.iter().map(|route| route.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), ROUTES.len());
+    }
+}

@@ -1,0 +1,279 @@
+//! What there is.
+
+use serde_json::{Value, json};
+
+/// A route, as the document describes it.
+#[derive(Debug)]
+pub(crate) struct Route {
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) id: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) parameters: &'static [Parameter],
+    pub(crate) body: Body,
+    pub(crate) successes: &'static [Success],
+    /// Statuses of problems, beside those that every route has.
+    pub(crate) errors: &'static [u16],
+    /// Whether a token is needed where there are any.
+    pub(crate) is_guarded: bool,
+}
+
+/// What a route takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Body {
+    None,
+    /// JSON of a schema.
+    Json(&'static str),
+    Events,
+    Bytes,
+}
+
+/// What a route answers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Success {
+    Json(u16, &'static str),
+    Text(u16, &'static str),
+    Bytes(u16),
+    Empty(u16),
+}
+
+/// A parameter of a route.
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    /// `path`, `query` or `header`.
+    pub(crate) place: &'static str,
+    pub(crate) summary: &'static str,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Name,
+    NameOrNothing,
+    Digest,
+    Text,
+    Cursor,
+    Place,
+    Flag,
+    Number(u64),
+    Words(&'static [&'static str]),
+}
+
+impl Parameter {
+    pub(crate) fn schema(&self) -> Value {
+        match &self.kind {
+            Kind::Name => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}),
+            Kind::Digest => json!({"type": "string", "pattern": "^[0-9a-f]{64}$"}),
+            Kind::Text => json!({"type": "string"}),
+            // An empty parameter is as good as none.
+            Kind::NameOrNothing => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{0,64}$"}),
+            Kind::Cursor => json!({"type": "string", "pattern": "^([0-9]+\\.[0-9]+)?$"}),
+            Kind::Place => {
+                json!({"anyOf": [{"enum": ["start", "now"]}, {"type": "string", "pattern": "^([0-9]+\\.[0-9]+)?$"}]})
+            }
+            Kind::Flag => json!({"type": "boolean"}),
+            Kind::Number(most) => json!({"type": "integer", "minimum": 1, "maximum": most}),
+            Kind::Words(words) => json!({"enum": words}),
+        }
+    }
+}
+
+const DIALECTS: &[&str] = &["native", "java", "java1", "typescript"];
+
+const ID: Parameter = Parameter { name: "id", place: "path", summary: "The session", kind: Kind::Name };
+const ALL: Parameter =
+    Parameter { name: "all", place: "query", summary: "Whether sub-agents' replies are shown", kind: Kind::Flag };
+const SIGNALS: Parameter =
+    Parameter { name: "signals", place: "query", summary: "Whether CUSTOM events are shown", kind: Kind::Flag };
+const DIALECT: Parameter =
+    Parameter { name: "dialect", place: "query", summary: "Whose JSON it is", kind: Kind::Words(DIALECTS) };
+const AFTER: Parameter =
+    Parameter { name: "after", place: "query", summary: "Where to begin: a cursor, start or now", kind: Kind::Place };
+const HEAD: Parameter =
+    Parameter { name: "after", place: "query", summary: "The cursor that must still be the head", kind: Kind::Cursor };
+const LAST_EVENT_ID: Parameter =
+    Parameter { name: "Last-Event-ID", place: "header", summary: "The cursor to go on from", kind: Kind::Text };
+
+const fn limit(most: u64) -> Parameter {
+    Parameter { name: "limit", place: "query", summary: "How many at most", kind: Kind::Number(most) }
+}
+
+const fn guarded(method: &'static str, path: &'static str, id: &'static str, summary: &'static str) -> Route {
+    Route {
+        method,
+        path,
+        id,
+        summary,
+        parameters: &[],
+        body: Body::None,
+        successes: &[],
+        errors: &[],
+        is_guarded: true,
+    }
+}
+
+const fn open(method: &'static str, path: &'static str, id: &'static str, summary: &'static str) -> Route {
+    Route { is_guarded: false, ..guarded(method, path, id, summary) }
+}
+
+/// Every route.
+pub(crate) const ROUTES: &[Route] = &[
+    Route {
+        parameters: &[
+            Parameter {
+                name: "after",
+                place: "query",
+                summary: "The session before the page",
+                kind: Kind::NameOrNothing,
+            },
+            limit(1_000),
+        ],
+        successes: &[Success::Json(200, "SessionPage")],
+        ..guarded("GET", "/v1/sessions", "listSessions", "Sessions, in the order of their names")
+    },
+    Route {
+        body: Body::Json("SessionChange"),
+        successes: &[Success::Json(201, "Session")],
+        errors: &[408, 413, 415, 507],
+        ..guarded("POST", "/v1/sessions", "createSession", "Make a session")
+    },
+    Route {
+        parameters: &[ID],
+        successes: &[Success::Json(200, "SessionWithUsage")],
+        errors: &[404],
+        ..guarded("GET", "/v1/sessions/{id}", "getSession", "A session, with its usage")
+    },
+    Route {
+        parameters: &[ID],
+        body: Body::Json("SessionChange"),
+        successes: &[Success::Json(200, "Session"), Success::Json(201, "Session")],
+        errors: &[408, 409, 413, 415, 507],
+        ..guarded("PUT", "/v1/sessions/{id}", "putSession", "Make a session with a name of one's own, or change it")
+    },
+    Route {
+        parameters: &[ID],
+        body: Body::Json("SessionChange"),
+        successes: &[Success::Json(200, "Session")],
+        errors: &[404, 408, 413, 415, 507],
+        ..guarded("PATCH", "/v1/sessions/{id}", "changeSession", "Change what is said about a session; null removes")
+    },
+    Route {
+        parameters: &[ID],
+        successes: &[Success::Empty(204)],
+        errors: &[404],
+        ..guarded("DELETE", "/v1/sessions/{id}", "deleteSession", "Remove a session")
+    },
+    Route {
+        parameters: &[
+            ID,
+            Parameter { name: "before", place: "query", summary: "The message after the page", kind: Kind::Text },
+            limit(200),
+            ALL,
+        ],
+        successes: &[Success::Json(200, "MessagePage")],
+        errors: &[404],
+        ..guarded("GET", "/v1/sessions/{id}/messages", "listMessages", "Messages, oldest first within a page")
+    },
+    Route {
+        parameters: &[
+            ID,
+            Parameter {
+                name: "on_busy",
+                place: "query",
+                summary: "What to do while a reply is under way",
+                kind: Kind::Words(&["reject", "queue", "interrupt"]),
+            },
+        ],
+        body: Body::Json("NewMessage"),
+        successes: &[Success::Json(202, "Posted")],
+        errors: &[404, 408, 409, 413, 415, 422, 507],
+        ..guarded("POST", "/v1/sessions/{id}/messages", "postMessage", "Say something; the session's agent answers")
+    },
+    Route {
+        parameters: &[ID, AFTER, limit(10_000), DIALECT, SIGNALS, ALL],
+        successes: &[Success::Text(200, "application/x-ndjson")],
+        errors: &[404, 410],
+        ..guarded("GET", "/v1/sessions/{id}/events", "listEvents", "Events after a cursor, one per line")
+    },
+    Route {
+        parameters: &[ID, HEAD, DIALECT],
+        body: Body::Events,
+        successes: &[Success::Json(200, "Appended")],
+        errors: &[404, 408, 409, 413, 415, 507],
+        ..guarded(
+            "POST",
+            "/v1/sessions/{id}/events",
+            "postEvents",
+            "Append events: answers, signals, an agent's elsewhere",
+        )
+    },
+    Route {
+        parameters: &[ID, AFTER, LAST_EVENT_ID, DIALECT, SIGNALS, ALL],
+        successes: &[Success::Text(200, "text/event-stream")],
+        errors: &[404],
+        ..guarded("GET", "/v1/sessions/{id}/stream", "streamSession", "Follow a session by server-sent events")
+    },
+    Route {
+        parameters: &[ID, AFTER, DIALECT, SIGNALS, ALL],
+        successes: &[Success::Empty(101)],
+        errors: &[404, 426],
+        ..guarded("GET", "/v1/sessions/{id}/ws", "connectSession", "Follow and write to a session by WebSocket")
+    },
+    Route {
+        successes: &[Success::Empty(101)],
+        errors: &[426],
+        ..guarded("GET", "/v1/ws", "connect", "Follow and write to any number of sessions by WebSocket")
+    },
+    Route {
+        parameters: &[ID],
+        body: Body::Json("Empty"),
+        successes: &[Success::Json(202, "Interrupted")],
+        errors: &[404, 408, 413, 415],
+        ..guarded("POST", "/v1/sessions/{id}/interrupt", "interrupt", "Stop the reply that is under way or waits")
+    },
+    Route {
+        parameters: &[ID],
+        body: Body::Json("Fork"),
+        successes: &[Success::Json(201, "Session")],
+        errors: &[404, 408, 409, 410, 413, 415, 507],
+        ..guarded("POST", "/v1/sessions/{id}/fork", "forkSession", "Make a session of another one's beginning")
+    },
+    Route {
+        parameters: &[ID],
+        body: Body::Bytes,
+        successes: &[Success::Json(201, "Blob")],
+        errors: &[404, 408, 413, 415, 507],
+        ..guarded("POST", "/v1/sessions/{id}/blobs", "uploadBlob", "Upload bytes that messages can name")
+    },
+    Route {
+        parameters: &[
+            ID,
+            Parameter { name: "digest", place: "path", summary: "SHA-256, in hexadecimal", kind: Kind::Digest },
+        ],
+        successes: &[Success::Bytes(200)],
+        errors: &[404],
+        ..guarded("GET", "/v1/sessions/{id}/blobs/{digest}", "getBlob", "Bytes that were uploaded")
+    },
+    Route {
+        successes: &[Success::Json(200, "Agents")],
+        ..guarded("GET", "/v1/agents", "listAgents", "The agents that sessions can have")
+    },
+    Route {
+        body: Body::Json("Empty"),
+        successes: &[Success::Json(200, "Ticket")],
+        errors: &[408, 413, 415],
+        ..guarded("POST", "/v1/tickets", "createTicket", "A ticket for opening a stream where no header can be sent")
+    },
+    Route {
+        successes: &[Success::Json(200, "Health")],
+        ..open("GET", "/healthz", "healthz", "Whether the process answers")
+    },
+    Route { successes: &[Success::Json(200, "Health")], ..open("GET", "/readyz", "readyz", "Whether it takes work") },
+    Route {
+        successes: &[Success::Text(200, "application/openmetrics-text")],
+        ..guarded("GET", "/metrics", "metrics", "What the service counts, for Prometheus")
+    },
+    Route { successes: &[Success::Json(200, "Document")], ..open("GET", "/openapi.json", "openapi", "This document") },
+    Route { successes: &[Success::Text(200, "text/html")], ..open("GET", "/", "page", "The page") },
+];

@@ -1,0 +1,23 @@
+//! The agents that sessions can have.
+
+use http::StatusCode;
+use recount_message::{Json, Object};
+
+use super::{Answer, json};
+use crate::call::Call;
+
+/// `GET /v1/agents`
+pub(super) async fn list(call: Call) -> Answer {
+    let agents = call.app.runs().agents().into_iter().map(|agent| {
+        let mut object = Object::new();
+        object.insert("name", agent.name);
+        object.insert("model", agent.model);
+        object.insert("description", agent.description);
+        object.insert("tools", agent.tools);
+        Json::from(object)
+    });
+    let mut answer = Object::new();
+    answer.insert("agents", agents.collect::<Vec<Json>>());
+    answer.insert("default", call.app.runs().default_agent());
+    Ok(json(StatusCode::OK, answer.to_json()))
+}

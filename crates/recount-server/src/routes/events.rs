@@ -1,0 +1,99 @@
+//! Events: catching up, and taking them from elsewhere.
+
+use axum::response::IntoResponse as _;
+use http::{HeaderValue, StatusCode, header};
+use recount_log::storage::Show;
+use recount_log::{Appended, Cursor, Error, Frame, Start};
+use recount_message::{Json, Object};
+
+use super::{Answer, CURSOR, json};
+use crate::batch;
+use crate::call::Call;
+use crate::fanout::{ChunkBuilder, Framing, encoder_at};
+use crate::problem::{Problem, read_cursor};
+
+/// How many events an answer has.
+const PAGE: usize = 1_000;
+const LARGEST_PAGE: usize = 10_000;
+/// After so many bytes an answer ends, and the client asks for more.
+const BYTES: usize = 8 * 1024 * 1024;
+
+/// `GET /v1/sessions/{id}/events`
+pub(super) async fn list(call: Call) -> Answer {
+    let session = call.session().await?;
+    let style = call.params.style(Framing::Lines)?;
+    let limit = call.params.number("limit", PAGE, LARGEST_PAGE)?;
+    let start = match call.params.get("after") {
+        None | Some("start") => Start::Beginning,
+        Some("now") => Start::Now,
+        Some(text) => Start::After(text.parse().map_err(|_| Problem::bad_cursor("after", text))?),
+    };
+    let mut reader = session.join_showing(start, Show::TopLevel)?;
+    let place = if let Start::After(cursor) = start { Some(cursor) } else { None };
+    let mut encoder = encoder_at(&session, style, place).await?;
+    let mut out = ChunkBuilder::default();
+    let (mut last, mut count) = (None, 0);
+    while count < limit && out.len() < BYTES {
+        let Some(frame) = reader.next_now().await? else { break };
+        match frame {
+            Frame::Entry(entry) => {
+                encoder.entry(&entry, &mut out);
+                last = Some(entry.cursor);
+                count += 1;
+            }
+            Frame::Gap(reason) => return Err(Problem::gap(reason.as_str())),
+            // It would follow a gap.
+            _ => {}
+        }
+    }
+    let cursor = last.or(place).or_else(|| reader.read_to()).ok_or(Error::Closed)?;
+    let mut response = out.text.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Ok(cursor) = HeaderValue::from_str(&cursor.to_string()) {
+        headers.insert(CURSOR, cursor);
+    }
+    Ok(response)
+}
+
+/// `POST /v1/sessions/{id}/events`
+pub(super) async fn post(mut call: Call) -> Answer {
+    let kind = call.body_kind()?;
+    let session = call.session().await?;
+    let dialect = call.params.dialect()?;
+    let after = match call.params.get("after") {
+        Some("start") => Some(Cursor { seq: 0, epoch: session.info().await?.epoch }),
+        text => read_cursor("after", text)?,
+    };
+    let body = call.bytes().await?;
+    let lines = batch::lines(&body, kind, call.app.limits().event)?;
+    let (appended, places) =
+        batch::append(&call.app, &session, dialect, after, &lines).await.inspect_err(|problem| {
+            if problem.status() == StatusCode::CONFLICT {
+                call.app.metrics().refused.inc();
+            }
+        })?;
+    call.app.metrics().written.inc_by(appended.written as u64);
+    call.app.metrics().duplicates.inc_by(appended.duplicates as u64);
+    Ok(json(StatusCode::OK, told(&appended, &places)))
+}
+
+/// What has become of a batch.
+fn told(appended: &Appended, places: &[usize]) -> String {
+    let ignored = appended.ignored.iter().map(|ignored| {
+        let line = places.get(ignored.index).copied().unwrap_or(ignored.index + 1);
+        let mut object = Object::new();
+        object.insert("line", line as u64);
+        object.insert("id", ignored.event_id.as_str());
+        object.insert("reason", ignored.reason);
+        object.insert("message", ignored.message.as_str());
+        Json::from(object)
+    });
+    let mut answer = Object::new();
+    answer.insert("written", appended.written as u64);
+    answer.insert("duplicates", appended.duplicates as u64);
+    answer.insert("cursor", appended.cursor.to_string());
+    answer.insert("ignored", ignored.collect::<Vec<Json>>());
+    answer.to_json()
+}

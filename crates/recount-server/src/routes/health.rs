@@ -1,0 +1,29 @@
+//! Whether the service is well.
+
+use axum::response::IntoResponse as _;
+use http::{StatusCode, header};
+
+use super::{Answer, json};
+use crate::call::Call;
+use crate::problem::Problem;
+
+/// `GET /healthz`: whether the process answers at all.
+pub(super) async fn healthz() -> Answer {
+    Ok(json(StatusCode::OK, r#"{"status":"ok"}"#.to_owned()))
+}
+
+/// `GET /readyz`: whether it is worth sending requests here.
+pub(super) async fn readyz(call: Call) -> Answer {
+    if call.app.closing().is_cancelled() || call.app.is_draining() {
+        return Err(Problem::unavailable("the service is shutting down"));
+    }
+    call.app.log().sessions(None, None, 1).await?;
+    Ok(json(StatusCode::OK, r#"{"status":"ready"}"#.to_owned()))
+}
+
+/// `GET /metrics`
+pub(super) async fn metrics(call: Call) -> Answer {
+    let text = call.app.metrics().to_text();
+    let media_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, media_type)], text).into_response())
+}

@@ -1,0 +1,225 @@
+//! Sessions.
+
+use http::{HeaderValue, StatusCode, header};
+use recount_log::storage::SessionRow;
+use recount_log::{Cursor, Error, OpenState, SessionKey};
+use recount_message::{Json, Msg, Object, ToolCallBlock, ToolCallState};
+
+use super::{Answer, json};
+use crate::app::App;
+use crate::call::Call;
+use crate::duration::parse_duration;
+use crate::news::Change;
+use crate::problem::Problem;
+
+/// How many sessions a page has.
+const PAGE: usize = 100;
+const LARGEST_PAGE: usize = 1_000;
+/// How many characters a title has at most.
+const LONGEST_TITLE: usize = 1_024;
+
+/// `GET /v1/sessions`
+pub(crate) async fn list(call: Call) -> Answer {
+    let limit = call.params.number("limit", PAGE, LARGEST_PAGE)?;
+    let after = call.params.get("after").map(|name| call.key_of("after", name)).transpose()?;
+    let mut rows = call.app.log().sessions(Some(&call.caller.tenant), after, limit + 1).await?;
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = rows.last().filter(|_| has_more).map(|row| row.key.name().to_owned());
+    let mut sessions = Vec::with_capacity(rows.len());
+    for row in rows {
+        match describe(&call.app, row).await {
+            Ok(session) => sessions.push(Json::from(session)),
+            // It was removed in the meantime.
+            Err(Error::UnknownSession(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut answer = Object::new();
+    answer.insert("sessions", sessions);
+    answer.insert("next", next);
+    Ok(json(StatusCode::OK, answer.to_json()))
+}
+
+/// `POST /v1/sessions`
+pub(crate) async fn create(mut call: Call) -> Answer {
+    let body = call.object().await?;
+    let about = described(&call.app, &body, Object::new())?;
+    make(&call, &new_id(), &about).await
+}
+
+/// `PUT /v1/sessions/{id}`
+pub(crate) async fn put(mut call: Call) -> Answer {
+    let key = call.key()?;
+    let body = call.object().await?;
+    let session = call.app.log().session(key.clone());
+    match session.info().await {
+        Err(Error::UnknownSession(_)) => {
+            let about = described(&call.app, &body, Object::new())?;
+            make(&call, key.name(), &about).await
+        }
+        Ok(row) if body.is_empty() => answer(&call, StatusCode::OK, row).await,
+        Ok(row) => change(&call, row, &body).await,
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `GET /v1/sessions/{id}`
+pub(crate) async fn get(call: Call) -> Answer {
+    let session = call.session().await?;
+    let row = session.info().await?;
+    let usage = call.app.usages().of(&session, head_of(&row)).await?;
+    let mut info = describe(&call.app, row).await?;
+    let mut tokens = Object::new();
+    tokens.insert("input_tokens", usage.input_tokens);
+    tokens.insert("output_tokens", usage.output_tokens);
+    tokens.insert("cache_input_tokens", usage.cache_input_tokens);
+    tokens.insert("cache_creation_input_tokens", usage.cache_creation_input_tokens);
+    info.insert("usage", tokens);
+    Ok(json(StatusCode::OK, info.to_json()))
+}
+
+/// `PATCH /v1/sessions/{id}`
+pub(crate) async fn patch(mut call: Call) -> Answer {
+    call.body_kind()?;
+    let session = call.session().await?;
+    let body = call.object().await?;
+    change(&call, session.info().await?, &body).await
+}
+
+/// `DELETE /v1/sessions/{id}`
+pub(crate) async fn delete(call: Call) -> Answer {
+    let session = call.session().await?;
+    session.delete().await?;
+    call.app.forget(session.key());
+    call.app.news().tell(&call.caller.tenant, session.key().name(), Change::Deleted, None);
+    Ok(axum::response::IntoResponse::into_response(StatusCode::NO_CONTENT))
+}
+
+/// A name for a session that was given none.
+pub(super) fn new_id() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
+/// Whether the tenant may have one more.
+pub(super) async fn check_room(call: &Call) -> Result<(), Problem> {
+    let most = call.app.limits().sessions;
+    // Only who is near the limit is counted.
+    let tenant = call.caller.tenant.clone();
+    let count = call.app.sessions_of(&tenant, most).await?;
+    if count < most {
+        return Ok(());
+    }
+    let detail = format!("there are {most} sessions already, as many as are allowed");
+    Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sessions", detail))
+}
+
+async fn make(call: &Call, name: &str, about: &Object) -> Answer {
+    check_room(call).await?;
+    let key = call.key_of("id", name)?;
+    let session = call.app.log().create_with(key.clone(), about).await?;
+    call.app.made(key);
+    let info = describe(&call.app, session.info().await?).await?.to_json();
+    call.app.news().tell(&call.caller.tenant, name, Change::Created, Some(&info));
+    let mut response = json(StatusCode::CREATED, info);
+    if let Ok(place) = HeaderValue::from_str(&format!("/v1/sessions/{name}")) {
+        response.headers_mut().insert(header::LOCATION, place);
+    }
+    Ok(response)
+}
+
+async fn change(call: &Call, row: SessionRow, body: &Object) -> Answer {
+    let about = described(&call.app, body, Object::parse(&row.about).unwrap_or_default())?;
+    let session = call.app.log().session(row.key.clone());
+    session.describe(&about).await?;
+    let info = describe(&call.app, session.info().await?).await?.to_json();
+    call.app.news().tell(&call.caller.tenant, row.key.name(), Change::Changed, Some(&info));
+    Ok(json(StatusCode::OK, info))
+}
+
+async fn answer(call: &Call, status: StatusCode, row: SessionRow) -> Answer {
+    Ok(json(status, describe(&call.app, row).await?.to_json()))
+}
+
+/// What is known about a session after a request: what the request leaves out stays, `null` removes.
+fn described(app: &App, body: &Object, mut about: Object) -> Result<Object, Problem> {
+    for (field, value) in body.iter() {
+        if value.is_null() {
+            about.remove(field);
+        }
+        let wrong = |expected: &str| Err(Problem::bad_field(field, format!("expected {expected}")));
+        match field {
+            "agent" => match value.to_text() {
+                Some(name) if app.runs().agents().iter().any(|agent| agent.name == name) => {}
+                Some(name) => return Err(Problem::bad_field(field, format!("there is no agent `{name}`"))),
+                None if value.is_null() => {}
+                None => return wrong("the name of an agent"),
+            },
+            "title"
+                if value.is_null() || value.to_text().is_some_and(|title| title.chars().count() <= LONGEST_TITLE) => {}
+            "title" => return wrong("a string of at most 1024 characters"),
+            "metadata" if value.is_null() || value.to_object().is_some() => {}
+            "metadata" => return wrong("an object"),
+            "retention" if value.is_null() => {}
+            "retention" => match value.to_text().map(|text| parse_duration(&text)) {
+                Some(Ok(_)) => {}
+                Some(Err(problem)) => return Err(Problem::bad_field(field, problem)),
+                None => return wrong("a duration such as \"30d\""),
+            },
+            _ => {
+                let detail = format!("there is no field `{field}` here; expected agent, title, metadata, retention");
+                return Err(Problem::bad_field(field, detail));
+            }
+        }
+        if !value.is_null() {
+            about.insert(field, value.clone());
+        }
+    }
+    Ok(about)
+}
+
+/// A session as clients see it.
+pub(crate) async fn describe(app: &App, row: SessionRow) -> Result<Object, Error> {
+    let about = Object::parse(&row.about).unwrap_or_default();
+    let field = |name: &str| about.get(name).cloned().unwrap_or_else(Json::null);
+    let (status, open) = status(app, &row.key).await?;
+    let mut session = Object::new();
+    session.insert("id", row.key.name());
+    session.insert("cursor", head_of(&row).to_string());
+    let agent = about.get("agent").cloned().unwrap_or_else(|| Json::from(app.runs().default_agent()));
+    session.insert("agent", agent);
+    session.insert("title", field("title"));
+    session.insert("metadata", about.get("metadata").cloned().unwrap_or_else(|| Json::from(Object::new())));
+    session.insert("retention", field("retention"));
+    session.insert("created_at", row.created_at.as_str());
+    session.insert("status", status);
+    session.insert("open", open);
+    Ok(session)
+}
+
+fn head_of(row: &SessionRow) -> Cursor {
+    Cursor { epoch: row.epoch, seq: row.head }
+}
+
+/// What a session is doing, and the replies that are open.
+async fn status(app: &App, key: &SessionKey) -> Result<(&'static str, Vec<String>), Error> {
+    let looked = key.clone();
+    let opened = app.log().look(move |view| Ok(view.opened(&looked)?)).await?;
+    if opened.is_empty() {
+        return Ok(("idle", Vec::new()));
+    }
+    let open = app.log().session(key.clone()).open_replies().await?;
+    let status = if open.iter().any(is_waiting) { "waiting" } else { "running" };
+    let ids = open.into_iter().filter(|reply| !reply.nested).map(|reply| reply.id);
+    Ok((if opened.is_empty() { "idle" } else { status }, ids.collect()))
+}
+
+/// Whether a reply waits for somebody.
+fn is_waiting(reply: &OpenState) -> bool {
+    let message = Object::parse(&reply.fold).ok().and_then(|item| item.get("message").cloned());
+    let message = message.and_then(|message| Msg::from_json(message.as_str()).ok());
+    message.is_some_and(|message| {
+        let mut calls = message.blocks::<ToolCallBlock>();
+        calls.any(|call| matches!(call.state, ToolCallState::Asking | ToolCallState::Submitted))
+    })
+}

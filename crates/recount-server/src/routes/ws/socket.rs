@@ -1,0 +1,325 @@
+//! A connection, and what goes over it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
+use bytes::Bytes;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt as _, StreamExt as _};
+use recount_log::{Error, Events, SessionKey};
+use recount_message::wire::write_string;
+use recount_message::{Event, Json};
+use tokio::sync::{broadcast, mpsc};
+use tokio::task::AbortHandle;
+
+use super::up::{self, Up};
+use crate::app::App;
+use crate::call::Call;
+use crate::fanout::{Follow, From, Next, Style};
+use crate::guard::Caller;
+use crate::metrics::Counted;
+use crate::news::Item;
+use crate::problem::Problem;
+use crate::tokens::Scope;
+
+/// A session that a client wants to follow.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) style: Style,
+    pub(crate) from: From,
+    pub(crate) name: String,
+}
+
+/// A connection.
+pub(crate) struct Socket {
+    app: App,
+    caller: Caller,
+    _counted: Counted,
+}
+
+/// How many frames wait for the connection. Each reader that finds no room waits and reads the log later.
+const WAITING: usize = 64;
+/// How many sessions one connection follows at most.
+const SUBSCRIPTIONS: usize = 1_024;
+/// What a client hears that would hear nothing otherwise.
+const HEARTBEAT: &str = "{}";
+
+/// Frames on their way to the client.
+type Down = mpsc::Sender<Bytes>;
+
+impl Socket {
+    pub(crate) fn new(call: &Call) -> Self {
+        Self { app: call.app.clone(), caller: call.caller.clone(), _counted: call.app.metrics().reader("ws") }
+    }
+
+    /// Serves a connection until it ends.
+    pub(crate) async fn serve(self, stream: WebSocket, wanted: Option<Wanted>) {
+        let (sink, incoming) = stream.split();
+        let (down, frames) = mpsc::channel(WAITING);
+        let mut writing = tokio::spawn(write(self.app.clone(), self.caller.clone(), sink, frames));
+        let mut subscriptions = Subscriptions::default();
+        if let Some(wanted) = wanted {
+            self.subscribe(wanted, &down, &mut subscriptions).await;
+        }
+        tokio::select! {
+            () = self.read(incoming, &down, &mut subscriptions) => {
+                // What is on its way may still arrive.
+                subscriptions.end();
+                drop(down);
+                let _ = tokio::time::timeout(Duration::from_secs(5), &mut writing).await;
+            }
+            _ = &mut writing => {}
+        }
+        writing.abort();
+    }
+
+    async fn read(&self, mut incoming: SplitStream<WebSocket>, down: &Down, subscriptions: &mut Subscriptions) {
+        while let Some(Ok(message)) = incoming.next().await {
+            match message {
+                Message::Text(_) if !self.caller.is_welcome(&self.app) => return,
+                Message::Text(text) => {
+                    if self.hear(&text, down, subscriptions).await.is_err() {
+                        return;
+                    }
+                }
+                Message::Binary(_) => {
+                    let problem = Problem::bad("expected text, found bytes");
+                    if down.send(problem_frame(None, None, &problem)).await.is_err() {
+                        return;
+                    }
+                }
+                Message::Close(_) => return,
+                // The library answers to those.
+                Message::Ping(_) | Message::Pong(_) => {}
+            }
+        }
+    }
+
+    /// Does what a client says. An error means that nobody listens any more.
+    async fn hear(&self, text: &str, down: &Down, subscriptions: &mut Subscriptions) -> Result<(), Gone> {
+        match up::read(text) {
+            Ok(Up::Subscribe(wanted)) => self.subscribe(wanted, down, subscriptions).await,
+            Ok(Up::SubscribeToNews) => {
+                let news = self.app.news().subscribe();
+                let task = tokio::spawn(tell_news(news, self.caller.tenant.clone(), down.clone()));
+                if let Some(former) = subscriptions.news.replace(task.abort_handle()) {
+                    former.abort();
+                }
+            }
+            Ok(Up::Unsubscribe(name)) => subscriptions.remove(&name),
+            Ok(Up::UnsubscribeFromNews) => {
+                if let Some(task) = subscriptions.news.take() {
+                    task.abort();
+                }
+            }
+            Ok(Up::Event { reference, session, event }) => {
+                let frame = match self.append(&session, &event).await {
+                    Ok(cursor) => cursor_frame(&session, &reference, &cursor),
+                    Err(problem) => problem_frame(Some(&session), Some(&reference), &problem),
+                };
+                down.send(frame).await.map_err(|_| Gone)?;
+            }
+            Err(bad) => {
+                let frame = problem_frame(bad.session.as_deref(), bad.reference.as_ref(), &bad.problem);
+                down.send(frame).await.map_err(|_| Gone)?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn append(&self, name: &str, event: &Json) -> Result<String, Problem> {
+        if self.caller.scope < Scope::Write {
+            return Err(Problem::forbidden(format!(
+                "the token has the scope `{}`, and this needs `write`",
+                self.caller.scope
+            )));
+        }
+        let key = self.key(name)?;
+        let limit = self.app.limits().event;
+        if event.as_str().len() > limit {
+            return Err(Problem::too_large(format!("an event may have {limit} bytes")));
+        }
+        let event = Event::from_json(event.as_str())?;
+        let appended = self.app.runs().append(&key, None, Events::of([&event])).await;
+        let appended = appended.map_err(|error| Problem::of_host(&error, &[]))?;
+        self.app.metrics().written.inc_by(appended.written as u64);
+        Ok(appended.cursor.to_string())
+    }
+
+    async fn subscribe(&self, wanted: Wanted, down: &Down, subscriptions: &mut Subscriptions) {
+        subscriptions.forget_ended();
+        if subscriptions.sessions.len() >= SUBSCRIPTIONS && !subscriptions.sessions.contains_key(&wanted.name) {
+            let problem = Problem::bad(format!("one connection follows {SUBSCRIPTIONS} sessions at most"));
+            let _ = down.send(problem_frame(Some(&wanted.name), None, &problem)).await;
+            return;
+        }
+        subscriptions.remove(&wanted.name);
+        let (app, down, name) = (self.app.clone(), down.clone(), wanted.name.clone());
+        let key = self.key(&wanted.name);
+        let task = tokio::spawn(async move {
+            let told = match key {
+                Ok(key) => follow(&app, key, &wanted, &down).await,
+                Err(problem) => Err(problem),
+            };
+            if let Err(problem) = told {
+                // Nobody listening is no fault.
+                let _ = down.send(problem_frame(Some(&wanted.name), None, &problem)).await;
+            }
+        });
+        subscriptions.sessions.insert(name, task.abort_handle());
+    }
+
+    fn key(&self, name: &str) -> Result<SessionKey, Problem> {
+        SessionKey::of_tenant(&self.caller.tenant, name).map_err(|_| Problem::no_session(name))
+    }
+}
+
+/// Nobody listens any more.
+struct Gone;
+
+/// What a connection follows.
+#[derive(Debug, Default)]
+struct Subscriptions {
+    sessions: HashMap<String, AbortHandle>,
+    news: Option<AbortHandle>,
+}
+
+impl Subscriptions {
+    fn remove(&mut self, name: &str) {
+        if let Some(task) = self.sessions.remove(name) {
+            task.abort();
+        }
+    }
+
+    fn forget_ended(&mut self) {
+        self.sessions.retain(|_, task| !task.is_finished());
+    }
+
+    fn end(&mut self) {
+        for (_, task) in self.sessions.drain() {
+            task.abort();
+        }
+        if let Some(task) = self.news.take() {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for Subscriptions {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Tells of a session until it is gone.
+async fn follow(app: &App, key: SessionKey, wanted: &Wanted, down: &Down) -> Result<(), Problem> {
+    let session = app.existing(key).await?;
+    let mut follow = Follow::begin(app.feeds(), session, wanted.style, wanted.from).await?;
+    loop {
+        match follow.next().await {
+            Ok(Next::Frames(slice)) => {
+                for frame in slice.frames() {
+                    if down.send(frame).await.is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+            Ok(Next::Live(cursor)) => {
+                let mut frame = session_frame(Some(&wanted.name));
+                frame.push_str(&format!("\"live\":\"{cursor}\"}}"));
+                if down.send(frame.into()).await.is_err() {
+                    return Ok(());
+                }
+            }
+            // The connection is closed with the service, and the client comes back.
+            Err(Error::Closed) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+async fn tell_news(mut news: broadcast::Receiver<Arc<Item>>, tenant: String, down: Down) {
+    loop {
+        let frame = match news.recv().await {
+            Ok(item) if item.tenant == tenant => Bytes::from(item.json.clone()),
+            Ok(_) => continue,
+            // What was missed is in the list of sessions.
+            Err(broadcast::error::RecvError::Lagged(_)) => Bytes::from_static(b"{\"sessions\":\"missed\"}"),
+            Err(broadcast::error::RecvError::Closed) => return,
+        };
+        if down.send(frame).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Sends what there is to send.
+async fn write(app: App, caller: Caller, mut sink: SplitSink<WebSocket, Message>, mut frames: mpsc::Receiver<Bytes>) {
+    let mut beat = app.heartbeat().subscribe();
+    let longest = app.limits().write_time;
+    loop {
+        let message = tokio::select! {
+            biased;
+            () = app.closing().cancelled() => {
+                let close = CloseFrame { code: close_code::AWAY, reason: Utf8Bytes::from_static("shutting down") };
+                let _ = tokio::time::timeout(Duration::from_secs(1), sink.send(Message::Close(Some(close)))).await;
+                return;
+            }
+            // Before what there is to tell, of which there may always be more.
+            beat = beat.changed() => match beat {
+                Ok(()) if caller.is_welcome(&app) => Message::Text(Utf8Bytes::from_static(HEARTBEAT)),
+                Ok(()) => {
+                    let close = CloseFrame { code: close_code::POLICY, reason: Utf8Bytes::from_static("token revoked") };
+                    let _ = tokio::time::timeout(Duration::from_secs(1), sink.send(Message::Close(Some(close)))).await;
+                    return;
+                }
+                Err(_) => return,
+            },
+            frame = frames.recv() => match frame {
+                // All frames are JSON, which is UTF-8.
+                Some(frame) => match Utf8Bytes::try_from(frame) {
+                    Ok(text) => Message::Text(text),
+                    Err(_) => continue,
+                },
+                None => return,
+            },
+        };
+        let sent = async {
+            sink.feed(message).await?;
+            if frames.is_empty() { sink.flush().await } else { Ok(()) }
+        };
+        // Who takes nothing for so long is gone, or comes back.
+        match tokio::time::timeout(longest, sent).await {
+            Ok(Ok(())) => {}
+            _ => return,
+        }
+    }
+}
+
+/// The beginning of a frame.
+fn session_frame(session: Option<&str>) -> String {
+    let mut frame = String::from("{");
+    if let Some(session) = session {
+        frame.push_str("\"session\":");
+        write_string(&mut frame, session);
+        frame.push(',');
+    }
+    frame
+}
+
+fn cursor_frame(session: &str, reference: &Json, cursor: &str) -> Bytes {
+    let mut frame = session_frame(Some(session));
+    frame.push_str(&format!("\"ref\":{},\"cursor\":\"{cursor}\"}}", reference.as_str()));
+    frame.into()
+}
+
+fn problem_frame(session: Option<&str>, reference: Option<&Json>, problem: &Problem) -> Bytes {
+    let mut frame = session_frame(session);
+    if let Some(reference) = reference {
+        frame.push_str(&format!("\"ref\":{},", reference.as_str()));
+    }
+    frame.push_str(&format!("\"problem\":{}}}", problem.to_json()));
+    frame.into()
+}

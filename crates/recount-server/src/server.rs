@@ -1,0 +1,122 @@
+//! The service, as programs start it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use axum::Router;
+use recount_host::Host;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::limits::Limits;
+use crate::runs::Runs;
+use crate::tokens::Tokens;
+use crate::{listen, news, routes, upkeep};
+
+/// How a service is started.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ServerOptions {
+    /// The names by which it is known, beside `localhost` and its own addresses.
+    pub hosts: Vec<String>,
+    /// The data directory, where its tokens are.
+    pub data: Option<PathBuf>,
+    /// How much anybody may ask for.
+    pub limits: Limits,
+    /// How long running replies have to come to a point where they can go on later, when the service ends.
+    pub drain: Duration,
+    /// After how long the deltas of what is complete are joined; nothing means never.
+    pub compact_after: Option<Duration>,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            hosts: Vec::new(),
+            data: None,
+            limits: Limits::default(),
+            drain: Duration::from_secs(10),
+            compact_after: None,
+        }
+    }
+}
+
+/// Why a service could not be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// It would be open to everybody.
+    #[error("{0} can be reached from other machines, and there are no tokens; hint: `recount token create` makes one")]
+    Unguarded(SocketAddr),
+    /// The address cannot be used.
+    #[error("cannot listen on {0}: {1}")]
+    Address(String, io::Error),
+    /// The network failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A service that listens.
+#[derive(Debug)]
+pub struct Server {
+    app: App,
+    router: Router,
+    listener: TcpListener,
+    drain: Duration,
+    compact_after: Option<Duration>,
+}
+
+impl Server {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    ///
+    /// When the address cannot be used, or when others could reach it and there are no tokens.
+    pub async fn bind(host: Host, listen: &str, options: ServerOptions) -> Result<Self, ServerError> {
+        listen::raise_open_file_limit();
+        let listener =
+            TcpListener::bind(listen).await.map_err(|error| ServerError::Address(listen.to_owned(), error))?;
+        let address = listener.local_addr()?;
+        let tokens = options.data.as_deref().map_or_else(Tokens::none, Tokens::in_directory);
+        if !address.ip().to_canonical().is_loopback() && !tokens.are_required() {
+            return Err(ServerError::Unguarded(address));
+        }
+        let app = App::new(Runs::new(host), tokens, &options.hosts, options.limits);
+        let router = routes::router(&app);
+        Ok(Self { app, router, listener, drain: options.drain, compact_after: options.compact_after })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not say.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until it is told to stop. Then it takes no more work, lets replies come to a point where they can go on
+    /// later, and ends all connections.
+    pub async fn run(self, stop: CancellationToken) {
+        let Self { app, router, listener, drain, compact_after } = self;
+        let news = tokio::spawn(news::watch(app.clone()));
+        let keeping = tokio::spawn(upkeep::keep_house(app.clone(), compact_after));
+        let done = CancellationToken::new();
+        let ending = {
+            let (app, done) = (app.clone(), done.clone());
+            async move {
+                stop.cancelled().await;
+                app.start_draining();
+                app.runs().drain(drain).await;
+                app.closing().cancel();
+                done.cancel();
+            }
+        };
+        tokio::join!(listen::serve(app, router, listener, done), ending);
+        news.abort();
+        keeping.abort();
+    }
+}

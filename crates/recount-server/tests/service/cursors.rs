@@ -1,0 +1,327 @@
+//! Readers that drop off all the time, while others write: each ends up with what an uninterrupted one has.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pretty_assertions::assert_eq;
+use recount_log::storage::Show;
+use recount_log::{Log, Session};
+use recount_message::{AgentEvent, Checkpoint, Event, Fold, ReplyEnd, ReplyWriter, Stamps, ToolResultState, Usage};
+use recount_testkit::random::Random;
+use serde_json::{Value, json};
+
+use crate::sockets::Socket;
+use crate::support::{PATIENCE, Service, said};
+
+/// What readers are shown.
+const STYLES: [&str; 6] =
+    ["", "dialect=java", "dialect=java1", "dialect=typescript", "all=true", "signals=false&all=true"];
+const SESSIONS: usize = 4;
+/// How the last message reads.
+const END: &str = "this is the end";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Stream,
+    Socket,
+    CatchUp,
+}
+
+struct Course {
+    service: Service,
+    /// How often a reader has dropped off.
+    drops: AtomicUsize,
+    wanted: usize,
+    /// Nothing more is written.
+    is_over: AtomicBool,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_drops_off_ends_up_with_the_same() {
+    let wanted = std::env::var("RECOUNT_DISCONNECTS").ok().and_then(|count| count.parse().ok()).unwrap_or(5_000);
+    let service = Service::with(Log::in_memory(), recount_server::ServerOptions::default()).await;
+    for number in 0..SESSIONS {
+        service.log.create(format!("s{number}").parse().unwrap()).await.unwrap();
+    }
+    let course = Arc::new(Course { service, drops: AtomicUsize::new(0), wanted, is_over: AtomicBool::new(false) });
+    let mut readers = Vec::new();
+    for (number, style) in STYLES.iter().cycle().take(3 * STYLES.len()).enumerate() {
+        let way = [Way::Stream, Way::Socket, Way::CatchUp][number / STYLES.len()];
+        let session = number % SESSIONS;
+        readers.push((
+            session,
+            *style,
+            way,
+            tokio::spawn(read(Arc::clone(&course), session, style, way, number as u64)),
+        ));
+    }
+    let visitors: Vec<_> = (0..SESSIONS).map(|session| tokio::spawn(visit(Arc::clone(&course), session))).collect();
+    let writers: Vec<_> = (0..SESSIONS).map(|session| tokio::spawn(write(Arc::clone(&course), session))).collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    course.is_over.store(true, Ordering::Release);
+    for (session, style, way, reader) in readers {
+        let expected = uninterrupted(&course.service, session, style).await;
+        let seen = reader.await.unwrap();
+        assert_eq!(seen.len(), expected.len(), "{way:?} of s{session} with {style:?}");
+        assert!(seen == expected, "{way:?} of s{session} with {style:?}");
+    }
+    for (session, visitor) in visitors.into_iter().enumerate() {
+        let entries = uninterrupted(&course.service, session, "all=true").await;
+        check_visits(&entries, &visitor.await.unwrap());
+        let fold = folded(&entries);
+        let stored = course.service.log.session(format!("s{session}").parse().unwrap());
+        let stored = stored.messages(None, Show::All, usize::MAX - 1).await.unwrap().unwrap();
+        assert!(fold.messages().map(recount_message::Msg::to_json).eq(stored.messages), "s{session}");
+    }
+    assert!(course.drops.load(Ordering::Acquire) >= wanted);
+}
+
+/// Writes replies, two at a time, until readers have dropped off often enough.
+async fn write(course: Arc<Course>, number: usize) {
+    let session = course.service.log.session(format!("s{number}").parse().unwrap());
+    let mut random = Random::new(number as u64);
+    let mut open: Vec<Vec<AgentEvent>> = Vec::new();
+    while course.drops.load(Ordering::Acquire) < course.wanted {
+        if open.len() < 2 {
+            let parent = open.first().and_then(|events| events.first()?.reply_id().map(str::to_owned));
+            let parent = parent.filter(|_| random.chance(40));
+            let mut events = reply(&mut random, parent.as_deref());
+            events.reverse();
+            open.push(events);
+        }
+        let at = random.below(open.len());
+        let count = random.between(1, 6).min(open[at].len());
+        let batch: Vec<AgentEvent> = (0..count).filter_map(|_| open[at].pop()).collect();
+        append(&session, &batch).await;
+        open.retain(|events| !events.is_empty());
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    for mut events in open {
+        events.reverse();
+        append(&session, &events).await;
+    }
+    append(&session, &[said(END)]).await;
+}
+
+async fn append(session: &Session, events: &[AgentEvent]) {
+    assert_eq!(session.append(events).await.unwrap().written, events.len());
+}
+
+/// The events of a reply with a bit of everything.
+fn reply(random: &mut Random, parent: Option<&str>) -> Vec<AgentEvent> {
+    let mut events = Vec::new();
+    let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Friday");
+    for round in 0..random.between(1, 3) {
+        reply.model_call("demo");
+        for _ in 0..random.below(4) {
+            reply.thinking("hm, ");
+        }
+        for number in 0..random.between(1, 6) {
+            reply.text(format!("word{number} \u{1f600} "));
+        }
+        let call = random.chance(60).then(|| {
+            let call = reply.tool_call(&format!("call-{round}"), "search");
+            reply.tool_input(&call, r#"{"query":"#);
+            reply.tool_input(&call, r#""weather"}"#);
+            reply.end_tool_call(&call);
+            call
+        });
+        reply.end_model_call(Some(Usage::new(10, 3)));
+        if let Some(call) = call {
+            let result = reply.tool_result(call);
+            reply.result_text(&result, "It ");
+            reply.result_text(&result, "rains");
+            reply.end_result(result, ToolResultState::Success);
+        }
+    }
+    reply.end(ReplyEnd::completed());
+    if let Some(parent) = parent {
+        events[0] = events[0].clone().carrying("parent", parent);
+    }
+    events
+}
+
+/// Reads a session to its end, a little at a time.
+async fn read(course: Arc<Course>, session: usize, style: &'static str, way: Way, seed: u64) -> Vec<String> {
+    let mut random = Random::new(seed + 1_000);
+    let (mut seen, mut cursor) = (Vec::new(), "start".to_owned());
+    loop {
+        // Many are gone before they have read anything.
+        let count = if random.chance(20) { 0 } else { random.between(1, 40) };
+        let is_over = course.is_over.load(Ordering::Acquire);
+        let before = cursor.clone();
+        match way {
+            Way::Stream => read_stream(&course.service, session, style, count, &mut cursor, &mut seen).await,
+            Way::Socket => read_socket(&course.service, session, style, count, &mut cursor, &mut seen).await,
+            Way::CatchUp => catch_up(&course.service, session, style, count, &mut cursor, &mut seen).await,
+        }
+        course.drops.fetch_add(1, Ordering::AcqRel);
+        // With nothing more to come, who has read something and is where it was is at the end.
+        if is_over && count > 0 && cursor == before {
+            return seen;
+        }
+    }
+}
+
+/// Nothing comes for so long: the reader looks again whether there is anything to wait for.
+const QUIET: Duration = Duration::from_millis(100);
+
+async fn read_stream(
+    service: &Service,
+    session: usize,
+    style: &str,
+    count: usize,
+    cursor: &mut String,
+    seen: &mut Vec<String>,
+) {
+    // As a browser does it the first time, and when it comes back.
+    let mut stream = if cursor == "start" {
+        service.stream(&format!("/v1/sessions/s{session}/stream?{style}&after=start"), &[]).await
+    } else {
+        service.stream(&format!("/v1/sessions/s{session}/stream?{style}"), &[("last-event-id", cursor)]).await
+    };
+    let mut pending = Vec::new();
+    for _ in 0..count {
+        let Ok(frame) = tokio::time::timeout(QUIET, stream.next()).await else { return };
+        let frame = frame.expect("a frame");
+        assert_eq!(frame.event, None, "{frame:?}");
+        pending.push(frame.data);
+        // Without an id it comes again.
+        if let Some(id) = frame.id {
+            seen.append(&mut pending);
+            *cursor = id;
+        }
+    }
+}
+
+async fn read_socket(
+    service: &Service,
+    session: usize,
+    style: &str,
+    count: usize,
+    cursor: &mut String,
+    seen: &mut Vec<String>,
+) {
+    let mut socket = Socket::open(service, "/v1/ws").await;
+    let mut wanted = json!({"subscribe": format!("s{session}"), "after": cursor});
+    for (name, value) in style.split('&').filter_map(|pair| pair.split_once('=')) {
+        wanted[name] = if name == "dialect" { json!(value) } else { json!(value == "true") };
+    }
+    socket.say(wanted).await;
+    let mut pending = Vec::new();
+    for _ in 0..count {
+        let Ok(frame) = tokio::time::timeout(QUIET, socket.text()).await else { return };
+        let frame = frame.expect("a frame");
+        let Some((head, event)) = frame.split_once("\"event\":") else {
+            assert!(frame.contains("\"live\":"), "{frame}");
+            continue;
+        };
+        pending.push(event.strip_suffix('}').unwrap().to_owned());
+        if let Some((_, id)) = head.split_once("\"id\":\"") {
+            seen.append(&mut pending);
+            *cursor = id.split('"').next().unwrap().to_owned();
+        }
+    }
+}
+
+async fn catch_up(
+    service: &Service,
+    session: usize,
+    style: &str,
+    count: usize,
+    cursor: &mut String,
+    seen: &mut Vec<String>,
+) {
+    let limit = count.max(1);
+    let path = format!("/v1/sessions/s{session}/events?{style}&after={cursor}&limit={limit}");
+    let answer = service.get(&path).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    if count == 0 {
+        return;
+    }
+    seen.extend(answer.text().lines().map(str::to_owned));
+    *cursor = answer.header("recount-cursor").unwrap();
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}
+
+/// What a reader sees who never drops off.
+async fn uninterrupted(service: &Service, session: usize, style: &str) -> Vec<String> {
+    let head = service.get(&format!("/v1/sessions/s{session}")).await.value()["cursor"].as_str().unwrap().to_owned();
+    let mut stream = service.stream(&format!("/v1/sessions/s{session}/stream?{style}&after=start"), &[]).await;
+    let mut seen = Vec::new();
+    loop {
+        let wait = if style.contains("signals=false") { QUIET * 5 } else { PATIENCE };
+        // The very last entry is a signal, so who is shown none does not know that it was there.
+        let Ok(frame) = tokio::time::timeout(wait, stream.next()).await else { return seen };
+        let frame = frame.expect("a frame");
+        seen.push(frame.data);
+        if frame.id.is_some_and(|id| id == head) {
+            return seen;
+        }
+    }
+}
+
+/// What somebody saw who came without a cursor: a snapshot, and some entries after it.
+struct Visit {
+    snapshot: Value,
+    entries: Vec<String>,
+    /// The number of the last one.
+    seq: u64,
+}
+
+/// Comes again and again as if for the first time.
+async fn visit(course: Arc<Course>, session: usize) -> Vec<Visit> {
+    let mut random = Random::new(session as u64 + 2_000);
+    let mut visits = Vec::new();
+    while !course.is_over.load(Ordering::Acquire) {
+        let mut stream = course.service.stream(&format!("/v1/sessions/s{session}/stream?all=true"), &[]).await;
+        let first = stream.next().await.unwrap();
+        assert_eq!(first.event.as_deref(), Some("snapshot"));
+        let mut visit = Visit {
+            snapshot: serde_json::from_str(&first.data).unwrap(),
+            entries: Vec::new(),
+            seq: crate::support::seq(&first.id.unwrap()),
+        };
+        for _ in 0..random.below(30) {
+            let Ok(frame) = tokio::time::timeout(QUIET, stream.next()).await else { break };
+            let frame = frame.unwrap();
+            let seq = crate::support::seq(&frame.id.unwrap());
+            assert_eq!(seq, visit.seq + 1, "no hole and nothing twice");
+            visit.seq = seq;
+            visit.entries.push(frame.data);
+        }
+        if visits.len() < 40 {
+            visits.push(visit);
+        }
+        course.drops.fetch_add(1, Ordering::AcqRel);
+    }
+    visits
+}
+
+fn folded(entries: &[String]) -> Fold {
+    let events: Vec<Event<'_>> = entries.iter().map(|entry| Event::from_json(entry).unwrap()).collect();
+    events.iter().collect()
+}
+
+/// Holds what visitors saw to the log.
+fn check_visits(entries: &[String], visits: &[Visit]) {
+    for visit in visits {
+        let expected = folded(&entries[..usize::try_from(visit.seq).unwrap()]);
+        let open = visit.snapshot["open"].as_object().unwrap().values().cloned().collect::<Vec<Value>>();
+        let checkpoint = json!({"version": 1, "cursor": "0", "replies": open}).to_string();
+        let mut fold = Fold::resume(Checkpoint::from_json(&checkpoint).unwrap());
+        for entry in &visit.entries {
+            let _ = fold.apply(&Event::from_json(entry).unwrap());
+        }
+        for message in fold.messages() {
+            assert_eq!(Some(message.to_json()), expected.message(message.id()).map(recount_message::Msg::to_json));
+        }
+        for message in visit.snapshot["messages"].as_array().unwrap() {
+            let known = expected.message(message["id"].as_str().unwrap()).unwrap().to_json();
+            assert_eq!(*message, serde_json::from_str::<Value>(&known).unwrap());
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The document and the routes say the same.
+
+use serde_json::Value;
+
+use crate::support::Service;
+
+#[tokio::test]
+async fn every_route_is_described_and_every_described_route_is_there() {
+    let service = Service::with_session("s").await;
+    let document = service.get("/openapi.json").await.value();
+    assert_eq!(document["openapi"], "3.1.0");
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let concrete = path.replace("{id}", "s").replace("{digest}", &"0".repeat(64));
+        for method in ["get", "put", "post", "patch", "delete"] {
+            if concrete.ends_with("/stream") && method == "get" {
+                continue;
+            }
+            let answer = service.json(&method.to_uppercase(), &concrete, "").await;
+            match &methods[method] {
+                Value::Null => assert_eq!(answer.status, 405, "{method} {path}"),
+                operation => {
+                    let status = answer.status.to_string();
+                    assert!(answer.status != 405, "{method} {path}");
+                    assert!(!operation["responses"][&status].is_null(), "{method} {path} answers {status}");
+                }
+            }
+            if answer.status == 204 {
+                service.json("PUT", "/v1/sessions/s", "").await;
+            }
+        }
+    }
+}

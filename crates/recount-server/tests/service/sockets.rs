@@ -1,0 +1,146 @@
+//! Sessions over a WebSocket.
+
+use futures_util::{SinkExt, StreamExt};
+use pretty_assertions::assert_eq;
+use recount_message::Event;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+
+use crate::support::{PATIENCE, Service, lines_of, reply, said};
+
+pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+impl Socket {
+    pub(crate) async fn open(service: &Service, path: &str) -> Self {
+        let (socket, _) = tokio_tungstenite::connect_async(format!("ws://{}{path}", service.address)).await.unwrap();
+        Self(socket)
+    }
+
+    pub(crate) async fn say(&mut self, value: Value) {
+        self.0.send(Message::text(value.to_string())).await.unwrap();
+    }
+
+    /// The next frame as it was sent; nothing when the other side has closed.
+    pub(crate) async fn text(&mut self) -> Option<String> {
+        loop {
+            match tokio::time::timeout(PATIENCE, self.0.next()).await.expect("a frame")? {
+                Ok(Message::Text(text)) if text.as_str() == "{}" => {}
+                Ok(Message::Text(text)) => return Some(text.to_string()),
+                Ok(Message::Close(_)) | Err(_) => return None,
+                Ok(_) => {}
+            }
+        }
+    }
+
+    pub(crate) async fn next(&mut self) -> Value {
+        serde_json::from_str(&self.text().await.expect("a frame")).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn one_connection_follows_many_sessions() {
+    let service = Service::with_session("a").await;
+    service.json("PUT", "/v1/sessions/b", "").await;
+    let mut socket = Socket::open(&service, "/v1/ws").await;
+    socket.say(json!({"subscribe": "a"})).await;
+    let snapshot = socket.next().await;
+    assert_eq!((&snapshot["session"], &snapshot["snapshot"]["messages"]), (&json!("a"), &json!([])));
+    let live = socket.next().await;
+    assert_eq!((&live["session"], &live["live"]), (&json!("a"), &snapshot["id"]));
+    socket.say(json!({"subscribe": "b", "after": "start"})).await;
+    assert_eq!(socket.next().await["session"], "b");
+
+    let event = said("Hi");
+    let answer = service.lines("/v1/sessions/b/events", &lines_of(std::slice::from_ref(&event))).await.value();
+    let cursor = answer["cursor"].as_str().unwrap();
+    let frame = socket.text().await.unwrap();
+    assert_eq!(frame, format!(r#"{{"session":"b","id":"{cursor}","event":{}}}"#, event.to_json()));
+
+    socket.say(json!({"unsubscribe": "b"})).await;
+    socket.say(json!({"subscribe": "nobody"})).await;
+    let problem = socket.next().await;
+    assert_eq!((&problem["session"], &problem["problem"]["status"]), (&json!("nobody"), &json!(404)));
+}
+
+#[tokio::test]
+async fn what_is_said_is_answered() {
+    let service = Service::with_session("s").await;
+    let mut socket = Socket::open(&service, "/v1/sessions/s/ws?after=now").await;
+    assert!(socket.next().await["live"].is_string());
+    let event: Value = serde_json::from_str(&said("Hi").to_json()).unwrap();
+    socket.say(json!({"ref": 7, "session": "s", "event": event})).await;
+    let (mut told, mut seen) = (None, None);
+    while told.is_none() || seen.is_none() {
+        let frame = socket.next().await;
+        if frame["ref"].is_null() { seen = Some(frame) } else { told = Some(frame) }
+    }
+    let (told, seen) = (told.unwrap(), seen.unwrap());
+    assert_eq!((&told["ref"], &told["session"], &told["cursor"]), (&json!(7), &json!("s"), &seen["id"]));
+
+    let foreign = json!({"type": "USER_INTERRUPT", "reply_id": "nobody"});
+    socket.say(json!({"ref": "x", "session": "s", "event": foreign})).await;
+    let refused = socket.next().await;
+    assert_eq!((&refused["ref"], &refused["problem"]["reason"]), (&json!("x"), &json!("foreign")));
+    socket.say(json!({"ref": 8, "session": "s", "event": {"type": "REPLY_START"}})).await;
+    assert_eq!(socket.next().await["problem"]["status"], 400);
+    socket.say(json!({"what": 1})).await;
+    assert_eq!(socket.next().await["problem"]["status"], 400);
+}
+
+#[tokio::test]
+async fn cursors_are_the_same_as_everywhere() {
+    let service = Service::with_session("s").await;
+    let events = reply(&["Hello"]);
+    service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
+    let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
+    let third = stream.take(3).await.pop().unwrap().id.unwrap();
+    let mut socket = Socket::open(&service, &format!("/v1/sessions/s/ws?after={third}")).await;
+    for event in &events[3..] {
+        let frame = socket.next().await;
+        assert_eq!(frame["event"]["id"], Value::from(event.id.as_ref()));
+    }
+    assert!(socket.next().await["live"].is_string());
+    let mut socket = Socket::open(&service, "/v1/sessions/s/ws?after=1.1").await;
+    assert_eq!(socket.next().await, json!({"session": "s", "gap": {"reason": "epoch"}}));
+    assert!(socket.next().await["snapshot"].is_object());
+}
+
+#[tokio::test]
+async fn news_of_sessions_are_told() {
+    let service = Service::start().await;
+    let mut socket = Socket::open(&service, "/v1/ws").await;
+    socket.say(json!({"subscribe": "sessions"})).await;
+    // Nothing answers to that, so something is said until it is heard.
+    let mut heard = Value::Null;
+    for number in 0.. {
+        let name = format!("s{number}");
+        service.json("PUT", &format!("/v1/sessions/{name}"), "").await;
+        if let Ok(frame) = tokio::time::timeout(std::time::Duration::from_millis(50), socket.text()).await {
+            heard = serde_json::from_str(&frame.unwrap()).unwrap();
+            break;
+        }
+    }
+    assert_eq!((&heard["change"], &heard["info"]["status"]), (&json!("created"), &json!("idle")));
+    let name = heard["session"].as_str().unwrap().to_owned();
+    let events = reply(&["Hello"]);
+    service.lines(&format!("/v1/sessions/{name}/events"), &lines_of(&events[..2])).await;
+    loop {
+        let frame = socket.next().await;
+        if frame["session"] == *name && frame["change"] == "changed" {
+            assert_eq!(frame["info"]["status"], "running");
+            break;
+        }
+    }
+    assert_eq!(events[0].type_name(), Event::from_json(&events[0].to_json()).unwrap().type_name());
+}
+
+#[tokio::test]
+async fn a_socket_is_closed_with_the_service() {
+    let service = Service::with_session("s").await;
+    let mut socket = Socket::open(&service, "/v1/sessions/s/ws").await;
+    assert!(socket.next().await["snapshot"].is_object());
+    service.stop.cancel();
+    while socket.text().await.is_some() {}
+}

@@ -1,0 +1,190 @@
+//! Server-sent events, byte by byte.
+
+use pretty_assertions::assert_eq;
+use recount_dialect::{Dialect, StreamReader};
+use recount_message::{Event, Fold};
+use serde_json::json;
+
+use crate::support::{Service, lines_of, reply, said};
+
+#[tokio::test]
+async fn a_stream_is_the_log() {
+    let service = Service::with_session("s").await;
+    let before: Vec<_> = [said("Hi")].into_iter().chain(reply(&["Hello"])).collect();
+    let cursor = service.lines("/v1/sessions/s/events", &lines_of(&before)).await.value();
+    let epoch = cursor["cursor"].as_str().unwrap().split('.').next().unwrap().to_owned();
+
+    let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
+    assert!(stream.head.starts_with("HTTP/1.1 200 OK\n"));
+    for header in ["content-type: text/event-stream; charset=utf-8", "x-accel-buffering: no", "cache-control: no-store"]
+    {
+        assert!(stream.head.contains(header), "{}", stream.head);
+    }
+    let after = reply(&["And ", "more"]);
+    service.lines("/v1/sessions/s/events", &lines_of(&after)).await;
+    let all: Vec<_> = before.iter().chain(&after).collect();
+    for (frame, (event, seq)) in stream.take(all.len()).await.iter().zip(all.iter().zip(1..)) {
+        assert_eq!((frame.id.as_deref(), frame.event.as_deref()), (Some(format!("{epoch}.{seq}").as_str()), None));
+        assert_eq!(frame.data, event.to_json());
+    }
+}
+
+#[tokio::test]
+async fn without_a_cursor_a_snapshot_comes_first() {
+    let service = Service::with_session("s").await;
+    let events = reply(&["Hello, ", "Alice"]);
+    let (open, rest) = events.split_at(4);
+    let head = service.lines("/v1/sessions/s/events", &lines_of(&[said("Hi")])).await;
+    assert_eq!(head.status, 200);
+    let head = service.lines("/v1/sessions/s/events", &lines_of(open)).await.value();
+    let mut stream = service.stream("/v1/sessions/s/stream", &[]).await;
+    let snapshot = stream.next().await.unwrap();
+    assert_eq!((snapshot.event.as_deref(), snapshot.id.as_deref()), (Some("snapshot"), head["cursor"].as_str()));
+    let value: serde_json::Value = serde_json::from_str(&snapshot.data).unwrap();
+    let id = events[0].reply_id().unwrap();
+    assert_eq!((value["messages"].as_array().unwrap().len(), &value["before"]), (1, &json!(null)));
+    assert_eq!(value["open"][id]["message"]["id"], id);
+    // Whoever folds on from the snapshot has what everybody has.
+    let checkpoint = format!(r#"{{"version":1,"cursor":"0","replies":[{}]}}"#, value["open"][id]);
+    let mut fold = Fold::resume(recount_message::Checkpoint::from_json(&checkpoint).unwrap());
+    service.lines("/v1/sessions/s/events", &lines_of(rest)).await;
+    for frame in stream.take(rest.len()).await {
+        assert_eq!(fold.apply(&Event::from_json(&frame.data).unwrap()).reason(), None);
+    }
+    let whole: Fold = events.iter().collect();
+    assert!(fold.messages().eq(whole.messages()));
+}
+
+#[tokio::test]
+async fn a_reader_goes_on_where_it_was() {
+    let service = Service::with_session("s").await;
+    let events: Vec<_> = (0..10).map(|number| said(&number.to_string())).collect();
+    service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
+    let mut first = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
+    let seen = first.take(4).await;
+    drop(first);
+    let id = seen[3].id.clone().unwrap();
+    let mut second = service.stream("/v1/sessions/s/stream?after=now", &[("last-event-id", &id)]).await;
+    let frames = second.take(6).await;
+    let data: Vec<_> = frames.iter().map(|frame| frame.data.clone()).collect();
+    assert_eq!(data, events[4..].iter().map(Event::to_json).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_cursor_that_cannot_be_continued_gets_a_gap_and_a_snapshot() {
+    let service = Service::with_session("s").await;
+    let head = service.lines("/v1/sessions/s/events", &lines_of(&[said("one")])).await.value();
+    let head = head["cursor"].as_str().unwrap();
+    let (epoch, _) = head.split_once('.').unwrap();
+    for (given, reason) in [("1.1", "epoch"), (&*format!("{epoch}.99"), "future"), ("nonsense", "epoch")] {
+        let mut stream = service.stream("/v1/sessions/s/stream", &[("last-event-id", given)]).await;
+        let frames = stream.take(2).await;
+        assert_eq!((frames[0].event.as_deref(), &frames[0].id), (Some("gap"), &None));
+        assert_eq!(frames[0].data, format!(r#"{{"reason":"{reason}"}}"#));
+        assert_eq!((frames[1].event.as_deref(), frames[1].id.as_deref()), (Some("snapshot"), Some(head)));
+    }
+    // An empty one is as good as none.
+    let mut stream = service.stream("/v1/sessions/s/stream?after=", &[("last-event-id", "")]).await;
+    assert_eq!(stream.next().await.unwrap().event.as_deref(), Some("snapshot"));
+}
+
+#[tokio::test]
+async fn sub_agents_are_hidden_unless_asked_for() {
+    let service = Service::with_session("s").await;
+    let outer = reply(&["outer"]);
+    let id = outer[0].reply_id().unwrap().to_owned();
+    let mut inner = reply(&["inner"]);
+    inner[0] = inner[0].clone().carrying("parent", id.as_str());
+    let mut events = outer[..3].to_vec();
+    events.extend(inner.iter().cloned());
+    events.extend(outer[3..].iter().cloned());
+    service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
+    service.lines("/v1/sessions/s/events", &lines_of(&[said("end")])).await;
+
+    let mut shown = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
+    let data: Vec<_> = shown.take(outer.len() + 1).await.into_iter().map(|frame| frame.data).collect();
+    assert_eq!(data[..outer.len()], outer.iter().map(Event::to_json).collect::<Vec<_>>());
+    let mut all = service.stream("/v1/sessions/s/stream?after=start&all=true", &[]).await;
+    let data: Vec<_> = all.take(events.len()).await.into_iter().map(|frame| frame.data).collect();
+    assert_eq!(data, events.iter().map(Event::to_json).collect::<Vec<_>>());
+    // Somebody who comes in the middle is shown the same.
+    let fourth = 5;
+    let cursor = service.get("/v1/sessions/s").await.value()["cursor"].as_str().unwrap().to_owned();
+    let (epoch, _) = cursor.split_once('.').unwrap();
+    let rest = service.get(&format!("/v1/sessions/s/events?after={epoch}.{fourth}")).await.text();
+    assert!(!rest.contains("inner") && rest.contains("end"));
+    let quiet = service.get("/v1/sessions/s/events?signals=false").await.text();
+    assert!(!quiet.contains("CUSTOM"));
+    assert_eq!(service.get("/v1/sessions/s/messages").await.value()["messages"].as_array().unwrap().len(), 2);
+    assert_eq!(service.get("/v1/sessions/s/messages?all=true").await.value()["messages"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn every_dialect_folds_into_the_same_messages() {
+    let service = Service::with_session("s").await;
+    let events = reply(&["Hello, ", "Alice"]);
+    let (before, after) = events.split_at(3);
+    service.lines("/v1/sessions/s/events", &lines_of(before)).await;
+    for dialect in [Dialect::Java, Dialect::Java1, Dialect::TypeScript] {
+        let session = format!("fork-{dialect}");
+        let mut fold = Fold::new();
+        let mut reader = StreamReader::new(dialect);
+        service.json("PUT", &format!("/v1/sessions/{session}"), "").await;
+        service.lines(&format!("/v1/sessions/{session}/events"), &lines_of(before)).await;
+        let mut stream = service.stream(&format!("/v1/sessions/{session}/stream?dialect={dialect}"), &[]).await;
+        service.lines(&format!("/v1/sessions/{session}/events"), &lines_of(after)).await;
+        let end = format!(".{}", events.len());
+        loop {
+            let frame = stream.next().await.unwrap();
+            if !frame.data.is_empty() {
+                for event in reader.push(&frame.data).unwrap() {
+                    let _ = fold.apply(&event);
+                }
+            }
+            if frame.id.is_some_and(|id| id.ends_with(&end)) {
+                break;
+            }
+        }
+        let text = fold.messages().next().unwrap().text();
+        assert_eq!(text.as_deref(), Some("Hello, Alice"), "{dialect}");
+    }
+}
+
+#[tokio::test]
+async fn a_removed_session_ends_its_streams() {
+    let service = Service::with_session("s").await;
+    let mut stream = service.stream("/v1/sessions/s/stream?after=now", &[]).await;
+    service.ask("DELETE", "/v1/sessions/s", &[], b"").await;
+    assert_eq!(stream.next().await, None);
+    service.get("/v1/sessions/s/stream").await.problem(404);
+}
+
+#[tokio::test]
+async fn streams_end_when_the_service_does() {
+    let service = Service::with_session("s").await;
+    let mut stream = service.stream("/v1/sessions/s/stream?after=now", &[]).await;
+    service.stop.cancel();
+    assert_eq!(stream.next().await, None);
+    tokio::time::timeout(crate::support::PATIENCE, service.task).await.unwrap().unwrap();
+}
+
+/// A connection that asked for something else before is served by other code.
+#[tokio::test]
+async fn a_stream_may_be_the_second_request_of_a_connection() {
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+    let service = Service::with_session("s").await;
+    service.lines("/v1/sessions/s/events", &lines_of(&[said("one")])).await;
+    let mut stream = tokio::net::TcpStream::connect(service.address).await.unwrap();
+    let host = service.address;
+    let both = format!(
+        "GET /healthz HTTP/1.1\r\nhost: {host}\r\n\r\nGET /v1/sessions/s/stream?after=start HTTP/1.1\r\nhost: {host}\r\n\r\n"
+    );
+    stream.write_all(both.as_bytes()).await.unwrap();
+    let mut lines = BufReader::new(stream).lines();
+    let mut seen = String::new();
+    while !seen.contains("data: ") {
+        seen.push_str(&lines.next_line().await.unwrap().unwrap());
+        seen.push('\n');
+    }
+    assert!(seen.contains("transfer-encoding: chunked"), "{seen}");
+}

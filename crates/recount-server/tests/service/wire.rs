@@ -1,0 +1,260 @@
+//! The routes, answer by answer.
+
+use pretty_assertions::assert_eq;
+use recount_message::{Event, Fold};
+use serde_json::{Value, json};
+
+use crate::support::{Service, lines_of, reply, said, seq};
+
+#[tokio::test]
+async fn sessions_are_made_changed_and_removed() {
+    let service = Service::start().await;
+    let made = service.json("POST", "/v1/sessions", r#"{"title":"Holidays","metadata":{"a":1.0}}"#).await;
+    assert_eq!(made.status, 201);
+    let session = made.value();
+    let id = session["id"].as_str().unwrap();
+    assert_eq!(made.header("location"), Some(format!("/v1/sessions/{id}")));
+    assert_eq!(
+        (&session["title"], &session["status"], &session["open"]),
+        (&json!("Holidays"), &json!("idle"), &json!([]))
+    );
+    assert!(made.text().contains(r#""metadata":{"a":1.0}"#), "numbers stay as they came: {}", made.text());
+
+    let changed = service.json("PATCH", &format!("/v1/sessions/{id}"), r#"{"title":null,"retention":"7d"}"#).await;
+    assert_eq!(
+        (changed.status, &changed.value()["title"], &changed.value()["retention"]),
+        (200, &Value::Null, &json!("7d"))
+    );
+    let one = service.get(&format!("/v1/sessions/{id}")).await.value();
+    assert_eq!((&one["metadata"], &one["usage"]["input_tokens"]), (&json!({"a": 1.0}), &json!(0)));
+
+    let problem = service.json("PATCH", &format!("/v1/sessions/{id}"), r#"{"colour":"red"}"#).await.problem(400);
+    assert_eq!(problem["field"], "colour");
+    let problem = service.json("PATCH", &format!("/v1/sessions/{id}"), r#"{"retention":"soon"}"#).await.problem(400);
+    assert_eq!(problem["field"], "retention");
+
+    assert_eq!(service.ask("DELETE", &format!("/v1/sessions/{id}"), &[], b"").await.status, 204);
+    service.get(&format!("/v1/sessions/{id}")).await.problem(404);
+    service.ask("DELETE", &format!("/v1/sessions/{id}"), &[], b"").await.problem(404);
+}
+
+#[tokio::test]
+async fn a_session_may_have_a_name_of_ones_own() {
+    let service = Service::start().await;
+    let first = service.json("PUT", "/v1/sessions/chat-7", r#"{"title":"One"}"#).await;
+    assert_eq!((first.status, &first.value()["id"]), (201, &json!("chat-7")));
+    let again = service.json("PUT", "/v1/sessions/chat-7", "{}").await;
+    assert_eq!((again.status, &again.value()["title"]), (200, &json!("One")));
+    assert_eq!(again.value()["cursor"], first.value()["cursor"]);
+    let problem = service.json("PUT", "/v1/sessions/no%20spaces", "{}").await.problem(400);
+    assert_eq!(problem["field"], "id");
+}
+
+#[tokio::test]
+async fn sessions_are_listed_page_by_page() {
+    let service = Service::start().await;
+    for name in ["a", "b", "c"] {
+        service.json("PUT", &format!("/v1/sessions/{name}"), "{}").await;
+    }
+    let first = service.get("/v1/sessions?limit=2").await.value();
+    assert_eq!((first["sessions"].as_array().unwrap().len(), &first["next"]), (2, &json!("b")));
+    let second = service.get("/v1/sessions?limit=2&after=b").await.value();
+    assert_eq!((&second["sessions"][0]["id"], &second["next"]), (&json!("c"), &Value::Null));
+    let problem = service.get("/v1/sessions?limit=0").await.problem(400);
+    assert_eq!(problem["field"], "limit");
+}
+
+#[tokio::test]
+async fn events_are_written_once_however_they_are_cut() {
+    let service = Service::with_session("s").await;
+    let events: Vec<_> = [said("Hi")].into_iter().chain(reply(&["Hello, ", "Alice"])).collect();
+    let first = service.lines("/v1/sessions/s/events", &lines_of(&events[..3])).await;
+    assert_eq!((first.status, &first.value()["written"], &first.value()["duplicates"]), (200, &json!(3), &json!(0)));
+    let again = service.lines("/v1/sessions/s/events", &lines_of(&events)).await.value();
+    assert_eq!((&again["written"], &again["duplicates"]), (&json!(events.len() - 3), &json!(3)));
+    assert_eq!(seq(again["cursor"].as_str().unwrap()), events.len() as u64);
+    let array = format!("[{}]", events.iter().map(Event::to_json).collect::<Vec<_>>().join(","));
+    let third = service.json("POST", "/v1/sessions/s/events", &array).await.value();
+    assert_eq!((&third["written"], &third["cursor"], &third["ignored"]), (&json!(0), &again["cursor"], &json!([])));
+
+    let caught = service.get("/v1/sessions/s/events").await;
+    assert_eq!((caught.status, caught.text()), (200, lines_of(&events)));
+    assert_eq!(caught.header("recount-cursor").as_deref(), again["cursor"].as_str());
+    assert_eq!(caught.header("content-type").as_deref(), Some("application/x-ndjson"));
+    let fold: Fold = events.iter().collect();
+    let expected: Vec<String> = fold.messages().map(recount_message::Msg::to_json).collect();
+    let page = service.get("/v1/sessions/s/messages").await;
+    let cursor = again["cursor"].as_str().unwrap();
+    assert_eq!(page.text(), format!(r#"{{"messages":[{}],"cursor":"{cursor}","before":null}}"#, expected.join(",")));
+}
+
+#[tokio::test]
+async fn a_bad_line_changes_nothing() {
+    let service = Service::with_session("s").await;
+    let body = format!("{}\n{{\"type\":\"REPLY_START\"}}\n{}", said("one").to_json(), said("two").to_json());
+    let problem = service.lines("/v1/sessions/s/events", &body).await.problem(400);
+    assert_eq!(problem["line"], 2);
+    assert!(problem["field"].is_string(), "{problem}");
+    let problem =
+        service.json("POST", "/v1/sessions/s/events", r#"[{"type":"USER_INTERRUPT","reply_id":7}]"#).await.problem(400);
+    assert_eq!((&problem["line"], &problem["field"]), (&json!(1), &json!("reply_id")));
+    let mut bad = said("x").to_json().into_bytes();
+    bad.extend_from_slice(b"\n{\"type\":\"\xff\"}\n");
+    let headers = [("content-type", "application/x-ndjson")];
+    let problem = service.ask("POST", "/v1/sessions/s/events", &headers, &bad).await.problem(400);
+    assert_eq!(problem["line"], 2);
+    assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
+}
+
+#[tokio::test]
+async fn an_append_can_be_tied_to_the_head() {
+    let service = Service::with_session("s").await;
+    let start = service.get("/v1/sessions/s").await.value()["cursor"].as_str().unwrap().to_owned();
+    let first = service.lines(&format!("/v1/sessions/s/events?after={start}"), &lines_of(&[said("one")])).await;
+    assert_eq!(first.status, 200);
+    let late =
+        service.lines(&format!("/v1/sessions/s/events?after={start}"), &lines_of(&[said("two")])).await.problem(409);
+    assert_eq!(late["head"], first.value()["cursor"]);
+    assert_eq!(service.get("/v1/sessions/s/events?after=soon").await.problem(400)["field"], "after");
+}
+
+#[tokio::test]
+async fn cursors_that_cannot_be_continued_are_gone() {
+    let service = Service::with_session("s").await;
+    let head = service.lines("/v1/sessions/s/events", &lines_of(&[said("one")])).await.value();
+    let head = head["cursor"].as_str().unwrap();
+    let at_head = service.get(&format!("/v1/sessions/s/events?after={head}")).await;
+    assert_eq!((at_head.status, at_head.text().as_str()), (200, ""));
+    assert_eq!(at_head.header("recount-cursor").as_deref(), Some(head));
+    let (epoch, _) = head.split_once('.').unwrap();
+    let problem = service.get(&format!("/v1/sessions/s/events?after={epoch}.9")).await.problem(410);
+    assert_eq!((&problem["reason"], &problem["type"]), (&json!("future"), &json!("urn:recount:problem:gap")));
+    let problem = service.get("/v1/sessions/s/events?after=1.1").await.problem(410);
+    assert_eq!(problem["reason"], "epoch");
+}
+
+#[tokio::test]
+async fn inputs_that_do_not_fit_are_refused_with_their_line() {
+    let service = Service::with_session("s").await;
+    let input = r#"{"type":"USER_INTERRUPT","id":"i1","reply_id":"nobody"}"#;
+    let body = format!("{}\n{input}\n", said("one").to_json());
+    let problem = service.lines("/v1/sessions/s/events", &body).await.problem(409);
+    assert_eq!((&problem["line"], &problem["reason"], &problem["id"]), (&json!(2), &json!("foreign"), &json!("i1")));
+    assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
+    let events = reply(&["Hello"]);
+    service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
+    let id = events[0].reply_id().unwrap();
+    let late = format!(r#"{{"type":"USER_INTERRUPT","reply_id":"{id}"}}"#);
+    assert_eq!(service.lines("/v1/sessions/s/events", &late).await.problem(409)["reason"], "late");
+}
+
+#[tokio::test]
+async fn what_changes_no_message_is_said() {
+    let service = Service::with_session("s").await;
+    let stray = r#"{"type":"TEXT_BLOCK_DELTA","id":"d1","reply_id":"nobody","block_id":"b","delta":"x"}"#;
+    let answer = service.lines("/v1/sessions/s/events", &format!("{}\n\n{stray}\n", said("x").to_json())).await.value();
+    let ignored = &answer["ignored"][0];
+    assert_eq!(
+        (&ignored["line"], &ignored["id"], &ignored["reason"]),
+        (&json!(3), &json!("d1"), &json!("unknown_reply"))
+    );
+}
+
+#[tokio::test]
+async fn messages_come_in_pages() {
+    let service = Service::with_session("s").await;
+    let events: Vec<_> = (1..=5).map(|number| said(&format!("message {number}"))).collect();
+    service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
+    let newest = service.get("/v1/sessions/s/messages?limit=2").await.value();
+    let texts = |page: &Value| -> Vec<String> {
+        let messages = page["messages"].as_array().unwrap().iter();
+        messages.map(|message| message["content"][0]["text"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(texts(&newest), ["message 4", "message 5"]);
+    let before = newest["before"].as_str().unwrap();
+    assert_eq!(newest["messages"][0]["id"], before);
+    let rest = service.get(&format!("/v1/sessions/s/messages?limit=3&before={before}")).await.value();
+    assert_eq!((texts(&rest).len(), &rest["before"]), (3, &Value::Null));
+    service.get("/v1/sessions/s/messages?before=nobody").await.problem(404);
+}
+
+#[tokio::test]
+async fn a_fork_has_what_was_there() {
+    let service = Service::with_session("s").await;
+    let first = service.lines("/v1/sessions/s/events", &lines_of(&[said("one")])).await.value();
+    service.lines("/v1/sessions/s/events", &lines_of(&[said("two")])).await;
+    let body = json!({"after": first["cursor"], "id": "copy"}).to_string();
+    let fork = service.json("POST", "/v1/sessions/s/fork", &body).await;
+    assert_eq!((fork.status, &fork.value()["id"]), (201, &json!("copy")));
+    assert_eq!(service.get("/v1/sessions/copy/messages").await.value()["messages"].as_array().unwrap().len(), 1);
+    service.json("POST", "/v1/sessions/s/fork", &body).await.problem(409);
+    service.json("POST", "/v1/sessions/s/fork", r#"{"after":"1.1"}"#).await.problem(410);
+}
+
+#[tokio::test]
+async fn bytes_are_kept_and_given_back() {
+    let service = Service::with_session("s").await;
+    let png = b"\x89PNG\r\n\x1a\n";
+    let kept = service.ask("POST", "/v1/sessions/s/blobs", &[("content-type", "image/png")], png).await;
+    assert_eq!(kept.status, 201);
+    let answer = kept.value();
+    let digest = answer["digest"].as_str().unwrap();
+    assert_eq!((&answer["url"], &answer["size"]), (&json!(format!("recount-blob:sha256:{digest}")), &json!(8)));
+    let back = service.get(&format!("/v1/sessions/s/blobs/{digest}")).await;
+    assert_eq!((back.status, back.body.as_slice()), (200, png.as_slice()));
+    assert_eq!(back.header("content-type").as_deref(), Some("image/png"));
+    assert_eq!(back.header("x-content-type-options").as_deref(), Some("nosniff"));
+    service.get(&format!("/v1/sessions/s/blobs/{}", "0".repeat(64))).await.problem(404);
+    service.get("/v1/sessions/s/blobs/xyz").await.problem(400);
+    for media_type in ["text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded"] {
+        service.ask("POST", "/v1/sessions/s/blobs", &[("content-type", media_type)], b"x").await.problem(415);
+    }
+}
+
+#[tokio::test]
+async fn whatever_is_wrong_is_a_problem() {
+    let service = Service::with_session("s").await;
+    service.get("/v1/nowhere").await.problem(404);
+    service.get("/nowhere").await.problem(404);
+    let wrong = service.ask("DELETE", "/v1/sessions", &[], b"").await;
+    wrong.problem(405);
+    assert!(wrong.header("allow").is_some_and(|allow| allow.contains("GET")), "{}", wrong.head);
+    service.get("/v1/sessions/%ff").await.problem(400);
+    service.get("/v1/sessions/..%2f..").await.problem(400);
+    service.get("/v1/sessions/nobody").await.problem(404);
+    service.get("/v1/sessions/nobody/stream").await.problem(404);
+    service.get("/v1/sessions/s/stream?after=x").await.problem(400);
+    service.get("/v1/sessions/s/stream?dialect=perl").await.problem(400);
+    service.get("/v1/ws").await.problem(426);
+    assert_eq!(service.get("/v1/sessions/s/events?limit=1&limit=2").await.problem(400)["field"], "limit");
+    service.json("POST", "/v1/sessions", "{").await.problem(400);
+    service.json("POST", "/v1/sessions", "[]").await.problem(400);
+    service.ask("POST", "/v1/sessions", &[("content-type", "text/plain")], b"{}").await.problem(415);
+    service.ask("POST", "/v1/sessions/s/interrupt", &[("content-type", "text/plain")], b"x").await.problem(415);
+    service
+        .ask("POST", "/v1/sessions/s/fork", &[("content-type", "application/x-www-form-urlencoded")], b"")
+        .await
+        .problem(415);
+    service.lines("/v1/sessions/nobody/events", "this is no event").await.problem(404);
+}
+
+#[tokio::test]
+async fn the_page_is_there_or_says_how_to_build_it() {
+    let service = Service::start().await;
+    let page = service.get("/").await;
+    assert_eq!(page.status, 200);
+    assert!(page.header("content-security-policy").is_some());
+    assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/")));
+}
+
+#[tokio::test]
+async fn health_and_counts() {
+    let service = Service::with_session("s").await;
+    assert_eq!(service.get("/healthz").await.text(), r#"{"status":"ok"}"#);
+    assert_eq!(service.get("/readyz").await.text(), r#"{"status":"ready"}"#);
+    service.lines("/v1/sessions/s/events", &lines_of(&[said("one")])).await;
+    let metrics = service.get("/metrics").await.text();
+    assert!(metrics.contains("recount_events_written_total 1\n"), "{metrics}");
+    assert!(metrics.ends_with("# EOF\n"));
+    assert_eq!(service.json("POST", "/v1/tickets", "{}").await.text(), r#"{"ticket":null}"#);
+}
