@@ -18,7 +18,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{Status, ask, check, convert, decode, fold, format, log, models, schema, show};
+use crate::commands::{
+    Status, ask, chat, check, config, convert, decode, doctor, fold, format, log, models, remote, schema, serve, show,
+    token,
+};
 use crate::visible::visible;
 
 /// Messages and events of AI agents on the command line
@@ -49,6 +52,12 @@ Exit status:
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Serve(serve::ServeArgs),
+    Token(token::TokenArgs),
+    Config(config::ShowConfigArgs),
+    Doctor(doctor::DoctorArgs),
+    Sessions(remote::sessions::SessionsArgs),
+    Tail(remote::tail::TailArgs),
     Fold(fold::FoldArgs),
     Check(check::CheckArgs),
     Show(show::ShowArgs),
@@ -59,10 +68,17 @@ enum Command {
     Format(format::FormatArgs),
     Models(models::ModelsArgs),
     Ask(ask::AskArgs),
+    Chat(chat::ChatArgs),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Serve(args) => serve::run(&args),
+        Command::Token(args) => token::run(&args),
+        Command::Config(args) => config::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Sessions(args) => remote::sessions::run(&args),
+        Command::Tail(args) => remote::tail::run(&args),
         Command::Fold(args) => fold::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
@@ -73,6 +89,7 @@ fn main() -> ExitCode {
         Command::Format(args) => format::run(&args),
         Command::Models(args) => models::run(&args),
         Command::Ask(args) => ask::run(&args),
+        Command::Chat(args) => chat::run(&args),
     };
     match result {
         Ok(Status::Clean) => ExitCode::SUCCESS,

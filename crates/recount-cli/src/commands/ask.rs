@@ -141,7 +141,7 @@ fn messages(args: &AskArgs) -> Result<Vec<Msg>> {
 }
 
 /// An image by its path, or by its URL.
-fn data(place: &str) -> Result<DataBlock> {
+pub(super) fn data(place: &str) -> Result<DataBlock> {
     if ["http://", "https://", "data:"].iter().any(|start| place.starts_with(start)) {
         return DataBlock::from_url(place).with_context(|| format!("cannot use {place}"));
     }

@@ -1,15 +1,21 @@
 //! The subcommands, one file each.
 
 pub(crate) mod ask;
+pub(crate) mod chat;
 pub(crate) mod check;
+pub(crate) mod config;
 pub(crate) mod convert;
 pub(crate) mod decode;
+pub(crate) mod doctor;
 pub(crate) mod fold;
 pub(crate) mod format;
 pub(crate) mod log;
 pub(crate) mod models;
+pub(crate) mod remote;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod show;
+pub(crate) mod token;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use recount_message::{Event, Outcome};

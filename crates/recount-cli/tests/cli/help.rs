@@ -13,6 +13,7 @@ cases! {
     format: "format --help";
     models: "models --help";
     ask: "ask --help";
+    chat: "chat --help";
     log: "log --help";
     log_sessions: "log sessions --help";
     log_export: "log export --help";

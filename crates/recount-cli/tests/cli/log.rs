@@ -1,11 +1,13 @@
 //! `recount log`.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use pretty_assertions::assert_eq;
 
-use crate::run::{Run, SAMPLE, cases, check_run, command, directory, finish, recount};
+use crate::run::{Run, SAMPLE, cases, check_run, command, directory, finish, recount, spawn};
 
 cases! {
     nothing: "log";
@@ -104,6 +106,45 @@ fn importing() {
     data.check("export_unknown", "log export data nobody", "");
     data.check("verify", "log verify data", "");
     data.check("verify_unknown", "log verify data nobody", "");
+}
+
+/// So many messages as JSON lines.
+fn messages(count: usize) -> String {
+    let line = |number| {
+        let content = r#"[{"type":"text","text":"Hello"}]"#;
+        format!("{{\"name\":\"Alice\",\"role\":\"user\",\"content\":{content},\"id\":\"m{number}\"}}\n")
+    };
+    (0..count).map(line).collect()
+}
+
+#[test]
+fn a_long_import_is_written_while_it_is_read_and_seen_by_nobody_before_its_end() {
+    let data = Data::new("log_import_long");
+    let mut import = command("log import data long");
+    let mut child = spawn(import.current_dir(&data.parent));
+    let mut pipe = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || pipe.write_all(messages(5_000).as_bytes()).map(|()| pipe));
+    // The input is not over, so whatever is written now was not kept until its end.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while fs::metadata(data.path("data/log.sqlite-wal")).map_or(0, |log| log.len()) < 500_000 {
+        assert!(Instant::now() < deadline, "nothing is written");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let sessions = data.run("log sessions data").stdout;
+    assert!(sessions.contains("chat") && !sessions.contains("long"), "{sessions}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(writer.join().unwrap());
+    assert_eq!(data.run("log sessions data").stdout, sessions);
+    assert_eq!(data.run("log verify data").exit, Some(0));
+
+    // A bad line at the end, when much is written already, leaves nothing either.
+    let run = data.run_with("log import data long", &(messages(5_000) + "hello\n"));
+    assert_eq!(run.exit, Some(1), "{}", run.stderr);
+    assert_eq!(data.run("log sessions data").stdout, sessions);
+    let run = data.run_with("log import data long", &messages(5_000));
+    assert!(run.stdout.starts_with("long: 5000 entries, at "), "{run:?}");
+    assert_eq!(data.run("log export data long").stdout.lines().count(), 5_000);
 }
 
 #[test]

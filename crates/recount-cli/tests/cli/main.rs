@@ -14,4 +14,5 @@ mod models;
 mod pieces;
 mod pipes;
 mod run;
+mod serve;
 mod show;

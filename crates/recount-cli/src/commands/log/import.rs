@@ -4,18 +4,21 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use recount_log::{Adoption, Error, Events, SessionKey};
+use recount_log::storage::SessionRow;
+use recount_log::{Draft, Error, Log, SessionKey};
 use recount_message::{AgentEvent, CustomEvent, Event, Object};
+use tokio::runtime::Runtime;
 
-use super::{DataArgs, Status, parse_key, wait};
+use super::{DataArgs, Status, parse_key, runtime};
 use crate::input::{InputArgs, Lines};
 use crate::line::{self, Line};
 
 /// Make a session of events
 ///
 /// Reads events or whole messages as JSON lines and makes a session of them, all
-/// at once: if a line cannot be read, nothing is changed. Ids and times that are
-/// missing are stamped.
+/// or nothing: if a line cannot be read, nothing is changed. They are written
+/// piece by piece, and nobody sees them before the last one is. Ids and times
+/// that are missing are stamped.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct ImportArgs {
@@ -44,17 +47,24 @@ Examples:
   recount log export data chat-7 | recount log import other-data chat-7
   recount log import data chat-7 --replace < corrected.jsonl";
 
+/// How many events are read before they are written.
+const PIECE: usize = 1_024;
+/// How many bytes of them.
+const PIECE_BYTES: usize = 1 << 20;
+
 pub(crate) fn run(args: &ImportArgs) -> Result<Status> {
     let mut lines = Lines::open(&args.input)?;
-    let mut events = Vec::new();
+    let mut import = Import { args, into: None, events: Vec::new(), bytes: 0, total: 0 };
     let mut line = Vec::new();
     while lines.read(&mut line)? {
         match line::decode(&line) {
-            Ok(Line::Event(event)) => events.push(event.into_owned()),
+            // After a line that cannot be read, the others are only looked at.
+            Ok(_) if lines.bad_lines() > 0 => {}
+            Ok(Line::Event(event)) => import.push(event.into_owned(), line.len())?,
             Ok(Line::Message(message)) => {
                 // A message's id is its entry's, so that it can be told from its repetition.
                 let (id, time) = (message.id().to_owned(), message.created_at().to_owned());
-                events.push(Event::stamped(id, time, CustomEvent::message(&message)));
+                import.push(Event::stamped(id, time, CustomEvent::message(&message)), line.len())?;
             }
             Err(error) => {
                 lines.report_bad(&line, &error);
@@ -65,33 +75,103 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Status> {
         }
     }
     if lines.bad_lines() > 0 {
+        import.discard()?;
         lines.tell_end("nothing was imported");
         return Ok(Status::Flawed);
     }
-    adopt(args, &events)
+    let total = import.total;
+    let row = import.adopt()?;
+    print(args, &row, total - row.head)?;
+    Ok(Status::Clean)
 }
 
-fn adopt(args: &ImportArgs, events: &[AgentEvent]) -> Result<Status> {
-    let log = args.data.open_or_create()?;
-    let adoption = Adoption {
-        key: args.session.clone(),
-        about: "{}".to_owned(),
-        events: Events::of(events),
-        states: Vec::new(),
-        replaces: args.replace,
-    };
-    let row = wait(async {
-        let adopted = log.adopt(adoption).await;
-        log.close().await?;
-        match adopted {
-            Err(Error::SessionExists(key)) => {
-                bail!("there is a session {key} already\nhint: `--replace` puts these events in its place")
-            }
-            adopted => Ok(adopted?),
+/// An import that is going on. Nobody sees anything of it before it is adopted.
+struct Import<'a> {
+    args: &'a ImportArgs,
+    /// Nothing before the first piece is full: where the first lines cannot be read, no log is made.
+    into: Option<Into>,
+    /// What has been read and not written.
+    events: Vec<AgentEvent>,
+    bytes: usize,
+    /// How many events were read.
+    total: u64,
+}
+
+/// What an import is written to.
+struct Into {
+    runtime: Runtime,
+    log: Log,
+    draft: Draft,
+}
+
+impl Import<'_> {
+    fn push(&mut self, event: AgentEvent, bytes: usize) -> Result<()> {
+        self.events.push(event);
+        self.bytes += bytes;
+        self.total += 1;
+        if self.events.len() < PIECE && self.bytes < PIECE_BYTES {
+            return Ok(());
         }
-    })?;
+        self.write()
+    }
+
+    /// Writes what has been read.
+    fn write(&mut self) -> Result<()> {
+        let into = match self.into.take() {
+            Some(into) => into,
+            None => self.begin()?,
+        };
+        let Into { runtime, draft, .. } = self.into.insert(into);
+        runtime.block_on(draft.append(&self.events))?;
+        self.events.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+
+    fn begin(&self) -> Result<Into> {
+        let runtime = runtime()?;
+        let log = self.args.data.open_or_create()?;
+        let key = &self.args.session;
+        let draft = runtime.block_on(async {
+            // To be told so at the end of a long import would be late.
+            if !self.args.replace && log.session(key.clone()).info().await.is_ok() {
+                return Err(exists(key));
+            }
+            Ok(log.draft(key.clone(), &Object::new()).await?)
+        })?;
+        Ok(Into { runtime, log, draft })
+    }
+
+    /// Makes the session of it.
+    fn adopt(mut self) -> Result<SessionRow> {
+        self.write()?;
+        let Some(Into { runtime, log, draft }) = self.into else { bail!("there is nothing to import") };
+        runtime.block_on(async {
+            let adopted = if self.args.replace { draft.replace().await } else { draft.adopt().await };
+            log.close().await?;
+            match adopted {
+                Err(Error::SessionExists(key)) => Err(exists(&key)),
+                adopted => Ok(adopted?),
+            }
+        })
+    }
+
+    /// Leaves nothing behind.
+    fn discard(self) -> Result<()> {
+        let Some(Into { runtime, log, draft }) = self.into else { return Ok(()) };
+        runtime.block_on(async {
+            draft.discard().await?;
+            Ok(log.close().await?)
+        })
+    }
+}
+
+fn exists(key: &SessionKey) -> anyhow::Error {
+    anyhow::anyhow!("there is a session {key} already\nhint: `--replace` puts these events in its place")
+}
+
+fn print(args: &ImportArgs, row: &SessionRow, left_out: u64) -> Result<()> {
     let cursor = format!("{}.{}", row.epoch.get(), row.head);
-    let left_out = events.len() as u64 - row.head;
     let mut out = io::stdout();
     let printed = if args.json {
         let mut object = Object::new();
@@ -106,6 +186,5 @@ fn adopt(args: &ImportArgs, events: &[AgentEvent]) -> Result<Status> {
         let noun = if row.head == 1 { "entry" } else { "entries" };
         writeln!(out, "{}: {} {noun}{repeated}, at {cursor}", row.key, row.head)
     };
-    printed.context("cannot write to standard output")?;
-    Ok(Status::Clean)
+    printed.context("cannot write to standard output")
 }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use recount_log::{Log, Options, SessionKey, SqliteReaders};
+use tokio::runtime::Runtime;
 
 use super::Status;
 
@@ -90,7 +91,11 @@ pub(crate) fn run(args: &LogArgs) -> Result<Status> {
 
 /// Runs something that waits for the log.
 fn wait<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
-    tokio::runtime::Builder::new_current_thread().build().context("cannot start the runtime")?.block_on(work)
+    runtime()?.block_on(work)
+}
+
+fn runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread().build().context("cannot start the runtime")
 }
 
 fn parse_key(text: &str) -> Result<SessionKey, String> {

@@ -1,0 +1,141 @@
+//! Asking the user what a reply waits for.
+
+use anyhow::Result;
+use recount_message::{AgentEvent, ConfirmResult, Event, ExternalExecutionResultEvent, Json, Object, PermissionRule};
+use recount_message::{ToolCallBlock, ToolResultBlock, UserConfirmResultEvent};
+
+use super::editor::{Editor, Line};
+use super::reading::Waiting;
+use super::terminal::{BOLD, CAREFUL, DIMMED, Paint};
+use crate::visible::visible_line;
+
+/// What the user has said.
+pub(super) enum Answered {
+    Events(Vec<AgentEvent>),
+    /// Ctrl-C: the reply is to stop.
+    Stop,
+    /// Ctrl-D: the user leaves, and the reply waits on.
+    Leave,
+}
+
+/// Asks for everything that a reply waits for.
+pub(super) async fn ask(editor: &mut Editor, paint: Paint, waiting: &Waiting, tell: fn(&str)) -> Result<Answered> {
+    let mut confirmed = Vec::new();
+    for (call, reason) in &waiting.confirmations {
+        match confirmation(editor, paint, call, reason.as_deref(), tell).await? {
+            Ok(answer) => confirmed.push(answer),
+            Err(ended) => return Ok(ended),
+        }
+    }
+    let mut results = Vec::new();
+    for call in &waiting.results {
+        match result(editor, paint, call, tell).await? {
+            Ok(result) => results.push(result),
+            Err(ended) => return Ok(ended),
+        }
+    }
+    Ok(Answered::Events(events(waiting, confirmed, results)))
+}
+
+/// Answers for somebody who is not there.
+pub(super) fn unasked(waiting: &Waiting, allow: bool) -> Vec<AgentEvent> {
+    let answer = if allow { ConfirmResult::allow } else { ConfirmResult::deny };
+    let confirmed = waiting.confirmations.iter().map(|(call, _)| answer(call.clone())).collect();
+    let results = waiting.results.iter().map(|call| call.error("nobody is there to run this")).collect();
+    events(waiting, confirmed, results)
+}
+
+fn events(waiting: &Waiting, confirmed: Vec<ConfirmResult>, results: Vec<ToolResultBlock>) -> Vec<AgentEvent> {
+    let mut events = Vec::new();
+    if !confirmed.is_empty() {
+        events.push(Event::new(UserConfirmResultEvent::new(&waiting.reply_id, confirmed)));
+    }
+    if !results.is_empty() {
+        events.push(Event::new(ExternalExecutionResultEvent::new(&waiting.reply_id, results)));
+    }
+    events
+}
+
+async fn confirmation(
+    editor: &mut Editor,
+    paint: Paint,
+    call: &ToolCallBlock,
+    reason: Option<&str>,
+    tell: fn(&str),
+) -> Result<Result<ConfirmResult, Answered>> {
+    let rules = &call.suggested_rules;
+    let why = reason.map(|reason| format!(" ({})", visible_line(reason))).unwrap_or_default();
+    tell(&format!("{} {}{why}", paint.on(CAREFUL, "? May it run:"), paint.on(BOLD, &visible_line(&call.name))));
+    let always = if rules.is_empty() { String::new() } else { format!("  a always: {}", told(rules)) };
+    tell(&paint.on(DIMMED, &format!("  y once{always}  n no  e edit")));
+    loop {
+        let line = match editor.line("allow? ", "").await? {
+            Line::Text(line) => line,
+            Line::Interrupted => return Ok(Err(Answered::Stop)),
+            Line::End => return Ok(Err(Answered::Leave)),
+        };
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" | "once" => return Ok(Ok(ConfirmResult::allow(call.clone()))),
+            "a" | "always" if !rules.is_empty() => {
+                return Ok(Ok(ConfirmResult::allow(call.clone()).with_rules(rules.iter().cloned())));
+            }
+            "n" | "no" => return Ok(Ok(ConfirmResult::deny(call.clone()))),
+            "e" | "edit" => match edited(editor, call, tell).await? {
+                Some(call) => return Ok(Ok(ConfirmResult::allow(call))),
+                None => tell("nothing was changed"),
+            },
+            _ if rules.is_empty() => tell("y, n or e"),
+            _ => tell("y, a, n or e"),
+        }
+    }
+}
+
+/// The call with other arguments, if the user has given some that can be read.
+async fn edited(editor: &mut Editor, call: &ToolCallBlock, tell: fn(&str)) -> Result<Option<ToolCallBlock>> {
+    let object = Object::parse(&call.input).ok();
+    let command = object.as_ref().and_then(|object| object.get("command")).and_then(Json::to_text);
+    // What has several lines cannot be edited in one.
+    let command = command.filter(|command| !command.contains('\n'));
+    let shown = command.clone().unwrap_or_else(|| call.input.clone());
+    let Line::Text(line) = editor.line("edit> ", &shown).await? else { return Ok(None) };
+    let mut changed = call.clone();
+    changed.input = match (command, object) {
+        (Some(_), Some(mut object)) => {
+            object.insert("command", line.as_str());
+            object.to_json()
+        }
+        _ => match Object::parse(&line) {
+            Ok(object) => object.to_json(),
+            Err(error) => {
+                tell(&format!("that is no JSON object: {error}"));
+                return Ok(None);
+            }
+        },
+    };
+    Ok(Some(changed))
+}
+
+async fn result(
+    editor: &mut Editor,
+    paint: Paint,
+    call: &ToolCallBlock,
+    tell: fn(&str),
+) -> Result<Result<ToolResultBlock, Answered>> {
+    let question = paint.on(CAREFUL, "? What is the result of:");
+    tell(&format!("{question} {}", paint.on(BOLD, &visible_line(&call.name))));
+    tell(&paint.on(DIMMED, "  an empty line says that it failed"));
+    Ok(match editor.line("result> ", "").await? {
+        Line::Text(line) if line.trim().is_empty() => Ok(call.error("the user has no result")),
+        Line::Text(line) => Ok(call.success(line)),
+        Line::Interrupted => Err(Answered::Stop),
+        Line::End => Err(Answered::Leave),
+    })
+}
+
+fn told(rules: &[PermissionRule]) -> String {
+    let told = |rule: &PermissionRule| match rule.rule_content.as_deref() {
+        None | Some("") => rule.tool_name.clone(),
+        Some(content) => format!("{}({content})", rule.tool_name),
+    };
+    visible_line(&rules.iter().map(told).collect::<Vec<_>>().join(", ")).into_owned()
+}

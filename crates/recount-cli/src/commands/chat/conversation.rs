@@ -1,0 +1,245 @@
+//! A conversation in a terminal.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use recount_host::agents::ModelName;
+use recount_host::{AgentSource, OnBusy};
+use recount_message::{DataBlock, Msg};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::answers::{self, Answered};
+use super::editor::{Editor, Line};
+use super::images;
+use super::input::{HELP, Said};
+use super::reading::{Reading, Standing, Waiting};
+use super::saving;
+use super::setup::Chat;
+use super::sight::Sight;
+use super::terminal::{BAD, DIMMED, Paint, Quiet, tokens};
+use crate::commands::Status;
+use crate::visible::visible_line;
+
+/// What comes next.
+enum Next {
+    /// The user's turn.
+    Prompt,
+    Answer(Waiting),
+    Leave,
+}
+
+struct Conversation<'a> {
+    chat: &'a Chat,
+    paint: Paint,
+    editor: Editor,
+    sight: Sight,
+    reading: Reading,
+    interrupts: Signal,
+    /// Images for the next message.
+    images: Vec<DataBlock>,
+    /// The reply that waits was told to stop.
+    is_stopping: bool,
+    /// What was told of MCP servers.
+    troubles: Vec<String>,
+}
+
+/// Talks until the user leaves.
+pub(super) async fn talk(chat: &Chat, paint: Paint, history: &Path, first: Option<Msg>) -> Result<Status> {
+    let mut sight = Sight::terminal(paint);
+    tell(&paint.on(DIMMED, &chat.greeting()));
+    let reading = Reading::begin(&chat.session, &mut sight, true).await?;
+    let mut conversation = Conversation {
+        chat,
+        paint,
+        editor: Editor::new(history)?,
+        sight,
+        reading,
+        interrupts: signal(SignalKind::interrupt())?,
+        images: Vec::new(),
+        is_stopping: false,
+        troubles: Vec::new(),
+    };
+    conversation.run(first).await?;
+    Ok(Status::Clean)
+}
+
+impl Conversation<'_> {
+    async fn run(&mut self, mut first: Option<Msg>) -> Result<()> {
+        loop {
+            match self.follow().await? {
+                Next::Leave => return Ok(()),
+                Next::Answer(waiting) => {
+                    if !self.answer(&waiting).await? {
+                        return Ok(());
+                    }
+                }
+                Next::Prompt => {
+                    let message = match first.take() {
+                        Some(message) => Some(message),
+                        None => self.prompt().await?,
+                    };
+                    let Some(message) = message else { return Ok(()) };
+                    self.post(message).await;
+                }
+            }
+        }
+    }
+
+    /// Shows what happens until it is the user's turn.
+    async fn follow(&mut self) -> Result<Next> {
+        let quiet = Quiet::begin();
+        let mut is_stopping = std::mem::take(&mut self.is_stopping);
+        self.reading.catch_up(&mut self.sight).await?;
+        let next = loop {
+            self.sight.draw()?;
+            match self.reading.standing() {
+                Standing::Idle => break Next::Prompt,
+                Standing::Waiting(waiting) if !is_stopping => break Next::Answer(waiting),
+                Standing::Waiting(_) | Standing::Busy => {}
+            }
+            tokio::select! {
+                _ = self.interrupts.recv() => {
+                    if std::mem::replace(&mut is_stopping, true) {
+                        break Next::Leave;
+                    }
+                    self.chat.host.interrupt(self.chat.session.key()).await?;
+                }
+                read = self.reading.next(&mut self.sight) => read?,
+            }
+        };
+        if let Some(usage) = self.reading.take_ended().and_then(|ended| ended.usage) {
+            self.sight.note(&tokens(&usage));
+        }
+        self.sight.settle()?;
+        drop(quiet);
+        Ok(next)
+    }
+
+    /// Asks what a reply waits for. Tells whether the conversation goes on.
+    async fn answer(&mut self, waiting: &Waiting) -> Result<bool> {
+        let key = self.chat.session.key();
+        match answers::ask(&mut self.editor, self.paint, waiting, tell).await? {
+            Answered::Leave => return Ok(false),
+            Answered::Stop => {
+                self.chat.host.interrupt(key).await?;
+                self.is_stopping = true;
+            }
+            Answered::Events(events) => {
+                if let Err(error) = self.chat.host.append(key, &events).await {
+                    self.complain(&error.to_string());
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The user's next message; nothing when they leave.
+    async fn prompt(&mut self) -> Result<Option<Msg>> {
+        let mut was_interrupted = false;
+        loop {
+            let line = match self.editor.message("> ").await? {
+                Line::End => return Ok(None),
+                Line::Interrupted if was_interrupted => return Ok(None),
+                Line::Interrupted => {
+                    was_interrupted = true;
+                    tell("(Ctrl-C again, or Ctrl-D, leaves)");
+                    continue;
+                }
+                Line::Text(line) => line,
+            };
+            was_interrupted = false;
+            match Said::read(&line) {
+                Said::Nothing => {}
+                Said::Message(text) => return Ok(Some(images::message(&text, std::mem::take(&mut self.images)))),
+                Said::Quit => return Ok(None),
+                Said::Help => tell(HELP),
+                Said::Tools => self.tools().await,
+                Said::Model(name) => self.model(name),
+                Said::Save(file) => match saving::save(&self.chat.session, Path::new(&file)).await {
+                    Ok(kept) => tell(&visible_line(&kept)),
+                    Err(error) => self.complain(&format!("{error:#}")),
+                },
+                Said::Image(path) => match images::image(&path) {
+                    Ok(image) => {
+                        tell(&format!("{} goes along with the next message", visible_line(&path)));
+                        self.images.push(image);
+                    }
+                    Err(error) => self.complain(&format!("{error:#}")),
+                },
+                Said::Wrong(what) => self.complain(&what),
+            }
+        }
+    }
+
+    async fn post(&mut self, message: Msg) {
+        tell("");
+        // A Ctrl-C from before is not about this reply.
+        tokio::select! {
+            biased;
+            _ = self.interrupts.recv() => {}
+            () = std::future::ready(()) => {}
+        }
+        // Something may have begun by itself meanwhile.
+        let posted = self.chat.host.post(self.chat.session.key(), message, OnBusy::Queue).await;
+        if let Err(error) = posted {
+            self.complain(&error.to_string());
+        }
+        self.tell_troubles();
+    }
+
+    /// Says once what is the matter with MCP servers.
+    fn tell_troubles(&mut self) {
+        for trouble in self.chat.agents.troubles(&self.chat.agent) {
+            if !self.troubles.contains(&trouble) {
+                self.complain(&trouble);
+                self.troubles.push(trouble);
+            }
+        }
+    }
+
+    async fn tools(&self) {
+        if let Err(error) = self.chat.agents.build(&self.chat.agent, self.chat.session.key()).await {
+            return self.complain(&error.to_string());
+        }
+        let info = self.chat.agents.agents().into_iter().find(|info| info.name == self.chat.agent);
+        let tools = info.map(|info| info.tools).unwrap_or_default();
+        if tools.is_empty() {
+            tell("there are no tools");
+        }
+        for tool in tools {
+            tell(&format!("  {}", visible_line(&tool)));
+        }
+        for trouble in self.chat.agents.troubles(&self.chat.agent) {
+            self.complain(&trouble);
+        }
+    }
+
+    fn model(&self, name: Option<String>) {
+        let agent = &self.chat.agent;
+        if let Some(name) = name {
+            let before = self.chat.agents.model_of(agent);
+            let taken = name.parse::<ModelName>().map_err(|error| error.to_string()).and_then(|model| {
+                self.chat.agents.set_model(agent, model);
+                self.chat.agents.check(agent).map_err(|error| error.to_string())
+            });
+            if let Err(error) = taken {
+                before.map(|before| self.chat.agents.set_model(agent, before));
+                return self.complain(&error);
+            }
+        }
+        if let Some(model) = self.chat.agents.model_of(agent) {
+            tell(&format!("the model is {model}"));
+        }
+    }
+
+    fn complain(&self, what: &str) {
+        tell(&format!("{} {}", self.paint.on(BAD, "error:"), visible_line(what)));
+    }
+}
+
+fn tell(text: &str) {
+    let mut out = io::stdout().lock();
+    // Whoever closed the terminal has left, which reading from it finds out.
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+}

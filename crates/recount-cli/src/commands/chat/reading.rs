@@ -1,0 +1,185 @@
+//! Reading the session: what is shown of it, and where it stands.
+
+use std::collections::{HashMap, HashSet};
+
+use anyhow::{Context, Result, bail};
+use recount_log::{Entry, Frame, Reader, Session, Snapshot, Start};
+use recount_message::{
+    Checkpoint, CheckpointReply, Event, EventKind, FinishedReason, Fold, Json, Msg, Object, ReplyFold, ToolCallBlock,
+    ToolCallState, Usage,
+};
+
+use super::sight::Sight;
+
+/// Reads along, and knows what is open.
+pub(super) struct Reading {
+    reader: Reader,
+    fold: Fold,
+    /// Why a call was asked about.
+    reasons: HashMap<String, String>,
+    /// The calls that somebody has answered for.
+    answered: HashSet<String>,
+    last: Option<Ended>,
+}
+
+/// How a reply has ended.
+#[derive(Debug, Clone)]
+pub(super) struct Ended {
+    pub(super) reason: FinishedReason,
+    pub(super) has_failed: bool,
+    pub(super) usage: Option<Usage>,
+}
+
+/// Where the session stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Standing {
+    Idle,
+    /// A reply is under way.
+    Busy,
+    /// A reply waits for answers.
+    Waiting(Waiting),
+}
+
+/// What a reply waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub(super) reply_id: String,
+    /// Calls that need a permission, each with the reason.
+    pub(super) confirmations: Vec<(ToolCallBlock, Option<String>)>,
+    /// Calls whose results come from outside.
+    pub(super) results: Vec<ToolCallBlock>,
+}
+
+impl Reading {
+    /// Begins to read at the session's head. Shows what was said before if that is wanted.
+    pub(super) async fn begin(session: &Session, sight: &mut Sight, shows_past: bool) -> Result<Self> {
+        let mut reader = session.join(Start::Snapshot)?;
+        let Frame::Snapshot(snapshot) = reader.next().await? else { bail!("the session cannot be read") };
+        let mut reading =
+            Self { reader, fold: Fold::new(), reasons: HashMap::new(), answered: HashSet::new(), last: None };
+        reading.take_snapshot(&snapshot, sight, shows_past)?;
+        Ok(reading)
+    }
+
+    /// Waits for what comes next and shows it, with all that has come along with it. To give up waiting loses nothing.
+    pub(super) async fn next(&mut self, sight: &mut Sight) -> Result<()> {
+        let frame = self.reader.next().await?;
+        self.take(frame, sight)?;
+        self.take_ready(sight)
+    }
+
+    /// Shows what has come by now.
+    pub(super) async fn catch_up(&mut self, sight: &mut Sight) -> Result<()> {
+        while let Some(frame) = self.reader.next_now().await? {
+            self.take(frame, sight)?;
+            self.take_ready(sight)?;
+        }
+        Ok(())
+    }
+
+    fn take_ready(&mut self, sight: &mut Sight) -> Result<()> {
+        let frames: Vec<Frame> = self.reader.ready().collect();
+        frames.into_iter().try_for_each(|frame| self.take(frame, sight))
+    }
+
+    fn take(&mut self, frame: Frame, sight: &mut Sight) -> Result<()> {
+        match frame {
+            Frame::Entry(entry) => self.entry(&entry, sight),
+            // Somebody has changed what was read. What is open now is all that matters.
+            Frame::Snapshot(snapshot) => self.take_snapshot(&snapshot, sight, false),
+            _ => Ok(()),
+        }
+    }
+
+    fn entry(&mut self, entry: &Entry, sight: &mut Sight) -> Result<()> {
+        let event = Event::from_slice(&entry.event).context("an entry of the log cannot be read")?;
+        sight.entry(&entry.event, &event)?;
+        // The log has judged it already.
+        let _ = self.fold.apply_at(entry.cursor.seq, &event);
+        self.note_answers(&event);
+        for message in self.fold.take_ended() {
+            self.end(&message);
+            self.answered.clear();
+        }
+        Ok(())
+    }
+
+    /// Keeps what the fold does not: why something was asked, and that an answer is on its way.
+    fn note_answers(&mut self, event: &Event<'_>) {
+        match &event.kind {
+            EventKind::RequireUserConfirm(asked) => {
+                let reason = event.carried("reason").and_then(|reason| reason.to_text());
+                for call in &asked.tool_calls {
+                    self.answered.remove(&call.id);
+                    self.reasons.extend(reason.clone().map(|reason| (call.id.clone(), reason)));
+                }
+            }
+            EventKind::UserConfirmResult(answer) => {
+                self.answered.extend(answer.confirm_results.iter().map(|result| result.tool_call.id.clone()));
+            }
+            EventKind::ExternalExecutionResult(answer) => {
+                self.answered.extend(answer.execution_results.iter().map(|result| result.id.clone()));
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, message: &Msg) {
+        if let Some(reason) = message.finished_reason().filter(|_| message.parent().is_none()) {
+            let (has_failed, usage) = (message.error().is_some(), message.usage().cloned());
+            self.last = Some(Ended { reason, has_failed, usage });
+        }
+    }
+
+    fn take_snapshot(&mut self, snapshot: &Snapshot, sight: &mut Sight, is_shown: bool) -> Result<()> {
+        let messages = snapshot.messages.iter().map(|text| Msg::from_json(text));
+        let messages: Vec<Msg> = messages.collect::<Result<_, _>>().context("a message of the log cannot be read")?;
+        if is_shown {
+            if snapshot.before.is_some() {
+                sight.note("… what was said before this is in the log");
+            }
+            messages.iter().filter(|message| message.parent().is_none()).for_each(|message| sight.message(message));
+        }
+        let mut replies = Vec::with_capacity(snapshot.open.len());
+        for open in &snapshot.open {
+            let fields = Object::parse(&open.fold).context("an open reply cannot be read")?;
+            let message = fields.get("message").context("an open reply has no message")?;
+            let message = Msg::from_json(message.as_str()).context("an open reply cannot be read")?;
+            if is_shown && !open.nested {
+                sight.message(&message);
+            }
+            let call_floor = fields.get("call_floor").and_then(|floor: &Json| floor.as_str().parse().ok());
+            replies.push(CheckpointReply { message, call_floor });
+        }
+        self.fold = Fold::resume(Checkpoint { cursor: snapshot.cursor.seq, replies, taken: Vec::new() });
+        Ok(())
+    }
+
+    /// Where the session stands, as far as it was read.
+    pub(super) fn standing(&self) -> Standing {
+        let mut open = self.fold.open_replies().map(ReplyFold::message).filter(|message| message.parent().is_none());
+        let Some(message) = open.next() else { return Standing::Idle };
+        let open = message.tool_pairs().filter(|(_, result)| result.is_none_or(|result| result.finished_at.is_none()));
+        let calls: Vec<&ToolCallBlock> = open.map(|(call, _)| call).collect();
+        let waits = |call: &&ToolCallBlock| {
+            let is_asked = matches!(call.state, ToolCallState::Asking | ToolCallState::Submitted);
+            is_asked && !self.answered.contains(&call.id)
+        };
+        if calls.is_empty() || !calls.iter().all(waits) {
+            return Standing::Busy;
+        }
+        let (asking, submitted): (Vec<_>, Vec<_>) =
+            calls.into_iter().cloned().partition(|call| call.state == ToolCallState::Asking);
+        let reason = |call: &ToolCallBlock| self.reasons.get(&call.id).cloned();
+        Standing::Waiting(Waiting {
+            reply_id: message.id().to_owned(),
+            confirmations: asking.into_iter().map(|call| (call.clone(), reason(&call))).collect(),
+            results: submitted,
+        })
+    }
+
+    /// How the last reply has ended, once.
+    pub(super) fn take_ended(&mut self) -> Option<Ended> {
+        self.last.take()
+    }
+}

@@ -1,0 +1,133 @@
+//! Everything that a conversation needs.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use recount_host::agents::{Agents, AgentsConfig, Choice, Environment, ModelName};
+use recount_host::{AgentSource, Host, HostOptions, SourceError};
+use recount_log::{Durability, Log, Options, Session, SessionKey};
+use recount_message::{Json, Object};
+
+use super::ChatArgs;
+use super::sessions::Place;
+
+/// So long a reply may take to come to a point where it can go on later.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Everything that a conversation needs.
+pub(super) struct Chat {
+    pub(super) host: Host,
+    pub(super) agents: Arc<Agents>,
+    pub(super) agent: String,
+    pub(super) session: Session,
+    log: Log,
+    place: Place,
+}
+
+/// The agents that the arguments speak of, and which of them is meant.
+pub(super) fn agents(args: &ChatArgs) -> Result<Agents> {
+    let environment = Environment::of_process();
+    let (config, base) = match &args.config {
+        Some(file) => {
+            let base = file.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            (AgentsConfig::from_file(file)?, base)
+        }
+        None => (AgentsConfig::default(), Path::new(".")),
+    };
+    Ok(Agents::new(config, base, environment)?)
+}
+
+/// Sees to it that an agent can be asked.
+pub(super) fn prepare(agents: &Agents, agent: &str, model: Option<&ModelName>) -> Result<()> {
+    if let Some(model) = model {
+        agents.set_model(agent, model.clone());
+    }
+    let Some(config) = agents.config(agent) else {
+        let known: Vec<String> = agents.agents().into_iter().map(|info| info.name).collect();
+        bail!("there is no agent `{agent}`\nhint: there is {}", known.join(", "));
+    };
+    let variable = std::env::var("RECOUNT_MODEL").ok().filter(|name| !name.is_empty() && config.model.is_none());
+    if let Some(Err(error)) = variable.map(|name| name.parse::<ModelName>()) {
+        bail!("the variable RECOUNT_MODEL: {error}");
+    }
+    if config.model.is_none() && Choice::of(&Environment::of_process()).variable.is_none() {
+        bail!(
+            "no model is named, and no provider's key is set\n\
+             hint: `recount models` lists the variables that hold keys; `--model demo` needs none"
+        );
+    }
+    agents.check(agent).map_err(|error| match error {
+        SourceError::Unfit { problem, .. } => anyhow!("{problem}\nhint: `--model demo` needs no key"),
+        error @ SourceError::Unknown { .. } => error.into(),
+    })
+}
+
+impl Chat {
+    /// Opens the log of a conversation and goes on with what was left in it.
+    pub(super) async fn open(args: &ChatArgs, agents: Agents, place: Place) -> Result<Self> {
+        // What is said is nobody else's business.
+        let mut directories = fs::DirBuilder::new();
+        directories
+            .recursive(true)
+            .mode(0o700)
+            .create(&place.directory)
+            .with_context(|| format!("cannot keep the conversation in {}", place.directory.display()))?;
+        // What was said survives the end of the program, however it comes. Nobody waits for the disk at each word.
+        let log = Log::open(&place.directory, Options::default().durability(Durability::Process))?;
+        let key = SessionKey::new(&place.name)?;
+        let wanted = args.agent.clone();
+        let (session, agent) = if place.is_new {
+            // It was prepared before anything was written.
+            let agent = wanted.unwrap_or_else(|| agents.default_agent().to_owned());
+            (log.create_with(key, &Object::from([("agent", agent.as_str())])).await?, agent)
+        } else {
+            let session = log.session(key);
+            let mut about = Object::parse(&session.info().await?.about).unwrap_or_default();
+            let before = about.get("agent").and_then(Json::to_text).filter(|name| agents.config(name).is_some());
+            let agent = wanted.or(before).unwrap_or_else(|| agents.default_agent().to_owned());
+            prepare(&agents, &agent, args.model.as_ref())?;
+            about.insert("agent", agent.as_str());
+            session.describe(&about).await?;
+            (session, agent)
+        };
+        let agents = Arc::new(agents);
+        let source: Arc<dyn AgentSource> = agents.clone();
+        let host = Host::start(log.clone(), source, HostOptions::default()).await?;
+        let chat = Self { host, agents, agent, session, log, place };
+        chat.warm_up();
+        Ok(chat)
+    }
+
+    /// Starts the MCP servers while the user still thinks.
+    fn warm_up(&self) {
+        let (agents, agent, key) = (Arc::clone(&self.agents), self.agent.clone(), self.session.key().clone());
+        tokio::spawn(async move {
+            // What is wrong is told when the agent is needed.
+            let _ = agents.build(&agent, &key).await;
+        });
+    }
+
+    /// What the user is told first.
+    pub(super) fn greeting(&self) -> String {
+        let model = self.agents.model_of(&self.agent).map(|model| model.to_string()).unwrap_or_default();
+        format!("{} · {model} · conversation {}\n/help lists the commands, Ctrl-D leaves", self.agent, self.place.name)
+    }
+
+    /// Ends in good order. A conversation in which nothing was said is not kept.
+    pub(super) async fn close(self) -> Result<()> {
+        self.host.drain(PATIENCE).await;
+        let is_empty = self.place.is_new && self.session.info().await.is_ok_and(|row| row.head == 0);
+        let Self { host, log, place, .. } = self;
+        drop(host);
+        log.close().await?;
+        if is_empty {
+            // It is only less tidy if it stays.
+            let _ = fs::remove_dir_all(&place.directory);
+        }
+        Ok(())
+    }
+}

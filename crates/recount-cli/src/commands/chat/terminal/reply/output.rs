@@ -1,0 +1,91 @@
+//! What a tool says.
+
+use recount_message::ToolResultState;
+
+use super::super::paint::{BAD, CAREFUL, DIMMED, GOOD, PLAIN, Paint};
+use super::super::wrap::{Margin, Span, wrap};
+use crate::visible::{visible, visible_line};
+
+/// So many lines are shown.
+const SHOWN_LINES: usize = 20;
+
+/// What a tool says, as far as it has come.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) call_id: String,
+    name: String,
+    /// The line that is not broken yet.
+    pending: String,
+    lines: usize,
+    hidden: usize,
+}
+
+/// How lines are written: whether other tools speak too, how wide, and in which colours.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Form {
+    pub(super) has_others: bool,
+    pub(super) width: usize,
+    pub(super) paint: Paint,
+}
+
+impl Output {
+    pub(super) fn new(call_id: &str, name: &str) -> Self {
+        let name = visible_line(name).into_owned();
+        Self { call_id: call_id.to_owned(), name, pending: String::new(), lines: 0, hidden: 0 }
+    }
+
+    /// Takes more, and gives the lines that are complete by it.
+    pub(super) fn push(&mut self, delta: &str, form: Form) -> Vec<String> {
+        self.pending.push_str(delta);
+        let Some((whole, rest)) = self.pending.rsplit_once('\n') else { return Vec::new() };
+        let (whole, rest) = (whole.to_owned(), rest.to_owned());
+        self.pending = rest;
+        whole.split('\n').flat_map(|line| self.line(line, form)).collect()
+    }
+
+    /// The lines that are left, and how it went.
+    pub(super) fn end(mut self, state: ToolResultState, form: Form) -> Vec<String> {
+        let pending = std::mem::take(&mut self.pending);
+        let mut lines = if pending.is_empty() { Vec::new() } else { self.line(&pending, form) };
+        if self.hidden > 0 {
+            lines.push(self.more(form.paint));
+        }
+        let (style, word) = match state {
+            ToolResultState::Success => (GOOD, "done"),
+            ToolResultState::Error => (BAD, "failed"),
+            ToolResultState::Denied => (CAREFUL, "denied"),
+            ToolResultState::Interrupted => (CAREFUL, "interrupted"),
+            ToolResultState::Running => (DIMMED, "goes on in the background"),
+            _ => (PLAIN, "ended"),
+        };
+        lines.push(form.paint.on(style, &format!("  └ {} {word}", self.name)));
+        lines
+    }
+
+    /// What is shown of the line that is not complete.
+    pub(super) fn live(&self, form: Form) -> Vec<String> {
+        if self.hidden > 0 || (self.lines >= SHOWN_LINES && !self.pending.is_empty()) {
+            return vec![self.more(form.paint)];
+        }
+        if self.pending.is_empty() { Vec::new() } else { self.wrapped(&self.pending, form) }
+    }
+
+    fn line(&mut self, line: &str, form: Form) -> Vec<String> {
+        if self.lines >= SHOWN_LINES {
+            self.hidden += 1;
+            return Vec::new();
+        }
+        self.lines += 1;
+        self.wrapped(line, form)
+    }
+
+    fn wrapped(&self, line: &str, form: Form) -> Vec<String> {
+        let edge = if form.has_others { format!("  │ {}: ", self.name) } else { "  │ ".to_owned() };
+        let margin = Margin { style: DIMMED, ..Margin::new(&edge, "  │ ") };
+        wrap(&[Span::new(PLAIN, visible(line.trim_end_matches('\r')))], form.width, margin, form.paint)
+    }
+
+    fn more(&self, paint: Paint) -> String {
+        paint.on(DIMMED, &format!("  │ … {} more lines", self.hidden.max(1)))
+    }
+}

@@ -1,0 +1,131 @@
+//! The end of the terminal, which is still changing.
+
+use std::io::{self, Write};
+
+/// Lines that are done, and below them lines that may still change. What has not changed is not written again, so that
+/// nothing flickers.
+#[derive(Debug)]
+pub(in super::super) struct Screen<W> {
+    out: W,
+    live: Vec<String>,
+}
+
+impl<W: Write> Screen<W> {
+    pub(in super::super) fn new(out: W) -> Self {
+        Self { out, live: Vec::new() }
+    }
+
+    /// Replaces what was changing by lines that are done and lines that may still change, on so many rows.
+    pub(in super::super) fn draw(&mut self, done: Vec<String>, live: Vec<String>, rows: usize) -> io::Result<()> {
+        let length = done.len();
+        let mut lines = done;
+        lines.extend(live);
+        let text = self.change(&lines, rows);
+        let is_done = lines.len() == length;
+        self.live = lines.split_off(length);
+        if text.is_empty() && !(is_done && length > 0) {
+            return Ok(());
+        }
+        self.out.write_all(text.as_bytes())?;
+        if is_done && length > 0 {
+            self.out.write_all(b"\n")?;
+        }
+        self.out.flush()
+    }
+
+    /// What has to be written so that the terminal shows these lines in place of those that were changing.
+    fn change(&self, lines: &[String], rows: usize) -> String {
+        let old = &self.live;
+        let mut text = String::new();
+        let same = old.iter().zip(lines).take_while(|(old, new)| old == new).count();
+        // What has scrolled away is out of reach.
+        let same = same.max(old.len().saturating_sub(rows.saturating_sub(1).max(1)));
+        let Some(last) = old.len().checked_sub(1) else {
+            text.push_str(&lines.join("\n"));
+            return text;
+        };
+        if same > last {
+            for line in lines.get(same..).unwrap_or_default() {
+                text.push('\n');
+                text.push_str(line);
+            }
+            return text;
+        }
+        let up = last - same;
+        if up > 0 {
+            text.push_str(&format!("\x1b[{up}A"));
+        }
+        let mut changed = lines.get(same..).unwrap_or_default().iter();
+        let appended = match (changed.as_slice().first(), old.get(same)) {
+            (Some(new), Some(old)) if up == 0 => new.strip_prefix(old.as_str()),
+            _ => None,
+        };
+        match appended {
+            Some(appended) => {
+                changed.next();
+                text.push_str(appended);
+            }
+            None => {
+                text.push('\r');
+                if let Some(line) = changed.next() {
+                    text.push_str(line);
+                    text.push_str("\x1b[K");
+                }
+            }
+        }
+        for line in changed {
+            text.push('\n');
+            text.push_str(line);
+            text.push_str("\x1b[K");
+        }
+        if lines.len() < old.len() {
+            text.push_str("\x1b[J");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Draws a sequence of (done, live), and gives what was written at each.
+    fn drawn(rows: usize, steps: &[(&str, &str)]) -> Vec<String> {
+        let mut screen = Screen::new(Vec::new());
+        let mut written = Vec::new();
+        for (done, live) in steps {
+            screen.draw(lines(done), lines(live), rows).unwrap();
+            written.push(String::from_utf8(std::mem::take(&mut screen.out)).unwrap());
+        }
+        written
+    }
+
+    #[test]
+    fn only_what_is_new_is_written() {
+        assert_eq!(drawn(24, &[("", "one"), ("", "one two"), ("", "one two")]), ["one", " two", ""]);
+        assert_eq!(drawn(24, &[("", "one"), ("", "one\ntwo"), ("", "one\ntwo three")]), ["one", "\ntwo", " three"]);
+    }
+
+    #[test]
+    fn what_is_done_stays() {
+        assert_eq!(drawn(24, &[("", "one"), ("one", ""), ("", "two")]), ["one", "\n", "two"]);
+        assert_eq!(drawn(24, &[("", "one"), ("one", "two"), ("", "two!")]), ["one", "\ntwo", "!"]);
+    }
+
+    #[test]
+    fn what_changes_is_written_over() {
+        assert_eq!(drawn(24, &[("", "a\nb\nc"), ("", "a\nx\nc")])[1], "\x1b[1A\rx\x1b[K\nc\x1b[K");
+        assert_eq!(drawn(24, &[("", "a\nb"), ("", "c")])[1], "\x1b[1A\rc\x1b[K\x1b[J");
+        assert_eq!(drawn(24, &[("", "a"), ("", "")])[1], "\r\x1b[J");
+    }
+
+    #[test]
+    fn what_has_scrolled_away_is_left_alone() {
+        assert_eq!(drawn(3, &[("", "a\nb\nc\nd"), ("", "x\ny\nz\nw")])[1], "\x1b[1A\rz\x1b[K\nw\x1b[K");
+    }
+}

@@ -1,0 +1,53 @@
+//! `recount config`: the configuration as it takes effect.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use recount_server::Config;
+
+use super::Status;
+
+/// Where the configuration comes from.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    /// The configuration, a TOML file; `recount.toml`, if there is one, when it is not given
+    #[arg(long, value_name = "FILE", env = "RECOUNT_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+/// Print the configuration of `serve` as it takes effect
+///
+/// It is made of a TOML file and of variables: RECOUNT_SERVER_LISTEN is
+/// `listen` in the section `[server]`, and so on for `[log]`, `[limits]` and
+/// `[telemetry]`. What neither of them says is shown with its default.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, name = "config")]
+pub(crate) struct ShowConfigArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+/// The file that is read when none is named.
+const USUAL: &str = "recount.toml";
+
+pub(crate) fn run(args: &ShowConfigArgs) -> Result<Status> {
+    let config = load(&args.config)?;
+    std::io::stdout().write_all(config.to_toml().as_bytes()).context("cannot write to standard output")?;
+    Ok(Status::Clean)
+}
+
+/// The configuration as it takes effect.
+pub(crate) fn load(args: &ConfigArgs) -> Result<Config> {
+    let usual = PathBuf::from(USUAL);
+    let path = args.config.clone().or_else(|| usual.exists().then_some(usual));
+    let text = match &path {
+        Some(path) => Some(std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?),
+        None => None,
+    };
+    Config::load(text.as_deref(), std::env::vars()).with_context(|| match &path {
+        Some(path) => format!("cannot use {}", path.display()),
+        None => "cannot use the configuration".to_owned(),
+    })
+}

@@ -1,0 +1,153 @@
+//! `recount doctor`: whether everything is as it should be.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use recount_host::AgentSource as _;
+use recount_host::agents::{Agents, Environment};
+use recount_log::storage::{View, Views as _};
+use recount_log::{SqliteReaders, verify};
+use recount_server::{Config, Tokens};
+
+use super::Status;
+use super::config::{self, ConfigArgs};
+use crate::visible::visible_line;
+
+/// Look for what is wrong with a service's configuration and data
+///
+/// It only reads, and may be used while the service runs. With --deep it folds
+/// every reply of every session again and compares it with what is stored.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct DoctorArgs {
+    /// Fold every reply again, and compare
+    #[arg(long)]
+    deep: bool,
+    /// The data directory
+    #[arg(long, value_name = "DIRECTORY")]
+    data: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+const PAGE: usize = 256;
+
+pub(crate) fn run(args: &DoctorArgs) -> Result<Status> {
+    let mut report = Report::default();
+    let mut config = match config::load(&args.config) {
+        Ok(config) => {
+            good("the configuration can be read");
+            config
+        }
+        Err(error) => {
+            report.bad(&format!("{error:#}"));
+            Config::default()
+        }
+    };
+    if let Some(data) = &args.data {
+        config.server.data.clone_from(data);
+    }
+    agents(&config, &mut report);
+    guard(&config, &mut report);
+    data(&config.server.data, args.deep, &mut report)?;
+    let _ = io::stdout().flush();
+    Ok(Status::flawed_if(report.faults > 0))
+}
+
+/// Whether the agents can work.
+fn agents(config: &Config, report: &mut Report) {
+    let here = match std::env::current_dir() {
+        Ok(here) => here,
+        Err(error) => return report.bad(&format!("cannot tell where this is: {error}")),
+    };
+    match Agents::new(config.agents.clone(), &here, Environment::of_process()) {
+        Ok(agents) => {
+            for agent in agents.agents() {
+                good(&format!("agent `{}` has the model {}", agent.name, agent.model));
+            }
+        }
+        Err(error) => report.bad(&error.to_string()),
+    }
+}
+
+/// Whether it is guarded as well as it should be.
+fn guard(config: &Config, report: &mut Report) {
+    let tokens = Tokens::in_directory(&config.server.data);
+    let is_loopback =
+        ["127.0.0.1:", "localhost:", "[::1]:"].iter().any(|start| config.server.listen.starts_with(start));
+    match (tokens.are_required(), is_loopback) {
+        (true, _) => match tokens.list() {
+            Ok(list) if list.is_empty() => report.bad("every request needs a token, and all were revoked"),
+            Ok(list) => good(&format!("every request needs a token; there are {}", list.len())),
+            Err(error) => report.bad(&format!("the tokens cannot be read: {error}")),
+        },
+        (false, true) => good("there are no tokens, and only this machine can reach it"),
+        (false, false) => {
+            report.bad(&format!("{} can be reached from elsewhere, and there are no tokens", config.server.listen));
+        }
+    }
+}
+
+/// Whether the log is sound.
+fn data(directory: &Path, deep: bool, report: &mut Report) -> Result<()> {
+    if !directory.exists() {
+        good(&format!("there is no data in {} yet", directory.display()));
+        return Ok(());
+    }
+    let readers = match SqliteReaders::open(directory) {
+        Ok(readers) => readers,
+        Err(error) => {
+            report.bad(&error.to_string());
+            return Ok(());
+        }
+    };
+    let view = readers.view().context("cannot read the log")?;
+    let before = report.faults;
+    for fault in view.faults().context("cannot read the log")? {
+        report.bad(&format!("the database: {fault}"));
+    }
+    let (sessions, entries) = look_through(&*view, deep, report)?;
+    if report.faults == before {
+        let how = if deep { ", each message is the fold of its events" } else { "" };
+        good(&format!("the log is sound: {sessions} sessions, {entries} entries{how}"));
+    }
+    Ok(())
+}
+
+fn look_through(view: &dyn View, deep: bool, report: &mut Report) -> Result<(u64, u64)> {
+    let (mut sessions, mut entries, mut after) = (0, 0, None);
+    loop {
+        let page = view.sessions(None, after.as_ref(), PAGE).context("cannot read the log")?;
+        let Some(last) = page.last() else { return Ok((sessions, entries)) };
+        after = Some(last.key.clone());
+        for row in page {
+            sessions += 1;
+            entries += row.head;
+            if deep {
+                for fault in verify::session(view, &row.key).context("cannot read the log")? {
+                    report.bad(&format!("{}: {fault}", row.key));
+                }
+            }
+        }
+    }
+}
+
+/// Says that something is as it should be.
+fn good(text: &str) {
+    // Nobody is left to tell when this cannot be written.
+    let _ = writeln!(io::stdout(), "ok    {}", visible_line(text));
+}
+
+#[derive(Default)]
+struct Report {
+    faults: u64,
+}
+
+impl Report {
+    fn bad(&mut self, text: &str) {
+        self.faults += 1;
+        let _ = writeln!(io::stdout(), "wrong {}", visible_line(text));
+    }
+}

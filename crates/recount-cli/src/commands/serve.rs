@@ -1,0 +1,154 @@
+//! `recount serve`: the service.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use recount_agent::OnRestart;
+use recount_host::agents::{Agents, Choice, Environment, ModelName};
+use recount_host::{AgentSource as _, Host, HostOptions};
+use recount_log::{Log, Options};
+use recount_server::{Config, LogFormat, OnRestartWord, Server, ServerOptions};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+use super::Status;
+use super::config::{self, ConfigArgs};
+
+/// Serve sessions over HTTP, with agents that answer
+///
+/// Messages that are posted to a session are answered by its agent, and whoever
+/// reads the session sees the answer as it is made, by server-sent events or
+/// WebSocket, from wherever they left off. Without tokens it can only be reached
+/// from this machine.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct ServeArgs {
+    /// The address, as HOST:PORT; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// The data directory
+    #[arg(long, value_name = "DIRECTORY")]
+    data: Option<PathBuf>,
+    /// The model of the default agent, as PROVIDER/NAME
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recount serve
+  recount serve --listen 127.0.0.1:8080 --data /var/lib/recount
+  recount serve --model anthropic/claude-sonnet-4-5";
+
+pub(crate) fn run(args: &ServeArgs) -> Result<Status> {
+    let mut config = config::load(&args.config)?;
+    if let Some(listen) = &args.listen {
+        config.server.listen.clone_from(listen);
+    }
+    if let Some(data) = &args.data {
+        config.server.data.clone_from(data);
+    }
+    if let Some(model) = &args.model {
+        config.server.model = Some(model.clone());
+    }
+    start_logging(&config)?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    runtime.block_on(serve(&config))
+}
+
+async fn serve(config: &Config) -> Result<Status> {
+    let agents = agents(config)?;
+    let told = told(&agents);
+    let log = Log::open(&config.server.data, Options::default().durability(config.durability()))?;
+    let on_restart = match config.log.on_restart {
+        OnRestartWord::Continue => None,
+        OnRestartWord::Close => Some(OnRestart::Close),
+    };
+    let hosting = HostOptions { on_restart, ..HostOptions::default() };
+    let host = Host::start(log.clone(), Arc::new(agents), hosting).await?;
+    let mut options = ServerOptions::default();
+    options.hosts.clone_from(&config.server.hosts);
+    options.data = Some(config.server.data.clone());
+    options.limits = config.limits();
+    options.drain = config.drain();
+    options.compact_after = Some(config.compact_after());
+    let server = Server::bind(host, &config.server.listen, options).await?;
+    let address = server.address()?;
+    say(&format!("Recount is at http://{address}\n{told}Data is kept in {}\n", config.server.data.display()))?;
+    let stop = CancellationToken::new();
+    let signals = tokio::spawn(stop_on_signal(stop.clone()));
+    server.run(stop).await;
+    signals.abort();
+    log.close().await?;
+    Ok(Status::Clean)
+}
+
+/// The agents of the configuration, the default one with the model that was asked for.
+fn agents(config: &Config) -> Result<Agents> {
+    let here = std::env::current_dir().context("cannot tell where this is")?;
+    let agents = Agents::new(config.agents.clone(), &here, Environment::of_process())?;
+    if let Some(model) = &config.server.model {
+        let model: ModelName = model.parse()?;
+        agents.set_model(agents.default_agent(), model);
+    }
+    Ok(agents)
+}
+
+/// Who answers, and why.
+fn told(agents: &Agents) -> String {
+    let name = agents.default_agent();
+    let model = agents.model_of(name).map(|model| model.to_string()).unwrap_or_default();
+    let is_named = agents.config(name).is_some_and(|config| config.model.is_some());
+    let why = if is_named {
+        format!("the model is {model}, as it was asked for")
+    } else {
+        Choice::of(&Environment::of_process()).to_string()
+    };
+    format!("Agent `{name}` answers: {why}\n")
+}
+
+/// Writes what happens to standard error.
+fn start_logging(config: &Config) -> Result<()> {
+    let filter = EnvFilter::try_new(&config.telemetry.log).context("cannot use `log` of `[telemetry]`")?;
+    let logging = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match config.telemetry.format {
+        LogFormat::Text => logging.with_ansi(std::io::stderr().is_terminal()).init(),
+        LogFormat::Json => logging.json().init(),
+    }
+    Ok(())
+}
+
+/// Waits for SIGTERM or Ctrl-C. The second one ends the process at once.
+async fn stop_on_signal(stop: CancellationToken) {
+    wait_for_signal().await;
+    let _ = say("Stopping. Replies under way come to a point where they can go on; once more ends at once.\n");
+    stop.cancel();
+    wait_for_signal().await;
+    std::process::exit(130);
+}
+
+#[cfg(unix)]
+async fn wait_for_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn wait_for_signal() {
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+fn say(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+}

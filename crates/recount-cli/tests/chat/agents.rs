@@ -1,0 +1,86 @@
+//! Agents from a file: MCP servers, tools that the user runs, providers.
+
+use std::fs;
+use std::path::PathBuf;
+
+use pretty_assertions::assert_eq;
+use serde_json::Value;
+
+use crate::server::{Answer, Server};
+use crate::terminal::{Terminal, directory};
+
+/// The published MCP server that shows everything that the protocol has.
+fn everything() -> PathBuf {
+    let installed = "../../conformance/mcp/node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(installed);
+    assert!(
+        script.exists(),
+        "run `make conformance/mcp/node_modules/installed` first: there is no {}",
+        script.display()
+    );
+    script
+}
+
+/// A response that was recorded.
+fn recorded(case: &str) -> Answer {
+    let path = "../../conformance/vectors/python/model/stream-openai.jsonl";
+    let text = fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let mut records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let record = records.find(|record| record["case"] == case).unwrap();
+    Answer::pieces(record["body"].as_str().unwrap().as_bytes(), 61)
+}
+
+#[test]
+fn tools_of_an_mcp_server_are_there() {
+    let directory = directory("tools_of_an_mcp_server");
+    let config = format!(
+        "[agents.helper]\nmodel = \"demo/5000\"\ntools = []\n\n[agents.helper.mcp.everything]\ncommand = \"node\"\nargs = [\"{}\", \"stdio\"]\n",
+        everything().display()
+    );
+    fs::write(directory.join("recount.toml"), config).unwrap();
+    let mut terminal = Terminal::start(&directory, &["--config", "recount.toml"]);
+    terminal.wait_for("helper · demo/5000");
+    terminal.say("/tools");
+    terminal.wait_for("  everything__echo\r\n");
+    terminal.say(r#"everything__echo {"message": "from afar"}"#);
+    terminal.wait_for("│ Echo: from afar");
+    terminal.wait_for("└ everything__echo done");
+    terminal.leave();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_answers_and_the_user_runs_its_tool() {
+    let server = Server::start([recorded("tool/fragments"), recorded("text/deltas")]).await;
+    let directory = directory("a_provider_answers");
+    let config = format!(
+        "[agents.helper]\nmodel = \"openai/gpt-5\"\nbase_url = \"{}\"\nkey_variable = \"MY_KEY\"\nprompt = \"Be brief.\"\ntools = [\"read\"]\n\n\
+         [agents.helper.external.search]\ndescription = \"Asks the user to look something up.\"\n",
+        server.url()
+    );
+    fs::write(directory.join("recount.toml"), config).unwrap();
+    let dialogue = move || {
+        let environment = [("NO_COLOR", "1"), ("MY_KEY", "sk-do-not-show")];
+        let mut terminal = Terminal::start_with(&directory, &["--config", "recount.toml"], &environment);
+        terminal.say("Is there tea?");
+        terminal.wait_for("Let me look.");
+        terminal.wait_for("● search");
+        terminal.wait_for(r#"{"query":"tea"}"#);
+        terminal.wait_for("? What is the result of: search");
+        terminal.say("3 hits");
+        terminal.wait_for("└ search done");
+        terminal.wait_for("One two");
+        terminal.leave();
+    };
+    tokio::task::spawn_blocking(dialogue).await.unwrap();
+
+    let asked = server.asked();
+    assert_eq!(asked.len(), 2);
+    assert_eq!(asked[0].headers["authorization"], "Bearer sk-do-not-show");
+    let (first, second): (Value, Value) =
+        (serde_json::from_str(&asked[0].body).unwrap(), serde_json::from_str(&asked[1].body).unwrap());
+    assert_eq!(first["messages"][0]["content"][0]["text"], "Be brief.");
+    let names: Vec<&str> =
+        first["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["read", "search"]);
+    assert!(second["messages"].to_string().contains("3 hits"), "{second:#}");
+}

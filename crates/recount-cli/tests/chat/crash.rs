@@ -1,0 +1,120 @@
+//! Processes that die, and what goes on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pretty_assertions::assert_eq;
+use recount_message::{FinishedReason, Msg};
+
+use crate::terminal::{Terminal, directory};
+
+/// Where the only conversation is kept.
+fn conversation(directory: &Path) -> PathBuf {
+    let entries = fs::read_dir(directory.join("data")).unwrap().map(|entry| entry.unwrap().path());
+    let found: Vec<PathBuf> = entries.filter(|path| path.join("log.sqlite").exists()).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    found[0].clone()
+}
+
+/// The messages of a conversation that `/save` has kept, and whose log is as it should be.
+fn kept(directory: &Path, file: &str) -> Vec<Msg> {
+    let verified =
+        Command::new(env!("CARGO_BIN_EXE_recount")).args(["log", "verify"]).arg(conversation(directory)).output();
+    let verified = verified.unwrap();
+    assert!(verified.status.success(), "{verified:?}");
+    let text = fs::read_to_string(directory.join(file)).unwrap();
+    text.lines().map(|line| Msg::from_json(line).unwrap()).collect()
+}
+
+#[test]
+fn a_reply_that_was_cut_goes_on() {
+    let directory = directory("a_reply_that_was_cut_goes_on");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
+    terminal.say("a long story");
+    terminal.wait_for("Paragraph 1");
+    terminal.wait_for("nothing");
+    terminal.kill();
+
+    let mut terminal = Terminal::start(&directory, &["--model", "demo/5000", "--resume"]);
+    terminal.wait_for("> a long story");
+    // What was said before stays, and then it is all said again.
+    terminal.wait_for("Paragraph 1");
+    terminal.wait_for("— broken off here, and begun again");
+    terminal.wait_for("Paragraph 1");
+    terminal.wait_for("Paragraph 5");
+    terminal.wait_for("tokens in");
+    terminal.say("/save talk.jsonl");
+    terminal.wait_for("is in talk.jsonl");
+    terminal.leave();
+
+    let messages = kept(&directory, "talk.jsonl");
+    assert_eq!(messages.len(), 2);
+    assert_eq!(messages[1].finished_reason(), Some(FinishedReason::Completed));
+    let texts: Vec<usize> =
+        messages[1].blocks::<recount_message::TextBlock>().map(|block| block.text.split_whitespace().count()).collect();
+    assert!(texts.len() == 2 && texts[0] < 500 && texts[1] == 500, "{texts:?}");
+}
+
+#[test]
+fn a_question_is_asked_again() {
+    let directory = directory("a_question_is_asked_again");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo/5000"]);
+    terminal.say("use a tool");
+    terminal.wait_for("? May it run: shell");
+    terminal.prompt();
+    terminal.kill();
+
+    let name = conversation(&directory).file_name().unwrap().to_str().unwrap().to_owned();
+    let mut terminal = Terminal::start(&directory, &["--model", "demo/5000", "--resume", &name]);
+    terminal.wait_for("> use a tool");
+    terminal.wait_for("? May it run: shell");
+    terminal.say("y");
+    terminal.wait_for("└ shell done");
+    terminal.wait_for("The tool `shell` says:");
+    terminal.leave();
+}
+
+#[test]
+fn a_command_that_was_cut_is_not_run_again() {
+    let directory = directory("a_command_that_was_cut");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo/5000"]);
+    terminal.say(r#"shell {"command": "echo begun >> runs.txt; echo begun; sleep 60"}"#);
+    terminal.say("y");
+    terminal.wait_for("│ begun");
+    terminal.kill();
+
+    let mut terminal = Terminal::start(&directory, &["--model", "demo/5000", "--resume"]);
+    terminal.wait_for("└ shell interrupted");
+    terminal.wait_for("nobody knows how far it came");
+    terminal.leave();
+    assert_eq!(fs::read_to_string(directory.join("runs.txt")).unwrap(), "begun\n");
+}
+
+#[test]
+fn a_conversation_goes_on_where_it_was() {
+    let directory = directory("a_conversation_goes_on");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo/5000", "Good morning"]);
+    terminal.wait_for("tokens in");
+    terminal.leave();
+    let mut terminal = Terminal::start(&directory, &["--model", "demo/5000", "--resume"]);
+    terminal.wait_for("> Good morning");
+    terminal.wait_for("You wrote: “Good morning”");
+    terminal.say("And now?");
+    terminal.wait_for("still the *demo model*");
+    terminal.leave();
+}
+
+#[test]
+fn a_conversation_that_is_not_there_is_named() {
+    let directory = directory("a_conversation_that_is_not_there");
+    for (args, told) in [
+        (&["--resume"][..], "there is no conversation in "),
+        (&["--resume", "nowhere"], "there is no conversation `nowhere` in "),
+    ] {
+        let output = crate::terminal::command(&directory, args).args(["--model", "demo"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(told), "{said}");
+    }
+}

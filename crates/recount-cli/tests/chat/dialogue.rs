@@ -1,0 +1,159 @@
+//! Talking.
+
+use std::fs;
+
+use pretty_assertions::assert_eq;
+use recount_message::{Msg, Role};
+
+use crate::terminal::{Terminal, directory};
+
+const FAST: &[&str] = &["--model", "demo/5000"];
+
+#[test]
+fn an_answer_is_streamed() {
+    let directory = directory("an_answer_is_streamed");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
+    terminal.wait_for("assistant · demo · conversation ");
+    terminal.say("Hello");
+    terminal.wait_for("no language model");
+    terminal.wait_for("- `think`: I think before I speak");
+    terminal.wait_for("choose a model of a provider.");
+    terminal.wait_for("tokens in");
+    terminal.leave();
+}
+
+#[test]
+fn markdown_is_shown_in_colours_where_they_are_wanted() {
+    let directory = directory("markdown_is_shown_in_colours");
+    let mut terminal = Terminal::start_with(&directory, FAST, &[]);
+    terminal.say("think of it");
+    terminal.wait_for("\x1b[2m┊ thinking: ");
+    terminal.wait_for("\x1b[1mdemo model\x1b[0m");
+    terminal.leave();
+
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say("think of it");
+    terminal.wait_for("┊ thinking: ");
+    terminal.wait_for("**demo model**");
+    let shown = terminal.wait_for("tokens in");
+    assert!(!shown.contains("\x1b[1m") && !shown.contains("\x1b[2m"), "{shown:?}");
+    terminal.leave();
+}
+
+#[test]
+fn the_conversation_and_its_image_can_be_kept() {
+    let directory = directory("the_conversation_can_be_kept");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say("show an image");
+    terminal.wait_for("[image/png · ");
+    terminal.say("/save rings.png");
+    terminal.wait_for("the last image is in rings.png");
+    terminal.say("/save talk.md");
+    terminal.wait_for("the conversation of 2 messages is in talk.md");
+    terminal.say("/save talk.jsonl");
+    terminal.wait_for("is in talk.jsonl");
+    terminal.say("/save talk.md");
+    terminal.wait_for("error: cannot write talk.md");
+    terminal.leave();
+
+    assert!(fs::read(directory.join("rings.png")).unwrap().starts_with(b"\x89PNG"));
+    let talk = fs::read_to_string(directory.join("talk.md")).unwrap();
+    assert!(talk.starts_with("## user\n\nshow an image\n\n## assistant\n\n*image/png: rings.png*"), "{talk}");
+    let lines = fs::read_to_string(directory.join("talk.jsonl")).unwrap();
+    let roles: Vec<Role> = lines.lines().map(|line| Msg::from_json(line).unwrap().role()).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant]);
+}
+
+#[test]
+fn an_image_goes_along_by_its_path() {
+    let directory = directory("an_image_goes_along");
+    fs::write(directory.join("cat.gif"), b"GIF89a").unwrap();
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say("Who is on cat.gif?");
+    terminal.wait_for("I have received `image/gif`");
+    terminal.say("/image cat.gif");
+    terminal.wait_for("goes along with the next message");
+    terminal.say("And here?");
+    terminal.wait_for("I have received `image/gif`");
+    terminal.say("/image dog.gif");
+    terminal.wait_for("error: cannot read dog.gif");
+    terminal.leave();
+}
+
+#[test]
+fn commands_answer_at_once() {
+    let directory = directory("commands_answer");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say("/help");
+    terminal.wait_for("/tools        the tools that the agent has");
+    terminal.say("/tools");
+    terminal.wait_for("  read\r\n  write\r\n  edit\r\n  glob\r\n  grep\r\n  shell\r\n  fetch\r\n");
+    terminal.say("/model");
+    terminal.wait_for("the model is demo/5000");
+    terminal.say("/model gpt");
+    terminal.wait_for("error: `gpt` is not of the form `provider/name`");
+    terminal.say("/model openai/gpt-5");
+    terminal.wait_for("OPENAI_API_KEY is not set");
+    terminal.say("/model demo/9000");
+    terminal.wait_for("the model is demo/9000");
+    terminal.say("/dance");
+    terminal.wait_for("error: there is no command `/dance`; /help lists them");
+    terminal.say("/quit");
+    assert_eq!(terminal.end(), 0);
+    let left =
+        fs::read_dir(directory.join("data")).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count();
+    assert_eq!(left, 0, "a conversation in which nothing was said is not kept");
+}
+
+#[test]
+fn ctrl_c_stops_the_reply_and_not_the_program() {
+    let directory = directory("ctrl_c_stops_the_reply");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
+    terminal.say("a long story");
+    terminal.wait_for("Paragraph 1");
+    terminal.press("\x03");
+    // It was shown while it was said, so the end is not there.
+    let shown = terminal.wait_for("— stopped");
+    assert!(!shown.contains("Paragraph 5"), "{shown}");
+    terminal.say("Hello");
+    terminal.wait_for("still the *demo model*");
+    terminal.prompt();
+    terminal.press("half a line\x03");
+    terminal.wait_for("(Ctrl-C again, or Ctrl-D, leaves)");
+    terminal.prompt();
+    terminal.press("\x03");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn history_outlives_the_program() {
+    let directory = directory("history_outlives_the_program");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say("Remember the milk");
+    terminal.wait_for("tokens in");
+    terminal.leave();
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say("\x1b[A");
+    terminal.wait_for("You wrote: “Remember the milk”");
+    terminal.leave();
+}
+
+#[test]
+fn a_line_can_go_on_in_the_next_one() {
+    let directory = directory("a_line_can_go_on");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say("one\\");
+    terminal.say("two");
+    terminal.wait_for("You wrote: “one two”");
+    terminal.leave();
+}
+
+#[test]
+fn the_first_message_may_be_an_argument() {
+    let directory = directory("the_first_message");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo/5000", "Good morning"]);
+    terminal.wait_for("You wrote: “Good morning”");
+    terminal.say("And now?");
+    terminal.wait_for("You wrote: “And now?”");
+    terminal.leave();
+}

@@ -1,0 +1,135 @@
+//! What the agent asks.
+
+use pretty_assertions::assert_eq;
+
+use crate::terminal::{Terminal, directory};
+
+const FAST: &[&str] = &["--model", "demo/5000"];
+
+#[test]
+fn once_is_once() {
+    let directory = directory("once_is_once");
+    let mut terminal = Terminal::start(&directory, FAST);
+    for _ in 0..2 {
+        terminal.say("use a tool");
+        terminal.wait_for("● shell");
+        terminal.wait_for("$ for n in 1 2 3; do expr $n '*' $n; sleep 0.2; done");
+        terminal.wait_for("? May it run: shell");
+        terminal.say("y");
+        terminal.wait_for("│ 1");
+        terminal.wait_for("│ 9");
+        terminal.wait_for("└ shell done");
+        terminal.wait_for("The tool `shell` says:");
+        terminal.wait_for("tokens in");
+    }
+    terminal.leave();
+}
+
+#[test]
+fn always_is_always() {
+    let directory = directory("always_is_always");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say("use a tool");
+    terminal.wait_for("a always: shell(expr");
+    terminal.say("always");
+    terminal.wait_for("└ shell done");
+    terminal.say("the tool again");
+    let shown = terminal.wait_for("└ shell done");
+    assert!(!shown.contains("May it run"), "{shown}");
+    terminal.leave();
+}
+
+#[test]
+fn no_is_no() {
+    let directory = directory("no_is_no");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say("use a tool");
+    terminal.wait_for("? May it run: shell");
+    terminal.say("perhaps");
+    terminal.wait_for("y, a, n or e");
+    terminal.say("n");
+    terminal.wait_for("└ shell denied");
+    terminal.wait_for("`shell` was not allowed, so nothing has run.");
+    terminal.leave();
+}
+
+#[test]
+fn a_command_can_be_edited() {
+    let directory = directory("a_command_can_be_edited");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say("use a tool");
+    terminal.wait_for("? May it run: shell");
+    terminal.say("e");
+    // Ctrl-U takes away what stands there.
+    terminal.say("\x15expr 6 '*' 7");
+    terminal.wait_for("│ 42");
+    terminal.wait_for("└ shell done");
+    terminal.leave();
+}
+
+#[test]
+fn arguments_can_be_edited_as_json() {
+    let directory = directory("arguments_can_be_edited");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say(r#"write {"path": "a.txt", "content": "one"}"#);
+    terminal.wait_for("? May it run: write");
+    terminal.say("e");
+    terminal.say("\x15no json");
+    terminal.wait_for("that is no JSON object");
+    terminal.say("e");
+    terminal.say("\x15{\"path\": \"a.txt\", \"content\": \"two\"}");
+    terminal.wait_for("└ write done");
+    terminal.leave();
+    assert_eq!(std::fs::read_to_string(directory.join("a.txt")).unwrap(), "two");
+}
+
+#[test]
+fn ctrl_c_at_a_question_stops_the_reply() {
+    let directory = directory("ctrl_c_at_a_question");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say("use a tool");
+    terminal.wait_for("? May it run: shell");
+    terminal.prompt();
+    terminal.press("\x03");
+    terminal.wait_for("— stopped");
+    terminal.say("Hello");
+    terminal.wait_for("still the *demo model*");
+    terminal.leave();
+}
+
+#[test]
+fn a_running_command_is_stopped_with_its_reply() {
+    let directory = directory("a_running_command_is_stopped");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say(r#"shell {"command": "echo begun; expr 1; sleep 1000"}"#);
+    terminal.say("y");
+    terminal.wait_for("│ begun");
+    terminal.press("\x03");
+    terminal.wait_for("— stopped");
+    terminal.leave();
+}
+
+#[test]
+fn what_a_tool_says_cannot_drive_the_terminal() {
+    let directory = directory("what_a_tool_says");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say(r#"shell {"command": "printf '\\033[2Jgone\\n'; seq 30"}"#);
+    let shown = terminal.wait_for("└ shell done");
+    assert!(shown.contains("\\u{1b}[2Jgone") && !shown.contains("\x1b[2J"), "{shown:?}");
+    assert!(shown.contains("│ 19\r") && shown.contains("│ … 11 more lines") && !shown.contains("│ 20"), "{shown}");
+    terminal.leave();
+}
+
+#[test]
+fn a_question_waits_for_who_leaves() {
+    let directory = directory("a_question_waits");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say("use a tool");
+    terminal.wait_for("? May it run: shell");
+    terminal.leave();
+    let mut terminal = Terminal::start(&directory, &["--model", "demo/5000", "--resume"]);
+    terminal.wait_for("? May it run: shell");
+    terminal.say("n");
+    terminal.wait_for("└ shell denied");
+    terminal.leave();
+}

@@ -1,0 +1,168 @@
+//! Where nobody is at a terminal.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use pretty_assertions::assert_eq;
+use recount_message::check::Checker;
+use recount_message::{
+    DataBlock, Event, FinishedReason, Fold, Msg, Role, ThinkingBlock, ToolResultBlock, ToolResultState,
+};
+
+use crate::terminal::{command, directory};
+
+struct Run {
+    exit: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+fn run(mut command: Command, input: &str) -> Run {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Run { exit: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+fn chat(directory: &Path, args: &[&str], input: &str) -> Run {
+    run(command(directory, args), input)
+}
+
+/// The messages of events that are a legal stream.
+fn folded(lines: &str) -> Vec<Msg> {
+    let (mut checker, mut fold, mut findings) = (Checker::new(), Fold::new(), Vec::new());
+    for line in lines.lines() {
+        let event = Event::from_json(line).unwrap();
+        findings.extend(checker.event(&event));
+        let _ = fold.apply(&event);
+    }
+    findings.extend(checker.finish());
+    assert!(findings.is_empty(), "{findings:?}");
+    fold.into_messages().collect()
+}
+
+#[test]
+fn events_come_as_lines() {
+    let directory = directory("events_come_as_lines");
+    let run = chat(&directory, &["--json", "--model", "demo/50000", "think of an image"], "");
+    assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""));
+    let messages = folded(&run.stdout);
+    assert_eq!(messages.iter().map(Msg::role).collect::<Vec<_>>(), [Role::User, Role::Assistant]);
+    assert!(messages[1].has::<ThinkingBlock>() && messages[1].has::<DataBlock>());
+}
+
+#[test]
+fn what_is_asked_is_denied_unless_it_is_allowed() {
+    let directory = directory("what_is_asked_is_denied");
+    let state = |run: &Run| folded(&run.stdout)[1].first::<ToolResultBlock>().unwrap().state;
+    let denied = chat(&directory, &["--json", "--model", "demo/50000", "-"], "use a tool");
+    assert_eq!((denied.exit, state(&denied)), (Some(0), ToolResultState::Denied));
+    assert_eq!(denied.stderr, "shell asks to run: denied; --allow would allow it\n");
+    let allowed = chat(&directory, &["--json", "--allow", "--model", "demo/50000"], "use a tool");
+    assert_eq!((allowed.exit, state(&allowed)), (Some(0), ToolResultState::Success));
+    assert_eq!(allowed.stderr, "shell asks to run: allowed\n");
+}
+
+#[test]
+fn the_answer_is_plain_text_in_a_pipe() {
+    let directory = directory("the_answer_is_plain_text");
+    let run = chat(&directory, &["--model", "demo/50000", "think:"], "a long story");
+    assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""));
+    assert_eq!(run.stdout.split_whitespace().count(), 500);
+    assert!(run.stdout.starts_with("**Paragraph 1.** ") && !run.stdout.contains('\x1b'), "{}", run.stdout);
+}
+
+#[test]
+fn a_conversation_can_go_on_in_a_script() {
+    let directory = directory("a_conversation_in_a_script");
+    let first = chat(&directory, &["--model", "demo/50000", "Hello"], "");
+    assert!(first.stdout.contains("This is Recount's **demo model**"), "{}", first.stdout);
+    let second = chat(&directory, &["--model", "demo/50000", "--resume", "--", "Hello again"], "");
+    assert!(second.stdout.contains("still the *demo model*"), "{}", second.stdout);
+}
+
+#[test]
+fn without_a_key_there_is_the_demo_model() {
+    let directory = directory("without_a_key");
+    let nothing = chat(&directory, &["Hello"], "");
+    assert_eq!((nothing.exit, nothing.stdout.as_str()), (Some(2), ""));
+    assert_eq!(
+        nothing.stderr,
+        "error: no model is named, and no provider's key is set\n\
+         hint: `recount models` lists the variables that hold keys; `--model demo` needs none\n"
+    );
+    let named = chat(&directory, &["--model", "openai/gpt-5", "Hello"], "");
+    assert_eq!(
+        (named.exit, named.stderr.as_str()),
+        (
+            Some(2),
+            "error: there is no key for openai/gpt-5: OPENAI_API_KEY is not set\nhint: `--model demo` needs no key\n"
+        )
+    );
+    assert!(!directory.join("data").exists(), "nothing is left behind");
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let directory = directory("what_cannot_be_done");
+    fs::write(directory.join("bad.toml"), "[agents.a]\nmodel = \"demo\"\npromt = \"Hi\"\n").unwrap();
+    for (args, told) in [
+        (&["--model", "gpt-5", "Hi"][..], "`gpt-5` is not of the form `provider/name`"),
+        (&["--config", "bad.toml", "Hi"], "bad.toml:3: unknown field `promt`, expected one of `model`"),
+        (&["--config", "none.toml", "Hi"], "none.toml: cannot read the configuration"),
+        (&["--model", "demo", "--agent", "nobody", "Hi"], "there is no agent `nobody`\nhint: there is assistant"),
+        (&["--model", "demo", "--image", "cat.png", "Hi"], "cannot read cat.png"),
+        (&["Hi", "--resume", "nowhere"], "there is no conversation `nowhere`"),
+        (&["--model", "demo"], "there is no message\nhint: give one"),
+    ] {
+        let run = chat(&directory, args, "");
+        assert_eq!(run.exit, Some(2), "{args:?}");
+        assert!(run.stderr.contains(told), "{args:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn the_exit_status_says_how_it_ended() {
+    let directory = directory("the_exit_status");
+    fs::write(
+        directory.join("c.toml"),
+        "[agents.a]\nmodel = \"openai/x\"\nbase_url = \"http://127.0.0.1:1\"\nretries = 0\n",
+    )
+    .unwrap();
+    let run = chat(&directory, &["--config", "c.toml", "Hello"], "");
+    assert_eq!((run.exit, run.stdout.as_str()), (Some(1), ""));
+    assert!(run.stderr.starts_with("connection: "), "{}", run.stderr);
+}
+
+#[test]
+fn an_interrupt_ends_the_reply_in_order() {
+    let directory = directory("an_interrupt");
+    let mut child = command(&directory, &["--json", "--model", "demo", "a long story"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut lines = String::new();
+    while !lines.contains("TEXT_BLOCK_DELTA") {
+        assert!(output.read_line(&mut lines).unwrap() > 0, "{lines}");
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    output.read_to_string(&mut lines).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(folded(&lines)[1].finished_reason(), Some(FinishedReason::Interrupted));
+}
+
+#[test]
+fn a_server_that_does_not_start_is_told_of() {
+    let directory = directory("a_server_that_does_not_start");
+    let config = "[agents.a]\nmodel = \"demo/50000\"\n[agents.a.mcp.gone]\ncommand = \"/nowhere/at-all\"\n";
+    fs::write(directory.join("c.toml"), config).unwrap();
+    let run = chat(&directory, &["--config", "c.toml", "Hello"], "");
+    assert_eq!(run.exit, Some(0));
+    assert!(run.stderr.starts_with("the MCP server `gone` is not running: "), "{}", run.stderr);
+    assert!(run.stdout.contains("demo model"), "{}", run.stdout);
+}

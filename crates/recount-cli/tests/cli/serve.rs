@@ -1,0 +1,321 @@
+//! The service as a process of its own: how it starts, stops, is guarded, and what a crash leaves behind.
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pretty_assertions::assert_eq;
+use recount_message::{Event, Fold, Json, Object};
+
+use crate::run::{command, directory, recount};
+
+/// Nothing here takes this long, unless it hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A service that runs.
+struct Service {
+    process: Child,
+    address: String,
+    banner: String,
+}
+
+impl Service {
+    fn start(data: &Path) -> Self {
+        Self::start_with(data, &[])
+    }
+
+    fn start_with(data: &Path, more: &[&str]) -> Self {
+        let mut command = command("serve --listen 127.0.0.1:0 --model demo");
+        command.arg("--data").arg(data).args(more).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn().unwrap();
+        let mut out = BufReader::new(process.stdout.take().unwrap());
+        let mut banner = String::new();
+        while !banner.contains("Data is kept") {
+            assert!(out.read_line(&mut banner).unwrap() > 0, "{banner}");
+        }
+        // What it says later is read, so that it never waits for somebody to read it.
+        thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
+        let address = banner.split("http://").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+        Self { process, address, banner }
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> (u16, String) {
+        ask(&self.address, method, path, headers, body).unwrap()
+    }
+
+    fn get(&self, path: &str) -> String {
+        let (status, body) = self.ask("GET", path, &[], "");
+        assert_eq!(status, 200, "{body}");
+        body
+    }
+
+    fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Asks it to end, and waits until it has.
+    fn end(mut self) -> Option<i32> {
+        let pid = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.process.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(Instant::now() < until, "it does not end");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// One request; nothing when the connection breaks.
+fn ask(address: &str, method: &str, path: &str, headers: &[&str], body: &str) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
+    for header in headers {
+        head.push_str(&format!("{header}\r\n"));
+    }
+    if !body.is_empty() {
+        head.push_str(&format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len()));
+    }
+    stream.write_all(format!("{head}\r\n{body}").as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+}
+
+fn text_of(body: &str, field: &str) -> String {
+    Object::parse(body).unwrap().get(field).and_then(Json::to_text).unwrap_or_default()
+}
+
+#[test]
+fn it_says_where_it_is_and_who_answers_and_ends_in_good_order() {
+    let data = directory("serve-banner");
+    let service = Service::start(&data);
+    assert!(service.banner.starts_with("Recount is at http://127.0.0.1:"), "{}", service.banner);
+    assert!(service.banner.contains("Agent `assistant` answers: the model is demo"), "{}", service.banner);
+    assert_eq!(service.get("/healthz"), r#"{"status":"ok"}"#);
+    assert_eq!(service.end(), Some(0));
+}
+
+#[test]
+fn a_second_one_on_the_same_data_says_so() {
+    let data = directory("serve-locked");
+    let service = Service::start(&data);
+    let mut second = command("serve --listen 127.0.0.1:0 --model demo");
+    second.arg("--data").arg(&data);
+    let second = crate::run::finish(second, b"");
+    assert_eq!(second.exit, Some(2));
+    assert!(second.stderr.contains("is in use by the process"), "{}", second.stderr);
+    service.kill();
+}
+
+#[test]
+fn tokens_are_made_and_revoked_while_it_runs() {
+    let data = directory("serve-tokens");
+    let service = Service::start(&data);
+    assert_eq!(service.ask("GET", "/v1/sessions", &[], "").0, 200);
+    let run = recount(&format!("token create --tenant acme --scope write --data {}", data.display()), b"");
+    assert_eq!((run.exit, run.stderr.as_str(), run.stdout.lines().count()), (Some(0), "", 1));
+    let header = format!("authorization: Bearer {}", run.stdout.trim());
+    assert_eq!(service.ask("GET", "/v1/sessions", &[], "").0, 401);
+    assert_eq!(service.ask("GET", "/v1/sessions", &[&header], "").0, 200);
+    let kept = std::fs::read_to_string(data.join("tokens.jsonl")).unwrap();
+    assert!(!kept.contains(run.stdout.trim()), "only its hash is kept");
+    let list = recount(&format!("token list --data {}", data.display()), b"").stdout;
+    let id = list.split('\t').next().unwrap();
+    assert!(list.contains("\tacme\twrite\t"), "{list}");
+    assert_eq!(recount(&format!("token revoke {id} --data {}", data.display()), b"").exit, Some(0));
+    assert_eq!(service.ask("GET", "/v1/sessions", &[&header], "").0, 401);
+    assert_eq!(recount(&format!("token revoke {id} --data {}", data.display()), b"").exit, Some(2));
+    service.kill();
+}
+
+#[test]
+fn without_tokens_it_stays_on_this_machine() {
+    let data = directory("serve-open");
+    let mut open = command("serve --listen 0.0.0.0:0 --model demo");
+    open.arg("--data").arg(&data);
+    let open = crate::run::finish(open, b"");
+    assert_eq!(open.exit, Some(2));
+    assert!(open.stderr.contains("hint: `recount token create`"), "{}", open.stderr);
+}
+
+#[test]
+fn the_configuration_is_shown_as_it_takes_effect() {
+    let path = directory("serve-config").join("recount.toml");
+    std::fs::write(&path, "[limits]\nbody = \"1 MiB\"\n[agents.guide]\nmodel = \"demo\"\n").unwrap();
+    let mut shown = command("config");
+    shown.arg("--config").arg(&path).env("RECOUNT_SERVER_HOSTS", "a.example, b.example");
+    let shown = crate::run::finish(shown, b"");
+    assert_eq!(shown.exit, Some(0), "{}", shown.stderr);
+    for line in
+        ["listen = \"127.0.0.1:7171\"", "body = 1048576", "\"a.example\"", "[agents.guide]", "durability = \"disk\""]
+    {
+        assert!(shown.stdout.contains(line), "{line} in {}", shown.stdout);
+    }
+    std::fs::write(&path, "[limits]\nbodies = 1\n").unwrap();
+    let mut wrong = command("config");
+    wrong.arg("--config").arg(&path);
+    let wrong = crate::run::finish(wrong, b"");
+    assert_eq!(wrong.exit, Some(2));
+    assert!(wrong.stderr.contains("unknown field `bodies`"), "{}", wrong.stderr);
+}
+
+#[test]
+fn tail_sessions_and_doctor_look_at_it() {
+    let data = directory("serve-tail");
+    let service = Service::start(&data);
+    service.ask("PUT", "/v1/sessions/chat", &[], r#"{"title":"Holidays"}"#);
+    let (status, posted) = service.ask("POST", "/v1/sessions/chat/messages", &[], r#"{"content":"Hello there"}"#);
+    assert_eq!(status, 202, "{posted}");
+    let until = Instant::now() + PATIENCE;
+    while text_of(&service.get("/v1/sessions/chat"), "status") != "idle" {
+        assert!(Instant::now() < until);
+        thread::sleep(Duration::from_millis(20));
+    }
+    let url = format!("http://{}", service.address);
+    let sessions = recount(&format!("sessions {url}"), b"");
+    assert_eq!((sessions.exit, sessions.stderr.as_str()), (Some(0), ""));
+    assert!(sessions.stdout.starts_with("chat  idle  assistant  ") && sessions.stdout.ends_with("  Holidays\n"));
+    let events = recount(&format!("tail {url}/s/chat --json --no-follow"), b"");
+    assert_eq!(events.stdout, service.get("/v1/sessions/chat/events"));
+    let shown = recount(&format!("tail {url}/v1/sessions/chat --no-follow"), b"");
+    assert!(shown.stdout.contains("Hello there"), "{}", shown.stdout);
+    let missing = recount(&format!("tail {url}/s/nobody"), b"");
+    assert_eq!((missing.exit, missing.stderr.as_str()), (Some(2), "error: there is no session `nobody`\n"));
+    let doctor = recount(&format!("doctor --deep --data {}", data.display()), b"");
+    assert_eq!(doctor.exit, Some(0), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("each message is the fold of its events"), "{}", doctor.stdout);
+    service.kill();
+}
+
+#[test]
+fn a_reply_goes_on_after_a_crash() {
+    let data = directory("serve-continues");
+    let service = Service::start(&data);
+    service.ask("PUT", "/v1/sessions/s", &[], "{}");
+    let (_, posted) = service.ask("POST", "/v1/sessions/s/messages", &[], r#"{"content":"a long story, please"}"#);
+    let reply = text_of(&posted, "reply_id");
+    let until = Instant::now() + PATIENCE;
+    while !service.get("/v1/sessions/s/events").contains("TEXT_BLOCK_DELTA") {
+        assert!(Instant::now() < until);
+        thread::sleep(Duration::from_millis(20));
+    }
+    service.kill();
+    let service = Service::start(&data);
+    // It need not come to its end: that it goes on is seen.
+    let head = || service.get("/v1/sessions/s/events?limit=10000").lines().count();
+    let before = head();
+    while head() == before {
+        assert!(Instant::now() < until);
+        thread::sleep(Duration::from_millis(20));
+    }
+    service.ask("POST", "/v1/sessions/s/interrupt", &[], "{}");
+    while text_of(&service.get("/v1/sessions/s"), "status") != "idle" {
+        assert!(Instant::now() < until);
+        thread::sleep(Duration::from_millis(20));
+    }
+    let events = service.get("/v1/sessions/s/events?limit=10000");
+    let events: Vec<Event<'_>> = events.lines().map(|line| Event::from_json(line).unwrap()).collect();
+    let fold: Fold = events.iter().collect();
+    let folded = fold.message(&reply).unwrap().to_json();
+    assert!(service.get("/v1/sessions/s/messages").contains(&folded));
+    service.kill();
+}
+
+/// Kills a service under load again and again: what it had acknowledged is there, once.
+#[test]
+fn what_was_acknowledged_survives_crashes() {
+    let rounds: usize = std::env::var("RECOUNT_CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
+    let data = directory("serve-crashes");
+    let mut acknowledged: Vec<HashSet<String>> = vec![HashSet::new(); 3];
+    for round in 0..rounds {
+        let service = Service::start(&data);
+        check(&service, &acknowledged);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let count = Arc::new(AtomicUsize::new(0));
+        let writers: Vec<_> = (0..acknowledged.len())
+            .map(|session| {
+                let (address, is_over, count) = (service.address.clone(), Arc::clone(&is_over), Arc::clone(&count));
+                thread::spawn(move || load(&address, session, round, &is_over, &count))
+            })
+            .collect();
+        // Some are killed at once, some in the middle of their work.
+        let wanted = (round * 37) % 120;
+        let until = Instant::now() + PATIENCE;
+        while count.load(Ordering::Acquire) < wanted {
+            assert!(Instant::now() < until, "nothing is acknowledged");
+            thread::sleep(Duration::from_micros(200));
+        }
+        service.kill();
+        is_over.store(true, Ordering::Release);
+        for (session, writer) in writers.into_iter().enumerate() {
+            acknowledged[session].extend(writer.join().unwrap());
+        }
+    }
+    let service = Service::start(&data);
+    check(&service, &acknowledged);
+    assert_eq!(service.end(), Some(0));
+    let doctor = recount(&format!("doctor --deep --data {}", data.display()), b"");
+    assert_eq!(doctor.exit, Some(0), "{}", doctor.stdout);
+}
+
+/// Writes batches, each twice, and gives the ids of what was acknowledged.
+fn load(address: &str, session: usize, round: usize, is_over: &AtomicBool, count: &AtomicUsize) -> Vec<String> {
+    let mut acknowledged = Vec::new();
+    let _ = ask(address, "PUT", &format!("/v1/sessions/c{session}"), &[], "{}");
+    for batch in 0.. {
+        if is_over.load(Ordering::Acquire) {
+            break;
+        }
+        let ids: Vec<String> = (0..5).map(|number| format!("{session}-{round}-{batch}-{number}")).collect();
+        let events: Vec<String> =
+            ids.iter().map(|id| format!(r#"{{"type":"CUSTOM","id":"{id}","name":"load","value":{{}}}}"#)).collect();
+        let path = format!("/v1/sessions/c{session}/events");
+        let body = format!("[{}]", events.join(","));
+        // The second time is what a client does that got no answer.
+        let first = ask(address, "POST", &path, &[], &body);
+        let second = ask(address, "POST", &path, &[], &body);
+        if [&first, &second].into_iter().flatten().any(|(status, _)| *status == 200) {
+            acknowledged.extend(ids);
+            count.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+    acknowledged
+}
+
+fn check(service: &Service, acknowledged: &[HashSet<String>]) {
+    for (session, expected) in acknowledged.iter().enumerate() {
+        if expected.is_empty() {
+            continue;
+        }
+        let (mut seen, mut total, mut after) = (HashSet::new(), 0, "start".to_owned());
+        loop {
+            let path = format!("/v1/sessions/c{session}/events?limit=10000&after={after}");
+            let body = service.get(&path);
+            if body.is_empty() {
+                break;
+            }
+            for line in body.lines() {
+                seen.insert(text_of(line, "id"));
+                total += 1;
+            }
+            let info = service.get(&format!("/v1/sessions/c{session}"));
+            let epoch = text_of(&info, "cursor").split('.').next().unwrap().to_owned();
+            after = format!("{epoch}.{total}");
+        }
+        assert_eq!(seen.len(), total, "nothing is there twice");
+        let lost: Vec<&String> = expected.difference(&seen).collect();
+        assert!(lost.is_empty(), "{lost:?}");
+    }
+}
