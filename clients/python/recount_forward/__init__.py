@@ -2,7 +2,7 @@
 
     from recount_forward import Session
 
-    async with Session("http://127.0.0.1:7070", "chat") as session:
+    async with Session("http://127.0.0.1:7171", "chat") as session:
         message = await session.forward(agent, UserMsg("Alice", "Hello"))
 
 What the agent says is in the session's log before `forward` returns, whatever

@@ -76,7 +76,8 @@ class _Reply:
                 await self._turn(inputs, answers, listening)
                 await self._outbox.send()
                 if not self._waits:
-                    assert self._message is not None
+                    if self._message is None:
+                        raise RuntimeError("the agent ended its stream without a message; all that it said is in the log")
                     return self._message
                 inputs = await _first(answers.get(), listening)
         finally:

@@ -54,7 +54,7 @@ test.each(["loop-with-literals", "loop-with-event-types"])("the snippet %s gives
 });
 
 test.each([
-  [".", ["Fold", "Msg", "AssistantMsg", "appendEvent", "EventType"]],
+  [".", ["Fold", "Msg", "AssistantMsg", "appendEvent", "EventType", "connect", "connectSessions", "RecountError"]],
   ["message", ["Fold", "Msg", "UserMsg", "SystemMsg", "EventType", "parseMsg", "parseEvent"]],
   ["event", ["Fold", "Msg", "UserMsg", "SystemMsg", "EventType", "parseMsg", "parseEvent"]],
   ["parse", ["parseMsg", "parseEvent", "parseCheckpoint", "DecodeError"]],

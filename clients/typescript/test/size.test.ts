@@ -3,23 +3,40 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 
-/** The gzipped size of what a bundler makes of an entry. */
-async function sizeOf(entry: string): Promise<number> {
+const path = (entry: string) => fileURLToPath(new URL(`../src/${entry}`, import.meta.url));
+
+/** The gzipped size of what a bundler makes of some exports of an entry. */
+async function sizeOf(names: string, entry = "index.ts"): Promise<number> {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL(`../src/${entry}`, import.meta.url))],
+    stdin: { contents: `export ${names} from ${JSON.stringify(path(entry))}`, resolveDir: path("") },
     bundle: true,
     minify: true,
     format: "esm",
     target: "es2022",
     write: false,
+    external: ["react"],
   });
   return gzipSync(outputFiles[0]?.contents ?? "", { level: 9 }).length;
 }
 
 test("messages, events and the fold are small", async () => {
-  expect(await sizeOf("index.ts")).toBeLessThan(5_000);
+  const names = "Fold, Msg, UserMsg, AssistantMsg, SystemMsg, appendEvent, EventType, getTextContent, getContentBlocks";
+  expect(await sizeOf(`{ ${names}, hasContentBlocks }`)).toBeLessThan(5_000);
+});
+
+test("following sessions is small, and the fold is a part of it", async () => {
+  expect(await sizeOf("{ connect, Fold }")).toBeLessThan(8_000);
+});
+
+test("all of it is hardly larger", async () => {
+  expect(await sizeOf("*")).toBeLessThan(8_700);
 });
 
 test("with all parsers it is still small", async () => {
-  expect(await sizeOf("everything.ts")).toBeLessThan(8_000);
+  expect(await sizeOf("*", "everything.ts")).toBeLessThan(11_500);
+});
+
+test("hooks add little", async () => {
+  const withHooks = await sizeOf("*", "react.ts");
+  expect(withHooks - (await sizeOf("{ connect, connectSessions }"))).toBeLessThan(500);
 });

@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** The Rust command that the answers are compared with. */
-const RECOUNT = process.env.RECOUNT_BIN ?? fileURLToPath(new URL("../../../../target/debug/recount", import.meta.url));
+export const RECOUNT =
+  process.env.RECOUNT_BIN ?? fileURLToPath(new URL("../../../../target/debug/recount", import.meta.url));
 
 export interface RustAnswer {
   /** The messages, one per line. */
@@ -14,9 +15,7 @@ export interface RustAnswer {
 
 /** Folds lines with the Rust command. */
 export function foldWithRust(lines: readonly string[], options: readonly string[] = []): RustAnswer {
-  if (!existsSync(RECOUNT)) {
-    throw new Error(`${RECOUNT} is not there: run \`cargo build --package recount-cli\`, or set RECOUNT_BIN`);
-  }
+  mustBeThere();
   const { stdout, stderr, error, status } = spawnSync(RECOUNT, ["fold", "--verbose", ...options], {
     input: lines.map((line) => `${line}\n`).join(""),
     encoding: "utf8",
@@ -31,4 +30,9 @@ export function foldWithRust(lines: readonly string[], options: readonly string[
     if (number && remark) remarks.set(Number(number), [...(remarks.get(Number(number)) ?? []), remark]);
   }
   return { messages: stdout.split("\n").slice(0, -1), remarks };
+}
+
+export function mustBeThere(): void {
+  if (existsSync(RECOUNT)) return;
+  throw new Error(`${RECOUNT} is not there: run \`cargo build --package recount-cli\`, or set RECOUNT_BIN`);
 }

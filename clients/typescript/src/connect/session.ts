@@ -1,0 +1,136 @@
+import type { AgentEvent, ConfirmResult, DataBlock, HintBlock, TextBlock, ToolResultBlock } from "../generated.js";
+import type { BlockInit, MsgInit } from "../msg.js";
+import { randomId } from "../stamps.js";
+import { isText } from "../values.js";
+import { newFeed } from "./feed.js";
+import { follow, type SessionView } from "./follow.js";
+import { type Sending, serverOf, type Where } from "./server.js";
+import { share } from "./shared.js";
+import type { Store } from "./store.js";
+
+type UserBlocks = readonly BlockInit<TextBlock | DataBlock>[];
+
+/** What a user says: text, blocks, or the fields of a message. */
+export type Said = string | UserBlocks | (Partial<MsgInit> & { content: UserBlocks });
+
+/** A user's answer to a call that asks. */
+export type Answer = Omit<ConfirmResult, "rules"> & Partial<ConfirmResult>;
+
+/** What became of a message. */
+export interface Posted {
+  /** The reply that answers it. */
+  readonly reply_id: string;
+  readonly cursor: string;
+}
+
+/** What became of events. */
+export interface Appended {
+  readonly written: number;
+  readonly duplicates: number;
+  /** Where the last one stands. */
+  readonly cursor: string;
+  /** What changed nothing, and why. */
+  readonly ignored: readonly { readonly line: number; readonly id: string; readonly reason: string }[];
+}
+
+/**
+ * A session that is followed: a store of its messages, and a stream of its events. Whatever is sent is sent until there is
+ * an answer; it has an id, so that it counts once.
+ */
+export interface Session extends Store<SessionView>, AsyncIterable<AgentEvent> {
+  readonly name: string;
+  /**
+   * The events after a cursor, from the `"start"`, or from now on. A reader may take its time: what it is too slow for it
+   * reads from the log.
+   *
+   * @throws RecountError with the reason `gap` when events that it has not read are gone.
+   */
+  events(after?: string): AsyncIterableIterator<AgentEvent>;
+  /** Says something. While a reply is under way that is refused, or it is queued, or it interrupts the reply. */
+  send(said: Said, options?: Sending & { onBusy?: "reject" | "queue" | "interrupt" }): Promise<Posted>;
+  /** Appends events. */
+  post(events: readonly AgentEvent[], options?: Sending): Promise<Appended>;
+  /** Allows or refuses calls that ask. */
+  confirm(replyId: string, answers: readonly Answer[], options?: Sending): Promise<Appended>;
+  /** Gives the results of tools that ran elsewhere. */
+  resolve(replyId: string, results: readonly BlockInit<ToolResultBlock>[], options?: Sending): Promise<Appended>;
+  /** Says something to the model in the middle of its reply. */
+  hint(replyId: string, hint: HintBlock["hint"], options?: Sending & { source?: string }): Promise<Appended>;
+  /** Stops the reply that is under way. */
+  interrupt(options?: Sending): Promise<void>;
+  /** Loads older messages, if there are any. */
+  loadOlder(limit?: number): Promise<void>;
+  /** Leaves. That stops no reply. */
+  close(): void;
+}
+
+/**
+ * Follows a session. It connects by itself, again and again, and goes on where it was.
+ *
+ * Whoever follows the same session shares what is read of it, and all sessions of a server share one WebSocket.
+ */
+export function connect(where: Where, name: string): Session {
+  const server = serverOf(where);
+  const [followed, release] = share(server, name, follow);
+  const { store, messages } = followed;
+  const closing = new AbortController();
+  const base = `sessions/${name}/`;
+
+  const ask = async (path: string, body?: unknown, sending?: Sending) =>
+    JSON.parse((await server.ask(base + path, body, sending))[0]);
+
+  const post = (events: readonly AgentEvent[], sending?: Sending): Promise<Appended> =>
+    ask(
+      "events",
+      events.map((event) => ({ id: randomId(), ...event })),
+      sending,
+    );
+
+  const session: Session = {
+    ...store,
+    name,
+    post,
+
+    events(after) {
+      const feed = newFeed(followed, after, (cursor) =>
+        server.ask(`${base}events?after=${cursor}`, undefined, closing),
+      );
+      closing.signal.addEventListener("abort", () => feed.end());
+      return feed.read();
+    },
+
+    [Symbol.asyncIterator]: () => session.events(),
+
+    send(said, { onBusy: on_busy, ...sending } = {}) {
+      const content = isText(said) ? [{ type: "text", text: said }] : said;
+      return ask("messages", { id: randomId(), on_busy, ...(Array.isArray(content) ? { content } : content) }, sending);
+    },
+
+    confirm: (reply_id, answers, sending) =>
+      post([{ type: "USER_CONFIRM_RESULT", reply_id, confirm_results: answers as ConfirmResult[] }], sending),
+
+    resolve: (reply_id, results, sending) =>
+      post([{ type: "EXTERNAL_EXECUTION_RESULT", reply_id, execution_results: results as ToolResultBlock[] }], sending),
+
+    hint: (reply_id, hint, { source = null, ...sending }: Sending & { source?: string | null } = {}) =>
+      post([{ type: "HINT_BLOCK", reply_id, block_id: randomId(), hint, source }], sending),
+
+    interrupt: (sending) => ask("interrupt", {}, sending),
+
+    async loadOlder(limit = 50) {
+      const { before } = messages;
+      if (!before) return;
+      const page = await ask(`messages?limit=${limit}&before=${encodeURIComponent(before)}`, undefined, closing);
+      // Somebody else may have loaded them, or a snapshot may have come.
+      if (messages.before !== before) return;
+      messages.unshift(page.messages, page.before);
+      followed.changed();
+    },
+
+    close() {
+      closing.abort();
+      release();
+    },
+  };
+  return session;
+}

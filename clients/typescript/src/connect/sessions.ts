@@ -1,0 +1,111 @@
+import type { RecountError } from "./error.js";
+import type { Reader } from "./frames.js";
+import { type ConnectionState, keepConnected, pause } from "./keep.js";
+import { type Server, serverOf, type Where } from "./server.js";
+import { type Shared, share } from "./shared.js";
+import { newStore, type Store } from "./store.js";
+import { SESSIONS } from "./ws.js";
+
+/** What is known about a session. */
+export interface SessionInfo {
+  readonly id: string;
+  readonly cursor: string;
+  readonly agent: string;
+  readonly title: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly created_at: string;
+  /** Whether a reply is under way, and whether it waits for somebody. */
+  readonly status: "idle" | "running" | "waiting";
+  /** The replies that are under way. */
+  readonly open: readonly string[];
+}
+
+/** What there is to see of the sessions. */
+export interface SessionsView {
+  readonly sessions: readonly SessionInfo[];
+  readonly state: ConnectionState;
+  /** Why there is no connection and none will be tried. */
+  readonly error: RecountError | undefined;
+}
+
+/** The sessions of a service, live. */
+export interface Sessions extends Store<SessionsView> {
+  close(): void;
+}
+
+/** How often the list is asked for where there is no socket to be told over, in milliseconds. */
+const INTERVAL = 5_000;
+
+/** Follows the list of sessions. */
+export function connectSessions(where: Where): Sessions {
+  const [{ store }, close] = share(serverOf(where), SESSIONS, followSessions);
+  return { ...store, close };
+}
+
+function followSessions(server: Server): Shared & { store: Store<SessionsView> } {
+  let sessions = new Map<string, SessionInfo>();
+  let changes = new Map<string, SessionInfo | null>();
+  let state: ConnectionState = "connecting";
+  let error: RecountError | undefined;
+  const [store, changed] = newStore<SessionsView>(() => ({ sessions: [...sessions.values()], state, error }));
+
+  const put = (info: SessionInfo | null, id: string) => {
+    if (info) sessions.set(id, info);
+    else sessions.delete(id);
+  };
+
+  const tell: Reader["tell"] = (told, refused) => {
+    state = told;
+    error = refused;
+    if (refused) server.shared.delete(SESSIONS);
+    changed();
+  };
+
+  const load = async (get: (path: string) => Promise<string>) => {
+    changes = new Map();
+    const all = new Map<string, SessionInfo>();
+    for (let next: string | null = ""; next !== null; ) {
+      const page = JSON.parse(await get(`sessions?limit=1000&after=${next}`));
+      for (const info of page.sessions) all.set(info.id, info);
+      next = page.next;
+    }
+    sessions = all;
+    // What was told in the meantime is newer.
+    changes.forEach(put);
+    tell("live");
+  };
+
+  const reload = () => {
+    load(async (path) => (await server.ask(path))[0]);
+    return undefined;
+  };
+
+  const bySocket = () =>
+    server.join(SESSIONS, {
+      tell,
+      // It is asked for when the socket is open. What happens from then on is told, and what was before is in the list.
+      cursor: reload,
+      take({ session, info = null }) {
+        // Somebody who is too slow is told so.
+        if (!session) return reload();
+        changes.set(session, info);
+        put(info, session);
+        changed();
+      },
+    });
+
+  const byAsking = () =>
+    keepConnected(
+      server,
+      async (signal, heard) => {
+        while (!signal.aborted) {
+          await load(async (path) => (await server.send("GET", path, { signal })).text());
+          heard();
+          await pause(Math.min(INTERVAL, server.maxDelay), signal);
+        }
+      },
+      tell,
+    );
+
+  return { users: 0, store, leave: server.transport === "ws" ? bySocket() : byAsking() };
+}

@@ -1,0 +1,87 @@
+import { isFinal, RecountError } from "./error.js";
+import type { Frame, Reader } from "./frames.js";
+import { keepConnected } from "./keep.js";
+import type { Join, Server } from "./server.js";
+
+/** The list of sessions, as the service calls it. */
+export const SESSIONS = "sessions";
+
+/** Reads over one socket, whatever is read. The socket is open as long as somebody reads. */
+export function joinByWs(server: Server): Join {
+  const readers = new Map<string, Reader>();
+  let socket: WebSocket | undefined | null;
+  let stop: (() => void) | undefined;
+  let drop: () => void;
+
+  const say = (what: object) => socket?.send(JSON.stringify(what));
+
+  const subscribe = (reader: Reader, name: string) => {
+    if (!socket) return;
+    const after = reader.cursor();
+    say({ subscribe: name, after });
+    if (after) reader.tell("catching up");
+  };
+
+  const take = (frame: Frame) => {
+    const { session = "", change, sessions, problem } = frame;
+    const name = change || sessions ? SESSIONS : session;
+    const reader = readers.get(name);
+    if (!problem) return reader?.take(frame);
+    const error = new RecountError(problem);
+    if (!isFinal(error)) return drop();
+    readers.delete(name);
+    reader?.tell("offline", error);
+  };
+
+  const attempt = async (signal: AbortSignal, heard: () => void) => {
+    const url = new URL("ws", server.url);
+    url.protocol = url.protocol.replace("http", "ws");
+    // A browser sends no token along, and does not say why a socket was refused. Who asks for a ticket is told.
+    const { ticket } = await (await server.send("POST", "tickets", { body: "{}", signal })).json();
+    if (ticket) url.search = `ticket=${ticket}`;
+    if (signal.aborted) return;
+    const opening = new WebSocket(url);
+    await new Promise<void>((resolve) => {
+      drop = resolve;
+      signal.addEventListener("abort", drop);
+      opening.onclose = opening.onerror = drop;
+      opening.onopen = () => {
+        heard();
+        socket = opening;
+        readers.forEach(subscribe);
+      };
+      opening.onmessage = ({ data }) => {
+        heard();
+        try {
+          take(JSON.parse(data));
+        } catch {
+          // What cannot be read is asked for again.
+          drop();
+        }
+      };
+    });
+    socket = opening.onopen = opening.onmessage = null;
+    opening.close();
+  };
+
+  return (name, reader) => {
+    readers.set(name, reader);
+    subscribe(reader, name);
+    stop ??= keepConnected(server, attempt, (state, error) => {
+      const told = [...readers.values()];
+      if (error) {
+        stop = undefined;
+        readers.clear();
+      }
+      for (const reader of told) reader.tell(state, error);
+    });
+    return () => {
+      if (readers.get(name) !== reader) return;
+      readers.delete(name);
+      say({ unsubscribe: name });
+      if (readers.size) return;
+      stop?.();
+      stop = undefined;
+    };
+  };
+}

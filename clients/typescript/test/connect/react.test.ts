@@ -1,0 +1,67 @@
+/** The hooks, in a page that is made of nothing but a document. */
+
+import { Window } from "happy-dom";
+import { createElement, StrictMode } from "react";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Service } from "../support/service.js";
+
+const window = new Window();
+Object.assign(globalThis, {
+  window,
+  document: window.document,
+  navigator: window.navigator,
+  requestAnimationFrame: window.requestAnimationFrame.bind(window),
+});
+
+let service: Service;
+beforeAll(async () => {
+  service = await Service.start();
+});
+afterAll(async () => {
+  await service.stop();
+  await window.happyDOM.close();
+});
+
+const delta = (text: string) => ({ type: "TEXT_BLOCK_DELTA", reply_id: "r", block_id: "b", delta: text });
+
+test("a component shows a session, and is rendered at most once for a frame", async () => {
+  const { createRoot } = await import("react-dom/client");
+  const { useSession, useSessions } = await import("../../src/react.js");
+  const name = await service.session("chat");
+  await service.append(name, [
+    { type: "REPLY_START", session_id: "s", reply_id: "r", name: "Friday" },
+    { type: "TEXT_BLOCK_START", reply_id: "r", block_id: "b" },
+  ]);
+  let renders = 0;
+  let contents = new Set<unknown>();
+
+  function Page() {
+    const { messages, state } = useSession({ url: service.url, transport: "ws" }, name);
+    const { sessions } = useSessions(service.url);
+    renders++;
+    contents.add(messages[0]?.content);
+    const text = messages.map((message) => message.getTextContent()).join();
+    return `${state}: ${text}; ${sessions.map(({ id }) => id)}`;
+  }
+
+  const element = document.createElement("div");
+  const root = createRoot(element);
+  const shows = async (text: string) => {
+    while (element.textContent !== text) await new Promise(requestAnimationFrame);
+  };
+  root.render(createElement(StrictMode, null, createElement(Page)));
+  await shows(`live: ; ${name}`);
+
+  renders = 0;
+  contents = new Set();
+  const count = 2_000;
+  await service.append(
+    name,
+    Array.from({ length: count }, () => delta("x")),
+  );
+  await shows(`live: ${"x".repeat(count)}; ${name}`);
+  // Each frame has one copy of the blocks, however many events there were in it.
+  expect(contents.size).toBeLessThan(100);
+  expect(renders).toBeLessThan(400);
+  root.unmount();
+});
