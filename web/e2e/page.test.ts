@@ -1,0 +1,207 @@
+import type { AgentEvent } from "@recount/client";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { watch } from "./browser";
+import { live, log, shown, stage } from "./stage";
+import { Reply, richReply, said } from "./streams";
+
+const at = stage();
+
+/** The end of a reply that was told. */
+const ended = (page: Page) => log(page).getByText("120 in · 34 out").last().waitFor();
+
+/** Tells events as an agent would: some at a time. */
+async function tell(session: string, events: readonly AgentEvent[], meanwhile?: (part: number) => Promise<void>) {
+  const size = Math.ceil(events.length / 8);
+  for (let part = 0; part * size < events.length; part++) {
+    await at.service.append(session, events.slice(part * size, (part + 1) * size));
+    await meanwhile?.(part);
+  }
+}
+
+test("a reply that is read with breaks looks like one that was read at once", async () => {
+  await at.service.create("whole");
+  await at.service.create("broken");
+  const whole = await at.open("/s/whole");
+  await live(whole.page);
+  await at.service.append("whole", [said("question", "What shall I wear?")]);
+  await tell("whole", richReply("reply"));
+  await ended(whole.page);
+  expect(whole.complaints).toEqual([]);
+
+  const { page, context } = await at.open("/s/broken");
+  await live(page);
+  await at.service.append("broken", [said("question", "What shall I wear?")]);
+  await tell("broken", richReply("reply"), async (part) => {
+    if (part === 1) await page.reload();
+    if (part === 2) await context.setOffline(true);
+    if (part === 3) await context.setOffline(false);
+    if (part === 3) at.service.line.cut();
+    if (part === 3) await page.getByText("Offline, trying again").or(page.getByText("Connecting…")).first().waitFor();
+    if (part === 5) at.service.line.mend();
+    if (part === 6) {
+      await at.service.kill();
+      await at.service.restart();
+    }
+  });
+  await ended(page);
+  expect(await shown(page)).toBe(await shown(whole.page));
+  expect(await shown(page)).toContain("the calendar");
+
+  const later = await at.open("/s/whole");
+  await ended(later.page);
+  expect(await shown(later.page)).toBe(await shown(whole.page));
+});
+
+test("two tabs see the same, and the first answer counts", async () => {
+  await at.service.create("tabs");
+  const told = new Reply("reply");
+  const input = { command: "ls" };
+  const rule = { tool_name: "shell", rule_content: "ls:*", behavior: "allow" as const, source: "suggested" };
+  await at.service.append("tabs", [
+    said("question", "List them."),
+    ...told.start(),
+    ...told.call("call-1", "shell", input),
+    ...told.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", input, [rule]),
+  ]);
+  const first = await at.open("/s/tabs");
+  const second = await watch(first.context, `${at.service.page}/s/tabs`);
+  for (const { page } of [first, second]) {
+    await page.getByText("allow shell: ls:*").waitFor();
+    expect(
+      await page
+        .getByRole("navigation", { name: "Sessions" })
+        .getByText("Waits for an answer", { exact: true })
+        .count(),
+    ).toBe(1);
+  }
+  // Somebody else answers while this tab is not listening.
+  await second.page.route("**/events", async (route) => {
+    const answered = first.page.waitForResponse("**/events");
+    await first.page.getByRole("button", { name: "Allow once" }).click();
+    await answered;
+    await route.continue();
+  });
+  const refused = second.page.waitForResponse((response) => response.status() === 409);
+  await second.page.getByRole("button", { name: "Deny" }).click();
+  await refused;
+  await second.page
+    .getByRole("alert")
+    .getByText(/answer/)
+    .waitFor();
+  await at.service.append("tabs", [...told.result("call-1", "shell", "a b c"), ...told.end()]);
+  for (const { page } of [first, second]) await ended(page);
+  expect(await shown(second.page)).toBe(await shown(first.page));
+  const events = await (await at.service.ask("GET", "sessions/tabs/events")).text();
+  expect(events.match(/USER_CONFIRM_RESULT/g)).toHaveLength(1);
+});
+
+test("edited arguments and results from elsewhere are sent", async () => {
+  await at.service.create("answers");
+  const told = new Reply("reply");
+  await at.service.append("answers", [
+    ...told.start(),
+    ...told.call("call-1", "shell", { command: "ls" }),
+    ...told.call("call-2", "approve", { amount: 3 }),
+    ...told.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", { command: "ls" }),
+    ...told.asks("REQUIRE_EXTERNAL_EXECUTION", "call-2", "approve", { amount: 3 }),
+  ]);
+  const { page, complaints } = await at.open("/s/answers");
+  await page.getByRole("button", { name: "Edit arguments" }).click();
+  const box = page.getByRole("textbox", { name: "Arguments (JSON)" });
+  await box.fill('{"command":');
+  await page.getByText("This is no JSON.").waitFor();
+  expect(await page.getByRole("button", { name: "Allow once" }).isDisabled()).toBe(true);
+  await box.fill('{"command":"ls -l"}');
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await page.getByText("ls -l", { exact: true }).waitFor();
+  await page.getByRole("textbox", { name: "Result" }).fill("approved by me");
+  await page.getByRole("button", { name: "Give result" }).click();
+  await log(page).getByText("approved by me").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("what a reply ended with is told", async () => {
+  await at.service.create("endings");
+  const failed = new Reply("failed");
+  await at.service.append("endings", [
+    ...failed.start(),
+    ...failed.end({ finished_reason: "error", error: { type: "rate_limit", message: "slow down" } }),
+  ]);
+  const { page } = await at.open("/s/endings");
+  await page.getByText("The reply failed (rate limit): slow down").waitFor();
+  const stopped = new Reply("stopped");
+  await at.service.append("endings", [...stopped.start(), ...stopped.end({ finished_reason: "interrupted" })]);
+  await page.getByText("Stopped.").waitFor();
+});
+
+test("signals about the reply are told until it goes on", async () => {
+  await at.service.create("signals");
+  const { page } = await at.open("/s/signals");
+  await live(page);
+  const told = new Reply("reply");
+  await at.service.append("signals", told.start());
+  const signal = { type: "CUSTOM", name: "recount.fallback", value: { from: "one", to: "two" } } as const;
+  await at.service.append("signals", [signal]);
+  await page.getByText("one did not answer. two is asked instead.").waitFor();
+  await at.service.append("signals", [...told.text("text", "There."), ...told.end()]);
+  await ended(page);
+  expect(await page.getByText("one did not answer").count()).toBe(0);
+});
+
+test("Markdown does nothing but show", async () => {
+  await at.service.create("safe");
+  const told = new Reply("reply");
+  const evil = `<img src=x onerror="window.bad=1"> [a](javascript:window.bad=1) ![b](https://example.com/steal?x=1)\n\n<script>window.bad=1</script>`;
+  await at.service.append("safe", [...told.start(), ...told.text("text", evil), ...told.end()]);
+  const { page, complaints } = await at.open("/s/safe");
+  await ended(page);
+  expect(await log(page).locator("img, script").count()).toBe(0);
+  expect(await log(page).locator('a[href^="javascript"]').count()).toBe(0);
+  expect(await log(page).getByRole("link", { name: "b" }).getAttribute("rel")).toContain("noopener");
+  expect(await page.evaluate("window.bad")).toBeUndefined();
+  expect(complaints).toEqual([]);
+});
+
+test("the end stays in view, unless one reads further up", async () => {
+  await at.service.create("scroll");
+  const { page } = await at.open("/s/scroll", { viewport: { width: 900, height: 500 } });
+  await live(page);
+  const told = new Reply("reply");
+  await at.service.append("scroll", [...told.start(), ...told.text("one", "A line.\n\n".repeat(40), 60)]);
+  const rest = () => log(page).evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
+  await page.getByText("A line.").nth(39).waitFor();
+  await expect.poll(rest).toBeLessThan(2);
+  await log(page).evaluate((box) => box.scrollTo(0, 100));
+  await page.getByRole("button", { name: "Go to the newest message" }).waitFor();
+  await at.service.append("scroll", told.text("two", "More.\n\n".repeat(40), 60));
+  await page.getByText("More.").nth(39).waitFor();
+  expect(await log(page).evaluate((box) => box.scrollTop)).toBe(100);
+  await page.getByRole("button", { name: "Go to the newest message" }).click();
+  await expect.poll(rest).toBeLessThan(2);
+});
+
+test("sessions come, are renamed and go while one looks", async () => {
+  const { page, complaints } = await at.open("/");
+  const list = page.getByRole("navigation", { name: "Sessions" });
+  await at.service.create("fresh", { title: "Fresh from elsewhere" });
+  await list.getByText("Fresh from elsewhere").click();
+  await expect.poll(() => page.url()).toContain("/s/fresh");
+  await list.getByRole("button", { name: "Rename or delete Fresh from elsewhere" }).click();
+  await page.getByRole("textbox", { name: "Title" }).fill("Renamed");
+  await page.getByRole("button", { name: "Rename", exact: true }).click();
+  await page.getByRole("heading", { name: "Renamed" }).waitFor();
+  await list.getByRole("button", { name: "Rename or delete Renamed" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("button", { name: "Really delete" }).click();
+  await expect.poll(() => new URL(page.url()).pathname).toBe("/");
+  expect(await list.getByText("Renamed").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+test("a session that is not there can be made", async () => {
+  const { page } = await at.open("/s/not-there-yet");
+  await page.getByText("There is no such session").waitFor();
+  await page.getByRole("button", { name: "Create it" }).click();
+  await page.getByText("Nothing has been said yet.").waitFor();
+});

@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { obstacles } from "./obstacles";
+import { live, log, stage } from "./stage";
+import { Reply, richReply, said } from "./streams";
+
+const at = stage();
+/** A session in which everything is to be seen, and a question is open. */
+async function everything(session: string): Promise<void> {
+  await at.service.create(session, { title: "Everything" });
+  const told = new Reply("asking");
+  await at.service.append(session, [
+    said("question", "What shall I wear?"),
+    ...richReply("reply"),
+    said("second", "Then pack."),
+    ...told.start(),
+    ...told.text("text", "| a | b |\n|---|---|\n| 1 | `2` |\n\n> [a link](https://example.com)"),
+    ...told.call("call-1", "shell", { command: "pack" }),
+    ...told.call("call-2", "approve", { amount: 3 }),
+    ...told.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", { command: "pack" }),
+    ...told.asks("REQUIRE_EXTERNAL_EXECUTION", "call-2", "approve", { amount: 3 }),
+  ]);
+}
+
+test.each(["light", "dark"] as const)("everybody can use it, in the %s too", async (colorScheme) => {
+  await everything(`all-${colorScheme}`);
+  const { page, complaints } = await at.open(`/s/all-${colorScheme}`, { colorScheme });
+  await page.getByRole("button", { name: "Give result" }).waitFor();
+  await page.getByRole("button", { name: "Edit arguments" }).click();
+  await log(page)
+    .getByRole("button", { name: /^Thought/ })
+    .click();
+  expect(await obstacles(page)).toEqual([]);
+  await page.getByRole("button", { name: "Inspector" }).click();
+  await page.getByRole("slider", { name: "Event" }).waitFor();
+  await page.getByRole("listbox").getByRole("option").first().waitFor();
+  expect(await obstacles(page)).toEqual([]);
+  await page.getByRole("button", { name: "New session" }).click();
+  expect(await obstacles(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+test("colours can be chosen, and stay chosen", async () => {
+  const { page } = await at.open("/", { colorScheme: "light" });
+  const paper = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
+  const light = await paper();
+  await page.getByRole("button", { name: "Colours: system" }).click();
+  await page.getByRole("button", { name: "Colours: light" }).click();
+  await page.getByRole("button", { name: "Colours: dark" }).waitFor();
+  const dark = await paper();
+  expect(dark).not.toBe(light);
+  await page.reload();
+  await page.getByRole("button", { name: "Colours: dark" }).waitFor();
+  expect(await paper()).toBe(dark);
+});
+
+test("a phone is wide enough", async () => {
+  await everything("phone");
+  const { page, complaints } = await at.open("/s/phone", {
+    viewport: { width: 360, height: 640 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  await live(page);
+  await page.getByRole("button", { name: "Allow once" }).waitFor();
+  const tooWide = () => page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  expect(await tooWide()).toBe(false);
+  expect(await log(page).evaluate((box) => box.scrollWidth > box.clientWidth)).toBe(false);
+  const list = page.getByRole("navigation", { name: "Sessions" });
+  expect(await list.isVisible()).toBe(false);
+  await page.getByRole("button", { name: "Sessions", exact: true }).click();
+  await list.waitFor();
+  expect(await obstacles(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await list.waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Inspector" }).click();
+  await page.getByRole("listbox").getByRole("option").first().waitFor();
+  expect(await tooWide()).toBe(false);
+  expect(complaints).toEqual([]);
+});
+
+test("keys are enough", async () => {
+  await at.service.create("keys", { title: "By keys" });
+  const { page } = await at.open("/s/keys");
+  await live(page);
+  const box = page.getByRole("textbox", { name: "Message" });
+  expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
+  await box.pressSequentially("one");
+  await page.keyboard.press("Shift+Enter");
+  await box.pressSequentially("two");
+  expect(await box.inputValue()).toBe("one\ntwo");
+  await page.reload();
+  expect(await box.inputValue()).toBe("one\ntwo");
+});
+
+test("files can be attached, pasted and removed", async () => {
+  await at.service.create("files");
+  const { page } = await at.open("/s/files");
+  await live(page);
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "base64",
+  );
+  await page.locator('input[type="file"]').setInputFiles([
+    { name: "dot.png", mimeType: "image/png", buffer: png },
+    { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("hello") },
+  ]);
+  const attached = page.getByRole("list", { name: "Attachments" });
+  await attached.getByText("notes.txt").waitFor();
+  await page.getByRole("button", { name: "Remove notes.txt" }).click();
+  await page.getByRole("textbox", { name: "Message" }).evaluate((box, text) => {
+    const pasted = new DataTransfer();
+    pasted.items.add(
+      new File([Uint8Array.from(atob(text), (char) => char.charCodeAt(0))], "pasted.png", { type: "image/png" }),
+    );
+    box.dispatchEvent(new ClipboardEvent("paste", { clipboardData: pasted, bubbles: true, cancelable: true }));
+  }, png.toString("base64"));
+  await attached.getByText("pasted.png").waitFor();
+  expect(await attached.getByRole("listitem").count()).toBe(2);
+});

@@ -1,0 +1,3 @@
+// Before anything is painted, so that a dark page does not flash.
+const theme = localStorage.getItem("recount.theme");
+if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;

@@ -1,0 +1,53 @@
+import { RecountError, type ServerOptions } from "@recount/client";
+import { useCallback, useEffect, useMemo, useState } from "react";
+import { Notices, wordsFor } from "./parts/notices";
+import { tradeToken } from "./service/api";
+import { ServiceContext, storedToken } from "./service/where";
+import { TokenGate } from "./sessions/token-gate";
+import { Workspace } from "./sessions/workspace";
+
+type Access =
+  | { readonly kind: "asking" }
+  | { readonly kind: "open"; readonly token: string | undefined }
+  | { readonly kind: "closed"; readonly why: string | undefined };
+
+/** The page. Where the service wants a token, it is asked for first. */
+export function App() {
+  const [access, setAccess] = useState<Access>({ kind: "asking" });
+
+  const enter = useCallback(async (token: string | undefined) => {
+    try {
+      await tradeToken(token ? { token } : {});
+    } catch (error) {
+      const isRefused = error instanceof RecountError && error.status === 401;
+      if (isRefused) {
+        storedToken.set(undefined);
+        return setAccess({ kind: "closed", why: token && wordsFor(error) });
+      }
+      // Whatever else is wrong, the connection tells, and tries again.
+    }
+    storedToken.set(token);
+    setAccess({ kind: "open", token });
+  }, []);
+
+  useEffect(() => {
+    enter(storedToken.get());
+  }, [enter]);
+
+  const close = useCallback(() => {
+    storedToken.set(undefined);
+    setAccess({ kind: "closed", why: undefined });
+  }, []);
+  const token = access.kind === "open" ? access.token : undefined;
+  const service = useMemo<ServerOptions>(() => (token ? { token } : {}), [token]);
+
+  if (access.kind === "asking") return null;
+  if (access.kind === "closed") return <TokenGate why={access.why} onToken={enter} />;
+  return (
+    <ServiceContext value={service}>
+      <Notices>
+        <Workspace onRefused={close} />
+      </Notices>
+    </ServiceContext>
+  );
+}

@@ -1,0 +1,40 @@
+import type { ContentBlock } from "@recount/client";
+import { memo } from "react";
+import { Markdown } from "../markdown/markdown";
+import { Data } from "./data";
+import { Hint } from "./hint";
+import { Result } from "./result";
+import { Thinking } from "./thinking";
+import { Unknown } from "./unknown";
+
+/** One block of a message. `scope` tells it from blocks of the same name in other messages. */
+export const Block = memo(function Block({
+  block,
+  scope,
+  isLast,
+  isUser,
+}: {
+  block: ContentBlock;
+  scope: string;
+  isLast: boolean;
+  isUser: boolean;
+}) {
+  switch (block.type) {
+    case "text":
+      return isUser ? <p className="said">{block.text}</p> : <Markdown text={block.text} grows={!block.finished_at} />;
+    case "thinking":
+      return <Thinking block={block} scope={scope} isLast={isLast} />;
+    case "hint":
+      return <Hint block={block} scope={scope} />;
+    case "data":
+      return <Data block={block} />;
+    case "tool_result":
+      return (
+        <section className="tool" aria-label={`Result of ${block.name}`}>
+          <Result result={block} />
+        </section>
+      );
+    default:
+      return <Unknown value={block} />;
+  }
+});

@@ -1,0 +1,80 @@
+import type { ToolCallBlock, ToolResultBlock } from "@recount/client";
+import { memo } from "react";
+import { useKept } from "../lib/kept";
+import { Icon } from "../parts/icon";
+import { Took } from "../parts/time";
+import { Confirmation } from "./confirmation";
+import { External } from "./external";
+import { Input } from "./input";
+import { Result } from "./result";
+
+/** From how long on it is told how long a tool took, in milliseconds. */
+const NOTEWORTHY = 50;
+
+/** How a call stands: a word for it, and how it looks. */
+export function standingOf(call: ToolCallBlock, result: ToolResultBlock | undefined): [word: string, look: string] {
+  switch (result?.state) {
+    case "success":
+      return ["Done", "good"];
+    case "error":
+      return ["Failed", "bad"];
+    case "denied":
+      return ["Denied", "bad"];
+    case "interrupted":
+      return ["Interrupted", "bad"];
+    case "running":
+      return ["Running", "busy"];
+    case undefined:
+      break;
+  }
+  switch (call.state) {
+    case "asking":
+      return ["Asks for permission", "asking"];
+    case "submitted":
+      return ["Waits for a result", "asking"];
+    case "allowed":
+      return ["Allowed", "busy"];
+    case "finished":
+      return ["Done", "good"];
+    case "pending":
+      return [call.finished_at ? "Pending" : "Preparing", "busy"];
+  }
+}
+
+/** A call of a tool: its arguments as they come, a question where there is one, and what came of it. */
+export const Call = memo(function Call({
+  call,
+  result,
+  reply,
+  isOver,
+}: {
+  call: ToolCallBlock;
+  result: ToolResultBlock | undefined;
+  reply: string;
+  isOver: boolean;
+}) {
+  const [isOpen, setOpen] = useKept(`${reply} ${call.id} call`, true);
+  const [word, look] = standingOf(call, result);
+  const isWaiting = !result && !isOver;
+  return (
+    <section className="tool" data-look={look} aria-label={`Tool call ${call.name}`}>
+      <button type="button" className="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name="tool" />
+        <strong>{call.name || "…"}</strong>
+        <span className="standing">{word}</span>
+        <small>
+          <Took from={result?.created_at} until={result?.finished_at} least={NOTEWORTHY} />
+        </small>
+        <Icon name="chevron" />
+      </button>
+      {isOpen && (
+        <>
+          <Input call={call} />
+          {isWaiting && call.state === "asking" && <Confirmation call={call} reply={reply} />}
+          {isWaiting && call.state === "submitted" && <External call={call} reply={reply} />}
+          {result && <Result result={result} />}
+        </>
+      )}
+    </section>
+  );
+});

@@ -1,0 +1,101 @@
+import type { PermissionRule, ToolCallBlock } from "@recount/client";
+import { useId } from "react";
+import { useActions } from "../conversation/actions";
+import { tryParse } from "../lib/json";
+import { useKept } from "../lib/kept";
+import { Icon } from "../parts/icon";
+import { useAnswer } from "./use-answer";
+
+/** A rule in words. */
+export function wordsForRule({ tool_name, rule_content, behavior }: PermissionRule): string {
+  return `${behavior} ${tool_name}${rule_content === null ? " (every call)" : `: ${rule_content}`}`;
+}
+
+/** Asks the user whether a call may run. */
+export function Confirmation({ call, reply }: { call: ToolCallBlock; reply: string }) {
+  const actions = useActions();
+  const [edited, setEdited] = useKept<string | undefined>(`${reply} ${call.id} input`, undefined);
+  const { isSending, problem, give } = useAnswer();
+  const id = useId();
+  if (!actions) return <p className="asked">The user is asked.</p>;
+
+  const suggested = call.suggested_rules.filter(({ behavior }) => behavior === "allow");
+  const everyCall: PermissionRule = { tool_name: call.name, rule_content: null, behavior: "allow", source: "user" };
+  const rules = suggested.length ? suggested : [everyCall];
+  const isBroken = edited !== undefined && tryParse(edited) === undefined;
+
+  const answer = (confirmed: boolean, accepted: readonly PermissionRule[]) => {
+    const tool_call = confirmed && edited !== undefined ? { ...call, input: edited } : call;
+    const rules = accepted.length ? [...accepted] : null;
+    give(() => actions.session.confirm(reply, [{ confirmed, tool_call, rules }]));
+  };
+
+  return (
+    <section className="card" aria-label={`May ${call.name} run?`}>
+      <p>
+        May <strong>{call.name}</strong> run with these arguments?
+      </p>
+      {edited !== undefined && (
+        <div className="field">
+          <label htmlFor={`${id}-input`}>Arguments (JSON)</label>
+          <textarea
+            id={`${id}-input`}
+            className="mono"
+            value={edited}
+            rows={4}
+            spellCheck={false}
+            aria-invalid={isBroken}
+            aria-describedby={isBroken ? `${id}-broken` : undefined}
+            onChange={(event) => setEdited(event.target.value)}
+          />
+          {isBroken && (
+            <p id={`${id}-broken`} className="wrong">
+              This is no JSON.
+            </p>
+          )}
+        </div>
+      )}
+      <div className="choices">
+        <button type="button" className="primary" disabled={isSending || isBroken} onClick={() => answer(true, [])}>
+          Allow once
+        </button>
+        <button
+          type="button"
+          disabled={isSending || isBroken}
+          aria-describedby={`${id}-rule`}
+          onClick={() => answer(true, rules)}
+        >
+          Always allow
+        </button>
+        <button type="button" className="danger" disabled={isSending} onClick={() => answer(false, [])}>
+          Deny
+        </button>
+        <button
+          type="button"
+          className="quiet"
+          disabled={isSending}
+          onClick={() => setEdited(edited === undefined ? prettyInput(call.input) : undefined)}
+        >
+          <Icon name="edit" />
+          {edited === undefined ? "Edit arguments" : "Leave as they were"}
+        </button>
+      </div>
+      <p id={`${id}-rule`} className="rule">
+        Always:{" "}
+        {rules.map((rule) => (
+          <code key={wordsForRule(rule)}>{wordsForRule(rule)}</code>
+        ))}
+      </p>
+      {problem && (
+        <p className="wrong" role="alert">
+          {problem}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function prettyInput(input: string): string {
+  const parsed = tryParse(input);
+  return parsed === undefined ? input : JSON.stringify(parsed, null, 2);
+}

@@ -1,0 +1,48 @@
+import type { HintBlock } from "@recount/client";
+import { isRecord, tryParse } from "../lib/json";
+import { useKept } from "../lib/kept";
+import { Markdown } from "../markdown/markdown";
+import { Icon } from "../parts/icon";
+import { Time } from "../parts/time";
+import { Data } from "./data";
+
+/** Who a hint comes from: a small JSON object with labels, or plain text. */
+export function labelsOf(source: string | null): { label: string; sublabel: string | undefined } {
+  const parsed = tryParse(source ?? "");
+  const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
+  if (isRecord(parsed)) return { label: text(parsed.label) ?? "Note", sublabel: text(parsed.sublabel) };
+  return { label: text(source) ?? "Note", sublabel: undefined };
+}
+
+/** What the service itself tells the model in every reply, such as the time. It is folded away. */
+const ROUTINE = "System";
+
+/** Something that was said to the model in the middle of its reply. */
+export function Hint({ block, scope }: { block: HintBlock; scope: string }) {
+  const { label, sublabel } = labelsOf(block.source);
+  const [isOpen, setOpen] = useKept(`${scope} ${block.id} hint`, label !== ROUTINE);
+  const parts = typeof block.hint === "string" ? [block.hint] : block.hint;
+  return (
+    <aside className="hint" aria-label={`Hint: ${label}`} data-open={isOpen}>
+      <button type="button" className="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name="note" />
+        <strong>{label}</strong>
+        {sublabel && <span>{sublabel}</span>}
+        <Time at={block.created_at} />
+        <Icon name="chevron" />
+      </button>
+      {isOpen &&
+        parts.map((part, i) => {
+          if (typeof part !== "string" && part.type === "data") {
+            return <Data key={part.id} block={part} isComplete />;
+          }
+          const text = typeof part === "string" ? part : part.text;
+          return <Markdown key={i} text={withoutWrapping(text)} grows={false} />;
+        })}
+    </aside>
+  );
+}
+
+/** The words without the tag that tells the model that no user speaks. */
+export const withoutWrapping = (text: string): string =>
+  text.replace(/^\s*<system-reminder>\s*/, "").replace(/\s*<\/system-reminder>\s*$/, "");

@@ -1,0 +1,25 @@
+import type { ThinkingBlock } from "@recount/client";
+import { useKept } from "../lib/kept";
+import { Icon } from "../parts/icon";
+import { Took } from "../parts/time";
+
+/** What the model thinks: open while it does, folded away afterwards, unless it was opened or closed by hand. */
+export function Thinking({ block, scope, isLast }: { block: ThinkingBlock; scope: string; isLast: boolean }) {
+  const isGoingOn = !block.finished_at && isLast;
+  const [choice, setChoice] = useKept<boolean | undefined>(`${scope} ${block.id} thinking`, undefined);
+  const isOpen = choice ?? isGoingOn;
+  if (!block.thinking && !isGoingOn) return null;
+  return (
+    <section className="thinking">
+      <button type="button" className="fold" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
+        <Icon name="thought" />
+        <span>
+          {isGoingOn ? "Thinking…" : "Thought"}
+          <Took from={block.created_at} until={block.finished_at} before=" for " />
+        </span>
+        <Icon name="chevron" />
+      </button>
+      {isOpen && <div className="thoughts">{block.thinking}</div>}
+    </section>
+  );
+}

@@ -1,0 +1,40 @@
+import { RecountError } from "@recount/client";
+import { useState } from "react";
+import { useTell, wordsFor } from "../parts/notices";
+
+/** Why an answer was not taken. Somebody may have answered in another window. */
+function refusalOf(error: RecountError): string {
+  switch (error.reason) {
+    case "late":
+      return "Too late: the reply no longer waits for this answer.";
+    case "duplicate":
+      return "This has been answered already, maybe in another window.";
+    case "not_waiting":
+      return "Nobody waits for this answer any more.";
+    default:
+      return `The answer was not taken. ${wordsFor(error)}`;
+  }
+}
+
+/** Gives an answer to a call that waits for one, and tells when it is not taken. */
+export function useAnswer() {
+  const tell = useTell();
+  const [isSending, setSending] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const give = async (send: () => Promise<unknown>) => {
+    setSending(true);
+    setProblem(undefined);
+    // The buttons go when the answer has come, and who uses the keyboard would be lost.
+    const card = document.activeElement?.closest(".tool")?.querySelector<HTMLElement>(".fold");
+    try {
+      await send();
+      card?.focus({ preventScroll: true });
+    } catch (error) {
+      setSending(false);
+      // The question may be gone from the page before this is read there.
+      if (error instanceof RecountError && error.status === 409) tell(refusalOf(error));
+      else setProblem(wordsFor(error));
+    }
+  };
+  return { isSending, problem, give };
+}

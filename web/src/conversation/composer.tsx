@@ -1,0 +1,182 @@
+import {
+  type ClipboardEvent,
+  type DragEvent,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
+import { base64Size, bytes } from "../lib/format";
+import { Icon } from "../parts/icon";
+import { useTell } from "../parts/notices";
+import { type Attachment, attach, type Content, contentOf } from "./said";
+
+/** What a message may weigh with all that goes with it. */
+const LARGEST = 12_000_000;
+
+const draftKey = (name: string) => `recount.draft.${name}`;
+
+/** Where the user types. What was typed and not sent is there again after a reload. */
+export function Composer({
+  name,
+  onSend,
+  onStop,
+  children,
+}: {
+  /** The session; a new one has none. */
+  name: string | undefined;
+  onSend: (content: Content) => void | Promise<void>;
+  /** Stops the reply that is under way, if there is one. */
+  onStop: (() => void) | undefined;
+  /** What can be chosen along with the message. */
+  children?: ReactNode;
+}) {
+  const key = draftKey(name ?? "");
+  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
+  const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const tell = useTell();
+
+  useEffect(() => {
+    if (text) sessionStorage.setItem(key, text);
+    else sessionStorage.removeItem(key);
+  }, [key, text]);
+
+  useEffect(() => {
+    // A touch screen would cover the page with its keyboard.
+    if (matchMedia("(pointer: fine)").matches) box.current?.focus();
+  }, []);
+
+  useLayoutEffect(() => {
+    // Where the box does not grow with its text by itself.
+    if (!box.current || CSS.supports("field-sizing", "content")) return;
+    box.current.style.height = "auto";
+    box.current.style.height = text ? `${box.current.scrollHeight}px` : "";
+  }, [text]);
+
+  const add = async (files: readonly File[]) => {
+    try {
+      const added = await Promise.all(files.map(attach));
+      const all = [...attachments, ...added];
+      const size = all.reduce((sum, { data }) => sum + base64Size(data), 0);
+      if (size > LARGEST)
+        throw new Error(`attachments may have ${bytes(LARGEST)} together, and these have ${bytes(size)}`);
+      setAttachments(all);
+    } catch (error) {
+      tell(error);
+    }
+  };
+
+  const take = (event: ClipboardEvent | DragEvent, files: FileList | undefined) => {
+    if (!files?.length) return;
+    event.preventDefault();
+    add([...files]);
+  };
+
+  const isEmpty = !text.trim() && !attachments.length;
+  const send = async () => {
+    if (isEmpty) return;
+    const content = contentOf(text, attachments);
+    setText("");
+    setAttachments([]);
+    try {
+      await onSend(content);
+    } catch (error) {
+      tell(error);
+      setText(text);
+      setAttachments(attachments);
+    }
+  };
+
+  return (
+    <form
+      className="composer"
+      aria-label="New message"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => take(event, event.dataTransfer.files)}
+    >
+      {attachments.length > 0 && (
+        <ul className="attachments" aria-label="Attachments">
+          {attachments.map((attachment) => (
+            <li key={attachment.id}>
+              {attachment.media_type.startsWith("image/") ? (
+                <img src={`data:${attachment.media_type};base64,${attachment.data}`} alt={attachment.name} />
+              ) : (
+                <Icon name="clip" />
+              )}
+              <span>{attachment.name}</span>
+              <small>{bytes(base64Size(attachment.data))}</small>
+              <button
+                type="button"
+                className="quiet small"
+                aria-label={`Remove ${attachment.name}`}
+                onClick={() => setAttachments((all) => all.filter((other) => other !== attachment))}
+              >
+                <Icon name="close" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <textarea
+        ref={box}
+        id="message"
+        aria-label="Message"
+        placeholder="Say something"
+        rows={1}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onPaste={(event) => {
+          // Tables are copied as text and as a picture of it.
+          const isText = event.clipboardData.types.includes("text/plain");
+          if (!isText) take(event, event.clipboardData.files);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+          event.preventDefault();
+          send();
+        }}
+      />
+      <div className="bar">
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          aria-label="Files"
+          onChange={(event) => {
+            add([...(event.target.files ?? [])]);
+            event.target.value = "";
+          }}
+        />
+        <button
+          type="button"
+          className="quiet"
+          aria-label="Attach files"
+          title="Attach files"
+          onClick={() => picker.current?.click()}
+        >
+          <Icon name="clip" />
+        </button>
+        {children}
+        <span className="grow" />
+        {onStop && (
+          <button type="button" className="stop" onClick={onStop}>
+            <Icon name="stop" />
+            Stop
+          </button>
+        )}
+        <button type="submit" className="primary" disabled={isEmpty} title="Enter sends, Shift+Enter begins a new line">
+          <Icon name="send" />
+          Send
+        </button>
+      </div>
+    </form>
+  );
+}

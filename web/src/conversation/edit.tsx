@@ -1,0 +1,43 @@
+import type { Msg } from "@recount/client";
+import { type SubmitEvent, useState } from "react";
+import { useTell } from "../parts/notices";
+import { useActions } from "./actions";
+
+/** Other words for a user's message. They are said in a new session, so that nothing that happened is lost. */
+export function EditMessage({ message, onClose }: { message: Msg; onClose: () => void }) {
+  const actions = useActions();
+  const tell = useTell();
+  const [text, setText] = useState(message.getTextContent() ?? "");
+  const [isSending, setSending] = useState(false);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    setSending(true);
+    try {
+      await actions?.edit(message, text);
+      onClose();
+    } catch (error) {
+      tell(error);
+      setSending(false);
+    }
+  };
+  return (
+    <form className="editing" onSubmit={submit} onKeyDown={(event) => event.key === "Escape" && onClose()}>
+      <textarea
+        aria-label="Edited message"
+        rows={3}
+        value={text}
+        // biome-ignore lint/a11y/noAutofocus: who asks to edit wants to type.
+        autoFocus
+        onChange={(event) => setText(event.target.value)}
+      />
+      <div className="choices">
+        <button type="submit" className="primary" disabled={isSending || !text.trim()}>
+          Say this in a new session
+        </button>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,175 @@
+import type { Msg } from "@recount/client";
+import { createContext, memo, useContext, useState } from "react";
+import { arrange, type Piece } from "../blocks/arrange";
+import { Block } from "../blocks/block";
+import { Call } from "../blocks/call";
+import { Unknown } from "../blocks/unknown";
+import { count } from "../lib/format";
+import { Boundary } from "../parts/boundary";
+import { CopyButton } from "../parts/copy";
+import { Icon } from "../parts/icon";
+import { useTell } from "../parts/notices";
+import { Time, Took } from "../parts/time";
+import { useActions } from "./actions";
+import { EditMessage } from "./edit";
+
+/** What an open reply is doing. */
+export function activityOf({ finished_at, role, content }: Msg): "working" | "waiting" | "ended" {
+  if (finished_at || role !== "assistant") return "ended";
+  const answered = new Set(content.map((block) => (block.type === "tool_result" ? block.id : "")));
+  const isWaiting = content.some(
+    (block) =>
+      block.type === "tool_call" &&
+      (block.state === "asking" || block.state === "submitted") &&
+      !answered.has(block.id),
+  );
+  return isWaiting ? "waiting" : "working";
+}
+
+/** The block that the event is about at which a message is looked at. */
+export const TouchedContext = createContext<string | undefined>(undefined);
+
+const idOf = (piece: Piece): string => (piece.kind === "call" ? piece.call : piece.block).id;
+
+/** One message, whatever the number of rounds in it. */
+export const Message = memo(function Message({ message }: { message: Msg }) {
+  const { id, name, role, content } = message;
+  const [isEditing, setEditing] = useState(false);
+  const activity = activityOf(message);
+  const isUser = role === "user";
+  const pieces = arrange(content);
+  const touched = useContext(TouchedContext);
+  const lastTouched = touched === undefined ? -1 : pieces.findLastIndex((piece) => idOf(piece) === touched);
+  const heading = `${id}-name`;
+  return (
+    <article
+      className="message"
+      data-role={role}
+      data-id={id}
+      aria-labelledby={heading}
+      aria-busy={activity === "working"}
+    >
+      <header>
+        <span id={heading} className="name">
+          {isUser && name === "user" ? "You" : name || role}
+        </span>
+        {role === "system" && <span className="role">system</span>}
+        <Time at={message.created_at} />
+      </header>
+      {isEditing ? (
+        <EditMessage message={message} onClose={() => setEditing(false)} />
+      ) : (
+        <div className="content">
+          {pieces.map((piece, i) => {
+            const block = piece.kind === "call" ? piece.call : piece.block;
+            return (
+              <div key={i} className="piece" data-touched={i === lastTouched || undefined}>
+                <Boundary of={block} instead={<Unknown value={block} />}>
+                  {piece.kind === "call" ? (
+                    <Call call={piece.call} result={piece.result} reply={id} isOver={activity === "ended"} />
+                  ) : (
+                    <Block
+                      block={piece.block}
+                      scope={id}
+                      isUser={isUser}
+                      isLast={activity !== "ended" && i === pieces.length - 1}
+                    />
+                  )}
+                </Boundary>
+              </div>
+            );
+          })}
+          {activity === "working" && (
+            <p className="working">
+              <span className="dots" aria-hidden="true" />
+              <span className="sr-only">Working</span>
+            </p>
+          )}
+        </div>
+      )}
+      <Ending message={message} />
+      {!isEditing && <Footer message={message} activity={activity} onEdit={() => setEditing(true)} />}
+    </article>
+  );
+});
+
+/** Why a reply ended, where it did not simply end. */
+function Ending({ message: { finished_reason, error, structured_output } }: { message: Msg }) {
+  return (
+    <>
+      {structured_output && (
+        <section className="structured" aria-label="Structured output">
+          <pre className="output">{JSON.stringify(structured_output, null, 2)}</pre>
+        </section>
+      )}
+      {finished_reason === "interrupted" && <p className="ending">Stopped.</p>}
+      {finished_reason === "exceed_max_iters" && (
+        <p className="ending">Stopped: the agent took as many rounds as it may.</p>
+      )}
+      {(finished_reason === "error" || error) && (
+        <p className="ending failed">
+          <Icon name="warning" />
+          <span>
+            The reply failed{error && error.type !== "unknown" ? ` (${error.type.replaceAll("_", " ")})` : ""}
+            {error?.message ? `: ${error.message}` : "."}
+          </span>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Footer({ message, activity, onEdit }: { message: Msg; activity: string; onEdit: () => void }) {
+  const actions = useActions();
+  const tell = useTell();
+  const { role, usage } = message;
+  const text = message.getTextContent("\n\n");
+  const isReply = role === "assistant";
+  return (
+    <footer>
+      {activity === "waiting" && <span className="waiting">Waits for an answer</span>}
+      {isReply && <Took from={message.created_at} until={message.finished_at} />}
+      {isReply && usage && (
+        <span title="Tokens read and written">
+          {count(usage.input_tokens)} in · {count(usage.output_tokens)} out
+        </span>
+      )}
+      {actions && (
+        <span className="actions">
+          {text && activity === "ended" && <CopyButton text={text} label="Copy message" />}
+          {role === "user" && (
+            <button
+              type="button"
+              className="quiet small"
+              aria-label="Edit in a new session"
+              title="Edit in a new session"
+              onClick={onEdit}
+            >
+              <Icon name="edit" />
+            </button>
+          )}
+          {isReply && activity === "ended" && (
+            <button
+              type="button"
+              className="quiet small"
+              aria-label="Regenerate in a new session"
+              title="Regenerate in a new session"
+              onClick={() => actions.regenerate(message).catch(tell)}
+            >
+              <Icon name="again" />
+            </button>
+          )}
+          <button
+            type="button"
+            className="quiet small"
+            aria-label="Inspect its events"
+            title="Inspect its events"
+            onClick={() => actions.inspect(message)}
+          >
+            <Icon name="inspect" />
+          </button>
+        </span>
+      )}
+    </footer>
+  );
+}

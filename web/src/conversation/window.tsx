@@ -1,0 +1,61 @@
+import type { Msg } from "@recount/client";
+import {
+  createContext,
+  memo,
+  type ReactNode,
+  type RefObject,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import type { Chunk } from "../lib/chunks";
+import { Message } from "./message";
+
+type Watch = (element: Element, isNear: (near: boolean) => void) => () => void;
+
+const WatchContext = createContext<Watch>(() => () => {});
+
+/** How far outside of what is seen things are kept, in pixels. */
+const MARGIN = "1600px 0px";
+
+/** Tells what is inside how near it is to what can be seen of a scrolling box. */
+export function Window({ scroller, children }: { scroller: RefObject<HTMLElement | null>; children: ReactNode }) {
+  const watch = useMemo<Watch>(() => {
+    let observer: IntersectionObserver | undefined;
+    const told = new Map<Element, (near: boolean) => void>();
+    return (element, isNear) => {
+      observer ??= new IntersectionObserver(
+        (changes) => {
+          for (const { target, isIntersecting } of changes) told.get(target)?.(isIntersecting);
+        },
+        { root: scroller.current, rootMargin: MARGIN },
+      );
+      told.set(element, isNear);
+      observer.observe(element);
+      return () => {
+        told.delete(element);
+        observer?.unobserve(element);
+      };
+    };
+  }, [scroller]);
+  return <WatchContext value={watch}>{children}</WatchContext>;
+}
+
+/** Some messages: themselves where they are near, and as much empty room where they are not. */
+export const ChunkView = memo(function ChunkView({ chunk, isLast }: { chunk: Chunk<Msg>; isLast: boolean }) {
+  const watch = useContext(WatchContext);
+  const element = useRef<HTMLDivElement>(null);
+  const [height, setHeight] = useState<number>();
+  useEffect(() => {
+    const box = element.current;
+    if (!box || isLast) return setHeight(undefined);
+    return watch(box, (isNear) => setHeight(isNear ? undefined : box.offsetHeight));
+  }, [watch, isLast]);
+  return (
+    <div ref={element} className="chunk" style={height === undefined ? undefined : { height }}>
+      {height === undefined && chunk.messages.map((message) => <Message key={message.id} message={message} />)}
+    </div>
+  );
+});

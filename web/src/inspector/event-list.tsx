@@ -1,0 +1,97 @@
+import { useEffect, useRef, useState } from "react";
+import type { History } from "./history";
+import { gist } from "./kinds";
+
+/** How high a line is, in pixels. */
+const LINE = 28;
+/** How many lines beyond those that are seen are there. */
+const MORE = 12;
+
+/** The events one below another. Only those that are seen are there, so there may be any number. */
+export function EventList({
+  history,
+  length,
+  at,
+  onGo,
+}: {
+  history: History;
+  length: number;
+  at: number;
+  onGo: (at: number) => void;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState({ top: 0, height: 400 });
+
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const look = () => setSeen({ top: element.scrollTop, height: element.clientHeight });
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, []);
+
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const top = at * LINE;
+    if (top < element.scrollTop + LINE) element.scrollTop = top - LINE * 3;
+    else if (top + 2 * LINE > element.scrollTop + element.clientHeight)
+      element.scrollTop = top - element.clientHeight + LINE * 4;
+  }, [at]);
+
+  const from = Math.max(0, Math.floor(seen.top / LINE) - MORE);
+  const until = Math.min(length, Math.ceil((seen.top + seen.height) / LINE) + MORE);
+  const lines = Array.from({ length: Math.max(0, until - from) }, (_, i) => from + i);
+  const move = (event: React.KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -length, End: length }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    onGo(Math.min(length - 1, Math.max(0, at + step)));
+  };
+  return (
+    <div
+      ref={box}
+      className="events"
+      role="listbox"
+      aria-label="Events"
+      tabIndex={0}
+      aria-activedescendant={at >= from && at < until ? `event-${at}` : undefined}
+      onKeyDown={move}
+    >
+      <div role="presentation" style={{ height: length * LINE }}>
+        <div role="presentation" style={{ transform: `translateY(${from * LINE}px)` }}>
+          {lines.map((line) => {
+            const { event } = history.entries[line]!;
+            return (
+              // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the list has the keys.
+              <div
+                key={line}
+                id={`event-${line}`}
+                role="option"
+                aria-selected={line === at}
+                aria-setsize={length}
+                aria-posinset={line + 1}
+                data-kind={history.kinds[line]}
+                data-ignored={history.reasonAt(line) ? true : undefined}
+                style={{ height: LINE }}
+                onClick={() => onGo(line)}
+              >
+                <span className="number">{line + 1}</span>
+                <span className="mark" />
+                <span className="type">{event.type === "CUSTOM" ? event.name : event.type}</span>
+                <span className="gist">
+                  {event.type === "CUSTOM" && event.name !== "recount.message" ? "" : gist(event)}
+                </span>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,215 @@
+import type { AgentEvent, Msg } from "@recount/client";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { Message, TouchedContext } from "../conversation/message";
+import { duration, timeOf } from "../lib/format";
+import { go, type Place } from "../lib/route";
+import { Code } from "../markdown/code";
+import { Icon } from "../parts/icon";
+import { wordsFor } from "../parts/notices";
+import { Time } from "../parts/time";
+import { partsOf } from "../service/log";
+import { EventList } from "./event-list";
+import type { History } from "./history";
+import { blockOf, type Kind, kindOf, kinds } from "./kinds";
+import { useReplay } from "./replay";
+import { Timeline } from "./timeline";
+import { useHistory } from "./use-history";
+
+/** How long the place must stay before the address names it, in milliseconds. */
+const SETTLED = 400;
+
+/** How much is seen beyond the block that an event is about, in pixels. */
+const ROOM = 48;
+
+const exactly = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+});
+
+/** Where a place is, from 0. */
+function indexOf(place: Place, history: History): number {
+  const last = history.length - 1;
+  if (typeof place === "number") return Math.min(place - 1, last);
+  if (place === "end") return last;
+  return history.beginningOf(place.message) ?? last;
+}
+
+/** The events of a session on a time line, and the message as it was at any of them. */
+export function Inspector({ name, at: asked }: { name: string; at: Place }) {
+  const { history, error } = useHistory(name);
+  const { length } = history;
+  const [place, setPlace] = useState<Place>(asked);
+  const [isPlaying, setPlaying] = useState(false);
+  const [speed, setSpeed] = useState(1);
+  const at = Math.max(0, indexOf(place, history));
+
+  const goTo = useCallback((to: number) => setPlace(to + 1), []);
+  const pause = useCallback(() => setPlaying(false), []);
+  const drag = (to: number) => {
+    pause();
+    // At the end, what comes is followed.
+    setPlace(to >= length - 1 ? "end" : to + 1);
+  };
+  useReplay(isPlaying, speed, history, at, goTo, pause);
+
+  useEffect(() => {
+    if (isPlaying || typeof place === "object") return;
+    const timer = setTimeout(() => go({ session: name, inspect: place }, "replace"), SETTLED);
+    return () => clearTimeout(timer);
+  }, [name, place, isPlaying]);
+
+  const entry = history.entries[at];
+  // What comes later does not change what was.
+  const isThere = at < length;
+  const message = useMemo(() => (isThere ? history.messageAt(at) : undefined), [history, at, isThere]);
+  if (error) {
+    return (
+      <div className="refused" role="alert">
+        <h2>The log cannot be read</h2>
+        <p>{wordsFor(error)}</p>
+      </div>
+    );
+  }
+  const beginnings = history.beginnings();
+  const before = beginnings.findLast((first) => first < at);
+  const after = beginnings.find((first) => first > at);
+  const since = elapsed(history, at);
+  const reason = history.reasonAt(at);
+  return (
+    <section className="inspector" aria-label="Inspector">
+      <div className="transport">
+        <Timeline history={history} length={length} at={at} onGo={drag} />
+        <Legend history={history} length={length} />
+        <div className="controls">
+          <button
+            type="button"
+            className="quiet"
+            aria-label="Previous message"
+            title="Previous message"
+            disabled={before === undefined}
+            onClick={() => drag(before ?? 0)}
+          >
+            <Icon name="previous" />
+          </button>
+          <button
+            type="button"
+            className="quiet"
+            aria-label={isPlaying ? "Pause" : "Play"}
+            title={isPlaying ? "Pause" : "Play"}
+            disabled={!length}
+            onClick={() => {
+              if (!isPlaying && at >= length - 1) setPlace((history.extentAt(at)?.first ?? 0) + 1);
+              setPlaying(!isPlaying);
+            }}
+          >
+            <Icon name={isPlaying ? "pause" : "play"} />
+          </button>
+          <button
+            type="button"
+            className="quiet"
+            aria-label="Next message"
+            title="Next message"
+            disabled={after === undefined}
+            onClick={() => drag(after ?? 0)}
+          >
+            <Icon name="next" />
+          </button>
+          <select aria-label="Speed" value={speed} onChange={(event) => setSpeed(Number(event.target.value))}>
+            <option value={1}>1×</option>
+            <option value={4}>4×</option>
+            <option value={16}>16×</option>
+          </select>
+          <output>{length ? `Event ${at + 1} of ${length}` : "Reading the log…"}</output>
+          {entry && (
+            <>
+              <Time at={entry.event.created_at ?? ""} show={(time) => exactly.format(time)} />
+              <span className="since">{since}</span>
+            </>
+          )}
+          <span className="grow" />
+          <button type="button" className="quiet" disabled={!length} onClick={() => download(name, history)}>
+            <Icon name="download" />
+            JSON lines
+          </button>
+        </div>
+      </div>
+      <EventList history={history} length={length} at={at} onGo={drag} />
+      <Then message={message} event={entry?.event} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <section className="raw" aria-label="The event" tabIndex={0}>
+        <h2>
+          {entry && <span className="mark" data-kind={kindOf(entry.event)} />}
+          {entry ? kinds[kindOf(entry.event)] : "Event"}
+          {entry && <small>cursor {partsOf(entry.cursor).place}</small>}
+        </h2>
+        {reason && <p className="ending">It changed nothing: {reason}.</p>}
+        {entry && <Code code={JSON.stringify(entry.event, null, 2)} language="json" />}
+      </section>
+    </section>
+  );
+}
+
+/** What the colours stand for, as far as they are there. */
+function Legend({ history, length }: { history: History; length: number }) {
+  const counts = useMemo(() => {
+    const counts = new Map<Kind, number>();
+    for (let i = 0; i < length; i++) counts.set(history.kinds[i]!, (counts.get(history.kinds[i]!) ?? 0) + 1);
+    return counts;
+  }, [history, length]);
+  return (
+    <ul className="legend" aria-label="Kinds of events">
+      {(Object.keys(kinds) as Kind[]).map(
+        (kind) =>
+          counts.has(kind) && (
+            <li key={kind}>
+              <span className="mark" data-kind={kind} />
+              {kinds[kind]} <span>{counts.get(kind)}</span>
+            </li>
+          ),
+      )}
+    </ul>
+  );
+}
+
+/** The message, with the block in view that the event is about. */
+function Then({ message, event }: { message: Msg | undefined; event: AgentEvent | undefined }) {
+  const box = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const piece = box.current?.querySelector("[data-touched]");
+    if (!box.current || !piece) return;
+    const seen = box.current.getBoundingClientRect();
+    const { top, bottom } = piece.getBoundingClientRect();
+    // What grows does so at its end.
+    if (bottom > seen.bottom - ROOM) box.current.scrollTop += bottom - seen.bottom + ROOM;
+    else if (bottom < seen.top + ROOM) box.current.scrollTop += top - seen.top - ROOM;
+  }, [message, event]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <section ref={box} className="then" aria-label="The message after this event" tabIndex={0}>
+      <h2>The message after this event</h2>
+      <TouchedContext value={event && blockOf(event)}>
+        {message ? <Message message={message} /> : <p className="nothing">There is no message here.</p>}
+      </TouchedContext>
+    </section>
+  );
+}
+
+/** How long after the message's first event an event came. */
+function elapsed(history: History, at: number): string {
+  const first = history.extentAt(at)?.first;
+  const began = first === undefined ? undefined : timeOf(history.entries[first]!.event.created_at);
+  const now = timeOf(history.entries[at]?.event.created_at);
+  return began === undefined || now === undefined ? "" : `+${duration(now - began)}`;
+}
+
+function download(name: string, { entries }: History): void {
+  const lines = entries.map(({ event }) => `${JSON.stringify(event)}\n`);
+  const address = URL.createObjectURL(new Blob(lines, { type: "application/x-ndjson" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = `${name}.jsonl`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address));
+}

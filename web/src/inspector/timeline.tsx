@@ -1,0 +1,106 @@
+import { useEffect, useRef } from "react";
+import type { History } from "./history";
+import { gist, type Kind } from "./kinds";
+
+/** What is seen of several events that share a place: the rarest. */
+const rank: readonly Kind[] = [
+  "text",
+  "thinking",
+  "result",
+  "call",
+  "data",
+  "model",
+  "signal",
+  "hint",
+  "reply",
+  "message",
+  "ask",
+];
+
+const ranks = Object.fromEntries(rank.map((kind, i) => [kind, i])) as Record<Kind, number>;
+
+/** How high an event stands. What begins and ends things stands out. */
+const heights: Partial<Record<Kind, number>> = { message: 1, reply: 1, ask: 1, hint: 0.85, call: 0.7, result: 0.7 };
+
+/** All events from left to right, to be dragged over. */
+export function Timeline({
+  history,
+  length,
+  at,
+  onGo,
+}: {
+  history: History;
+  length: number;
+  /** From 0. */
+  at: number;
+  onGo: (at: number) => void;
+}) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const draw = () => paint(element, history, length);
+    const observer = new ResizeObserver(draw);
+    observer.observe(element);
+    // Its colours are those of the page.
+    const themes = new MutationObserver(draw);
+    themes.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    system.addEventListener("change", draw);
+    return () => {
+      observer.disconnect();
+      themes.disconnect();
+      system.removeEventListener("change", draw);
+    };
+  }, [history, length]);
+  const event = history.entries[at]?.event;
+  return (
+    <div className="timeline">
+      <canvas ref={canvas} />
+      <input
+        type="range"
+        aria-label="Event"
+        aria-valuetext={event ? `Event ${at + 1} of ${length}: ${event.type} ${gist(event)}` : "No events"}
+        min={0}
+        max={Math.max(0, length - 1)}
+        value={at}
+        disabled={!length}
+        onChange={({ target }) => onGo(Number(target.value))}
+      />
+    </div>
+  );
+}
+
+/** As wide as the handle that is dragged, half of it on each side. */
+const EDGE = 8;
+
+function paint(element: HTMLCanvasElement, history: History, length: number): void {
+  const { clientWidth: width, clientHeight: height } = element;
+  const ratio = devicePixelRatio || 1;
+  element.width = width * ratio;
+  element.height = height * ratio;
+  const context = element.getContext("2d");
+  if (!context || !length) return;
+  context.scale(ratio, ratio);
+  const style = getComputedStyle(element);
+  const room = width - 2 * EDGE;
+  const columns = Math.max(1, Math.floor(room));
+  const step = length > 1 ? room / (length - 1) : room;
+  const bar = Math.max(1, Math.min(8, step - 1));
+  const seen = new Int8Array(Math.min(length, columns + 1)).fill(-1);
+  for (let i = 0; i < length; i++) {
+    const column = length <= columns ? i : Math.round((i * columns) / length);
+    const kind = ranks[history.kinds[i]!];
+    if (seen[column]! < kind) seen[column] = kind;
+  }
+  for (const [column, number] of seen.entries()) {
+    const kind = rank[number];
+    if (!kind) continue;
+    const center = EDGE + (length <= columns ? column * step : column);
+    const tall = height * (heights[kind] ?? 0.45);
+    // The element takes a colour to find out what it is, in the light or in the dark.
+    element.style.color = `var(--kind-${kind})`;
+    context.fillStyle = style.color;
+    context.fillRect(center - bar / 2, (height - tall) / 2, bar, tall);
+  }
+}

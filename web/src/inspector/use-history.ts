@@ -1,0 +1,59 @@
+import { RecountError } from "@recount/client";
+import { useEffect, useState } from "react";
+import { readLog } from "../service/log";
+import { useService } from "../service/where";
+import { History } from "./history";
+
+/** How long to wait before the log is asked for again, in milliseconds. */
+const PAUSE = 1_000;
+/** How often there is more to see, in milliseconds. */
+const OFTEN = 80;
+
+/** What is known of a session's log. It is another object whenever there is more of it. */
+export interface Known {
+  readonly history: History;
+  readonly error: RecountError | undefined;
+}
+
+/** Reads a session's whole log, and goes on reading. */
+export function useHistory(name: string): Known {
+  const service = useService();
+  const [known, setKnown] = useState<Known>(() => ({ history: new History(), error: undefined }));
+  useEffect(() => {
+    const reading = new AbortController();
+    const { signal } = reading;
+    let history = new History();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let error: RecountError | undefined;
+    const changed = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        setKnown({ history, error });
+      }, OFTEN);
+    };
+    const read = async () => {
+      while (!signal.aborted && !error) {
+        try {
+          const after = history.entries.at(-1)?.cursor ?? "start";
+          for await (const entries of readLog(service, name, after, signal)) {
+            for (const entry of entries) history.push(entry);
+            changed();
+          }
+        } catch (problem) {
+          if (signal.aborted) return;
+          const isRefusal = problem instanceof RecountError && problem.status >= 400 && problem.status < 500;
+          if (isRefusal && problem.status === 410 && history.length) history = new History();
+          else if (isRefusal) error = problem;
+          changed();
+        }
+        await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      }
+    };
+    read();
+    return () => {
+      reading.abort();
+      clearTimeout(timer);
+    };
+  }, [service, name]);
+  return known;
+}

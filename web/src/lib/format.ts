@@ -1,0 +1,55 @@
+/** Milliseconds since 1970, or `undefined` where a text is no time. */
+export function timeOf(text: string | null | undefined): number | undefined {
+  const time = Date.parse(text ?? "");
+  return Number.isNaN(time) ? undefined : time;
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+/** The hour where it is today, else the day. */
+export function shortTime(time: number, now: number): string {
+  return new Date(time).toDateString() === new Date(now).toDateString() ? clock.format(time) : day.format(time);
+}
+
+export const clockTime = (time: number): string => clock.format(time);
+export const fullTime = (time: number): string => full.format(time);
+
+/** `3.2 s`, `1 min 5 s`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, milliseconds) / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+/** `1,234`, and `12.3k` where the last digits say nothing. */
+export function count(value: number): string {
+  if (value < 10_000) return value.toLocaleString("en");
+  return value < 1_000_000 ? `${(value / 1000).toFixed(1)}k` : `${(value / 1_000_000).toFixed(1)}M`;
+}
+
+/** `512 B`, `3.4 MB`. */
+export function bytes(size: number): string {
+  if (size < 1000) return `${size} B`;
+  return size < 1_000_000 ? `${(size / 1000).toFixed(1)} kB` : `${(size / 1_000_000).toFixed(1)} MB`;
+}
+
+/** How many bytes base64 stands for. */
+export function base64Size(text: string): number {
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  return Math.max(0, Math.floor((text.length * 3) / 4) - padding);
+}
+
+/** The first line of a text, cut where it gets long. */
+export function firstLine(text: string, length: number): string {
+  const line = text.trim().split("\n", 1)[0]!.trim();
+  const characters = [...line];
+  return characters.length <= length
+    ? line
+    : `${characters
+        .slice(0, length - 1)
+        .join("")
+        .trimEnd()}…`;
+}

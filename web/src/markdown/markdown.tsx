@@ -1,0 +1,22 @@
+import { memo, useMemo, useRef } from "react";
+import { elementsOf } from "./elements";
+import { parser } from "./parser";
+import { type Split, split } from "./split";
+
+/** A text in Markdown. One that `grows` is shown anew only at its end. */
+export const Markdown = memo(function Markdown({ text, grows }: { text: string; grows: boolean }) {
+  const before = useRef<Split>(undefined);
+  const now = split(text, grows ? before.current : undefined);
+  before.current = now;
+  return (
+    <div className="prose">
+      {now.blocks.map((block, i) => (
+        <Block key={i} text={block} />
+      ))}
+    </div>
+  );
+});
+
+const Block = memo(function Block({ text }: { text: string }) {
+  return useMemo(() => elementsOf(parser.parse(text, {})), [text]);
+});

@@ -1,0 +1,29 @@
+import { useEffect, useState } from "react";
+import { Icon } from "./icon";
+
+/** Puts a text where it can be pasted from. Over plain HTTP from afar, browsers have only the old way. */
+async function write(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const box = document.createElement("textarea");
+  box.value = text;
+  document.body.append(box);
+  box.select();
+  document.execCommand("copy");
+  box.remove();
+}
+
+/** Copies a text, and says so for a moment. */
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [isDone, setDone] = useState(false);
+  useEffect(() => {
+    if (!isDone) return;
+    const timer = setTimeout(() => setDone(false), 1500);
+    return () => clearTimeout(timer);
+  }, [isDone]);
+  const copy = () => write(text).then(() => setDone(true));
+  return (
+    <button type="button" className="quiet small" aria-label={isDone ? "Copied" : label} title={label} onClick={copy}>
+      <Icon name={isDone ? "check" : "copy"} />
+    </button>
+  );
+}

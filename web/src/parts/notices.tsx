@@ -1,0 +1,47 @@
+import { RecountError } from "@recount/client";
+import { createContext, type ReactNode, useCallback, useContext, useState } from "react";
+import { Icon } from "./icon";
+
+interface Notice {
+  readonly id: number;
+  readonly text: string;
+}
+
+const Tell = createContext<(what: unknown) => void>(() => {});
+
+/** What went wrong, in words. */
+export function wordsFor(what: unknown): string {
+  if (typeof what === "string") return what;
+  if (what instanceof RecountError && what.status === 0) return "The service cannot be reached.";
+  const text = what instanceof Error ? what.message : String(what);
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+}
+
+/** Tells the user that something went wrong: an error, or a sentence. */
+export const useTell = () => useContext(Tell);
+
+/** Holds what the user is told until it is put away. */
+export function Notices({ children }: { children: ReactNode }) {
+  const [notices, setNotices] = useState<readonly Notice[]>([]);
+  const tell = useCallback((what: unknown) => {
+    const notice = { id: Date.now() + Math.random(), text: wordsFor(what) };
+    setNotices((all) => [...all.filter(({ text }) => text !== notice.text), notice].slice(-3));
+  }, []);
+  const putAway = (id: number) => setNotices((all) => all.filter((notice) => notice.id !== id));
+  return (
+    <Tell value={tell}>
+      {children}
+      <div className="notices" role="alert">
+        {notices.map(({ id, text }) => (
+          <div key={id} className="notice">
+            <Icon name="warning" />
+            <span>{text}</span>
+            <button type="button" className="quiet small" aria-label="Put away" onClick={() => putAway(id)}>
+              <Icon name="close" />
+            </button>
+          </div>
+        ))}
+      </div>
+    </Tell>
+  );
+}

@@ -1,0 +1,18 @@
+import type { ServerOptions } from "@recount/client";
+import { createContext, useContext } from "react";
+
+/** The service that the page talks to: the one that it came from. */
+export const ServiceContext = createContext<ServerOptions>({});
+
+export const useService = (): ServerOptions => useContext(ServiceContext);
+
+const KEY = "recount.token";
+
+/** A token lives as long as the tab, and nowhere else. */
+export const storedToken = {
+  get: (): string | undefined => sessionStorage.getItem(KEY) ?? undefined,
+  set: (token: string | undefined): void => {
+    if (token) sessionStorage.setItem(KEY, token);
+    else sessionStorage.removeItem(KEY);
+  },
+};

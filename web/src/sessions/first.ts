@@ -1,0 +1,14 @@
+import type { Content } from "../conversation/said";
+
+/** What will be said first in sessions that are about to be shown. */
+const first = new Map<string, Content>();
+
+export const willSay = (session: string, content: Content): void => {
+  first.set(session, content);
+};
+
+export function takeFirst(session: string): Content | undefined {
+  const content = first.get(session);
+  first.delete(session);
+  return content;
+}

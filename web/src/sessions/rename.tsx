@@ -1,0 +1,53 @@
+import type { SessionInfo } from "@recount/client";
+import { type SubmitEvent, useState } from "react";
+import { go } from "../lib/route";
+import { Icon } from "../parts/icon";
+import { useTell } from "../parts/notices";
+import { deleteSession, renameSession } from "../service/api";
+import { useService } from "../service/where";
+
+/** Gives a session another title, or deletes it. */
+export function Rename({ session, onClose }: { session: SessionInfo; onClose: () => void }) {
+  const service = useService();
+  const tell = useTell();
+  const [title, setTitle] = useState(session.title ?? "");
+  const [isSure, setSure] = useState(false);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    renameSession(service, session.id, title.trim() || null).then(onClose, tell);
+  };
+  const remove = async () => {
+    if (!isSure) return setSure(true);
+    try {
+      await deleteSession(service, session.id);
+      if (location.pathname.endsWith(`/${session.id}`)) go({}, "replace");
+    } catch (error) {
+      tell(error);
+    }
+    return;
+  };
+  return (
+    <form className="rename" onSubmit={submit} onKeyDown={(event) => event.key === "Escape" && onClose()}>
+      <input
+        type="text"
+        aria-label="Title"
+        value={title}
+        // biome-ignore lint/a11y/noAutofocus: who asks to rename wants to type.
+        autoFocus
+        onChange={(event) => setTitle(event.target.value)}
+      />
+      <div className="choices">
+        <button type="submit" className="small primary">
+          Rename
+        </button>
+        <button type="button" className="small danger" onClick={remove}>
+          <Icon name="trash" />
+          {isSure ? "Really delete" : "Delete"}
+        </button>
+        <button type="button" className="small quiet" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}

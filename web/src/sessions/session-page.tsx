@@ -1,0 +1,153 @@
+import { type Msg, RecountError, type SessionInfo } from "@recount/client";
+import { useSession } from "@recount/client/react";
+import { type ReactNode, useEffect, useMemo, useRef } from "react";
+import { type Actions, ActionsContext } from "../conversation/actions";
+import { Composer } from "../conversation/composer";
+import { Conversation } from "../conversation/conversation";
+import { activityOf } from "../conversation/message";
+import { Outbox, useOutbox } from "../conversation/outbox";
+import { type Content, reworded, titleFor } from "../conversation/said";
+import { useNews } from "../conversation/signals";
+import { Inspector } from "../inspector/inspector";
+import { go, type Route } from "../lib/route";
+import { Connection } from "../parts/connection";
+import { Icon } from "../parts/icon";
+import { useTell, wordsFor } from "../parts/notices";
+import { putSession, renameSession } from "../service/api";
+import { forkBefore } from "../service/rewind";
+import { useService } from "../service/where";
+import { takeFirst, willSay } from "./first";
+import { titleOf } from "./sidebar";
+import { Usage } from "./usage";
+
+/** A session: what has been said in it, and where more is said. */
+export function SessionPage({
+  name,
+  info,
+  inspect,
+  menu,
+}: {
+  name: string;
+  /** What the list of sessions knows about it. */
+  info: SessionInfo | undefined;
+  inspect: Route["inspect"];
+  menu: ReactNode;
+}) {
+  const service = useService();
+  const tell = useTell();
+  const { messages, state, hasOlder, error, session } = useSession(service, name);
+  const { say, ...outbox } = useOutbox(session, messages);
+  const news = useNews(session);
+  const isReplying = messages.some((message) => activityOf(message) !== "ended");
+  const shown = useRef(messages);
+  shown.current = messages;
+  const title = titleOf(info);
+
+  useEffect(() => {
+    document.title = info?.status === "waiting" ? `● ${title} · Recount` : `${title} · Recount`;
+  }, [title, info?.status]);
+
+  useEffect(() => {
+    const first = session && takeFirst(name);
+    if (first) say(first);
+  }, [session, name, say]);
+
+  const actions = useMemo<Actions | undefined>(() => {
+    if (!session) return;
+    const sayInFork = async (message: Msg, content: Content) => {
+      const fork = await forkBefore(service, name, message.id);
+      willSay(fork, content);
+      await renameSession(service, fork, titleFor(content)).catch(() => {});
+      go({ session: fork });
+    };
+    return {
+      session,
+      edit: (message, text) => sayInFork(message, reworded(message, text)),
+      async regenerate(reply) {
+        const before = shown.current.slice(
+          0,
+          shown.current.findIndex(({ id }) => id === reply.id),
+        );
+        const asked = before.findLast(({ role }) => role === "user");
+        if (!asked) throw new Error("there is no message of yours before this reply");
+        await sayInFork(asked, asked.content as Content);
+      },
+      inspect: (message) => go({ session: name, inspect: { message: message.id } }),
+    };
+  }, [session, service, name]);
+
+  const send = (content: Content) => {
+    say(content);
+    if (info && !info.title && !messages.length) renameSession(service, name, titleFor(content)).catch(() => {});
+  };
+
+  const header = (
+    <header className="top">
+      {menu}
+      <h1 title={title}>{title}</h1>
+      {info?.agent && <span className="agent">{info.agent}</span>}
+      <span className="grow" />
+      {!error && <Usage name={name} messages={messages} />}
+      <Connection state={state} />
+      <button
+        type="button"
+        className="quiet"
+        aria-label="Inspector"
+        aria-pressed={inspect !== undefined}
+        onClick={() => go({ session: name, inspect: inspect === undefined ? "end" : undefined })}
+      >
+        <Icon name="inspect" />
+        <span className="wide">Inspector</span>
+      </button>
+    </header>
+  );
+
+  return (
+    <>
+      {header}
+      {error ? (
+        <Refused error={error} name={name} />
+      ) : inspect !== undefined ? (
+        <Inspector name={name} at={inspect} />
+      ) : (
+        <ActionsContext value={actions}>
+          <Conversation messages={messages} hasOlder={hasOlder} session={session}>
+            {!messages.length && !outbox.pending.length && state === "live" && (
+              <p className="nothing">Nothing has been said yet.</p>
+            )}
+            {news && isReplying && (
+              <p className="news" role="status">
+                {news}
+              </p>
+            )}
+            <Outbox {...outbox} />
+          </Conversation>
+          <Composer
+            key={name}
+            name={name}
+            onSend={send}
+            onStop={isReplying && session ? () => session.interrupt().catch(tell) : undefined}
+          />
+        </ActionsContext>
+      )}
+    </>
+  );
+}
+
+function Refused({ error, name }: { error: RecountError; name: string }) {
+  const service = useService();
+  const tell = useTell();
+  const create = () => putSession(service, name).then(() => location.reload(), tell);
+  const isMissing = error instanceof RecountError && error.status === 404;
+  return (
+    <div className="refused" role="alert">
+      <h2>{isMissing ? "There is no such session" : "This session cannot be read"}</h2>
+      <p>{wordsFor(error)}</p>
+      {isMissing && (
+        <button type="button" onClick={create}>
+          Create it
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+import type { SessionInfo, SessionsView } from "@recount/client";
+import { useState } from "react";
+import { shortTime, timeOf } from "../lib/format";
+import { addressOf, go } from "../lib/route";
+import { Icon } from "../parts/icon";
+import { ThemeSwitch } from "../parts/theme-switch";
+import { Time } from "../parts/time";
+import { Rename } from "./rename";
+
+/** From so many sessions on there is something to search in. */
+const MANY = 8;
+
+/** What a session is called. */
+export const titleOf = (session: Pick<SessionInfo, "title"> | undefined): string => session?.title || "Untitled";
+
+/** The newest first. */
+function sorted(sessions: readonly SessionInfo[], wanted: string): SessionInfo[] {
+  const words = wanted.toLowerCase();
+  return sessions
+    .filter((session) => !words || titleOf(session).toLowerCase().includes(words) || session.id.includes(words))
+    .sort((a, b) => (timeOf(b.created_at) ?? 0) - (timeOf(a.created_at) ?? 0) || (a.id < b.id ? -1 : 1));
+}
+
+/** The sessions, live. */
+export function Sidebar({
+  view: { sessions, state },
+  current,
+  onGo,
+}: {
+  view: SessionsView;
+  current: string | undefined;
+  onGo: () => void;
+}) {
+  const [wanted, setWanted] = useState("");
+  const shown = sorted(sessions, wanted);
+  const waiting = sessions.filter(({ status }) => status === "waiting").length;
+  return (
+    <>
+      <div className="brand">
+        <img src="/icon.svg" alt="" width="24" height="24" />
+        <strong>Recount</strong>
+        <span className="grow" />
+        <ThemeSwitch />
+      </div>
+      <button
+        type="button"
+        className="new"
+        onClick={() => {
+          go({});
+          onGo();
+        }}
+      >
+        <Icon name="plus" />
+        New session
+      </button>
+      {sessions.length > MANY && (
+        <input
+          type="search"
+          aria-label="Search sessions"
+          placeholder="Search sessions"
+          value={wanted}
+          onChange={(event) => setWanted(event.target.value)}
+        />
+      )}
+      <nav aria-label="Sessions">
+        {waiting > 0 && (
+          <p className="waiting" role="status">
+            {waiting === 1 ? "1 session waits for an answer" : `${waiting} sessions wait for an answer`}
+          </p>
+        )}
+        <ul>
+          {shown.map((session) => (
+            <Item key={session.id} session={session} isCurrent={session.id === current} onGo={onGo} />
+          ))}
+        </ul>
+        {!shown.length && state !== "connecting" && (
+          <p className="none">{wanted ? "None is called so." : "No sessions yet."}</p>
+        )}
+      </nav>
+    </>
+  );
+}
+
+const standings = { running: "Replying", waiting: "Waits for an answer", idle: undefined };
+
+function Item({ session, isCurrent, onGo }: { session: SessionInfo; isCurrent: boolean; onGo: () => void }) {
+  const [isRenaming, setRenaming] = useState(false);
+  const { id, status, created_at } = session;
+  if (isRenaming) {
+    return (
+      <li>
+        <Rename session={session} onClose={() => setRenaming(false)} />
+      </li>
+    );
+  }
+  const standing = standings[status];
+  return (
+    <li data-status={status}>
+      <a
+        href={addressOf({ session: id })}
+        aria-current={isCurrent ? "page" : undefined}
+        onClick={(event) => {
+          if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+          event.preventDefault();
+          go({ session: id });
+          onGo();
+        }}
+      >
+        <span className="title">{titleOf(session)}</span>
+        {standing ? (
+          <span className="standing">{standing}</span>
+        ) : (
+          <Time at={created_at} show={(time) => shortTime(time, Date.now())} />
+        )}
+      </a>
+      <button
+        type="button"
+        className="quiet small"
+        aria-label={`Rename or delete ${titleOf(session)}`}
+        title="Rename or delete"
+        onClick={() => setRenaming(true)}
+      >
+        <Icon name="edit" />
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,28 @@
+import type { Msg, Usage as Tokens } from "@recount/client";
+import { useEffect, useState } from "react";
+import { count } from "../lib/format";
+import { getSession } from "../service/api";
+import { useService } from "../service/where";
+
+/** How many tokens a session has taken. It is asked for again whenever a reply has ended. */
+export function Usage({ name, messages }: { name: string; messages: readonly Msg[] }) {
+  const service = useService();
+  const [usage, setUsage] = useState<Tokens>();
+  const ended = messages.findLast(({ role, finished_at }) => role === "assistant" && finished_at)?.id;
+  useEffect(() => {
+    let isWanted = true;
+    getSession(service, name).then(
+      ({ usage }) => isWanted && setUsage(usage),
+      () => {},
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [service, name, ended]);
+  if (!usage || usage.input_tokens + usage.output_tokens === 0) return null;
+  return (
+    <span className="usage wide" title="Tokens read and written in this session">
+      {count(usage.input_tokens)} in · {count(usage.output_tokens)} out
+    </span>
+  );
+}

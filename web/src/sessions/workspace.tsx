@@ -1,0 +1,82 @@
+import { useSessions } from "@recount/client/react";
+import { useEffect, useRef, useState } from "react";
+import { useRoute } from "../lib/route";
+import { Icon } from "../parts/icon";
+import { useService } from "../service/where";
+import { NewSession } from "./new-session";
+import { SessionPage } from "./session-page";
+import { Sidebar } from "./sidebar";
+
+/** The sessions on the left, and the one that the address names beside them. */
+export function Workspace({ onRefused }: { onRefused: () => void }) {
+  const route = useRoute();
+  const view = useSessions(useService());
+  const [isOpen, setOpen] = useState(false);
+  const isRefused = view.error?.status === 401;
+  useEffect(() => {
+    if (isRefused) onRefused();
+  }, [isRefused, onRefused]);
+  const sidebar = useRef<HTMLDivElement>(null);
+  const opener = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (!isOpen) return;
+    sidebar.current?.querySelector("button")?.focus();
+    const close = () => setOpen(false);
+    const onKey = (event: KeyboardEvent) => event.key === "Escape" && close();
+    // Where there is room, the list is always there.
+    const wide = matchMedia("(min-width: 761px)");
+    wide.addEventListener("change", close);
+    addEventListener("keydown", onKey);
+    return () => {
+      wide.removeEventListener("change", close);
+      removeEventListener("keydown", onKey);
+      opener.current?.focus();
+    };
+  }, [isOpen]);
+
+  const menu = (
+    <button
+      ref={opener}
+      type="button"
+      className="quiet narrow"
+      aria-label="Sessions"
+      aria-expanded={isOpen}
+      aria-controls="sessions"
+      onClick={() => setOpen(true)}
+    >
+      <Icon name="menu" />
+    </button>
+  );
+  const { session } = route;
+  return (
+    <div className="workspace">
+      <a className="skip" href="#message">
+        To the message box
+      </a>
+      <div ref={sidebar} id="sessions" className="sidebar" data-open={isOpen}>
+        <Sidebar view={view} current={session} onGo={() => setOpen(false)} />
+      </div>
+      {isOpen && (
+        <button
+          type="button"
+          className="shade"
+          aria-label="Close the list of sessions"
+          onClick={() => setOpen(false)}
+        />
+      )}
+      <main inert={isOpen}>
+        {session ? (
+          <SessionPage
+            key={session}
+            name={session}
+            info={view.sessions.find(({ id }) => id === session)}
+            inspect={route.inspect}
+            menu={menu}
+          />
+        ) : (
+          <NewSession menu={menu} state={view.state} />
+        )}
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import type { ContentBlock } from "@recount/client";
+import { expect, test } from "vitest";
+import { arrange } from "../src/blocks/arrange";
+import { labelsOf, withoutWrapping } from "../src/blocks/hint";
+import { base64Size, bytes, duration, firstLine } from "../src/lib/format";
+import { addressOf, readRoute } from "../src/lib/route";
+import { parser } from "../src/markdown/parser";
+
+test("an address names what is shown", () => {
+  for (const route of [
+    { session: undefined, inspect: undefined },
+    { session: "a-b_c", inspect: undefined },
+    { session: "a", inspect: 12 },
+    { session: "a", inspect: "end" as const },
+    { session: "a", inspect: { message: "7 of/9" } },
+  ]) {
+    const { pathname, search } = new URL(addressOf(route), "http://localhost");
+    expect(readRoute({ pathname, search })).toEqual(route);
+  }
+  expect(readRoute({ pathname: "/s/what?", search: "" }).session).toBeUndefined();
+});
+
+test("a result stands with its call", () => {
+  const call = (id: string) => ({ type: "tool_call", id }) as ContentBlock;
+  const result = (id: string) => ({ type: "tool_result", id }) as ContentBlock;
+  const text = { type: "text" } as ContentBlock;
+  const [first, second, ...rest] = arrange([
+    call("a"),
+    call("b"),
+    text,
+    result("b"),
+    result("c"),
+    call("a"),
+    result("a"),
+  ]);
+  expect(first).toEqual({ kind: "call", call: call("a"), result: undefined });
+  expect(second).toEqual({ kind: "call", call: call("b"), result: result("b") });
+  expect(rest).toEqual([
+    { kind: "block", block: text },
+    { kind: "block", block: result("c") },
+    { kind: "call", call: call("a"), result: result("a") },
+  ]);
+});
+
+test("a hint is labelled by who says it", () => {
+  expect(labelsOf('{"label":"Calendar","sublabel":"tomorrow"}')).toEqual({ label: "Calendar", sublabel: "tomorrow" });
+  expect(labelsOf("a colleague")).toEqual({ label: "a colleague", sublabel: undefined });
+  expect(labelsOf(null).label).toBe("Note");
+  expect(labelsOf("{}").label).toBe("Note");
+  expect(withoutWrapping("<system-reminder>Stop.</system-reminder>\n")).toBe("Stop.");
+});
+
+test("links that do something are no links, and HTML is text", () => {
+  const links = (text: string) => parser.render(text).includes("<a ");
+  expect(links("[a](https://example.com)")).toBe(true);
+  for (const address of ["javascript:alert(1)", "vbscript:x", "data:text/html,x", "JaVaScRiPt:alert(1)"]) {
+    expect(links(`[a](${address})`)).toBe(false);
+  }
+  expect(parser.render("<img src=x onerror=alert(1)>")).not.toContain("<img");
+});
+
+test("sizes and times are told briefly", () => {
+  expect(duration(1234)).toBe("1.2 s");
+  expect(duration(65_000)).toBe("1 min 5 s");
+  expect(bytes(3_400_000)).toBe("3.4 MB");
+  expect(base64Size("AAA=")).toBe(2);
+  expect(firstLine("one two three\nfour", 8)).toBe("one two…");
+});

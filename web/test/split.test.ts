@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { type Split, split } from "../src/markdown/split";
+
+const TEXT = `# A heading
+
+A paragraph with *emphasis*
+over two lines.
+
+- one
+- two
+
+  with a second paragraph
+- three
+
+\`\`\`rust
+fn main() {}
+
+// after an empty line
+\`\`\`
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+> a quote
+goes on
+
+    indented
+
+---
+1. first
+2. second`;
+
+test("the blocks of a text make the text", () => {
+  expect(split(TEXT).blocks.join("")).toBe(TEXT);
+  expect(split(TEXT).blocks).toHaveLength(9);
+});
+
+test("a text that grows is cut as if it had come at once", () => {
+  let before: Split | undefined;
+  for (let length = 0; length <= TEXT.length; length++) {
+    before = split(TEXT.slice(0, length), before);
+    expect(before.blocks).toEqual(split(TEXT.slice(0, length)).blocks);
+  }
+});
+
+test("a text with link targets stays in one piece, because they may stand anywhere", () => {
+  const text = "See [this][1].\n\nAnd that.\n\n[1]: https://example.com\n";
+  expect(split(text).blocks).toEqual([text]);
+});
