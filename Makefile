@@ -5,8 +5,10 @@ VENV := .venv
 JAVA := target/java-is-installed
 CLIENT := clients/typescript
 PNPM := npx --yes pnpm@10 --dir $(CLIENT)
+WEB := web
+WEB_PNPM := npx --yes pnpm@10 --dir $(WEB)
+CHROMIUM := target/chromium-is-installed
 MCP := conformance/mcp
-SAMPLE := crates/recount-cli/samples/weather.jsonl
 # What is left out by default, and tested all the same.
 FEATURES := --features recount/agent,recount-agent/builtin,recount-agent/mcp
 # How long each fuzz target runs, in seconds.
@@ -19,24 +21,27 @@ CONFORMANCE_STREAMS ?= 400
 SOAK_SEEDS ?= 5000
 # How many random lives of an agent are lived.
 SOAK_LIVES ?= 10000
+# How many requests are generated for each route.
+OPENAPI_EXAMPLES ?= 10
 # How many times a process is killed.
 CHAOS_ROUNDS ?= 200
+# How many times readers of the service drop off.
+CHAOS_DISCONNECTS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint rust-test client-test conformance python-conformance java-conformance conformance-record \
-	bench fuzz soak chaos clean
+.PHONY: help run test lint rust-test client-test web web-test screenshots conformance python-conformance java-conformance \
+	openapi-conformance conformance-record bench fuzz soak chaos clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 22
 
-run: ## Fold a sample stream into messages, and show them
-	@echo '# recount show $(SAMPLE)'
-	@cargo run --quiet --package recount-cli -- show $(SAMPLE)
-	@echo
-	@echo '# recount fold $(SAMPLE)'
-	@cargo run --quiet --package recount-cli -- fold $(SAMPLE)
+run: ## Start the service, with an agent that answers
+	@echo 'Building recount; the first time this takes some minutes.'
+	@mkdir -p target; if command -v npx > /dev/null; then $(MAKE) --no-print-directory web > target/web.log 2>&1 || cat target/web.log; fi
+	@cargo build --quiet --package recount-cli
+	@cargo run --quiet --package recount-cli -- serve
 
-test: lint rust-test client-test conformance ## Everything that must hold: lints, tests, and the live peers
+test: lint rust-test client-test web-test conformance ## Everything that must hold: lints, tests, and the live peers
 
 lint: ## Formatting, lints, documentation
 	cargo fmt --all --check
@@ -60,12 +65,40 @@ client-test: $(CLIENT)/node_modules/installed ## The TypeScript client: build, l
 	$(PNPM) lint
 	$(PNPM) test
 
+$(WEB)/node_modules/installed: $(WEB)/package.json $(WEB)/pnpm-lock.yaml
+	$(WEB_PNPM) install --frozen-lockfile
+	touch $@
+
+web: $(WEB)/dist/index.html ## Build the page that the service shows
+
+$(WEB)/dist/index.html: $(WEB)/node_modules/installed $(CLIENT)/node_modules/installed $(WEB)/index.html $(WEB)/vite.config.ts \
+		$(shell find $(WEB)/src $(WEB)/public $(CLIENT)/src -type f)
+	$(PNPM) build
+	$(WEB_PNPM) build
+
+# Where there is no Chromium, and one may install packages, it is installed.
+$(CHROMIUM):
+	if ! command -v chromium > /dev/null; then \
+		apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends chromium fonts-dejavu-core; \
+	fi
+	mkdir -p $(@D) && touch $@
+
+web-test: web $(CHROMIUM) ## The page: lint, its parts, and the whole of it in a browser beside the real service
+	cargo build --quiet --package recount-cli
+	$(WEB_PNPM) lint
+	$(WEB_PNPM) test
+	RECOUNT_BIN=$(CURDIR)/target/debug/recount $(WEB_PNPM) e2e
+
+screenshots: web $(CHROMIUM) ## Take the pictures of the page that are in the documentation
+	cargo build --quiet --package recount-cli
+	RECOUNT_BIN=$(CURDIR)/target/debug/recount $(WEB_PNPM) screenshots
+
 $(VENV)/installed: conformance/python/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-conformance: python-conformance java-conformance ## Ask the published peers again, and let them judge what Recount writes
+conformance: python-conformance java-conformance openapi-conformance ## Ask the published peers again, and let them judge what Recount writes
 
 python-conformance: $(VENV)/installed ## The same for AgentScope Python alone
 	$(VENV)/bin/python conformance/python/record.py --check
@@ -73,13 +106,26 @@ python-conformance: $(VENV)/installed ## The same for AgentScope Python alone
 	$(VENV)/bin/python conformance/python/model_requests.py --check
 	$(VENV)/bin/python conformance/python/streams.py --check
 	$(VENV)/bin/python conformance/python/agents.py --check
+	cargo build --quiet --package recount-cli
+	$(VENV)/bin/python conformance/python/forwarding.py
 	for kind in legal messages; do \
 		cargo run --quiet --package recount-testkit -- emit --kind $$kind --seed 1 --count $(CONFORMANCE_STREAMS) \
 		| $(VENV)/bin/python conformance/python/verify.py || exit 1; \
 	done
 
-java-conformance: $(JAVA) ## The same for AgentScope Java alone
+.venv-openapi/installed: conformance/python/requirements-openapi.txt
+	$(PYTHON) -m venv .venv-openapi
+	.venv-openapi/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+openapi-conformance: .venv-openapi/installed ## The service, held to its OpenAPI document by generated requests
+	cargo build --quiet --package recount-cli
+	.venv-openapi/bin/python conformance/python/openapi.py $(OPENAPI_EXAMPLES)
+
+java-conformance: $(JAVA) $(VENV)/installed ## The same for AgentScope Java alone
 	conformance/java/ask record --check
+	cargo build --quiet --package recount-cli
+	$(VENV)/bin/python conformance/python/forwarding.py --java
 	for kind in messages legal; do \
 		for peer in 'java v2' 'java1 v1'; do \
 			set -- $$peer && cargo run --quiet --package recount-testkit -- \
@@ -126,9 +172,12 @@ soak: $(CLIENT)/node_modules/installed ## The laws and the simulator over many m
 	cargo run --release --quiet --package recount-simulator -- simulate --seed 1000000 --seeds $(SOAK_SEEDS) --steps 200
 	$(MAKE) conformance CONFORMANCE_STREAMS=20000
 
-chaos: ## Kill a process that writes to a log, again and again, and look for what it had acknowledged
+chaos: ## Kill processes under load, cut off readers, again and again, and look for what was acknowledged
+	RECOUNT_CRASHES=$(CHAOS_ROUNDS) cargo test --quiet --package recount-cli --test cli what_was_acknowledged -- --nocapture
+	RECOUNT_DISCONNECTS=$(CHAOS_DISCONNECTS) cargo test --quiet --package recount-server --test service whoever_drops_off
 	cargo run --release --quiet --package recount-simulator -- chaos --rounds $(CHAOS_ROUNDS)
 
 clean: ## Remove what was built and installed
 	cargo clean
-	rm -rf $(VENV) $(CLIENT)/node_modules $(CLIENT)/dist $(MCP)/node_modules
+	rm -rf $(VENV) .venv-openapi $(CLIENT)/node_modules $(CLIENT)/dist $(MCP)/node_modules $(WEB)/node_modules
+	find $(WEB)/dist -mindepth 1 ! -name .gitkeep -delete
