@@ -340,7 +340,7 @@ impl LongSession {
     ///
     /// When the log fails.
     pub async fn compact(&self) -> anyhow::Result<()> {
-        self.log.compact(Duration::ZERO).await?;
+        self.log.compact(None, Duration::ZERO).await?;
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use recount_bench::clock::Percentiles;
 use recount_bench::log::{BATCH, Load, LongSession, SESSIONS, Spent, Written, appends, bare_loop, size, writer_loop};
 use recount_bench::report::{Limit, Target, write_targets};
 use recount_log::Durability;
@@ -102,23 +103,6 @@ impl Appends {
             handles_per_second: median(&|round| per_second(round.handles)),
             wall_share: median(&|round| round.bare.wall.as_secs_f64() / round.writer.wall.as_secs_f64()),
         }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Serialize)]
-struct Percentiles {
-    p50: f64,
-    p99: f64,
-    max: f64,
-}
-
-impl Percentiles {
-    fn of(sorted: &[Duration]) -> Self {
-        let at = |share: usize| {
-            let index = (sorted.len() * share / 100).min(sorted.len().saturating_sub(1));
-            sorted.get(index).map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
-        };
-        Self { p50: at(50), p99: at(99), max: at(100) }
     }
 }
 

@@ -20,6 +20,14 @@ pub enum Error {
     /// A session with that name exists.
     #[error("there is a session {0} already")]
     SessionExists(SessionKey),
+    /// There is no such message in the session, complete or open.
+    #[error("there is no message {id:?} in the session {session}")]
+    UnknownMessage {
+        /// The session.
+        session: SessionKey,
+        /// The id.
+        id: String,
+    },
     /// An input does not fit what the reply waits for. Nothing of its batch was written.
     #[error(transparent)]
     Refused(#[from] Refusal),

@@ -1,4 +1,4 @@
-//! A copy of a session, up to a cursor.
+//! A copy of a session, up to a place.
 
 use bytes::Bytes;
 use recount_message::{AgentEvent, FinishedReason, Fold, ReplyEnd, ReplyWriter, Stamps};
@@ -7,16 +7,37 @@ use tokio::sync::mpsc;
 use crate::join_deltas::join_deltas;
 use crate::refold::decode;
 use crate::session::check_cursor;
+use crate::snapshot::place_of;
 use crate::storage::{Limit, Row, StateChange, View};
 use crate::{Cursor, Error, Events, SessionKey};
 
 /// How much is copied at once.
 const PAGE: Limit = Limit { count: 2_048, bytes: 2 << 20 };
 
+/// Up to where a session is copied.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum ForkPoint {
+    /// All of it.
+    #[default]
+    Head,
+    /// The entries up to a cursor.
+    After(Cursor),
+    /// The entries before the one that begins the message with this id, be it complete or open: what was there when it
+    /// was said.
+    Before(String),
+}
+
+impl From<Option<Cursor>> for ForkPoint {
+    fn from(cursor: Option<Cursor>) -> Self {
+        cursor.map_or(Self::Head, Self::After)
+    }
+}
+
 /// A session that is copied, and up to where.
 pub(crate) struct Source {
     from: SessionKey,
-    at: Option<Cursor>,
+    until: ForkPoint,
     to: SessionKey,
 }
 
@@ -27,19 +48,24 @@ pub(crate) struct Page {
 }
 
 impl Source {
-    pub(crate) fn of(from: SessionKey, at: Option<Cursor>, to: SessionKey) -> Self {
-        Self { from, at, to }
+    pub(crate) fn of(from: SessionKey, until: ForkPoint, to: SessionKey) -> Self {
+        Self { from, until, to }
     }
 
     /// Reads the session and hands on what its copy is made of, page by page. It waits while nobody takes them.
     pub(crate) fn copy(self, view: &dyn View, pages: &mpsc::Sender<Page>) -> Result<(), Error> {
-        let Self { from, at, to } = self;
-        let row = match at {
-            Some(cursor) => check_cursor(view, &from, cursor)?,
-            None => view.session(&from)?.ok_or_else(|| Error::UnknownSession(from.clone()))?,
+        let Self { from, until, to } = self;
+        let row = view.session(&from)?.ok_or_else(|| Error::UnknownSession(from.clone()))?;
+        let until = match until {
+            ForkPoint::Head => row.head,
+            ForkPoint::After(cursor) => check_cursor(view, &from, cursor).map(|_| cursor.seq)?,
+            // The entry that begins a message is joined with no other, so the one before it can be told.
+            ForkPoint::Before(id) => match place_of(view, &from, &id)? {
+                Some(place) => place.saturating_sub(1),
+                None => return Err(Error::UnknownMessage { session: from, id }),
+            },
         };
         let hand_on = |events, states| pages.blocking_send(Page { events, states }).map_err(|_| Error::Closed);
-        let until = at.map_or(row.head, |cursor| cursor.seq);
         let mut fold = Fold::new();
         let mut after = 0;
         while after < until {

@@ -80,12 +80,13 @@ impl Tail {
         *self = Self::default();
     }
 
-    /// What is after a place, if that much is kept. Nothing, too, when nothing is after it.
+    /// What is after a place, if that much is kept: nothing at all where the place is the newest. What is not kept is not
+    /// known.
     fn after(&self, at: Cursor) -> Option<impl Iterator<Item = Entry>> {
         if self.epoch != Some(at.epoch) || at.seq < self.after {
             return None;
         }
-        let skipped = usize::try_from(at.seq - self.after).ok().filter(|&skipped| skipped < self.entries.len())?;
+        let skipped = usize::try_from(at.seq - self.after).ok().filter(|&skipped| skipped <= self.entries.len())?;
         let numbered = self.entries.iter().skip(skipped).zip(at.seq + 1..);
         Some(numbered.map(move |(event, seq)| Entry { cursor: Cursor { epoch: at.epoch, seq }, event: event.clone() }))
     }
@@ -125,7 +126,8 @@ impl Join {
         }
     }
 
-    /// Takes what comes next from the tail. Says whether there was anything.
+    /// Takes what comes next from the tail. Says whether the tail knows what that is, be it nothing: then there is no need
+    /// to look at the storage.
     pub fn take(&mut self, tail: &Tail, frames: &mut VecDeque<Frame>) -> bool {
         let At::After(at) = self.at else { return false };
         let Some(entries) = tail.after(at) else { return false };
@@ -200,5 +202,38 @@ impl Join {
         self.at = At::After(snapshot.cursor);
         frames.push_back(Frame::Snapshot(snapshot));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the tail says to a reader after a place: the numbers of the entries, or that it does not know.
+    fn told(tail: &Tail, epoch: u64, seq: u64) -> Option<Vec<u64>> {
+        let key: SessionKey = "chat".parse().unwrap();
+        let mut join = Join::new(key, Start::After(Cursor { epoch: Epoch::from_random(epoch), seq }));
+        join.at = At::After(Cursor { epoch: Epoch::from_random(epoch), seq });
+        let mut frames = VecDeque::new();
+        let is_known = join.take(tail, &mut frames);
+        let number = |frame: Frame| match frame {
+            Frame::Entry(entry) => entry.cursor.seq,
+            Frame::Gap(_) | Frame::Snapshot(_) => 0,
+        };
+        is_known.then(|| frames.into_iter().map(number).collect())
+    }
+
+    #[test]
+    fn the_tail_knows_what_comes_next_and_when_there_is_nothing() {
+        let mut tail = Tail::default();
+        assert_eq!(told(&tail, 7, 0), None);
+        tail.push(Epoch::from_random(7), 4, &[Bytes::from_static(b"5"), Bytes::from_static(b"6")]);
+        assert_eq!(told(&tail, 7, 4), Some(vec![5, 6]));
+        assert_eq!(told(&tail, 7, 5), Some(vec![6]));
+        assert_eq!(told(&tail, 7, 6), Some(vec![]));
+        // Before what it keeps, beyond the newest, and of another history.
+        assert_eq!((told(&tail, 7, 3), told(&tail, 7, 7), told(&tail, 8, 5)), (None, None, None));
+        tail.clear();
+        assert_eq!(told(&tail, 7, 6), None);
     }
 }

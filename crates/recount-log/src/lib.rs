@@ -78,8 +78,8 @@
 //! when a session is imported over, and after a power loss under [`Durability::Process`]. They stay through restarts,
 //! take-overs and compaction.
 //!
-//! **Snapshots** hold the newest fifty complete messages and every open reply as far as it has come. Complete messages are
-//! stored in the commit of the entry that completes them. Open replies are folded from a checkpoint, which is written so
+//! **Snapshots** hold the newest fifty complete messages and every open reply as far as it has come, and say where each of
+//! those stands among them. Complete messages are stored in the commit of the entry that completes them. Open replies are folded from a checkpoint, which is written so
 //! that all of them together weigh no more than the entries.
 //!
 //! **Documents**, such as an agent's state, are stored in the commit of the events that they belong to
@@ -115,6 +115,7 @@ mod committing;
 mod cursor;
 mod desk;
 mod digest;
+mod directory;
 mod draft;
 mod error;
 mod events;
@@ -130,6 +131,7 @@ mod lease;
 mod loading;
 mod log;
 mod memory;
+mod observed;
 mod reader;
 mod refold;
 mod replies;
@@ -145,9 +147,11 @@ pub mod writer;
 
 pub use cursor::{Cursor, CursorError, Epoch, GapReason, Start};
 pub use digest::{Digest, DigestError};
+pub use directory::make_private_directory;
 pub use draft::Draft;
 pub use error::{Error, Refusal, RefusalReason, StorageError};
 pub use events::{Events, LineError};
+pub use fork::ForkPoint;
 pub use housekeeping::{Housekeeping, Kept, Step};
 pub use hub::Activity;
 pub use join::{Entry, Frame};
@@ -155,10 +159,11 @@ pub use key::{KeyError, SessionKey};
 pub use lease::{Lease, LeaseRequest};
 pub use log::Log;
 pub use memory::MemoryStorage;
+pub use observed::Commit;
 pub use reader::Reader;
 pub use request::{Answer, AppendRequest, Appended, Compacted, Ignored, Request, Stream};
 pub use session::{Appender, Session};
-pub use snapshot::{MessagePage, OpenState, SNAPSHOT_MESSAGES, Snapshot};
+pub use snapshot::{MessagePage, OpenState, SNAPSHOT_MESSAGES, Shown, Snapshot};
 pub use sqlite::{Durability, Options, SqliteReaders, SqliteStorage};
 pub use surroundings::{Chance, Surroundings, SystemChance};
 pub use window::WINDOW;

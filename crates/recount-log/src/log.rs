@@ -12,13 +12,14 @@ use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 use crate::desk::{self, Answering, Job};
 use crate::draft::Draft;
 use crate::folds::Folds;
-use crate::fork::{Page, Source};
+use crate::fork::{ForkPoint, Page, Source};
 use crate::hub::{Activity, Hub};
+use crate::observed::Observed;
 use crate::request::{Answer, Compacted, Request};
 use crate::session::Session;
 use crate::sqlite::{Options, SqliteStorage};
 use crate::storage::{SessionRow, Storage, Upload, View, Views};
-use crate::{Cursor, Digest, Error, MemoryStorage, SessionKey, Writer};
+use crate::{Digest, Error, MemoryStorage, SessionKey, Writer};
 
 /// How many requests may wait for the writer.
 const QUEUE: usize = 4_096;
@@ -70,7 +71,12 @@ impl Log {
     /// be read or written.
     pub fn open(directory: impl AsRef<Path>, mut options: Options) -> Result<Self, Error> {
         let storage = SqliteStorage::open(directory.as_ref(), &mut options)?;
-        Self::with(storage, Writer::new(options.into_surroundings()))
+        let observer = options.take_observer();
+        let writer = Writer::new(options.into_surroundings());
+        match observer {
+            Some(observer) => Self::with(Observed::new(storage, observer), writer),
+            None => Self::with(storage, writer),
+        }
     }
 
     /// A log that is gone when the process is.
@@ -174,17 +180,33 @@ impl Log {
         self.shared.hub.activity()
     }
 
-    /// Makes a session of another one's entries up to a cursor, or of all of them.
+    /// Makes a session of another one's entries up to a cursor, before a message, or of all of them.
     ///
-    /// The copy has its own epoch and numbers; deltas are joined, and replies that are open at the cursor are ended as
-    /// interrupted. Documents are copied when all entries are: at an older cursor they would say too much.
+    /// The copy has its own epoch and numbers; deltas are joined, and replies that are open at that place are ended as
+    /// interrupted. Documents are copied when all entries are: at an older place they would say too much.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use recount_log::{ForkPoint, Log};
+    /// use recount_message::{CustomEvent, Event, Msg};
+    ///
+    /// let log = Log::in_memory();
+    /// let session = log.create("chat".parse()?).await?;
+    /// for id in ["m1", "m2", "m3"] {
+    ///     let message = Msg::user("Alice", "Hello").with_id(id);
+    ///     session.append([&Event::new(CustomEvent::message(&message))]).await?;
+    /// }
+    /// let retry = log.fork(session.key(), ForkPoint::Before("m2".to_owned()), "retry".parse()?).await?;
+    /// assert_eq!(retry.info().await?.head, 1);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
-    /// When the source does not exist or the new name does, or when the cursor is of another epoch, beyond the head, or
-    /// inside of what was compacted.
-    pub async fn fork(&self, from: &SessionKey, at: Option<Cursor>, to: SessionKey) -> Result<Session, Error> {
-        let source = Source::of(from.clone(), at, to.clone());
+    /// When the source or the message does not exist, or the new name does, or when the cursor is of another epoch, beyond
+    /// the head, or inside of what was compacted.
+    pub async fn fork(&self, from: &SessionKey, until: impl Into<ForkPoint>, to: SessionKey) -> Result<Session, Error> {
+        let source = Source::of(from.clone(), until.into(), to.clone());
         let (about, exists) = self
             .look({
                 let (from, to) = (from.clone(), to.clone());
@@ -219,16 +241,17 @@ impl Log {
         Draft::begin(self, key, about.to_json()).await
     }
 
-    /// Joins the deltas of what was complete so long ago, in every session, and gives the room back.
+    /// Joins the deltas of what was complete so long ago, in every session or in those of a tenant, and gives the room
+    /// back.
     ///
     /// # Errors
     ///
     /// When the storage fails. What was done until then is done.
-    pub async fn compact(&self, older_than: Duration) -> Result<Compacted, Error> {
+    pub async fn compact(&self, tenant: Option<&str>, older_than: Duration) -> Result<Compacted, Error> {
         let mut total = Compacted::default();
         let mut after = None;
         loop {
-            let page = self.sessions(None, after.clone(), 256).await?;
+            let page = self.sessions(tenant, after.clone(), 256).await?;
             let Some(last) = page.last() else { break };
             after = Some(last.key.clone());
             for row in page {

@@ -111,11 +111,12 @@ impl Contents {
                 let row = self.sessions.get(key).map(|session| &session.row)?;
                 Some(Cursor { epoch: row.epoch, seq: row.head })
             };
-            if let Write::Adopt { draft, key } = write {
+            if let Write::Adopt { draft, head, key } = write {
                 let found = heads.entry(draft).or_insert_with(|| stored(draft)).take();
-                let found = found.ok_or_else(|| StorageError::Moved(draft.clone()))?;
-                let head = heads.entry(key).or_insert_with(|| stored(key));
-                if head.replace(found).is_some() {
+                if found != Some(*head) {
+                    return Err(StorageError::Moved(draft.clone()));
+                }
+                if heads.entry(key).or_insert_with(|| stored(key)).replace(*head).is_some() {
                     return Err(StorageError::Moved(key.clone()));
                 }
                 continue;
@@ -130,7 +131,12 @@ impl Contents {
                 {
                     *head = Some(Cursor { seq: at.seq + entries.len() as u64, ..at });
                 }
-                (Write::Describe { .. } | Write::Compact { .. }, Some(_)) => {}
+                (Write::Compact { epoch, rows, .. }, Some(at)) if at.epoch == *epoch => {
+                    if self.sessions.get(key).is_some_and(|session| session.would_tear(rows)) {
+                        return Err(moved());
+                    }
+                }
+                (Write::Describe { .. }, Some(_)) => {}
                 _ => return Err(moved()),
             }
         }
@@ -163,7 +169,7 @@ impl Contents {
             Write::Delete(key) => {
                 self.sessions.remove(key);
             }
-            Write::Adopt { draft, key } => {
+            Write::Adopt { draft, key, .. } => {
                 if let Some(mut session) = self.sessions.remove(draft) {
                     Arc::make_mut(&mut session).row.key = key.clone();
                     self.sessions.insert(key.clone(), session);
@@ -174,7 +180,7 @@ impl Contents {
                     session.append(append);
                 }
             }
-            Write::Compact { key, rows } => {
+            Write::Compact { key, rows, .. } => {
                 if let Some(session) = self.session_mut(key) {
                     for row in rows {
                         session.entries.retain(|seq, _| *seq < row.first || *seq > row.last);
@@ -200,6 +206,12 @@ impl Contents {
 }
 
 impl Session {
+    /// Whether one of the rows would stand in the place of a part of an entry.
+    fn would_tear(&self, rows: &[Row]) -> bool {
+        let reaches_over = |edge: u64| self.entries.range(edge..).next().is_some_and(|(_, entry)| entry.first < edge);
+        rows.iter().any(|row| reaches_over(row.first) || reaches_over(row.last + 1))
+    }
+
     fn append(&mut self, append: &Append) {
         for body in &append.entries {
             self.row.head += 1;

@@ -75,8 +75,8 @@ impl Reader {
         if self.frames.is_empty() {
             // What is committed from here on rings the bell again.
             self.bell.mark_unchanged();
-            let is_taken = self.join.take(&self.channel.tail(), &mut self.frames);
-            if !is_taken {
+            let is_known = self.join.take(&self.channel.tail(), &mut self.frames);
+            if !is_known {
                 let (mut join, folds) = (self.join.clone(), self.log.folds());
                 let (join, frames) = self
                     .log

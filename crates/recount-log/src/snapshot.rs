@@ -1,5 +1,6 @@
 //! What a session looks like at a place.
 
+use std::fmt::{Display, Write};
 use std::sync::Arc;
 
 use recount_message::{Json, Msg, Object};
@@ -26,6 +27,18 @@ pub struct Snapshot {
     pub open: Vec<OpenState>,
     /// Id of the oldest message shown, if there are older ones.
     pub before: Option<String>,
+    /// Where each of the open replies stands: its index among `messages` and `open` together, in the order in which they
+    /// began.
+    pub places: Vec<usize>,
+}
+
+/// What a snapshot shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown<'s> {
+    /// A complete message in native JSON.
+    Complete(&'s str),
+    /// An open reply.
+    Open(&'s OpenState),
 }
 
 /// An open reply as far as it has come.
@@ -67,16 +80,45 @@ impl Snapshot {
         let row = view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
         let (messages, before) = page(view, key, u64::MAX, show, count)?;
         let cursor = Cursor { epoch: row.epoch, seq: row.head };
-        let open = folds.open_states(view, key, cursor)?;
-        Ok(Self {
-            cursor,
-            messages: messages.into_iter().map(|message| message.body).collect(),
-            open: open.into_iter().filter(|reply| show == Show::All || !reply.nested).collect(),
-            before,
+        let mut open = folds.open_states(view, key, cursor)?;
+        open.retain(|reply| show == Show::All || !reply.nested);
+        let place = |(index, reply): (usize, &OpenState)| {
+            index + messages.partition_point(|message| message.place < reply.place)
+        };
+        let places = open.iter().enumerate().map(place).collect();
+        let messages = messages.into_iter().map(|message| message.body).collect();
+        Ok(Self { cursor, messages, open, before, places })
+    }
+
+    /// Everything that it shows, in the order in which it began.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use recount_log::{Log, Shown};
+    /// use recount_message::{CustomEvent, Event, Msg};
+    ///
+    /// let session = Log::in_memory().create("chat".parse()?).await?;
+    /// let say = |text: &str| Event::new(CustomEvent::message(&Msg::user("Alice", text)));
+    /// let reply = Event::from_json(r#"{"type":"REPLY_START","session_id":"chat","reply_id":"r1","name":"Friday"}"#)?;
+    /// session.append([&say("Hello"), &reply, &say("Are you there?")]).await?;
+    ///
+    /// let snapshot = session.snapshot().await?;
+    /// let is_open: Vec<bool> = snapshot.in_order().map(|shown| matches!(shown, Shown::Open(_))).collect();
+    /// assert_eq!(is_open, [false, true, false]);
+    /// # Ok(()) }
+    /// ```
+    pub fn in_order(&self) -> impl Iterator<Item = Shown<'_>> {
+        let mut messages = self.messages.iter();
+        let mut open = self.places.iter().zip(&self.open).peekable();
+        (0..self.messages.len() + self.open.len()).filter_map(move |index| {
+            match open.next_if(|(place, _)| **place <= index) {
+                Some((_, reply)) => Some(Shown::Open(reply)),
+                None => messages.next().map(|message| Shown::Complete(message)),
+            }
         })
     }
 
-    /// The snapshot as the frame that clients get: `{messages, open, before}`.
+    /// The snapshot as the frame that clients get: `{messages, open, before, places}`.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -89,26 +131,33 @@ impl Snapshot {
     /// session.append([&Event::new(CustomEvent::message(&hello))]).await?;
     ///
     /// let frame = session.snapshot().await?.to_json();
-    /// assert_eq!(frame, format!(r#"{{"messages":[{}],"open":{{}},"before":null}}"#, hello.to_json()));
+    /// assert_eq!(frame, format!(r#"{{"messages":[{}],"open":{{}},"before":null,"places":{{}}}}"#, hello.to_json()));
     /// # Ok(()) }
     /// ```
     pub fn to_json(&self) -> String {
         let mut text = String::from("{\"messages\":[");
         text.push_str(&self.messages.join(","));
-        text.push_str("],\"open\":{");
-        for (index, reply) in self.open.iter().enumerate() {
-            if index > 0 {
-                text.push(',');
-            }
-            text.push_str(Json::from(reply.id.as_str()).as_str());
-            text.push(':');
-            text.push_str(&reply.fold);
-        }
-        text.push_str("},\"before\":");
+        text.push_str("],\"open\":");
+        push_by_id(&mut text, self.open.iter().map(|reply| (&*reply.id, &*reply.fold)));
+        text.push_str(",\"before\":");
         text.push_str(self.before.as_deref().map_or_else(Json::null, Json::from).as_str());
+        text.push_str(",\"places\":");
+        let places = self.open.iter().zip(&self.places);
+        push_by_id(&mut text, places.map(|(reply, place)| (&*reply.id, place)));
         text.push('}');
         text
     }
+}
+
+/// Writes an object whose values are JSON already.
+fn push_by_id<'i>(text: &mut String, values: impl Iterator<Item = (&'i str, impl Display)>) {
+    text.push('{');
+    for (index, (id, value)) in values.enumerate() {
+        let comma = if index > 0 { "," } else { "" };
+        // To write to a text cannot fail.
+        let _ = write!(text, "{comma}{}:{value}", Json::from(id).as_str());
+    }
+    text.push('}');
 }
 
 impl MessagePage {
@@ -123,17 +172,14 @@ impl MessagePage {
     ) -> Result<Option<Self>, Error> {
         let row = view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
         let cursor = Cursor { epoch: row.epoch, seq: row.head };
-        let open = folds.open_states(view, key, cursor)?;
         let place = match before {
             None => u64::MAX,
-            Some(id) => match open.iter().find(|reply| reply.id == id) {
-                Some(reply) => reply.place,
-                None => match view.message(key, id)? {
-                    Some(message) => message.place,
-                    None => return Ok(None),
-                },
+            Some(id) => match place_of(view, key, id)? {
+                Some(place) => place,
+                None => return Ok(None),
             },
         };
+        let open = folds.open_states(view, key, cursor)?;
         // One more than is shown tells whether there are older ones.
         let finished = view.finished(key, place, show, count + 1)?.into_iter().map(|message| {
             let FinishedMessage { id, place, body, .. } = message;
@@ -148,6 +194,14 @@ impl MessagePage {
         let before = all.first().filter(|_| hidden > 0).map(|(_, id, _)| id.clone());
         Ok(Some(Self { messages: all.into_iter().map(|(_, _, body)| body).collect(), cursor, before }))
     }
+}
+
+/// The number of the entry that begins a message, complete or open.
+pub(crate) fn place_of(view: &dyn View, key: &SessionKey, id: &str) -> Result<Option<u64>, Error> {
+    if let Some(reply) = view.opened(key)?.into_iter().find(|reply| reply.id == id) {
+        return Ok(Some(reply.place));
+    }
+    Ok(view.message(key, id)?.map(|message| message.place))
 }
 
 /// The message in an item of a checkpoint's `replies`.

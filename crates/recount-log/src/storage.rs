@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::{Digest, Epoch, SessionKey, StorageError};
+use crate::{Cursor, Digest, Epoch, SessionKey, StorageError};
 
 /// The result of asking a storage.
 pub type Stored<T> = Result<T, StorageError>;
@@ -104,6 +104,8 @@ pub enum Write {
     Adopt {
         /// The draft.
         draft: SessionKey,
+        /// Its history and its last entry. If it is elsewhere, nothing is written: whoever adopts it is told where it ends.
+        head: Cursor,
         /// What it is called from now on.
         key: SessionKey,
     },
@@ -113,7 +115,10 @@ pub enum Write {
     Compact {
         /// The session.
         key: SessionKey,
-        /// What stands in the place of the entries that they cover, in their order.
+        /// Its history. If that is another one by now, nothing is written.
+        epoch: Epoch,
+        /// What stands in the place of the entries that they cover, in their order. If one of those covers more than it does,
+        /// because somebody else has joined them, nothing is written.
         rows: Vec<Row>,
     },
     /// Bytes that somebody has uploaded.
@@ -339,6 +344,21 @@ pub trait View {
     ///
     /// When the storage cannot be read.
     fn sessions(&self, tenant: Option<&str>, after: Option<&SessionKey>, count: usize) -> Stored<Vec<SessionRow>>;
+
+    /// How many sessions there are. Drafts are none.
+    ///
+    /// # Errors
+    ///
+    /// When the storage cannot be read.
+    fn session_count(&self) -> Stored<usize> {
+        let (mut count, mut after) = (0, None);
+        loop {
+            let page = self.sessions(None, after.as_ref(), 1_024)?;
+            count += page.len();
+            let Some(last) = page.last() else { return Ok(count) };
+            after = Some(last.key.clone());
+        }
+    }
 
     /// Entries whose number is above `after`, in their order.
     ///

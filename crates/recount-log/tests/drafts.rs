@@ -9,7 +9,11 @@ use std::sync::{Arc, Mutex};
 
 use pretty_assertions::assert_eq;
 use recount_log::storage::{Storage, Stored, View, Views, Write};
-use recount_log::{Error, Frame, GapReason, Log, MemoryStorage, Options, Start, StorageError, Surroundings, Writer};
+use recount_log::writer::{Ground, Notice, Outbox, Pipeline};
+use recount_log::{
+    Answer, AppendRequest, Error, Events, Frame, GapReason, Log, MemoryStorage, Options, Request, SqliteStorage, Start,
+    StorageError, Surroundings, Writer,
+};
 use recount_message::{AgentEvent, CustomEvent, Event, Fold, Msg, Object, ReplyEnd, ReplyWriter, Stamps};
 
 fn message(number: usize) -> AgentEvent {
@@ -194,4 +198,62 @@ async fn a_commit_that_fails_takes_nothing_with_it_that_came_later() {
     }
     assert_eq!(ids, (0..=400).map(|number| format!("m{number}")).collect::<Vec<_>>());
     log.close().await.unwrap();
+}
+
+/// What was answered.
+#[derive(Default)]
+struct Answers(Vec<Result<Answer, Error>>);
+
+impl Outbox for Answers {
+    fn answer(&mut self, _: usize, answer: Result<Answer, Error>) {
+        self.0.push(answer);
+    }
+
+    fn notice(&mut self, _: Notice<'_>) {}
+}
+
+/// Plans a request, has something else done, and commits it then.
+fn overtaken(
+    pipeline: &mut Pipeline,
+    storage: &mut dyn Storage,
+    request: Request,
+    meanwhile: impl FnOnce(&mut dyn Storage),
+) -> Answer {
+    let mut answers = Answers::default();
+    pipeline.push(request);
+    let writes = pipeline.advance(Ground::of(storage), &mut answers).unwrap();
+    meanwhile(storage);
+    let result = storage.commit(&writes);
+    assert_eq!(pipeline.finish(writes, result, storage, &mut answers), None);
+    pipeline.deliver(&mut answers);
+    answers.0.pop().unwrap().unwrap()
+}
+
+fn who_adopts_a_draft_is_told_where_it_ends(storage: &mut dyn Storage) {
+    let [mut one, mut other] = [(); 2].map(|()| Pipeline::new(Writer::new(Surroundings::default())));
+    let key = || "chat".parse().unwrap();
+    let begin = Request::Draft { key: key(), about: "{}".to_owned() };
+    let Answer::Created(begun) = overtaken(&mut one, storage, begin, |_| {}) else { panic!("no draft") };
+    let adopt = Request::Adopt { draft: begun.key.clone(), key: key(), replaces: false };
+    let append = |number| Request::Append(AppendRequest::new(begun.key.clone(), Events::of([&message(number)])));
+    let adopted = overtaken(&mut one, storage, adopt, |storage| {
+        for number in 1..=2 {
+            overtaken(&mut other, storage, append(number), |_| {});
+        }
+    });
+    let Answer::Created(row) = adopted else { panic!("no session") };
+    assert_eq!((row.key.name(), row.head), ("chat", 2));
+    assert_eq!(storage.view().unwrap().session(&row.key).unwrap(), Some(row));
+}
+
+#[test]
+fn who_adopts_a_draft_in_memory_is_told_where_it_ends() {
+    who_adopts_a_draft_is_told_where_it_ends(&mut MemoryStorage::default());
+}
+
+#[test]
+fn who_adopts_a_draft_in_sqlite_is_told_where_it_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut storage = SqliteStorage::open(directory.path(), &mut Options::default()).unwrap();
+    who_adopts_a_draft_is_told_where_it_ends(&mut storage);
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use pretty_assertions::assert_eq;
 use recount_log::storage::Show;
 use recount_log::{
-    Appended, Cursor, Error, Frame, GapReason, LeaseRequest, Log, Options, Refusal, RefusalReason, Session, Start,
+    Appended, Cursor, Error, ForkPoint, Frame, GapReason, LeaseRequest, Log, Options, Refusal, RefusalReason,
+    SNAPSHOT_MESSAGES, Session, Start,
 };
 use recount_message::{
     AgentEvent, ConfirmResult, CustomEvent, DataBlock, Event, ExternalExecutionResultEvent, Fold, Msg, Object,
@@ -235,6 +236,59 @@ async fn a_reply_can_be_looked_at_as_it_was() {
     assert!(matches!(session.open_at(future).await, Err(Error::Gap { reason: GapReason::Future, .. })));
 }
 
+fn start(reply_id: &str) -> AgentEvent {
+    let text = format!(r#"{{"type":"REPLY_START","session_id":"s","reply_id":"{reply_id}","name":"Friday"}}"#);
+    Event::from_json(&text).unwrap().into_owned()
+}
+
+fn end(reply_id: &str) -> AgentEvent {
+    let text = format!(r#"{{"type":"REPLY_END","session_id":"s","reply_id":"{reply_id}"}}"#);
+    Event::from_json(&text).unwrap().into_owned()
+}
+
+#[tokio::test]
+async fn a_snapshot_tells_where_open_replies_stand() {
+    let (_log, session) = session("chat").await;
+    let places = async || {
+        let snapshot = session.snapshot().await.unwrap().to_json();
+        Object::parse(&snapshot).unwrap().get("places").unwrap().to_string()
+    };
+    assert_eq!(places().await, "{}");
+    // The ids are such that objects of JavaScript would have them in another order.
+    session.append([&start("9"), &message("m1"), &start("3"), &start("7"), &message("m2")]).await.unwrap();
+    assert_eq!(places().await, r#"{"9":0,"3":2,"7":3}"#);
+    session.append([&end("3"), &message("m3"), &start("1")]).await.unwrap();
+    assert_eq!(places().await, r#"{"9":0,"7":3,"1":6}"#);
+    // Those that began before all messages that are shown come first.
+    let more: Vec<AgentEvent> = (0..SNAPSHOT_MESSAGES).map(|number| message(&format!("more-{number}"))).collect();
+    session.append(&more).await.unwrap();
+    assert_eq!(places().await, r#"{"9":0,"7":1,"1":2}"#);
+}
+
+#[tokio::test]
+async fn a_fork_before_a_message_has_what_was_there_when_it_began() {
+    let (log, session) = session("chat").await;
+    let events = [&message("m1"), &start("r1"), &start("r2"), &end("r1"), &message("m2"), &start("r3"), &end("r2")];
+    session.append(events).await.unwrap();
+    let before = async |id: &str, name: &str| {
+        let until = ForkPoint::Before(id.to_owned());
+        let copy = log.fork(session.key(), until, name.parse().unwrap()).await?;
+        let page = copy.messages(None, Show::All, 10).await?.unwrap();
+        let messages = page.messages.iter().map(|message| Msg::from_json(message).unwrap());
+        Ok::<_, Error>(messages.map(|message| message.id().to_owned()).collect::<Vec<_>>())
+    };
+    assert_eq!(before("m1", "a").await.unwrap(), [""; 0]);
+    // Complete, open, and begun while others were open.
+    assert_eq!(before("r2", "b").await.unwrap(), ["m1", "r1"]);
+    assert_eq!(before("m2", "c").await.unwrap(), ["m1", "r1", "r2"]);
+    assert_eq!(before("r3", "d").await.unwrap(), ["m1", "r1", "r2", "m2"]);
+    session.compact(Duration::ZERO).await.unwrap();
+    assert_eq!(before("m2", "e").await.unwrap(), ["m1", "r1", "r2"]);
+    let unknown = before("nobody", "f").await.unwrap_err();
+    assert_eq!(unknown.to_string(), r#"there is no message "nobody" in the session chat"#);
+    assert!(log.session("f".parse().unwrap()).info().await.is_err());
+}
+
 #[tokio::test]
 async fn open_replies_under_a_lease_are_found_after_a_restart() {
     let directory = tempfile::tempdir().unwrap();
@@ -260,14 +314,11 @@ async fn open_replies_under_a_lease_are_found_after_a_restart() {
 async fn replies_of_sub_agents_can_be_left_out() {
     let (_log, session) = session("chat").await;
     for (id, parent) in [("top", None), ("sub", Some("top"))] {
-        let start = format!(r#"{{"type":"REPLY_START","session_id":"s","reply_id":"{id}","name":"Friday"}}"#);
-        let mut start = Event::from_json(&start).unwrap().into_owned();
+        let mut start = start(id);
         if let Some(parent) = parent {
             start = start.carrying("parent", parent);
         }
-        session.append(&start).await.unwrap();
-        let end = format!(r#"{{"type":"REPLY_END","session_id":"s","reply_id":"{id}"}}"#);
-        session.append(&Event::from_json(&end).unwrap()).await.unwrap();
+        session.append([&start, &end(id)]).await.unwrap();
     }
     let count = async |show| session.messages(None, show, 10).await.unwrap().unwrap().messages.len();
     assert_eq!((count(Show::All).await, count(Show::TopLevel).await), (2, 1));

@@ -349,7 +349,7 @@ async fn compaction_spares_room_and_changes_no_message() {
     let size = || fs::metadata(directory.path().join("log.sqlite")).unwrap().len();
     let full = size();
 
-    let compacted = log.compact(std::time::Duration::ZERO).await.unwrap();
+    let compacted = log.compact(None, std::time::Duration::ZERO).await.unwrap();
     assert!(compacted.entries > 6_000 && compacted.rows < 40, "{compacted:?}");
     assert!(size() < full / 5, "{full} bytes became {}", size());
     assert_eq!(session.snapshot().await.unwrap(), before);
@@ -359,7 +359,11 @@ async fn compaction_spares_room_and_changes_no_message() {
     assert_eq!(frames, [Frame::Gap(GapReason::Compacted), Frame::Snapshot(before)]);
     assert!(matches!(session.open_at(inside).await, Err(Error::Gap { reason: GapReason::Compacted, .. })));
     assert_eq!(read(&session, Start::After(head)).await, []);
-    assert_eq!(log.compact(std::time::Duration::from_secs(3_600)).await.unwrap().entries, 0, "nothing is that old");
+    assert_eq!(
+        log.compact(None, std::time::Duration::from_secs(3_600)).await.unwrap().entries,
+        0,
+        "nothing is that old"
+    );
     log.close().await.unwrap();
 }
 

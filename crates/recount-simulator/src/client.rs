@@ -1,6 +1,6 @@
 //! A reader far away: it knows only the frames that it got.
 
-use recount_log::{Cursor, Frame, Snapshot};
+use recount_log::{Cursor, Frame, Shown, Snapshot};
 use recount_message::{Checkpoint, CheckpointReply, Event, Fold, Msg};
 use recount_testkit::laws::Broken;
 
@@ -74,6 +74,11 @@ impl Client {
                 )));
             }
         }
+        // Those that it has are in their order, however many it was not shown.
+        let mut order = model.fold.messages().map(Msg::id);
+        if let Some(message) = self.fold.messages().find(|message| order.all(|id| id != message.id())) {
+            return Err(Broken::new(format!("at {:?} a reader has {} in another place", self.cursor, message.id())));
+        }
         for reply in model.fold.open_replies() {
             if self.fold.message(reply.message().id()).is_none() {
                 return Err(Broken::new(format!("a reader lacks the open reply {}", reply.message().id())));
@@ -90,12 +95,16 @@ impl Client {
 fn resumed(snapshot: &Snapshot) -> Result<Fold, Broken> {
     let broken = |error: recount_message::DecodeError| Broken::new(format!("in a snapshot: {error}"));
     let mut replies = Vec::new();
-    for message in &snapshot.messages {
-        replies.push(CheckpointReply { message: Msg::from_json(message).map_err(broken)?, call_floor: None });
-    }
-    for open in &snapshot.open {
-        let text = format!(r#"{{"version":1,"cursor":"0","replies":[{}]}}"#, open.fold);
-        replies.extend(Checkpoint::from_json(&text).map_err(broken)?.replies);
+    for shown in snapshot.in_order() {
+        match shown {
+            Shown::Complete(message) => {
+                replies.push(CheckpointReply { message: Msg::from_json(message).map_err(broken)?, call_floor: None });
+            }
+            Shown::Open(reply) => {
+                let text = format!(r#"{{"version":1,"cursor":"0","replies":[{}]}}"#, reply.fold);
+                replies.extend(Checkpoint::from_json(&text).map_err(broken)?.replies);
+            }
+        }
     }
     Ok(Fold::resume(Checkpoint { cursor: snapshot.cursor.seq, replies, taken: Vec::new() }))
 }

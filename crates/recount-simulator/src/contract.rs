@@ -12,7 +12,7 @@ use recount_log::storage::{
     Append, FinishedMessage, Known, Limit, OpenedReply, ReplyCheckpoint, Row, SessionRow, Show, StateChange, Storage,
     Upload, View, Write,
 };
-use recount_log::{Digest, Epoch, SessionKey, StorageError};
+use recount_log::{Cursor, Digest, Epoch, SessionKey, StorageError};
 use recount_testkit::laws::Broken;
 
 type Verdict = Result<(), Broken>;
@@ -280,15 +280,24 @@ fn states(storage: &mut dyn Storage) -> Verdict {
 fn compaction(storage: &mut dyn Storage) -> Verdict {
     with_entries(storage, &["1", "2", "3", "4", "5", "6"])?;
     let joined = |first, last, text: &str| Row { first, last, body: body(text) };
-    let rows = vec![joined(1, 2, "1+2"), joined(4, 6, "4+5+6")];
-    commit(storage, &[Write::Compact { key: key("chat")?, rows: rows.clone() }])?;
+    let (chat, epoch) = (key("chat")?, Epoch::from_random(7));
+    let compact = |rows: &[Row]| Write::Compact { key: chat.clone(), epoch, rows: rows.to_vec() };
+    let rows = [joined(1, 2, "1+2"), joined(4, 6, "4+5+6")];
+    let foreign = Write::Compact { key: chat.clone(), epoch: Epoch::from_random(8), rows: rows.to_vec() };
+    ensure_eq!(storage.commit(&[foreign]), Err(StorageError::Moved(chat.clone())), "in another epoch");
+    commit(storage, &[compact(&rows)])?;
     let expected = [rows[0].clone(), single(3, "3"), rows[1].clone()];
     ensure_eq!(all(&*view(storage)?, "chat", 0)?, expected, "all of them");
     ensure_eq!(all(&*view(storage)?, "chat", 4)?, expected[2..], "from the inside of one");
     ensure_eq!(view(storage)?.session(&key("chat")?).map_err(failed)?.map(|row| row.head), Some(6), "the head");
     commit(storage, &[Write::Append(append("chat", 6, &["7"])?)])?;
+    for (first, last) in [(1, 1), (2, 3), (3, 5), (5, 7), (5, 5)] {
+        let torn = storage.commit(&[compact(&[joined(first, last, "torn")])]);
+        let what = format!("{first} to {last}, a part of what was joined before");
+        ensure_eq!(torn, Err(StorageError::Moved(chat.clone())), what);
+    }
     let again = joined(1, 6, "all");
-    commit(storage, &[Write::Compact { key: key("chat")?, rows: vec![again.clone()] }])?;
+    commit(storage, &[compact(std::slice::from_ref(&again))])?;
     ensure_eq!(all(&*view(storage)?, "chat", 0)?, [again, single(7, "7")], "joined once more");
     Ok(())
 }
@@ -358,7 +367,19 @@ fn drafts(storage: &mut dyn Storage) -> Verdict {
     };
     ensure_eq!(listed(storage)?, [("chat".to_owned(), 0)], "what is seen");
     ensure_eq!(view(storage)?.session(&draft).map_err(failed)?.map(|row| row.head), Some(2), "the draft");
-    let adopt = Write::Adopt { draft: draft.clone(), key: chat.clone() };
+    let adopt_at = |head| Write::Adopt { draft: draft.clone(), head, key: chat.clone() };
+    let head = Cursor { epoch, seq: 2 };
+    for elsewhere in
+        [Cursor { seq: 1, ..head }, Cursor { seq: 3, ..head }, Cursor { epoch: Epoch::from_random(7), ..head }]
+    {
+        let moved = storage.commit(&[Write::Delete(chat.clone()), adopt_at(elsewhere)]);
+        ensure_eq!(moved, Err(StorageError::Moved(draft.clone())), format!("a draft that is not at {elsewhere}"));
+    }
+    // In the same commit it is where the writes before it have brought it.
+    let too_early = storage.commit(&[Write::Delete(chat.clone()), write(2, "c")?, adopt_at(head)]);
+    ensure_eq!(too_early, Err(StorageError::Moved(draft.clone())), "a draft that has just moved");
+    ensure_eq!(listed(storage)?, [("chat".to_owned(), 0)], "what is seen after all that");
+    let adopt = adopt_at(head);
     let moved = Err(StorageError::Moved(chat.clone()));
     ensure_eq!(storage.commit(std::slice::from_ref(&adopt)), moved, "a name that is taken");
     commit(storage, &[Write::Delete(chat.clone()), adopt.clone()])?;

@@ -19,6 +19,8 @@ pub struct ModelSession {
     pub entries: Vec<AgentEvent>,
     /// All of them, folded.
     pub fold: Fold,
+    /// What else is known about it.
+    pub about: String,
     /// Its documents.
     pub states: BTreeMap<String, String>,
     /// The ids of entries that were joined to others. Some writers still know them, and some do not.
@@ -36,6 +38,7 @@ impl ModelSession {
             epoch,
             entries: Vec::new(),
             fold: Fold::new(),
+            about: "{}".to_owned(),
             states: BTreeMap::new(),
             joined: HashSet::new(),
             moved: HashMap::new(),
@@ -50,6 +53,14 @@ impl ModelSession {
             session.push(event);
         }
         session
+    }
+
+    /// Whether it is what another one is, which was this session at some time.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let Self { epoch, entries, about, states, joined, moved, .. } = self;
+        // Entries are never changed, so their number says all.
+        (epoch, entries.len(), about, states) == (&other.epoch, other.entries.len(), &other.about, &other.states)
+            && (joined, moved) == (&other.joined, &other.moved)
     }
 
     /// The place after the last entry.
@@ -244,7 +255,7 @@ pub fn same_answer(one: &Result<Appended, Error>, other: &Result<Appended, Error
 
 /// Whether an answer says that the storage failed.
 pub fn is_storage_failure(error: &Error) -> bool {
-    matches!(error, Error::Storage(StorageError::Full(_) | StorageError::Failed(_)) | Error::Broken(_))
+    matches!(error, Error::Storage(StorageError::Full(_) | StorageError::Failed(_)))
 }
 
 /// The name of a session of the simulation.

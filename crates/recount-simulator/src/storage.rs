@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::defect::{Defect, Planted};
 use recount_log::storage::{Storage, Stored, View, Views, Write};
 use recount_log::{Durability, MemoryStorage, Options, SqliteStorage, StorageError};
 
@@ -77,7 +78,10 @@ struct Shared {
     disk: MemoryStorage,
     /// The fault, and how many commits go well before it.
     fault: Option<(Fault, usize)>,
+    /// How many commits have failed, and nobody has been told so.
+    failed: usize,
     is_dead: bool,
+    planted: Option<Planted>,
 }
 
 impl FaultyStorage {
@@ -95,6 +99,28 @@ impl FaultyStorage {
         self.shared().fault = Some((fault, after));
     }
 
+    /// Plants a defect.
+    pub(crate) fn plant(&self, planted: Planted) {
+        self.shared().planted = Some(planted);
+    }
+
+    /// Whether a planted defect shows at this occasion.
+    pub(crate) fn shows(&self, defect: Defect) -> bool {
+        self.shared().planted.as_mut().is_some_and(|planted| planted.shows(defect))
+    }
+
+    /// Whether a planted defect has shown.
+    pub(crate) fn has_shown(&self) -> bool {
+        self.shared().planted.is_some_and(|planted| planted.has_shown)
+    }
+
+    /// What a planted defect makes of a commit, if it shows in it.
+    fn spoilt(&self, writes: &[Write]) -> Stored<Option<Vec<Write>>> {
+        let Some(defect) = self.shared().planted.map(|planted| planted.defect) else { return Ok(None) };
+        let spoilt = defect.spoil(&*self.view()?, writes);
+        Ok(spoilt.filter(|_| self.shows(defect)))
+    }
+
     /// Lets the process be gone now.
     pub fn die(&self) {
         self.shared().is_dead = true;
@@ -104,7 +130,16 @@ impl FaultyStorage {
     pub fn heal(&self) -> bool {
         let mut shared = self.shared();
         shared.fault = None;
+        shared.failed = 0;
         std::mem::take(&mut shared.is_dead)
+    }
+
+    /// Whether a commit has failed that explains why somebody is told so. Each explains one answer.
+    pub fn explain_failure(&self) -> bool {
+        let mut shared = self.shared();
+        let left = shared.failed.checked_sub(1);
+        shared.failed = left.unwrap_or_default();
+        left.is_some()
     }
 
     /// Whether the process has died of a fault.
@@ -195,8 +230,27 @@ impl Storage for FaultyStorage {
             return Err(dead());
         }
         match self.fault() {
-            None => self.commit_below(writes),
-            Some(Fault::Full | Fault::FullOnce) => Err(StorageError::Full("so it was decided".to_owned())),
+            None => match self.spoilt(writes)? {
+                Some(spoilt) => {
+                    let result = self.commit_below(&spoilt);
+                    if let (Err(_), Some(planted)) = (&result, &mut self.shared().planted) {
+                        planted.has_shown = false;
+                    }
+                    result
+                }
+                None => {
+                    self.commit_below(writes)?;
+                    if self.shows(Defect::DeniesACommit) {
+                        self.shared().failed += 1;
+                        return Err(StorageError::Full("so it is said".to_owned()));
+                    }
+                    Ok(())
+                }
+            },
+            Some(Fault::Full | Fault::FullOnce) => {
+                self.shared().failed += 1;
+                Err(StorageError::Full("so it was decided".to_owned()))
+            }
             Some(fault @ (Fault::DeathBefore | Fault::DeathAfter)) => {
                 if fault == Fault::DeathAfter {
                     self.commit_below(writes)?;

@@ -5,7 +5,7 @@
 use recount_simulator::world::{Tally, simulate, simulate_in_sqlite};
 
 const SEEDS: u64 = 2_000;
-const STEPS: usize = 60;
+const STEPS: usize = 80;
 
 /// Runs every so many seeds, so that the tests of this file share the processors.
 fn run(first: u64) -> Tally {

@@ -15,6 +15,8 @@ cases! {
     not_a_log: "log verify samples";
     bad_session_name: "log export data no+such+name";
     bad_cursor: "log fork data a b --after 42";
+    fork_two_ends: "log fork data a b --after 1.1 --before m1";
+    bad_tenant: "log sessions data --tenant no+such+name";
     bad_age: "log compact data --older-than 30";
 }
 
@@ -151,17 +153,50 @@ fn a_long_import_is_written_while_it_is_read_and_seen_by_nobody_before_its_end()
 fn forking() {
     let data = Data::new("log_fork");
     data.check("fork", "log fork data chat copy", "");
+    data.check("fork_json", "log fork data chat json --json", "");
     data.check("fork_again", "log fork data chat copy", "");
     data.check("fork_unknown", "log fork data nobody copy2", "");
     data.check("fork_from_another_epoch", "log fork data chat copy3 --after 7.3", "");
     let sessions = data.run("log sessions data --json").stdout;
     let epoch = sessions.lines().next().unwrap().split_once("\"cursor\":\"").unwrap().1.split_once('.').unwrap().0;
+    data.check("fork_before_unknown", "log fork data chat copy4 --before nobody", "");
+    let folded = |session: &str| {
+        finish(command("fold"), data.run(&format!("log export data {session}")).stdout.as_bytes()).stdout
+    };
+    let all = folded("chat");
+    let last = all.lines().last().unwrap();
+    let id = last.rsplit_once("\"role\":\"assistant\",\"id\":\"").unwrap().1.split_once('"').unwrap().0;
+    let run = data.run(&format!("log fork data chat rewound --before {id}"));
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    assert_eq!(folded("rewound") + last + "\n", all);
     // In the middle of the first reply, which is ended in the copy.
     let run = data.run(&format!("log fork data chat middle --after {epoch}.12"));
     assert_eq!(run.exit, Some(0), "{}", run.stderr);
     let messages = finish(command("fold"), data.run("log export data middle").stdout.as_bytes());
     assert!(messages.stdout.contains(r#""finished_reason":"interrupted""#), "{}", messages.stdout);
     assert_eq!(data.run("log verify data").exit, Some(0));
+}
+
+#[test]
+fn tenants() {
+    let data = Data::new("log_tenants");
+    let run = data.run("log import data chat weather.jsonl --tenant acme");
+    assert_eq!(run.exit, Some(0), "{}", run.stderr);
+    data.check("tenant_sessions", "log sessions data --tenant acme", "");
+    for args in
+        ["log export data chat --tenant acme", "log export data acme/chat", "log export data acme/chat --tenant acme"]
+    {
+        assert_eq!(data.run(args).stdout, SAMPLE, "{args}");
+    }
+    data.check("tenant_of_another", "log export data acme/chat --tenant zeta", "");
+    assert_eq!(data.run("log fork data chat copy --tenant acme").exit, Some(0));
+    data.check("tenant_verify", "log verify data --tenant acme", "");
+    let entries = |session: &str| data.run(&format!("log export data {session}")).stdout.lines().count();
+    let all = entries("chat");
+    assert_eq!(data.run("log compact data --older-than 0s --tenant acme").exit, Some(0));
+    assert!(entries("acme/chat") < all);
+    assert_eq!(entries("chat"), all, "it is another's");
+    assert_eq!(data.run("log sessions data --tenant=").stdout.lines().count(), 1);
 }
 
 #[test]
@@ -217,6 +252,24 @@ fn verify_finds_what_was_tampered_with() {
     assert!(run.stdout.contains("chat: the message"), "{}", run.stdout);
     let json = data.run("log verify data chat --json");
     assert!(json.stdout.starts_with(r#"{"session":"chat","fault":"the message"#), "{}", json.stdout);
+}
+
+#[test]
+fn verify_tells_what_is_wrong_with_a_database_that_can_hardly_be_read() {
+    let data = Data::new("log_verify_damaged");
+    assert_eq!(data.run("log fork data chat copy").exit, Some(0));
+    let sound = fs::read(data.path("data/log.sqlite")).unwrap();
+    // The first page says what the file is. What is in the others may be anything.
+    for page in 1..sound.len() / 4_096 {
+        let mut bytes = sound.clone();
+        bytes[page * 4_096..(page + 1) * 4_096].fill(0xff);
+        fs::write(data.path("data/log.sqlite"), bytes).unwrap();
+        let run = data.run("log verify data");
+        assert_eq!(run.exit, Some(1), "page {page}: {}{}", run.stdout, run.stderr);
+        assert!(run.stdout.starts_with("database: "), "page {page}: {}", run.stdout);
+        let run = data.run("log export data chat");
+        assert!(run.exit == Some(0) || run.stderr.starts_with("error: the log in data is damaged: "), "{}", run.stderr);
+    }
 }
 
 /// Replaces the last place of some bytes in a file.

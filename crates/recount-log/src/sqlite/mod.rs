@@ -20,8 +20,9 @@ use rusqlite::{Connection, ErrorCode};
 
 pub use view::SqliteReaders;
 
+use crate::observed::{Commit, Observer};
 use crate::storage::{Storage, Stored, View, Views, Write};
-use crate::{Cursor, SessionKey, StorageError, Surroundings};
+use crate::{Cursor, SessionKey, StorageError, Surroundings, make_private_directory};
 use lock::DirectoryLock;
 use view::Borrowed;
 use wal::Checkpointer;
@@ -95,6 +96,7 @@ pub struct Options {
     max_bytes: Option<u64>,
     boot_id: Option<String>,
     surroundings: Surroundings,
+    observer: Option<Observer>,
 }
 
 impl Options {
@@ -120,6 +122,39 @@ impl Options {
     pub fn boot_id(mut self, boot_id: impl Into<String>) -> Self {
         self.boot_id = Some(boot_id.into());
         self
+    }
+
+    /// Somebody who is told of every commit, on the thread that has made it: nothing else is committed in the meantime.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// use recount_log::{Log, Options};
+    /// use recount_message::{CustomEvent, Event, Msg};
+    ///
+    /// let entries = Arc::new(AtomicUsize::new(0));
+    /// let counted = Arc::clone(&entries);
+    /// let options = Options::default().on_commit(move |commit| {
+    ///     counted.fetch_add(commit.entries, Ordering::Relaxed);
+    /// });
+    /// let log = Log::open(directory, options)?;
+    /// let session = log.create("chat".parse()?).await?;
+    /// session.append([&Event::new(CustomEvent::message(&Msg::user("Alice", "Hi")))]).await?;
+    /// assert_eq!(entries.load(Ordering::Relaxed), 1);
+    /// # log.close().await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn on_commit(mut self, observer: impl Fn(Commit) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Observer(Arc::new(observer)));
+        self
+    }
+
+    pub(crate) fn take_observer(&mut self) -> Option<Observer> {
+        self.observer.take()
     }
 
     pub(crate) fn into_surroundings(self) -> Surroundings {
@@ -153,7 +188,7 @@ impl SqliteStorage {
     /// When another process works with the directory, when what is in it is not a log or damaged, or when it cannot be
     /// read or written.
     pub fn open(directory: &Path, options: &mut Options) -> Stored<Self> {
-        make_private(directory)
+        make_private_directory(directory)
             .map_err(|error| StorageError::Failed(format!("cannot make {}: {error}", directory.display())))?;
         let lock = DirectoryLock::take(directory)?;
         let path = directory.join(FILE);
@@ -183,18 +218,10 @@ impl SqliteStorage {
     }
 }
 
-/// Makes a directory that nobody else looks into: conversations are private. One that exists stays as it is.
-fn make_private(directory: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(directory)
-}
-
 fn copy(connection: &Connection, to: &Path) -> Stored<()> {
     let cannot =
         |what: &str, error: &dyn fmt::Display| StorageError::Failed(format!("cannot {what} {}: {error}", to.display()));
-    make_private(to).map_err(|error| cannot("make", &error))?;
+    make_private_directory(to).map_err(|error| cannot("make", &error))?;
     let path = to.join(FILE);
     if path.exists() {
         return Err(StorageError::Failed(format!("there is a log in {} already", to.display())));

@@ -201,6 +201,12 @@ impl<H: Held> View for SqliteView<H> {
         self.all(&sql, params![tenant, after_tenant, after_name, signed(count as u64)], read_session)
     }
 
+    fn session_count(&self) -> Stored<usize> {
+        let sql = format!("SELECT count(*) FROM sessions WHERE {NO_DRAFT}");
+        let count: i64 = self.0.connection()?.query_row(&sql, [], |row| row.get(0)).map_err(failed)?;
+        Ok(usize::try_from(count).unwrap_or_default())
+    }
+
     fn entries(&self, key: &SessionKey, after: u64, limit: Limit) -> Stored<Vec<Row>> {
         let sql = format!(
             "SELECT seq, first, body, CASE WHEN aside IS NULL THEN NULL ELSE
@@ -325,8 +331,15 @@ impl<H: Held> View for SqliteView<H> {
     }
 
     fn faults(&self) -> Stored<Vec<String>> {
-        let mut faults: Vec<String> = self.all("PRAGMA integrity_check", [], |row| row.get(0))?;
-        faults.retain(|fault| fault != "ok");
+        let mut faults = Vec::new();
+        for found in self.all("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))? {
+            // Several may be in one, under a heading.
+            let lines = found.lines().filter(|line| *line != "ok" && !line.starts_with("***"));
+            faults.extend(lines.map(str::to_owned));
+        }
+        if !faults.is_empty() {
+            return Ok(faults);
+        }
         let mut statement = self.0.connection()?.prepare("SELECT digest, body FROM contents").map_err(failed)?;
         let mut contents = statement.query([]).map_err(failed)?;
         while let Some(row) = contents.next().map_err(failed)? {

@@ -64,9 +64,9 @@ impl<'w> Writing<'_, 'w> {
                 self.run("UPDATE sessions SET about = ?1 WHERE number = ?2", params![about, number])
             }
             Write::Delete(key) => self.delete(key),
-            Write::Adopt { draft, key } => self.adopt(draft, key),
+            Write::Adopt { draft, head, key } => self.adopt(draft, *head, key),
             Write::Append(append) => self.append(append),
-            Write::Compact { key, rows } => self.compact(key, rows),
+            Write::Compact { key, epoch, rows } => self.compact(key, *epoch, rows),
             Write::Upload(upload) => self.upload(upload),
             Write::Sweep { before } => self.sweep(*before),
         }
@@ -100,8 +100,11 @@ impl<'w> Writing<'_, 'w> {
         Ok(())
     }
 
-    fn adopt(&mut self, draft: &SessionKey, key: &SessionKey) -> Stored<()> {
+    fn adopt(&mut self, draft: &SessionKey, head: Cursor, key: &SessionKey) -> Stored<()> {
         let place = *self.place(draft)?;
+        if place.head != head {
+            return Err(StorageError::Moved(draft.clone()));
+        }
         let sql = "UPDATE sessions SET tenant = ?1, name = ?2 WHERE number = ?3";
         let renamed = self.transaction.execute(sql, params![key.tenant(), key.name(), place.number]);
         renamed.map_err(|error| moved_or_failed(key, error))?;
@@ -181,10 +184,24 @@ impl<'w> Writing<'_, 'w> {
         )
     }
 
-    fn compact(&mut self, key: &SessionKey, rows: &[Row]) -> Stored<()> {
-        let number = self.place(key)?.number;
+    fn compact(&mut self, key: &SessionKey, epoch: Epoch, rows: &[Row]) -> Stored<()> {
+        let Place { number, head } = *self.place(key)?;
+        if head.epoch != epoch {
+            return Err(StorageError::Moved(key.clone()));
+        }
         for row in rows {
             let (first, last) = (signed(row.first), signed(row.last));
+            // An entry is found by the last number that it covers, so there are two that may reach over an edge.
+            let is_torn = |edge: i64| -> Stored<bool> {
+                let sql = "SELECT COALESCE(first, seq) < ?2 FROM entries WHERE session = ?1 AND seq >= ?2
+                           ORDER BY seq LIMIT 1";
+                let mut statement = self.transaction.prepare_cached(sql).map_err(failed)?;
+                let found = statement.query_row(params![number, edge], |row| row.get(0)).optional();
+                Ok(found.map_err(failed)?.unwrap_or_default())
+            };
+            if is_torn(first)? || is_torn(last.saturating_add(1))? {
+                return Err(StorageError::Moved(key.clone()));
+            }
             self.run("DELETE FROM entries WHERE session = ?1 AND seq BETWEEN ?2 AND ?3", params![number, first, last])?;
             if row.body.len() > LARGE {
                 let digest = self.keep_aside(&row.body)?;

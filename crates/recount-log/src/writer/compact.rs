@@ -20,7 +20,7 @@ pub(super) fn compact(
     before: i64,
     plan: &mut Plan,
 ) -> Result<Compacted, Error> {
-    existing(view, key)?;
+    let epoch = existing(view, key)?.epoch;
     // A checkpoint of an open reply is at an entry, and that one has to stay.
     let open = view.open(key)?.into_iter().map(|row| row.opened.place.saturating_sub(1)).min();
     let until = view.settled(key, before)?.min(open.unwrap_or(u64::MAX));
@@ -45,7 +45,7 @@ pub(super) fn compact(
     };
     let rows: Vec<_> = joined.into_iter().filter(|joined| joined.of > 1).map(|joined| joined.row).collect();
     if !rows.is_empty() {
-        plan.writes.push(Write::Compact { key: key.clone(), rows });
+        plan.writes.push(Write::Compact { key: key.clone(), epoch, rows });
     }
     Ok(counts)
 }

@@ -7,7 +7,7 @@ use super::live::Live;
 use super::{Beneath, Ground, Plan, TRIES, Writer};
 use crate::request::{Answer, AppendRequest, Appended, Request, Stream};
 use crate::storage::{Append, SessionRow, View, Write};
-use crate::{Epoch, Error, Events, SessionKey, StorageError};
+use crate::{Cursor, Epoch, Error, Events, SessionKey, StorageError};
 
 /// Why a request was not planned.
 struct Failure {
@@ -240,7 +240,8 @@ impl Writer {
         if exists {
             plan.writes.push(Write::Delete(key.clone()));
         }
-        plan.writes.push(Write::Adopt { draft: draft.clone(), key: key.clone() });
+        let head = Cursor { epoch: row.epoch, seq: row.head };
+        plan.writes.push(Write::Adopt { draft: draft.clone(), head, key: key.clone() });
         self.sessions.remove(key);
         if let Some(live) = self.sessions.remove(draft).filter(|live| !live.is_spoilt) {
             self.sessions.insert(key, live.used_by(plan.turn));

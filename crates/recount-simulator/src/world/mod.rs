@@ -2,8 +2,12 @@
 //!
 //! Everything that happens follows from a seed. After each step the log is held to the model.
 
+mod appends;
 mod judge;
+mod leases;
+mod overtaken;
 mod readers;
+mod recovery;
 mod requests;
 mod stored;
 mod tally;
@@ -25,11 +29,13 @@ use recount_testkit::random::Random;
 
 pub use tally::Tally;
 
+use crate::defect::{Defect, Planted};
 use crate::model::{ModelSession, session_key};
 use crate::script::Script;
 use crate::storage::FaultyStorage;
+use overtaken::Overtaken;
 use readers::Reader;
-use writing::Sent;
+use writing::{Noticed, Sent};
 
 type Verdict = Result<(), Broken>;
 
@@ -63,6 +69,19 @@ pub fn simulate_telling(seed: u64, steps: usize, tell: &mut dyn FnMut(&str)) -> 
     run(world, steps, tell)
 }
 
+/// Runs a simulation of a log with a defect. Says whether it has shown, and what has come of it.
+///
+/// # Errors
+///
+/// When the simulator has found it.
+pub fn simulate_with(defect: Defect, seed: u64, steps: usize) -> (bool, Result<Tally, Broken>) {
+    let world = World::new(seed);
+    let storage = world.storage.clone();
+    storage.plant(Planted::new(defect, seed));
+    let result = run(world, steps, &mut |_| {});
+    (storage.has_shown(), result)
+}
+
 fn run(mut world: World, steps: usize, tell: &mut dyn FnMut(&str)) -> Result<Tally, Broken> {
     for step in 0..steps {
         let done = world.step();
@@ -84,9 +103,10 @@ struct World {
     storage: FaultyStorage,
     nodes: Vec<Node>,
     models: BTreeMap<SessionKey, ModelSession>,
-    /// What they were before another process wrote something while one was at it. What that one answers may be true of
-    /// then or of now.
-    earlier: Option<BTreeMap<SessionKey, ModelSession>>,
+    /// What another process has changed while one was at something, which that one may not know yet.
+    overtaken: Option<Overtaken>,
+    /// The entries that were told of along with the answers that are judged.
+    noticed: Vec<Noticed>,
     /// The models of what is on the disk.
     on_disk: BTreeMap<SessionKey, ModelSession>,
     scripts: BTreeMap<SessionKey, Script>,
@@ -156,7 +176,8 @@ impl World {
             storage,
             nodes: Vec::new(),
             models: BTreeMap::new(),
-            earlier: None,
+            overtaken: None,
+            noticed: Vec::new(),
             on_disk: BTreeMap::new(),
             scripts: BTreeMap::new(),
             scripts_begun: 0,

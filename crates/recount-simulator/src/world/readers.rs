@@ -3,12 +3,15 @@
 use std::collections::VecDeque;
 
 use recount_log::join::Join;
-use recount_log::storage::Views;
-use recount_log::{Cursor, Epoch, Error, Frame, SessionKey, Start};
+use recount_log::storage::{View, Views};
+use recount_log::{Cursor, Entry, Epoch, Error, Frame, GapReason, SessionKey, Start};
 use recount_testkit::laws::Broken;
 
+use super::stored::{decode, rows};
 use super::{NODES, Verdict, World};
 use crate::client::Client;
+use crate::defect::Defect;
+use crate::model::ModelSession;
 
 /// Somebody who reads a session.
 pub(super) struct Reader {
@@ -19,6 +22,8 @@ pub(super) struct Reader {
     pub(super) client: Client,
     /// Whether it has folded everything from the beginning, and no snapshot.
     pub(super) is_whole: bool,
+    /// In which epoch it has last looked at the session.
+    pub(super) epoch: Option<Epoch>,
 }
 
 impl Reader {
@@ -30,6 +35,7 @@ impl Reader {
             None => Start::Snapshot,
         };
         self.is_whole &= self.client.cursor.is_some();
+        self.epoch = None;
         self.join = Join::new(self.key.clone(), start);
     }
 }
@@ -54,7 +60,7 @@ impl World {
         let node = self.random.below(NODES);
         let is_whole = start == Start::Beginning;
         let join = Join::new(key.clone(), start);
-        self.readers.push(Reader { key, node, join, frames: VecDeque::new(), client, is_whole });
+        self.readers.push(Reader { key, node, join, frames: VecDeque::new(), client, is_whole, epoch: None });
         if self.readers.len() > 12 {
             self.readers.swap_remove(self.random.below(12));
         }
@@ -87,7 +93,8 @@ impl World {
     /// Lets a reader take some frames. Says whether there were any.
     pub(super) fn read_some(&mut self, index: usize) -> Result<bool, Broken> {
         let Some(reader) = self.readers.get_mut(index) else { return Ok(false) };
-        if reader.frames.is_empty() {
+        let is_new = reader.frames.is_empty();
+        if is_new {
             let is_taken = match self.nodes[reader.node].tails.get(&reader.key) {
                 Some(tail) => reader.join.take(tail, &mut reader.frames),
                 None => false,
@@ -106,6 +113,20 @@ impl World {
             }
         }
         let Some(model) = self.models.get(&reader.key) else { return Ok(false) };
+        let gap = reader.frames.iter().find_map(|frame| match frame {
+            Frame::Gap(reason) => Some(*reason),
+            _ => None,
+        });
+        if let Some(reason) = gap.filter(|_| is_new) {
+            let view = self.storage.view().map_err(|error| Broken::new(error.to_string()))?;
+            if gap_after(&*view, reader, model)? != Some(reason) {
+                return Err(Broken::new(format!(
+                    "a reader at {:?} was told of a gap ({reason})",
+                    reader.client.cursor
+                )));
+            }
+        }
+        reader.epoch = Some(model.epoch);
         if reader.frames.is_empty() {
             if reader.client.cursor.is_some_and(|cursor| cursor != model.head()) {
                 let (at, head) = (reader.client.cursor, model.head());
@@ -121,8 +142,51 @@ impl World {
             self.tally.frames += 1;
             self.tally.gaps += usize::from(matches!(frame, Frame::Gap(_)));
             reader.is_whole &= matches!(frame, Frame::Entry(_));
+            if let Frame::Entry(entry) = &frame {
+                if self.storage.shows(Defect::SkipsAFrame) {
+                    continue;
+                }
+                check_next(entry, reader.client.cursor, model)?;
+                if self.storage.shows(Defect::RepeatsAFrame) {
+                    reader.client.take(&frame)?;
+                }
+            }
             reader.client.take(&frame)?;
         }
         Ok(true)
     }
+}
+
+/// Why a reader cannot go on where it is, if it cannot.
+fn gap_after(view: &dyn View, reader: &Reader, model: &ModelSession) -> Result<Option<GapReason>, Broken> {
+    let beginning = reader.epoch.map(|epoch| Cursor { epoch, seq: 0 });
+    let Some(cursor) = reader.client.cursor.or(beginning) else { return Ok(None) };
+    let head = model.head();
+    if cursor.epoch != head.epoch {
+        return Ok(Some(GapReason::Epoch));
+    }
+    if cursor.seq > head.seq {
+        return Ok(Some(GapReason::Future));
+    }
+    let is_inside = rows(view, &reader.key)?.iter().any(|row| row.first <= cursor.seq && cursor.seq < row.last);
+    Ok(is_inside.then_some(GapReason::Compacted))
+}
+
+/// Whether an entry is the one that follows a place. What was joined has the id of its first entry.
+fn check_next(entry: &Entry, after: Option<Cursor>, model: &ModelSession) -> Verdict {
+    // It was read before the session became another one.
+    if entry.cursor.epoch != model.epoch {
+        return Ok(());
+    }
+    let after = after.map_or(0, |cursor| cursor.seq);
+    let id = decode(&entry.event)?.id;
+    let next = usize::try_from(after).ok().and_then(|after| model.entries.get(after));
+    if next.is_some_and(|event| event.id == id) {
+        return Ok(());
+    }
+    Err(Broken::new(format!(
+        "after {after} a reader got {id} at {}, not {:?}",
+        entry.cursor,
+        next.map(|event| &event.id)
+    )))
 }

@@ -4,21 +4,24 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use recount_log::storage::StateChange;
-use recount_log::{AppendRequest, Cursor, Events, LeaseRequest, Request};
+use recount_log::{AppendRequest, Cursor, Events, LeaseRequest, Request, SessionKey};
 use recount_message::AgentEvent;
 
 use super::writing::Sent;
 use super::{Known, KnownDraft, SESSIONS, World};
 use crate::model::session_key;
-use crate::script::Script;
+use crate::script::{Script, note};
 
 impl World {
     /// The next piece of a draft, or its end.
-    fn go_on_with_a_draft(&mut self) -> Sent {
+    fn go_on_with_a_draft(&mut self, index: usize) -> Sent {
         let random = &mut self.random;
-        let index = random.below(self.drafts.len());
         let KnownDraft { draft, key, missing, .. } = &mut self.drafts[index];
         let (draft, key) = (draft.clone(), key.clone());
+        // Somebody may have more for it when another one takes it for complete.
+        if missing.is_empty() && random.chance(60) {
+            missing.push_back(note(&format!("late-{}", random.number())));
+        }
         if missing.is_empty() || random.chance(3) {
             let request = if random.chance(85) {
                 Request::Adopt { draft, key, replaces: random.chance(70) }
@@ -36,10 +39,19 @@ impl World {
 
     /// Something that somebody asks for.
     pub(super) fn request(&mut self, node: usize) -> Sent {
-        if !self.drafts.is_empty() && self.random.chance(15) {
-            return self.go_on_with_a_draft();
+        if !self.drafts.is_empty() && self.random.chance(20) {
+            let index = self.random.below(self.drafts.len());
+            return self.go_on_with_a_draft(index);
         }
         let key = self.key();
+        self.request_about(node, key)
+    }
+
+    /// Something that somebody asks for about a session or a draft.
+    pub(super) fn request_about(&mut self, node: usize, key: SessionKey) -> Sent {
+        if let Some(index) = self.drafts.iter().position(|known| known.draft == key) {
+            return self.go_on_with_a_draft(index);
+        }
         let Some(model) = self.models.get(&key) else {
             return Sent { request: Request::Create { key, about: "{}".to_owned() }, events: Vec::new() };
         };
@@ -58,11 +70,11 @@ impl World {
                 let about = format!("{{\"title\":{}}}", random.below(9));
                 return Sent { request: Request::Describe { key, about }, events: Vec::new() };
             }
-            81..84 => {
+            81..83 => {
                 let before = if random.chance(70) { i64::MAX } else { self.time.load(Ordering::Relaxed) - 20_000 };
                 return Sent { request: Request::Compact { key, after: 0, before }, events: Vec::new() };
             }
-            84 | 85 => {
+            83..86 => {
                 // A copy of what is there, for the same session or another one.
                 let events = model.entries.clone();
                 let key = if random.chance(70) { key } else { session_key(random.below(SESSIONS)) };
@@ -100,5 +112,19 @@ impl World {
             request.states.push(StateChange { name: format!("agent {}", random.below(2)), body });
         }
         Sent { request: Request::Append(request), events }
+    }
+}
+
+/// The session or the draft that a request is about, before it is done.
+pub(super) fn session_of(request: &Request) -> Option<&SessionKey> {
+    match request {
+        Request::Create { key, .. }
+        | Request::Describe { key, .. }
+        | Request::Delete(key)
+        | Request::Append(AppendRequest { key, .. })
+        | Request::Adopt { draft: key, .. }
+        | Request::Acquire { key, .. }
+        | Request::Compact { key, .. } => Some(key),
+        _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use recount_log::storage::{Limit, View, Views};
-use recount_log::{Epoch, SessionKey};
+use recount_log::{Cursor, Epoch, SessionKey};
 use recount_message::{AgentEvent, CustomName, Event, Msg};
 use recount_testkit::laws::Broken;
 
@@ -18,8 +18,7 @@ impl World {
         if let Some(row) = listed.iter().find(|row| row.key.is_draft()) {
             return Err(Broken::new(format!("the draft {} is seen", row.key)));
         }
-        let drafts = self.drafts.iter().map(|known| known.draft.clone());
-        for key in (0..SESSIONS).map(session_key).chain(drafts) {
+        for key in self.keys() {
             let model = self.models.get(&key);
             match (stored(&*view, &key)?, model) {
                 (None, None) => {}
@@ -30,6 +29,28 @@ impl World {
             }
         }
         Ok(())
+    }
+}
+
+impl World {
+    /// Whether every session is stored that the model has, and is where the model is.
+    pub(super) fn check_heads(&self) -> Verdict {
+        let broken = |error: recount_log::StorageError| Broken::new(error.to_string());
+        let view = self.storage.view().map_err(broken)?;
+        for key in self.keys() {
+            let row = view.session(&key).map_err(broken)?;
+            let head = row.map(|row| Cursor { epoch: row.epoch, seq: row.head });
+            let expected = self.models.get(&key).map(ModelSession::head);
+            if head != expected {
+                return Err(Broken::new(format!("{key} is stored up to {head:?}, and the model is at {expected:?}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The sessions and the drafts that may be there.
+    fn keys(&self) -> impl Iterator<Item = SessionKey> {
+        (0..SESSIONS).map(session_key).chain(self.drafts.iter().map(|known| known.draft.clone()))
     }
 }
 
@@ -77,6 +98,14 @@ pub(super) fn check_session(
         {
             return Err(Broken::new(format!("the entry {} of {key} is not what was written", row.first)));
         }
+        // Joined is only what belongs to a reply that has ended: who sends it again is told so.
+        if row.first < row.last
+            && decode(&row.body)?
+                .reply_id()
+                .is_none_or(|id| model.fold.message(id).is_none_or(|message| message.finished_at().is_none()))
+        {
+            return Err(Broken::new(format!("the entries {} to {} of {key} were joined", row.first, row.last)));
+        }
         next = row.last + 1;
     }
     if (epoch, next - 1) != (model.epoch, model.head().seq) {
@@ -98,6 +127,10 @@ pub(super) fn check_session(
     let stored: Vec<String> = view.open(key).map_err(broken)?.into_iter().map(|row| row.opened.id).collect();
     if stored != open {
         return Err(Broken::new(format!("the open replies of {key} are {stored:?}, not {open:?}")));
+    }
+    let about = view.session(key).map_err(broken)?.map(|row| row.about);
+    if about.as_ref() != Some(&model.about) {
+        return Err(Broken::new(format!("{key} is described as {about:?}, not {:?}", model.about)));
     }
     let states: BTreeMap<String, String> = view.states(key).map_err(broken)?.into_iter().collect();
     if states != model.states {

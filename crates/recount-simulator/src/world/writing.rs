@@ -2,14 +2,18 @@
 
 use std::collections::HashMap;
 
+use bytes::Bytes;
 use recount_log::join::Tail;
 use recount_log::storage::{Storage, Stored, Write};
 use recount_log::writer::{Ground, Notice, Outbox};
-use recount_log::{Answer, Error, Request, SessionKey};
+use recount_log::{Answer, Cursor, Error, Request, SessionKey};
 use recount_message::AgentEvent;
 use recount_testkit::laws::Broken;
 
+use super::overtaken::Overtaken;
+use super::requests::session_of;
 use super::{NODES, Node, Verdict, World};
+use crate::defect::Defect;
 use crate::storage::{Fault, FaultyStorage};
 
 /// A request, and the events in it.
@@ -18,11 +22,25 @@ pub(super) struct Sent {
     pub(super) events: Vec<AgentEvent>,
 }
 
+/// An entry that a writer has told its readers of.
+pub(super) struct Noticed {
+    pub(super) key: SessionKey,
+    pub(super) cursor: Cursor,
+    pub(super) event: Bytes,
+}
+
 /// What a writer has answered, and what it has told its readers.
 struct Answers<'n> {
     answers: Vec<(usize, Result<Answer, Error>)>,
+    noticed: Vec<Noticed>,
     tails: &'n mut HashMap<SessionKey, Tail>,
     storage: FaultyStorage,
+}
+
+impl<'n> Answers<'n> {
+    fn to(tails: &'n mut HashMap<SessionKey, Tail>, storage: &FaultyStorage) -> Self {
+        Self { answers: Vec::new(), noticed: Vec::new(), tails, storage: storage.clone() }
+    }
 }
 
 impl Outbox for Answers<'_> {
@@ -36,6 +54,10 @@ impl Outbox for Answers<'_> {
     fn notice(&mut self, notice: Notice<'_>) {
         match notice {
             Notice::Appended { key, epoch, after, entries } => {
+                for (seq, event) in (after + 1..).zip(entries) {
+                    let cursor = Cursor { epoch, seq };
+                    self.noticed.push(Noticed { key: key.clone(), cursor, event: event.clone() });
+                }
                 self.tails.entry(key.clone()).or_default().push(epoch, after, entries);
             }
             Notice::Replaced(key) => self.tails.entry(key.clone()).or_default().clear(),
@@ -48,17 +70,24 @@ impl World {
     /// A process gets requests, and while they are being committed, more of them. That may end in trouble.
     pub(super) fn write(&mut self) -> Verdict {
         let node = self.random.below(NODES);
+        let now = self.now();
+        if self.leases.iter().any(|known| known.is_held && known.node == node && known.until > now)
+            && self.storage.shows(Defect::ForgetsLeases)
+        {
+            self.nodes[node] = self.node();
+        }
         let count = self.random.pick(&[1, 1, 2, 3, 4]);
         self.ask(node, count);
         let under_way = self.advance(node)?;
-        if self.random.chance(10) {
+        if self.random.chance(25) {
             // Another process is faster.
             let other = (node + 1) % NODES;
-            self.ask(other, 1);
+            self.ask_in_the_way(other, node);
             let writes = self.advance(other)?;
             let before = self.models.clone();
             self.complete(other, writes)?;
-            self.earlier = Some(before);
+            let Node { answered, unanswered, .. } = &self.nodes[node];
+            self.overtaken = Overtaken::by(before, &self.models, answered + unanswered.len());
         }
         self.ask_more(node)?;
         self.break_something();
@@ -79,16 +108,16 @@ impl World {
         }
         let writes = self.advance(node)?;
         self.complete(node, writes)?;
-        self.earlier = None;
+        self.overtaken = None;
         if self.storage.heal() {
             self.tally.deaths += 1;
             let unanswered: Vec<Sent> = self.nodes[node].unanswered.drain(..).collect();
-            self.recover(&unanswered.iter().collect::<Vec<_>>())?;
+            self.recover(node, &unanswered)?;
             self.restart(node);
         } else if let Some(sent) = self.nodes[node].unanswered.front() {
             return Err(Broken::new(format!("no answer to {:?}", sent.request)));
         }
-        Ok(())
+        self.check_heads()
     }
 
     fn break_something(&mut self) {
@@ -105,9 +134,23 @@ impl World {
     fn ask(&mut self, node: usize, count: usize) {
         for _ in 0..count {
             let sent = self.request(node);
-            self.nodes[node].pipeline.push(sent.request.clone());
-            self.nodes[node].unanswered.push_back(sent);
+            self.send(node, sent);
         }
+    }
+
+    /// Asks a process for something, mostly about the session that another one is at.
+    fn ask_in_the_way(&mut self, node: usize, of: usize) {
+        let session = self.nodes[of].unanswered.front().and_then(|sent| session_of(&sent.request)).cloned();
+        let sent = match session.filter(|_| self.random.chance(80)) {
+            Some(session) => self.request_about(node, session),
+            None => self.request(node),
+        };
+        self.send(node, sent);
+    }
+
+    fn send(&mut self, node: usize, sent: Sent) {
+        self.nodes[node].pipeline.push(sent.request.clone());
+        self.nodes[node].unanswered.push_back(sent);
     }
 
     /// Sometimes more comes while a commit is under way, and is planned on top of it.
@@ -144,27 +187,34 @@ impl World {
             return Ok(None);
         }
         let Node { pipeline, tails, .. } = &mut self.nodes[node];
-        let mut outbox = Answers { answers: Vec::new(), tails, storage: self.storage.clone() };
+        let mut outbox = Answers::to(tails, &self.storage);
         let writes = pipeline.advance(Ground::of(&self.storage), &mut outbox);
-        let answers = outbox.answers;
-        self.take(node, answers)?;
+        let Answers { answers, noticed, .. } = outbox;
+        self.take(node, answers, noticed)?;
         Ok(writes)
     }
 
     /// Gives the writes of the next commit if they are planned already.
     fn finish(&mut self, node: usize, writes: Vec<Write>, result: Stored<()>) -> Result<Option<Vec<Write>>, Broken> {
         let Node { pipeline, tails, .. } = &mut self.nodes[node];
-        let mut outbox = Answers { answers: Vec::new(), tails, storage: self.storage.clone() };
+        let mut outbox = Answers::to(tails, &self.storage);
         let next = pipeline.finish(writes, result, &mut self.storage, &mut outbox);
         pipeline.deliver(&mut outbox);
-        let answers = outbox.answers;
-        self.take(node, answers)?;
+        let Answers { answers, noticed, .. } = outbox;
+        self.take(node, answers, noticed)?;
         Ok(next)
     }
 
     /// Holds answers to the model, in the order in which they came, which is that of the requests.
-    fn take(&mut self, node: usize, answers: Vec<(usize, Result<Answer, Error>)>) -> Verdict {
-        for (index, answer) in answers {
+    fn take(&mut self, node: usize, answers: Vec<(usize, Result<Answer, Error>)>, noticed: Vec<Noticed>) -> Verdict {
+        self.noticed = noticed;
+        for (index, mut answer) in answers {
+            if let Ok(Answer::Appended(appended)) = &mut answer
+                && appended.written > 0
+                && self.storage.shows(Defect::TellsAnOldHead)
+            {
+                appended.cursor.seq -= 1;
+            }
             let asked = &mut self.nodes[node];
             if index != asked.answered {
                 return Err(Broken::new(format!("{index} was answered before {}", asked.answered)));
@@ -176,7 +226,7 @@ impl World {
             if self.is_telling {
                 self.told.push(format!("node {node}: {:?}\n    {answer:?}", sent.request));
             }
-            self.judge(node, &sent, &answer)?;
+            self.judge(node, index, &sent, &answer)?;
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use super::{DataArgs, Status};
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct BackupArgs {
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
 
     /// The directory to copy to, in which there must not be a log yet
     #[arg(value_name = "TO")]

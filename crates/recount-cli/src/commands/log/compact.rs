@@ -8,7 +8,7 @@ use clap::Args;
 use recount_log::{Compacted, SessionKey};
 use recount_message::Object;
 
-use super::{DataArgs, Status, parse_key, wait};
+use super::{DataArgs, Status, TenantArgs, close, parse_key, wait};
 
 /// Join old deltas and give the room back
 ///
@@ -19,11 +19,14 @@ use super::{DataArgs, Status, parse_key, wait};
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct CompactArgs {
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
 
-    /// Only this session
+    /// Only this session: `name`, or `tenant/name`
     #[arg(value_parser = parse_key)]
     session: Option<SessionKey>,
+
+    #[command(flatten)]
+    tenant: TenantArgs,
 
     /// How old: a number with `s`, `m`, `h` or `d`
     #[arg(long, value_name = "AGE", default_value = "30d", value_parser = parse_age)]
@@ -56,20 +59,21 @@ fn parse_age(text: &str) -> Result<Duration, String> {
 pub(crate) fn run(args: &CompactArgs) -> Result<Status> {
     let file = args.data.path().join("log.sqlite");
     let size = || std::fs::metadata(&file).map(|metadata| metadata.len()).unwrap_or_default();
+    let session = args.session.as_ref().map(|session| args.tenant.key(session)).transpose()?;
     let log = args.data.open()?;
     let (before, compacted) = wait(async {
         // What is in the write-ahead log counts too.
         log.shrink().await?;
         let before = size();
-        let compacted = match &args.session {
-            Some(key) => log.session(key.clone()).compact(args.older_than).await,
-            None => log.compact(args.older_than).await,
+        let compacted = match session {
+            Some(key) => log.session(key).compact(args.older_than).await,
+            None => log.compact(args.tenant.name(), args.older_than).await,
         };
         if compacted.is_ok() {
             log.sweep(args.older_than).await?;
             log.shrink().await?;
         }
-        log.close().await?;
+        close(log).await;
         Ok((before, compacted?))
     })?;
     let Compacted { entries, rows, .. } = compacted;

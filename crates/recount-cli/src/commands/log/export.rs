@@ -8,7 +8,7 @@ use recount_log::SessionKey;
 use recount_log::storage::Views;
 use recount_log::verify::each_entry;
 
-use super::{DataArgs, Status, parse_key};
+use super::{DataArgs, Status, TenantArgs, parse_key};
 use crate::progress::Progress;
 
 /// Print the events of a session
@@ -20,11 +20,14 @@ use crate::progress::Progress;
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
 
     /// The session: `name`, or `tenant/name`
     #[arg(value_parser = parse_key)]
     session: SessionKey,
+
+    #[command(flatten)]
+    tenant: TenantArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -35,11 +38,12 @@ Examples:
 pub(crate) fn run(args: &ExportArgs) -> Result<Status> {
     let readers = args.data.readers()?;
     let view = readers.view()?;
-    let head = view.session(&args.session)?.map(|row| row.head);
+    let session = args.tenant.key(&args.session)?;
+    let head = view.session(&session)?.map(|row| row.head);
     let mut progress = Progress::counting_entries(head);
     let mut out = BufWriter::with_capacity(256 * 1024, io::stdout().lock());
     let mut done = 0;
-    each_entry(&*view, &args.session, |row| {
+    each_entry(&*view, &session, |row| {
         out.write_all(&row.body).and_then(|()| out.write_all(b"\n")).context("cannot write to standard output")?;
         progress.advance(usize::try_from(row.last - done).unwrap_or_default());
         done = row.last;

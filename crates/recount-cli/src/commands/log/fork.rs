@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use recount_log::{Cursor, SessionKey};
+use recount_log::{Cursor, ForkPoint, SessionKey};
+use recount_message::Object;
 
-use super::{DataArgs, Status, parse_key, wait};
+use super::{DataArgs, Status, TenantArgs, close, parse_key, wait};
 
 /// Copy a session up to a place
 ///
@@ -16,9 +17,9 @@ use super::{DataArgs, Status, parse_key, wait};
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct ForkArgs {
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
 
-    /// The session to copy
+    /// The session to copy: `name`, or `tenant/name`
     #[arg(value_parser = parse_key)]
     from: SessionKey,
 
@@ -26,27 +27,52 @@ pub(crate) struct ForkArgs {
     #[arg(value_parser = parse_key)]
     to: SessionKey,
 
-    /// The cursor after the last entry to copy; all are copied where it is left out
+    /// The cursor of the last entry to copy; all are copied where it is left out
     #[arg(long, value_name = "CURSOR")]
     after: Option<Cursor>,
+
+    /// The id of a message: what was there before it is copied
+    #[arg(long, value_name = "MESSAGE", conflicts_with = "after")]
+    before: Option<String>,
+
+    /// Print a JSON object with `session`, `cursor` and `entries`
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    tenant: TenantArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   recount log fork data chat-7 chat-7-retry
-  recount log fork data chat-7 chat-7-retry --after 2857740885.42";
+  recount log fork data chat-7 chat-7-retry --after 2857740885.42
+  recount log fork data chat-7 chat-7-retry --before 6b1f5e0c";
 
 pub(crate) fn run(args: &ForkArgs) -> Result<Status> {
+    let (from, to) = (args.tenant.key(&args.from)?, args.tenant.key(&args.to)?);
     let log = args.data.open()?;
     let row = wait(async {
-        let forked = log.fork(&args.from, args.after, args.to.clone()).await;
+        let until = args.before.clone().map_or(args.after.into(), ForkPoint::Before);
+        let forked = log.fork(&from, until, to).await;
         let row = match forked {
             Ok(session) => session.info().await,
             Err(error) => Err(error),
         };
-        log.close().await?;
+        close(log).await;
         Ok(row?)
     })?;
-    writeln!(io::stdout(), "{}.{}", row.epoch.get(), row.head).context("cannot write to standard output")?;
+    let cursor = format!("{}.{}", row.epoch.get(), row.head);
+    let mut out = io::stdout();
+    let printed = if args.json {
+        let mut object = Object::new();
+        object.insert("session", row.key.to_string());
+        object.insert("cursor", cursor);
+        object.insert("entries", row.head);
+        writeln!(out, "{}", object.to_json())
+    } else {
+        writeln!(out, "{cursor}")
+    };
+    printed.context("cannot write to standard output")?;
     Ok(Status::Clean)
 }

@@ -9,7 +9,7 @@ use recount_log::{Draft, Error, Log, SessionKey};
 use recount_message::{AgentEvent, CustomEvent, Event, Object};
 use tokio::runtime::Runtime;
 
-use super::{DataArgs, Status, parse_key, runtime};
+use super::{DataArgs, Status, TenantArgs, close, parse_key, runtime};
 use crate::input::{InputArgs, Lines};
 use crate::line::{self, Line};
 
@@ -23,11 +23,14 @@ use crate::line::{self, Line};
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct ImportArgs {
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
 
     /// The session to make: `name`, or `tenant/name`
     #[arg(value_parser = parse_key)]
     session: SessionKey,
+
+    #[command(flatten)]
+    tenant: TenantArgs,
 
     #[command(flatten)]
     input: InputArgs,
@@ -53,8 +56,9 @@ const PIECE: usize = 1_024;
 const PIECE_BYTES: usize = 1 << 20;
 
 pub(crate) fn run(args: &ImportArgs) -> Result<Status> {
+    let key = args.tenant.key(&args.session)?;
     let mut lines = Lines::open(&args.input)?;
-    let mut import = Import { args, into: None, events: Vec::new(), bytes: 0, total: 0 };
+    let mut import = Import { args, key, into: None, events: Vec::new(), bytes: 0, total: 0 };
     let mut line = Vec::new();
     while lines.read(&mut line)? {
         match line::decode(&line) {
@@ -88,6 +92,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Status> {
 /// An import that is going on. Nobody sees anything of it before it is adopted.
 struct Import<'a> {
     args: &'a ImportArgs,
+    key: SessionKey,
     /// Nothing before the first piece is full: where the first lines cannot be read, no log is made.
     into: Option<Into>,
     /// What has been read and not written.
@@ -131,7 +136,7 @@ impl Import<'_> {
     fn begin(&self) -> Result<Into> {
         let runtime = runtime()?;
         let log = self.args.data.open_or_create()?;
-        let key = &self.args.session;
+        let key = &self.key;
         let draft = runtime.block_on(async {
             // To be told so at the end of a long import would be late.
             if !self.args.replace && log.session(key.clone()).info().await.is_ok() {
@@ -148,7 +153,7 @@ impl Import<'_> {
         let Some(Into { runtime, log, draft }) = self.into else { bail!("there is nothing to import") };
         runtime.block_on(async {
             let adopted = if self.args.replace { draft.replace().await } else { draft.adopt().await };
-            log.close().await?;
+            close(log).await;
             match adopted {
                 Err(Error::SessionExists(key)) => Err(exists(&key)),
                 adopted => Ok(adopted?),
@@ -161,7 +166,8 @@ impl Import<'_> {
         let Some(Into { runtime, log, draft }) = self.into else { return Ok(()) };
         runtime.block_on(async {
             draft.discard().await?;
-            Ok(log.close().await?)
+            close(log).await;
+            Ok(())
         })
     }
 }

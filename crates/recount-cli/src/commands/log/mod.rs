@@ -9,11 +9,12 @@ mod sessions;
 mod verify;
 
 use std::future::Future;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
-use recount_log::{Log, Options, SessionKey, SqliteReaders};
+use recount_log::{Error, Log, Options, SessionKey, SqliteReaders, StorageError};
 use tokio::runtime::Runtime;
 
 use super::Status;
@@ -22,6 +23,10 @@ use super::Status;
 ///
 /// `sessions`, `export`, `verify` and `backup` only read and may be used while a
 /// server works with the directory; the others need it for themselves.
+///
+/// A session is named `NAME`, or `TENANT/NAME` where it belongs to a tenant: with
+/// tokens, each session belongs to the tenant of the token that made it. `--tenant
+/// TENANT NAME` says the same.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct LogArgs {
@@ -33,6 +38,7 @@ const EXAMPLES: &str = "\
 Examples:
   recount log sessions data
   recount log export data chat-7 | recount show
+  recount log export data chat-7 --tenant acme > chat-7.jsonl
   recount log import data chat-8 events.jsonl
   recount log verify data && recount log backup data backups/monday";
 
@@ -55,6 +61,32 @@ struct DataArgs {
     data: PathBuf,
 }
 
+/// Whose sessions are meant.
+#[derive(Debug, Args)]
+struct TenantArgs {
+    /// The tenant that the sessions belong to
+    #[arg(long, value_name = "TENANT", value_parser = parse_tenant)]
+    tenant: Option<String>,
+}
+
+impl TenantArgs {
+    /// The tenant, if one is named.
+    fn name(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+
+    /// The session that a name stands for.
+    fn key(&self, session: &SessionKey) -> Result<SessionKey> {
+        match self.name() {
+            Some(tenant) if session.tenant().is_empty() => Ok(SessionKey::of_tenant(tenant, session.name())?),
+            Some(tenant) if session.tenant() != tenant => {
+                bail!("the session {session} is none of the tenant {tenant:?}")
+            }
+            Some(_) | None => Ok(session.clone()),
+        }
+    }
+}
+
 impl DataArgs {
     fn path(&self) -> &Path {
         &self.data
@@ -68,24 +100,55 @@ impl DataArgs {
     /// The log to change. It must exist: a wrong name would make an empty one.
     fn open(&self) -> Result<Log> {
         drop(self.readers()?);
-        Ok(Log::open(&self.data, Options::default())?)
+        self.open_or_create()
     }
 
     /// The log to change, which is made if it is not there.
     fn open_or_create(&self) -> Result<Log> {
-        Ok(Log::open(&self.data, Options::default())?)
+        Log::open(&self.data, Options::default()).map_err(|error| match error {
+            Error::Storage(StorageError::Locked { .. }) => {
+                anyhow!("{error}\nhint: `sessions`, `export`, `verify` and `backup` only read, and work meanwhile")
+            }
+            error => error.into(),
+        })
     }
 }
 
 pub(crate) fn run(args: &LogArgs) -> Result<Status> {
-    match &args.command {
-        Command::Sessions(args) => sessions::run(args),
-        Command::Export(args) => export::run(args),
-        Command::Import(args) => import::run(args),
-        Command::Fork(args) => fork::run(args),
-        Command::Compact(args) => compact::run(args),
-        Command::Verify(args) => verify::run(args),
-        Command::Backup(args) => backup::run(args),
+    let (data, done) = match &args.command {
+        Command::Sessions(args) => (&args.data, sessions::run(args)),
+        Command::Export(args) => (&args.data, export::run(args)),
+        Command::Import(args) => (&args.data, import::run(args)),
+        Command::Fork(args) => (&args.data, fork::run(args)),
+        Command::Compact(args) => (&args.data, compact::run(args)),
+        Command::Verify(args) => (&args.data, verify::run(args)),
+        Command::Backup(args) => (&args.data, backup::run(args)),
+    };
+    done.map_err(|error| match damage(&error) {
+        Some(problem) => {
+            let data = data.path().display();
+            anyhow!("the log in {data} is damaged: {problem}\nhint: a backup can be used in its place")
+        }
+        None => error,
+    })
+}
+
+/// What is wrong with the database, where that is why something failed.
+fn damage(error: &anyhow::Error) -> Option<&str> {
+    let error = error.downcast_ref().or_else(|| match error.downcast_ref()? {
+        Error::Storage(error) => Some(error),
+        _ => None,
+    });
+    match error? {
+        StorageError::Damaged(problem) => Some(problem),
+        _ => None,
+    }
+}
+
+/// Ends the work with a log. Everything that was answered is there, so a failure here takes nothing back.
+async fn close(log: Log) {
+    if let Err(error) = log.close().await {
+        let _ = writeln!(io::stderr(), "warning: the log was not closed in good order: {error}");
     }
 }
 
@@ -96,6 +159,12 @@ fn wait<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
 
 fn runtime() -> Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().build().context("cannot start the runtime")
+}
+
+/// The empty one is that of the sessions which belong to nobody.
+fn parse_tenant(text: &str) -> Result<String, String> {
+    let key = SessionKey::of_tenant(text, "any").map_err(|error| error.to_string())?;
+    Ok(key.tenant().to_owned())
 }
 
 fn parse_key(text: &str) -> Result<SessionKey, String> {

@@ -7,7 +7,7 @@ use clap::Args;
 use recount_log::storage::{SessionRow, View, Views};
 use recount_message::{Json, Object};
 
-use super::{DataArgs, Status};
+use super::{DataArgs, Status, TenantArgs};
 use crate::visible::visible_line;
 
 /// List the sessions
@@ -18,11 +18,10 @@ use crate::visible::visible_line;
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct SessionsArgs {
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
 
-    /// Only those of one tenant
-    #[arg(long)]
-    tenant: Option<String>,
+    #[command(flatten)]
+    tenant: TenantArgs,
 
     /// Print each session as a JSON object with `session`, `cursor`, `created_at`, `open` and `about`
     #[arg(long)]
@@ -32,6 +31,7 @@ pub(crate) struct SessionsArgs {
 const EXAMPLES: &str = "\
 Examples:
   recount log sessions data
+  recount log sessions data --tenant acme
   recount log sessions data --json | jq -r .session";
 
 const PAGE: usize = 256;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<Status> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut after = None;
     loop {
-        let page = view.sessions(args.tenant.as_deref(), after.as_ref(), PAGE)?;
+        let page = view.sessions(args.tenant.name(), after.as_ref(), PAGE)?;
         let Some(last) = page.last() else { break };
         after = Some(last.key.clone());
         for row in &page {

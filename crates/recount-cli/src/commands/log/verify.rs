@@ -5,10 +5,10 @@ use std::io::{self, BufWriter, Write};
 use anyhow::{Context, Result};
 use clap::Args;
 use recount_log::storage::{View, Views};
-use recount_log::{SessionKey, verify};
+use recount_log::{Error, SessionKey, StorageError, verify};
 use recount_message::Object;
 
-use super::{DataArgs, Status, parse_key};
+use super::{DataArgs, Status, TenantArgs, parse_key};
 use crate::progress::Progress;
 use crate::visible::visible_line;
 
@@ -22,11 +22,14 @@ use crate::visible::visible_line;
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
 
-    /// Only this session
+    /// Only this session: `name`, or `tenant/name`
     #[arg(value_parser = parse_key)]
     session: Option<SessionKey>,
+
+    #[command(flatten)]
+    tenant: TenantArgs,
 
     /// Print each fault as a JSON object with `session` (or null) and `fault`
     #[arg(long)]
@@ -47,16 +50,27 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Status> {
     let mut sessions = 0_u64;
     if let Some(key) = &args.session {
         sessions = 1;
-        report.session(&*view, key)?;
+        report.session(&*view, &args.tenant.key(key)?)?;
     } else {
-        for fault in view.faults()? {
-            report.fault(None, &fault)?;
+        match view.faults() {
+            Err(StorageError::Damaged(problem)) => report.fault(None, &problem)?,
+            faults => {
+                for fault in faults? {
+                    report.fault(None, &fault)?;
+                }
+            }
         }
-        let total = count_entries(&*view)?;
-        let mut progress = Progress::counting_entries(Some(total));
+        let tenant = args.tenant.name();
+        let mut progress = Progress::counting_entries(count_entries(&*view, tenant).ok());
         let mut after = None;
         loop {
-            let page = view.sessions(None, after.as_ref(), PAGE)?;
+            let page = match view.sessions(tenant, after.as_ref(), PAGE) {
+                Err(StorageError::Damaged(problem)) => {
+                    report.fault(None, &format!("the sessions cannot be listed: {problem}"))?;
+                    break;
+                }
+                page => page?,
+            };
             let Some(last) = page.last() else { break };
             after = Some(last.key.clone());
             for row in &page {
@@ -74,10 +88,10 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Status> {
     Ok(Status::flawed_if(faults > 0))
 }
 
-fn count_entries(view: &dyn View) -> Result<u64> {
+fn count_entries(view: &dyn View, tenant: Option<&str>) -> Result<u64> {
     let (mut total, mut after) = (0, None);
     loop {
-        let page = view.sessions(None, after.as_ref(), PAGE)?;
+        let page = view.sessions(tenant, after.as_ref(), PAGE)?;
         let Some(last) = page.last() else { return Ok(total) };
         after = Some(last.key.clone());
         total += page.iter().map(|row| row.head).sum::<u64>();
@@ -92,10 +106,11 @@ struct Report<W: Write> {
 
 impl<W: Write> Report<W> {
     fn session(&mut self, view: &dyn View, key: &SessionKey) -> Result<()> {
-        for fault in verify::session(view, key)? {
-            self.fault(Some(key), &fault)?;
+        match verify::session(view, key) {
+            // The others may be sound.
+            Err(Error::Storage(StorageError::Damaged(problem))) => self.fault(Some(key), &problem),
+            faults => faults?.iter().try_for_each(|fault| self.fault(Some(key), fault)),
         }
-        Ok(())
     }
 
     fn fault(&mut self, key: Option<&SessionKey>, fault: &str) -> Result<()> {

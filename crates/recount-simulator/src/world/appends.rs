@@ -1,0 +1,85 @@
+//! Answers to appends, held to the model.
+
+use recount_log::{Answer, AppendRequest, Appended, Error, Lease};
+use recount_message::AgentEvent;
+use recount_testkit::laws::Broken;
+
+use super::{Verdict, World};
+use crate::model::{ModelSession, same_answer};
+
+impl World {
+    pub(super) fn judge_append(
+        &mut self,
+        node: usize,
+        index: usize,
+        request: &AppendRequest,
+        events: &[AgentEvent],
+        answer: &Result<Answer, Error>,
+    ) -> Verdict {
+        let answer = match answer {
+            Ok(Answer::Appended(appended)) => Ok(appended.clone()),
+            Ok(other) => return Err(Broken::new(format!("an append was answered {other:?}"))),
+            Err(error) => Err(error.clone()),
+        };
+        let lost = request.lease.as_ref().filter(|lease| !self.holds(node, lease)).cloned();
+        if lost.is_some() {
+            self.tally.lost_leases += 1;
+        }
+        let fits = |model: Option<&ModelSession>| {
+            let mut model = model.cloned();
+            same_answer(&answer, &expected(model.as_mut(), lost.as_ref(), request, events, &answer))
+        };
+        if let Some(was) = self.overtaken.as_ref().and_then(|overtaken| overtaken.before(index, &request.key)) {
+            let changes_nothing =
+                answer.as_ref().map_or(true, |appended| appended.written == 0 && request.states.is_empty());
+            if !changes_nothing || !fits(was.as_ref()) {
+                self.overtaken = None;
+            } else if !fits(self.models.get(&request.key)) {
+                return Ok(());
+            }
+        }
+        let expected = expected(self.models.get_mut(&request.key), lost.as_ref(), request, events, &answer);
+        if !same_answer(&answer, &expected) {
+            let texts: Vec<String> = events.iter().map(AgentEvent::to_json).collect();
+            return Err(Broken::new(format!(
+                "appending to {}\n{}\nanswered {answer:?}\nnot      {expected:?}",
+                request.key,
+                texts.join("\n")
+            )));
+        }
+        match answer {
+            Ok(appended) => {
+                self.tally.written += appended.written;
+                self.tally.duplicates += appended.duplicates;
+            }
+            Err(Error::Refused(_)) => self.tally.refused += 1,
+            Err(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// What an append must be answered. The session is what it is afterwards.
+fn expected(
+    model: Option<&mut ModelSession>,
+    lost: Option<&Lease>,
+    request: &AppendRequest,
+    events: &[AgentEvent],
+    answer: &Result<Appended, Error>,
+) -> Result<Appended, Error> {
+    if let Some(lease) = lost {
+        let subject = lease.subject().to_owned();
+        return Err(Error::LeaseLost { session: request.key.clone(), subject });
+    }
+    let Some(model) = model else { return Err(Error::UnknownSession(request.key.clone())) };
+    // A writer may know the ids of entries that were joined, or not.
+    if !model.joined.is_empty() {
+        let mut forgetful = model.clone();
+        let expected = forgetful.append_knowing(false, request, events);
+        if same_answer(answer, &expected) {
+            *model = forgetful;
+            return expected;
+        }
+    }
+    model.append(request, events)
+}
