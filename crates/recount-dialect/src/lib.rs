@@ -24,17 +24,29 @@
 //! (of a message's or event's metadata, or of a block that stands alone), by the name of the dialect that it belongs to,
 //! and comes back. It holds only what the target cannot say. Where somebody has changed the target in between, the change
 //! counts: what was kept is used only as long as it still means what the target says.
+//!
+//! # Front ends
+//!
+//! A [`FrontEnd`] is a library that shows a conversation while it goes on. What it reads is written and never read back: a
+//! view of the messages, from which the library rebuilds its own. [`Target`] is whatever a stream can be written as.
 
+mod ag_ui;
+mod ai_sdk;
 mod dialect;
+mod frame;
+mod front_end;
 mod java;
 mod java1;
+mod line;
 mod native;
 mod residue;
 mod sequence;
 mod stream;
 mod typescript;
+mod view;
 
 pub use dialect::{Dialect, UnknownDialect};
+pub use front_end::{FrontEnd, Target, UnknownTarget, rests};
 pub use java::with_type_twice;
 pub use sequence::{TurnMerger, split_turn};
 pub use stream::StreamReader;

@@ -126,6 +126,25 @@ impl StreamReader {
         }
     }
 
+    /// Whether no reply is under way, so that what is said now is a part of none.
+    ///
+    /// ```
+    /// use recount_dialect::{Dialect, StreamReader};
+    ///
+    /// let mut reader = StreamReader::new(Dialect::Java);
+    /// assert!(reader.is_idle());
+    /// reader.push(r#"{"type":"AGENT_START","replyId":"a","name":"Friday"}"#)?;
+    /// assert!(!reader.is_idle());
+    /// # Ok::<(), recount_message::DecodeError>(())
+    /// ```
+    pub fn is_idle(&self) -> bool {
+        match &self.0 {
+            Reader::Each(_) => true,
+            Reader::Java(stream) => stream.is_idle(),
+            Reader::Java1(stream) => stream.is_idle(),
+        }
+    }
+
     /// A user's message was logged between two events. A reply that waits for something else ends with it.
     ///
     /// ```

@@ -23,6 +23,7 @@ pub mod steps;
 #[cfg(feature = "strategies")]
 pub mod strategies;
 mod stream;
+pub mod told;
 pub mod words;
 
 pub use illegal::illegal;

@@ -1,8 +1,9 @@
 //! A native stream as one that a Java client reads.
 //!
 //! Every event becomes the one that Java has for it, with the tool's name where Java says it again. What Java has no event
-//! for is a `CUSTOM` that carries it, and a reply's end is preceded by the result that Java clients wait for. What is read
-//! back by `stream` is exactly the native stream again: a reply that begins with a mark has nothing to be repaired.
+//! for is a `CUSTOM` that carries it, and a reply's end is preceded by the result that Java clients wait for. That one is made
+//! from the reply, also where a Java agent has told its own, so that it is there once and for those too who join late. What is
+//! read back by `stream` is exactly the native stream again: a reply that begins with a mark has nothing to be repaired.
 
 use recount_message::{Event, EventKind, Fold, Json, Msg, MsgParts, Object};
 
@@ -29,9 +30,11 @@ const CARRIER: &str = "recount.event";
 /// What a reader gets for an event that comes after what is folded.
 pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     let marks = residue::get(&event.metadata, NAME);
-    let is_unreadable = marks.get("type").and_then(Json::to_text).as_deref() == Some("ALL_TOOLS_DENIED");
+    // One cannot be read, and the other one is told with the reply's end.
+    let is_for_nobody =
+        matches!(marks.get("type").and_then(Json::to_text).as_deref(), Some("ALL_TOOLS_DENIED" | "AGENT_RESULT"));
     let is_synthetic = marks.contains_key(SYNTHETIC) || residue::get(&event.extra, NAME).contains_key(SYNTHETIC);
-    if is_unreadable || is_synthetic {
+    if is_for_nobody || is_synthetic {
         return vec![carrier(event)];
     }
     let reply = event.reply_id().and_then(|id| before.message(id));

@@ -14,6 +14,8 @@ use recount_message::{
     ToolResultDataDeltaEvent, ToolResultEndEvent, ToolResultStartEvent, ToolResultTextDeltaEvent,
 };
 
+use crate::view::{Kind, kind_of};
+
 /// The events that rebuild a reply: folded, they give its message, byte for byte, and its call floor, so that whatever
 /// comes next does the same to both.
 ///
@@ -37,27 +39,6 @@ pub(crate) fn replay(reply: &ReplyFold) -> Vec<AgentEvent> {
     replay.usage();
     replay.end();
     replay.events
-}
-
-/// What START, deltas and END find a block by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
-    Text,
-    Thinking,
-    Data,
-    ToolCall,
-    ToolResult,
-}
-
-fn kind_of(block: &ContentBlock) -> Option<Kind> {
-    Some(match block {
-        ContentBlock::Text(_) => Kind::Text,
-        ContentBlock::Thinking(_) => Kind::Thinking,
-        ContentBlock::Data(_) => Kind::Data,
-        ContentBlock::ToolCall(_) => Kind::ToolCall,
-        ContentBlock::ToolResult(_) => Kind::ToolResult,
-        _ => return None,
-    })
 }
 
 #[derive(Debug)]

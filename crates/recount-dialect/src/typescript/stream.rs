@@ -13,10 +13,11 @@ mod whole;
 
 use std::borrow::Cow;
 
-use recount_message::{ContentBlock, CustomName, Event, EventKind, Fold, ReplyFold, TextBlockDeltaEvent};
+use recount_message::{ContentBlock, CustomName, Event, EventKind, Fold, TextBlockDeltaEvent};
 
 use super::{kept, plain, write_clean_event, write_event};
 use crate::native;
+use crate::view::{Begins, Kind, View, kind_of};
 
 /// What a reader gets for an event that comes at a state.
 pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
@@ -100,7 +101,7 @@ fn of_reply(frames: &mut Frames<'_>, view: &View<'_>) {
 fn start(frames: &mut Frames<'_>, view: &View<'_>, kind: Kind, id: &str) {
     match view.begins(kind, id) {
         Begins::Nothing => {}
-        Begins::Again => frames.standing(),
+        Begins::Again(_) => frames.standing(),
         Begins::New => {
             data::release(frames, view);
             frames.under(id, &view.next_id(kind, id));
@@ -260,78 +261,10 @@ fn block_id_mut<'k, 'a>(kind: &'k mut EventKind<'a>) -> Option<&'k mut Cow<'a, s
     })
 }
 
-/// What an event finds a block by, beside its id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Text,
-    Thinking,
-    Data,
-    ToolCall,
-    ToolResult,
-}
-
-fn kind_of(block: &ContentBlock) -> Option<Kind> {
-    Some(match block {
-        ContentBlock::Text(_) => Kind::Text,
-        ContentBlock::Thinking(_) => Kind::Thinking,
-        ContentBlock::Data(_) => Kind::Data,
-        ContentBlock::ToolCall(_) => Kind::ToolCall,
-        ContentBlock::ToolResult(_) => Kind::ToolResult,
-        _ => return None,
-    })
-}
-
-/// What a start does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Begins {
-    /// The block is open already.
-    Nothing,
-    /// The block goes on.
-    Again,
-    /// A new block begins.
-    New,
-}
-
-/// The blocks of a reply, and what a TypeScript reader has of them.
-struct View<'f> {
-    reply: &'f ReplyFold,
-    content: &'f [ContentBlock],
-}
-
+/// What a TypeScript reader has of the blocks of a reply.
 impl<'f> View<'f> {
-    fn of(reply: &'f ReplyFold) -> Self {
-        Self { reply, content: reply.message().content() }
-    }
-
     fn reply_id(&self) -> Cow<'static, str> {
         self.reply.message().id().to_owned().into()
-    }
-
-    fn places(&self, kind: Kind, id: &str) -> impl DoubleEndedIterator<Item = usize> {
-        let is_it = move |block: &ContentBlock| kind_of(block) == Some(kind) && block.id() == id;
-        self.content.iter().enumerate().filter(move |(_, block)| is_it(block)).map(|(index, _)| index)
-    }
-
-    /// The newest block with an id, which is the one that native events mean.
-    fn newest(&self, kind: Kind, id: &str) -> Option<usize> {
-        self.places(kind, id).next_back()
-    }
-
-    /// The same, where it is open.
-    fn open(&self, kind: Kind, id: &str) -> Option<usize> {
-        self.newest(kind, id).filter(|&index| self.is_open(index))
-    }
-
-    fn is_open(&self, index: usize) -> bool {
-        self.content.get(index).is_some_and(|block| block.finished_at().is_none())
-    }
-
-    fn begins(&self, kind: Kind, id: &str) -> Begins {
-        match self.newest(kind, id) {
-            Some(index) if self.is_open(index) => Begins::Nothing,
-            Some(index) if index >= self.reply.call_floor() => Begins::Again,
-            _ => Begins::New,
-        }
     }
 
     /// The id of a block in TypeScript, where each block of a kind has its own. A result has that of its call.

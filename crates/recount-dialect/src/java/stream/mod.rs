@@ -68,6 +68,11 @@ impl JavaStream {
         Self::default()
     }
 
+    /// Whether no reply is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.agents.is_empty() && self.exact.is_empty()
+    }
+
     /// Reads the next event.
     ///
     /// # Errors

@@ -49,6 +49,11 @@ impl Java1Stream {
         Self::default()
     }
 
+    /// Whether no reply is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.reply.is_none()
+    }
+
     /// Reads the next envelope.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ const GROUP: usize = 4;
 pub(super) fn start(frames: &mut Frames<'_>, view: &View<'_>, kind: &DataBlockStartEvent<'_>) {
     match view.begins(Kind::Data, &kind.block_id) {
         Begins::Nothing => {}
-        Begins::Again => frames.standing(),
+        Begins::Again(_) => frames.standing(),
         Begins::New => {
             release(frames, view);
             frames.standing();

@@ -13,14 +13,9 @@ use super::{Begins, Event, Frames, Kind, View, data};
 /// A result begins.
 pub(super) fn start(frames: &mut Frames<'_>, view: &View<'_>, kind: &ToolResultStartEvent<'_>) {
     let id = &*kind.tool_call_id;
-    let Some(call) = view.newest(Kind::ToolCall, id) else { return };
-    let answer = view.newest(Kind::ToolResult, id).filter(|&answer| answer > call);
-    if answer.is_some_and(|answer| answer < view.reply.call_floor()) {
-        return;
-    }
-    match view.begins(Kind::ToolResult, id) {
+    match view.begins_result(id) {
         Begins::Nothing => {}
-        Begins::Again => frames.standing(),
+        Begins::Again(_) => frames.standing(),
         Begins::New => {
             data::release(frames, view);
             frames.under(id, &view.next_id(Kind::ToolResult, id));

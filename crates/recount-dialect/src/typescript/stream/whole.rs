@@ -1,16 +1,17 @@
 //! Blocks that come whole.
 
 use recount_message::{
-    ContentBlock, CustomEvent, DataBlockEndEvent, EventKind, Fold, Json, Source, TextBlockEndEvent,
-    ThinkingBlockEndEvent, ToolCallEndEvent, ToolCallState, ToolResultEndEvent,
+    ContentBlock, CustomEvent, DataBlockEndEvent, EventKind, Fold, Source, TextBlockEndEvent, ThinkingBlockEndEvent,
+    ToolCallEndEvent, ToolCallState, ToolResultEndEvent,
 };
 
 use super::{Frames, Kind, View, block_id_mut, calls, data, results};
 use crate::native::steps;
+use crate::view::{given_block, kind_of};
 
 /// A whole block of a reply: the package appends one that is complete, and is told of one that is open step by step.
 pub(super) fn block(frames: &mut Frames<'_>, before: &Fold, custom: &CustomEvent<'_>) {
-    if let Some((view, block)) = given(before, custom) {
+    if let Some((view, block)) = given_block(before, custom) {
         data::release(frames, &view);
         match &block {
             ContentBlock::ToolResult(result) => {
@@ -20,7 +21,7 @@ pub(super) fn block(frames: &mut Frames<'_>, before: &Fold, custom: &CustomEvent
                 results::finish_call(frames, &view, &result);
             }
             other => {
-                let id = super::kind_of(other).map_or_else(|| other.id(), |kind| numbered_id(&view, kind, other));
+                let id = kind_of(other).map_or_else(|| other.id(), |kind| numbered_id(&view, kind, other));
                 push(frames, &view, other, &id);
             }
         }
@@ -30,19 +31,6 @@ pub(super) fn block(frames: &mut Frames<'_>, before: &Fold, custom: &CustomEvent
 
 fn numbered_id<'b>(view: &View<'_>, kind: Kind, block: &'b ContentBlock) -> std::borrow::Cow<'b, str> {
     view.next_id(kind, &block.id()).into_owned().into()
-}
-
-/// The block that the native fold appends, if it does.
-fn given<'f>(before: &'f Fold, custom: &CustomEvent<'_>) -> Option<(View<'f>, ContentBlock)> {
-    let reply_id = custom.value.get("reply_id").and_then(Json::to_text)?;
-    let view = View::of(before.open_reply(&reply_id)?);
-    let block = ContentBlock::from_json(custom.value.get("block")?.as_str(), &reply_id, "").ok()?;
-    if let ContentBlock::ToolResult(result) = &block {
-        let call = view.newest(Kind::ToolCall, &result.id)?;
-        let has_answer = view.newest(Kind::ToolResult, &result.id).is_some_and(|answer| answer > call);
-        (!has_answer).then_some(())?;
-    }
-    Some((view, block))
 }
 
 fn push(frames: &mut Frames<'_>, view: &View<'_>, block: &ContentBlock, id: &str) {

@@ -1,7 +1,7 @@
 //! Streams that Recount has written itself.
 
 use pretty_assertions::assert_eq;
-use recount_message::{AgentEvent, Event, Fold};
+use recount_message::{AgentEvent, Event, Fold, Json, Object};
 
 use super::super::super::frames::frames;
 use super::{JavaStream, read, told};
@@ -49,4 +49,39 @@ fn a_frame_may_stand_for_other_events() {
         AGENT_END "replyId":"a""#,
     );
     assert_eq!(told(&events), ["REPLY_START a Friday", "USER_INTERRUPT", "REPLY_END a completed"]);
+}
+
+#[test]
+fn a_reply_of_an_agent_of_java_is_told_with_one_result() {
+    let events = read(
+        r#"AGENT_START "replyId":"a","name":"Friday"
+        MODEL_CALL_START "replyId":"m"
+        TOOL_CALL_START "replyId":"m","toolCallId":"c","toolCallName":"erase"
+        TOOL_CALL_END "replyId":"m","toolCallId":"c","toolCallName":"erase"
+        MODEL_CALL_END "replyId":"m"
+        REQUIRE_USER_CONFIRM "replyId":"t","toolCalls":[{"type":"tool_use","id":"c","name":"erase","input":{},"state":"pending"}]
+        AGENT_RESULT "result":{"name":"Friday","role":"ASSISTANT","content":[],"metadata":{"agentscope_generate_reason":"PERMISSION_ASKING"}}
+        AGENT_END "replyId":"a"
+        AGENT_START "replyId":"b","name":"Friday"
+        TOOL_RESULT_START "replyId":"t2","toolCallId":"c","toolCallName":"erase"
+        TOOL_RESULT_END "replyId":"t2","toolCallId":"c","toolCallName":"erase","state":"success"
+        MODEL_CALL_START "replyId":"m2"
+        TEXT_BLOCK_START "replyId":"m2","blockId":"text"
+        TEXT_BLOCK_DELTA "replyId":"m2","blockId":"text","delta":"Done."
+        TEXT_BLOCK_END "replyId":"m2","blockId":"text"
+        MODEL_CALL_END "replyId":"m2"
+        AGENT_RESULT "result":{"name":"Friday","role":"ASSISTANT","content":[{"type":"text","text":"Done."}],"metadata":{}}
+        AGENT_END "replyId":"b""#,
+    );
+    let mut fold = Fold::new();
+    let mut told = Vec::new();
+    for event in &events {
+        told.extend(frames(&fold, event));
+        let _ = fold.apply(event);
+    }
+    let kind = |frame: &String| Object::parse(frame).unwrap().get("type").and_then(Json::to_text).unwrap();
+    let kinds: Vec<String> = told.iter().map(kind).collect();
+    assert_eq!(kinds.iter().filter(|kind| *kind == "AGENT_RESULT").count(), 1, "{kinds:?}");
+    assert_eq!(kinds[kinds.len() - 2..], ["AGENT_RESULT", "AGENT_END"]);
+    assert!(told[told.len() - 2].contains("Done."));
 }

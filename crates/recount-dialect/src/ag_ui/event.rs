@@ -1,0 +1,215 @@
+//! What is said in a reply, event by event.
+
+use recount_message::{ContentBlock, Event, EventKind, ReplyFold};
+
+use super::messages::{self, Activity, Layout, id_at};
+use crate::frame::Frame;
+use crate::line::Said;
+use crate::view::{Begins, Kind, View, is_open_again};
+
+/// The name of a signal that something is other than what was streamed.
+const REPLACED: &str = "recount.replaced";
+/// The name of a signal that a tool has said something.
+const OUTPUT: &str = "recount.tool_output";
+
+/// The frames of an event of an open reply, and the reply after it where it may have begun or ceased to wait.
+pub(super) fn told(view: &View<'_>, event: &Event<'_>) -> (Vec<String>, Option<ReplyFold>) {
+    match Said::by(&event.kind) {
+        Said::Nothing => (Vec::new(), None),
+        Said::More(kind, id, text) => (delta(view, kind, id, text), None),
+        Said::Output(id, text) => (output(view, id, text), None),
+        Said::Step => {
+            let mut after = view.reply.clone();
+            let _ = after.apply(event);
+            (step(view, &event.kind, after.message().content()), Some(after))
+        }
+    }
+}
+
+/// An event that begins or ends something, or changes a call.
+fn step(view: &View<'_>, kind: &EventKind<'_>, after: &[ContentBlock]) -> Vec<String> {
+    let mut frames = match kind {
+        EventKind::TextBlockStart(kind) => started(view, view.begins(Kind::Text, &kind.block_id), after),
+        EventKind::ThinkingBlockStart(kind) => started(view, view.begins(Kind::Thinking, &kind.block_id), after),
+        EventKind::DataBlockStart(kind) => started(view, view.begins(Kind::Data, &kind.block_id), after),
+        EventKind::ToolCallStart(kind) => started(view, view.begins(Kind::ToolCall, &kind.tool_call_id), after),
+        EventKind::TextBlockEnd(kind) => ended(view, Kind::Text, &kind.block_id, after),
+        EventKind::ThinkingBlockEnd(kind) => ended(view, Kind::Thinking, &kind.block_id, after),
+        EventKind::DataBlockEnd(kind) => ended(view, Kind::Data, &kind.block_id, after),
+        EventKind::ToolCallEnd(kind) => ended(view, Kind::ToolCall, &kind.tool_call_id, after),
+        EventKind::ToolResultEnd(kind) => result_changed(view, &kind.tool_call_id, after),
+        EventKind::UserConfirmResult(_) => inputs_changed(view, after),
+        EventKind::HintBlock(_) | EventKind::Custom(_) => added(view, after),
+        _ => Vec::new(),
+    };
+    frames.extend(new_results(view, after, false));
+    frames
+}
+
+/// A block begins, or goes on.
+fn started(view: &View<'_>, begins: Begins, after: &[ContentBlock]) -> Vec<String> {
+    let index = match begins {
+        Begins::Nothing => return Vec::new(),
+        Begins::Again(index) => index,
+        Begins::New => view.content.len(),
+    };
+    after.get(index).map(|block| start(view, index, block)).unwrap_or_default()
+}
+
+/// The start of a block at an index, which may be there already.
+pub(super) fn start(view: &View<'_>, index: usize, block: &ContentBlock) -> Vec<String> {
+    let message = view.reply.message();
+    let id = id_at(message.id(), index);
+    match block {
+        ContentBlock::Text(_) => {
+            let frame = Frame::of("TEXT_MESSAGE_START").text("messageId", &id).text("role", "assistant");
+            vec![frame.optional("name", messages::name_of(message)).end()]
+        }
+        ContentBlock::Thinking(_) => vec![
+            Frame::of("REASONING_START").text("messageId", &id).end(),
+            Frame::of("REASONING_MESSAGE_START").text("messageId", &id).text("role", "reasoning").end(),
+        ],
+        ContentBlock::ToolCall(call) => {
+            let before = view.content.get(..index).unwrap_or(view.content);
+            let parent = Layout::of(before).speaking().unwrap_or(index);
+            let frame = Frame::of("TOOL_CALL_START").text("toolCallId", &id).text("toolCallName", &call.name);
+            let frame = frame.text("parentMessageId", &id_at(message.id(), parent));
+            vec![frame.json("metadata", &messages::call_metadata(&call.id)).end()]
+        }
+        ContentBlock::ToolResult(_) => Vec::new(),
+        block => activity(&id, block),
+    }
+}
+
+fn activity(id: &str, block: &ContentBlock) -> Vec<String> {
+    let Some(activity) = Activity::of(block, false) else { return Vec::new() };
+    let frame = Frame::of("ACTIVITY_SNAPSHOT").text("messageId", id).text("activityType", activity.kind);
+    vec![frame.json("content", &activity.content).end()]
+}
+
+/// More of an open block.
+fn delta(view: &View<'_>, kind: Kind, id: &str, text: &str) -> Vec<String> {
+    match view.open(kind, id) {
+        Some(index) => content(kind, &id_at(view.reply.message().id(), index), text),
+        None => Vec::new(),
+    }
+}
+
+fn content(kind: Kind, id: &str, text: &str) -> Vec<String> {
+    let frame = match kind {
+        _ if text.is_empty() => return Vec::new(),
+        Kind::Text => Frame::of("TEXT_MESSAGE_CONTENT").text("messageId", id),
+        Kind::Thinking => Frame::of("REASONING_MESSAGE_CONTENT").text("messageId", id),
+        Kind::ToolCall => Frame::of("TOOL_CALL_ARGS").text("toolCallId", id),
+        Kind::Data | Kind::ToolResult => return Vec::new(),
+    };
+    vec![frame.text("delta", text).end()]
+}
+
+/// What a tool has said, for who wants to show it before all of it is there.
+fn output(view: &View<'_>, call_id: &str, delta: &str) -> Vec<String> {
+    let call = view.open(Kind::ToolResult, call_id).and_then(|_| view.newest(Kind::ToolCall, call_id));
+    let Some(call) = call.filter(|_| !delta.is_empty()) else { return Vec::new() };
+    let value = Frame::new().text("toolCallId", &id_at(view.reply.message().id(), call)).text("delta", delta).end();
+    vec![custom(OUTPUT, &value)]
+}
+
+fn ended(view: &View<'_>, kind: Kind, id: &str, after: &[ContentBlock]) -> Vec<String> {
+    let Some(index) = view.open(kind, id) else { return Vec::new() };
+    after.get(index).map(|block| end(view, index, block)).unwrap_or_default()
+}
+
+/// The end of an open block, as it is after it.
+pub(super) fn end(view: &View<'_>, index: usize, block: &ContentBlock) -> Vec<String> {
+    let id = id_at(view.reply.message().id(), index);
+    let end = |kind: &str, field: &str| Frame::of(kind).text(field, &id).end();
+    match block {
+        ContentBlock::Text(text) => {
+            let mut frames = rest(view, index, &id, &text.text);
+            frames.push(end("TEXT_MESSAGE_END", "messageId"));
+            frames
+        }
+        ContentBlock::Thinking(_) => {
+            vec![end("REASONING_MESSAGE_END", "messageId"), end("REASONING_END", "messageId")]
+        }
+        ContentBlock::ToolCall(_) => vec![end("TOOL_CALL_END", "toolCallId")],
+        ContentBlock::ToolResult(_) => Vec::new(),
+        block => activity(&id, block),
+    }
+}
+
+/// What a text says at its end beyond what was streamed. AG-UI's texts only grow.
+fn rest(view: &View<'_>, index: usize, id: &str, text: &str) -> Vec<String> {
+    let Some(ContentBlock::Text(before)) = view.content.get(index) else { return Vec::new() };
+    match text.strip_prefix(before.text.as_str()) {
+        Some(rest) => content(Kind::Text, id, rest),
+        None => vec![custom(REPLACED, &Frame::new().text("messageId", id).text("content", text).end())],
+    }
+}
+
+/// A result that was told, was opened again, and has ended again.
+fn result_changed(view: &View<'_>, call_id: &str, after: &[ContentBlock]) -> Vec<String> {
+    let Some(index) = view.open(Kind::ToolResult, call_id) else { return Vec::new() };
+    let was_told = messages::result_at(view.content, index).is_some_and(is_open_again);
+    match messages::result_at(after, index).filter(|_| was_told) {
+        Some(result) => {
+            let id = id_at(view.reply.message().id(), index);
+            let content = messages::result_content(&result.output);
+            vec![custom(REPLACED, &Frame::new().text("messageId", &id).json("content", &content).end())]
+        }
+        None => Vec::new(),
+    }
+}
+
+/// The calls whose arguments somebody has changed who allowed them.
+fn inputs_changed(view: &View<'_>, after: &[ContentBlock]) -> Vec<String> {
+    let changed = view.content.iter().zip(after).enumerate().filter_map(|(index, pair)| match pair {
+        (ContentBlock::ToolCall(before), ContentBlock::ToolCall(call)) if before.input != call.input => {
+            let id = id_at(view.reply.message().id(), index);
+            let value = Frame::new().text("toolCallId", &id).text("arguments", &call.input).end();
+            Some(custom(REPLACED, &value))
+        }
+        _ => None,
+    });
+    changed.collect()
+}
+
+/// Blocks that came whole.
+fn added(view: &View<'_>, after: &[ContentBlock]) -> Vec<String> {
+    let mut frames = Vec::new();
+    for (index, block) in after.iter().enumerate().skip(view.content.len()) {
+        let id = id_at(view.reply.message().id(), index);
+        frames.extend(start(view, index, block));
+        frames.extend(match block {
+            ContentBlock::Text(block) => content(Kind::Text, &id, &block.text),
+            ContentBlock::Thinking(block) => content(Kind::Thinking, &id, &block.thinking),
+            ContentBlock::ToolCall(block) => content(Kind::ToolCall, &id, &block.input),
+            _ => Vec::new(),
+        });
+        let is_bracketed =
+            matches!(block, ContentBlock::Text(_) | ContentBlock::Thinking(_) | ContentBlock::ToolCall(_));
+        if is_bracketed && block.finished_at().is_some() {
+            frames.extend(end(view, index, block));
+        }
+    }
+    frames
+}
+
+/// The results that can be told now.
+pub(super) fn new_results(view: &View<'_>, after: &[ContentBlock], is_complete: bool) -> Vec<String> {
+    let reply_id = view.reply.message().id();
+    let known = Layout::of(view.content).told_results(view.content, false);
+    let told = Layout::of(after).told_results(after, is_complete);
+    let new = told.into_iter().filter(|place| !known.contains(place));
+    let frames = new.filter_map(|(index, call)| {
+        let result = messages::result_at(after, index)?;
+        let frame = Frame::of("TOOL_CALL_RESULT").text("messageId", &id_at(reply_id, index));
+        Some(messages::result_fields(frame, &id_at(reply_id, call), result).text("role", "tool").end())
+    });
+    frames.collect()
+}
+
+/// A signal.
+pub(super) fn custom(name: &str, value: &str) -> String {
+    Frame::of("CUSTOM").text("name", name).json("value", value).end()
+}

@@ -1,0 +1,300 @@
+//! What AG-UI's clients hold: messages of their own kind.
+//!
+//! A reply becomes several. Each text is an assistant's message, and the calls that follow it belong to it; their results
+//! stand right after it, in the order in which they began, whenever they end. Thinking is a message of reasoning, and what
+//! AG-UI has no role for is an activity. A message has the id of the reply and the place of its block in it, because a
+//! client keeps all of them in one list, where the ids of blocks and calls could come twice.
+
+use std::collections::HashMap;
+
+use recount_message::{
+    ContentBlock, DataBlock, HintBlock, Json, MediaBlock, Msg, Object, Payload, Role, Source, ToolCallBlock,
+    ToolResultBlock,
+};
+
+use crate::frame::{Frame, text_or_parts};
+use crate::view::is_open_again;
+
+/// The id of what a block becomes.
+pub(super) fn id_at(reply_id: &str, index: usize) -> String {
+    format!("{reply_id}.{index}")
+}
+
+/// The messages for a message that is complete.
+pub(super) fn of_complete(message: &Msg) -> Vec<String> {
+    of(message, true)
+}
+
+/// The messages for a reply that is open: without the results that are not told yet.
+pub(super) fn of_open(message: &Msg) -> Vec<String> {
+    of(message, false)
+}
+
+fn of(message: &Msg, is_complete: bool) -> Vec<String> {
+    match message.role() {
+        Role::User => vec![plain(message, "user").json("content", &user_content(message)).end()],
+        Role::System => vec![plain(message, "system").text("content", &message.text_or_empty()).end()],
+        _ => Layout::of(message.content()).messages(message, is_complete),
+    }
+}
+
+fn plain(message: &Msg, role: &str) -> Frame {
+    Frame::new().text("id", message.id()).text("role", role).optional("name", name_of(message))
+}
+
+/// The name of who speaks, where there is one.
+pub(super) fn name_of(message: &Msg) -> Option<&str> {
+    Some(message.name()).filter(|name| !name.is_empty())
+}
+
+fn user_content(message: &Msg) -> String {
+    if let [ContentBlock::Text(text)] = message.content() {
+        return Json::from(text.text.as_str()).as_str().to_owned();
+    }
+    let parts = message.content().iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(text_part(&text.text)),
+        ContentBlock::Data(data) => Some(data_part(data)),
+        _ => None,
+    });
+    format!("[{}]", parts.collect::<Vec<_>>().join(","))
+}
+
+/// How the blocks of a reply are spread over messages.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    messages: Vec<Place>,
+    /// Where the newest call with an id is: its message, and its block.
+    calls: HashMap<String, (usize, usize)>,
+    /// The message that the next call belongs to.
+    speaking: Option<usize>,
+}
+
+/// A message, by the blocks that are in it.
+#[derive(Debug)]
+enum Place {
+    /// A text with calls, or calls without one, and what came of them.
+    Assistant { text: Option<usize>, calls: Vec<usize>, results: Vec<(usize, usize)> },
+    /// A block by itself.
+    Alone(usize),
+}
+
+impl Layout {
+    pub(super) fn of(content: &[ContentBlock]) -> Self {
+        let mut layout = Self::default();
+        for (index, block) in content.iter().enumerate() {
+            layout.add(index, block);
+        }
+        layout
+    }
+
+    fn add(&mut self, index: usize, block: &ContentBlock) {
+        match block {
+            ContentBlock::Text(_) => {
+                self.speaking = Some(self.messages.len());
+                self.messages.push(Place::Assistant { text: Some(index), calls: Vec::new(), results: Vec::new() });
+            }
+            ContentBlock::ToolCall(call) => {
+                let place = self.speaking.unwrap_or(self.messages.len());
+                self.speaking = Some(place);
+                self.calls.insert(call.id.clone(), (place, index));
+                match self.messages.get_mut(place) {
+                    Some(Place::Assistant { calls, .. }) => calls.push(index),
+                    _ => self.messages.push(Place::Assistant { text: None, calls: vec![index], results: Vec::new() }),
+                }
+            }
+            ContentBlock::ToolResult(result) => {
+                self.speaking = None;
+                let place = self.calls.get(&result.id).copied();
+                match place.and_then(|(place, call)| self.messages.get_mut(place).map(|message| (message, call))) {
+                    Some((Place::Assistant { results, .. }, call)) => results.push((index, call)),
+                    _ => self.messages.push(Place::Alone(index)),
+                }
+            }
+            _ => self.messages.push(Place::Alone(index)),
+        }
+    }
+
+    /// The block whose message a call belongs to that comes now, if there is one.
+    pub(super) fn speaking(&self) -> Option<usize> {
+        match self.messages.get(self.speaking?)? {
+            Place::Assistant { text, calls, .. } => text.or(calls.first().copied()),
+            Place::Alone(_) => None,
+        }
+    }
+
+    /// The results that are told, with their calls. One that ends waits for those of the same message before it.
+    pub(super) fn told_results(&self, content: &[ContentBlock], is_complete: bool) -> Vec<(usize, usize)> {
+        let places = self.messages.iter().flat_map(|place| match place {
+            Place::Assistant { results, .. } => told(results, content, is_complete),
+            Place::Alone(_) => &[],
+        });
+        places.copied().collect()
+    }
+
+    fn messages(&self, message: &Msg, is_complete: bool) -> Vec<String> {
+        let content = message.content();
+        let mut all = Vec::new();
+        for place in &self.messages {
+            match place {
+                Place::Alone(index) => {
+                    all.extend(content.get(*index).map(|block| alone(message.id(), *index, block, is_complete)));
+                }
+                Place::Assistant { text, calls, results } => {
+                    all.push(assistant(message, *text, calls));
+                    all.extend(told(results, content, is_complete).iter().filter_map(|&(index, call)| {
+                        let result = result_at(content, index)?;
+                        Some(tool_message(message.id(), index, &id_at(message.id(), call), result))
+                    }));
+                }
+            }
+        }
+        all
+    }
+}
+
+/// The results that are told, of those of one message. One that is open again, after its end, has been.
+fn told<'r>(results: &'r [(usize, usize)], content: &[ContentBlock], is_complete: bool) -> &'r [(usize, usize)] {
+    let is_told = |result: &ToolResultBlock| is_complete || result.finished_at.is_some() || is_open_again(result);
+    let count = results.iter().take_while(|(index, _)| result_at(content, *index).is_some_and(is_told)).count();
+    results.get(..count).unwrap_or_default()
+}
+
+pub(super) fn result_at(content: &[ContentBlock], index: usize) -> Option<&ToolResultBlock> {
+    match content.get(index)? {
+        ContentBlock::ToolResult(result) => Some(result),
+        _ => None,
+    }
+}
+
+fn assistant(message: &Msg, text: Option<usize>, calls: &[usize]) -> String {
+    let (id, content) = (message.id(), message.content());
+    let block = text.or(calls.first().copied()).unwrap_or_default();
+    let mut frame = Frame::new().text("id", &id_at(id, block)).text("role", "assistant");
+    if let Some(ContentBlock::Text(text)) = text.and_then(|text| content.get(text)) {
+        frame = frame.optional("name", name_of(message)).text("content", &text.text);
+    }
+    let calls: Vec<String> = calls
+        .iter()
+        .filter_map(|&index| match content.get(index)? {
+            ContentBlock::ToolCall(call) => Some(tool_call(&id_at(id, index), call)),
+            _ => None,
+        })
+        .collect();
+    if !calls.is_empty() {
+        frame = frame.list("toolCalls", &calls);
+    }
+    frame.end()
+}
+
+fn tool_call(id: &str, call: &ToolCallBlock) -> String {
+    let function = Frame::new().text("name", &call.name).text("arguments", &call.input).end();
+    let frame = Frame::new().text("id", id).text("type", "function").json("function", &function);
+    frame.json("metadata", &call_metadata(&call.id)).end()
+}
+
+/// What Recount calls a call.
+pub(super) fn call_metadata(id: &str) -> String {
+    marked(Object::from([("tool_call_id", id)]))
+}
+
+/// Something of Recount's own in metadata.
+pub(super) fn marked(own: Object) -> String {
+    Object::from([("recount", own)]).to_json()
+}
+
+fn tool_message(reply_id: &str, index: usize, call: &str, result: &ToolResultBlock) -> String {
+    result_fields(Frame::new().text("id", &id_at(reply_id, index)), call, result).text("role", "tool").end()
+}
+
+/// Which call it is the result of, and what it says.
+pub(super) fn result_fields(frame: Frame, call: &str, result: &ToolResultBlock) -> Frame {
+    let state = Object::from([("state", result.state.as_str())]);
+    frame.text("toolCallId", call).json("content", &result_content(&result.output)).json("metadata", &marked(state))
+}
+
+/// What a tool or a hint says.
+pub(super) fn result_content(output: &Payload) -> String {
+    text_or_parts(output, |block| match block {
+        MediaBlock::Text(text) => text_part(&text.text),
+        MediaBlock::Data(data) => data_part(data),
+        MediaBlock::Unknown(other) => text_part(&other.fields.to_json()),
+        _ => text_part(""),
+    })
+}
+
+fn text_part(text: &str) -> String {
+    Frame::of("text").text("text", text).end()
+}
+
+fn data_part(data: &DataBlock) -> String {
+    let source = match &data.source {
+        Source::Base64(source) => Frame::of("data").text("value", &source.data),
+        Source::Url(source) => Frame::of("url").text("value", source.url()),
+        _ => Frame::of("url").text("value", ""),
+    };
+    let source = source.text("mimeType", data.media_type()).end();
+    named(Frame::of(part_type(data)).json("source", &source), data).end()
+}
+
+fn part_type(data: &DataBlock) -> &'static str {
+    if data.is_image() {
+        "image"
+    } else if data.is_audio() {
+        "audio"
+    } else if data.is_video() {
+        "video"
+    } else {
+        "document"
+    }
+}
+
+fn named(frame: Frame, data: &DataBlock) -> Frame {
+    match &data.name {
+        Some(name) => frame.json("metadata", &Object::from([("filename", name.as_str())]).to_json()),
+        None => frame,
+    }
+}
+
+/// The message of a block that stands by itself.
+fn alone(reply_id: &str, index: usize, block: &ContentBlock, is_complete: bool) -> String {
+    let id = id_at(reply_id, index);
+    if let Some(activity) = Activity::of(block, is_complete) {
+        let frame = Frame::new().text("id", &id).text("role", "activity");
+        return frame.text("activityType", activity.kind).json("content", &activity.content).end();
+    }
+    match block {
+        ContentBlock::Thinking(thinking) => {
+            Frame::new().text("id", &id).text("role", "reasoning").text("content", &thinking.thinking).end()
+        }
+        // Its call is in another message, or nowhere.
+        ContentBlock::ToolResult(result) => tool_message(reply_id, index, &result.id, result),
+        _ => Frame::new().text("id", &id).text("role", "assistant").end(),
+    }
+}
+
+/// What AG-UI has no role for.
+#[derive(Debug)]
+pub(super) struct Activity {
+    pub(super) kind: &'static str,
+    pub(super) content: String,
+}
+
+impl Activity {
+    /// Data is shown when all of it is there.
+    pub(super) fn of(block: &ContentBlock, is_complete: bool) -> Option<Self> {
+        Some(match block {
+            ContentBlock::Data(data) if !is_complete && data.finished_at.is_none() => {
+                let content = Frame::of(part_type(data)).text("mimeType", data.media_type());
+                Self { kind: "recount.data", content: named(content, data).end() }
+            }
+            ContentBlock::Data(data) => Self { kind: "recount.data", content: data_part(data) },
+            ContentBlock::Hint(hint) => Self { kind: "recount.hint", content: hint_content(hint) },
+            ContentBlock::Unknown(other) => Self { kind: "recount.block", content: other.fields.to_json() },
+            _ => return None,
+        })
+    }
+}
+
+fn hint_content(hint: &HintBlock) -> String {
+    Frame::new().json("hint", &result_content(&hint.hint)).optional("source", hint.source.as_deref()).end()
+}

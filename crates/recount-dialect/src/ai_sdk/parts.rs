@@ -1,0 +1,184 @@
+//! The parts of a message, as the chunks that make them.
+
+use recount_message::{
+    ContentBlock, DataBlock, Json, MediaBlock, Msg, Object, Payload, Source, ToolCallBlock, ToolCallState,
+    ToolResultBlock, ToolResultState,
+};
+
+use crate::frame::{Frame, text_or_parts};
+use crate::view::is_open_again;
+
+/// The parts of a message. Data is one when all of it is there, a result changes the part of its call.
+pub(super) fn of(message: &Msg, is_complete: bool) -> Vec<String> {
+    let content = message.content();
+    let parts = content.iter().enumerate().flat_map(|(index, block)| part(content, index, block, is_complete));
+    parts.collect()
+}
+
+pub(super) fn part(content: &[ContentBlock], index: usize, block: &ContentBlock, is_complete: bool) -> Vec<String> {
+    let id = index.to_string();
+    let is_over = is_complete || block.finished_at().is_some();
+    match block {
+        ContentBlock::Text(block) => streamed("text", &id, &block.text, is_over),
+        ContentBlock::Thinking(block) => streamed("reasoning", &id, &block.thinking, is_over),
+        ContentBlock::Data(block) => is_over.then(|| file(block)).into_iter().collect(),
+        ContentBlock::ToolCall(call) => {
+            let id = call_id(content, index);
+            if !is_over {
+                let mut chunks = vec![input_start(&id, &call.name)];
+                chunks.extend(input_delta(&id, &call.input));
+                return chunks;
+            }
+            let is_told =
+                |result: &&ToolResultBlock| is_complete || result.finished_at.is_some() || is_open_again(result);
+            let result = result_of(content, index, call).filter(is_told);
+            let mut chunks = vec![input(&id, call, result.is_some())];
+            chunks.extend((call.state == ToolCallState::Asking && result.is_none()).then(|| approval(&id)));
+            chunks.extend(result.map(|result| output(&id, result)));
+            chunks
+        }
+        ContentBlock::ToolResult(_) => Vec::new(),
+        ContentBlock::Hint(hint) => {
+            let data = Frame::new().json("hint", &payload(&hint.hint)).optional("source", hint.source.as_deref());
+            vec![data_part("hint", &id, &data.end())]
+        }
+        ContentBlock::Unknown(other) => {
+            vec![data_part("block", &id, harmless(&Json::from(other.fields.clone())).as_str())]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn streamed(kind: &str, id: &str, text: &str, is_over: bool) -> Vec<String> {
+    let mut chunks = vec![start(kind, id)];
+    chunks.extend(delta(kind, id, text));
+    chunks.extend(is_over.then(|| end(kind, id)));
+    chunks
+}
+
+pub(super) fn start(kind: &str, id: &str) -> String {
+    Frame::of(&format!("{kind}-start")).text("id", id).end()
+}
+
+pub(super) fn delta(kind: &str, id: &str, text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| Frame::of(&format!("{kind}-delta")).text("id", id).text("delta", text).end())
+}
+
+pub(super) fn end(kind: &str, id: &str) -> String {
+    Frame::of(&format!("{kind}-end")).text("id", id).end()
+}
+
+pub(super) fn data_part(name: &str, id: &str, data: &str) -> String {
+    Frame::of(&format!("data-{name}")).text("id", id).json("data", data).end()
+}
+
+pub(super) fn file(block: &DataBlock) -> String {
+    Frame::of("file").text("mediaType", block.media_type()).text("url", &url_of(block)).end()
+}
+
+/// Where data is: its own URL, or one that holds it.
+fn url_of(block: &DataBlock) -> String {
+    match &block.source {
+        Source::Url(source) => source.url().to_owned(),
+        Source::Base64(source) => format!("data:{};base64,{}", source.media_type, source.data),
+        _ => String::new(),
+    }
+}
+
+/// The id of the call at an index: that in Recount, and a number where it is not the first with that id.
+pub(super) fn call_id(content: &[ContentBlock], index: usize) -> String {
+    let Some(block) = content.get(index) else { return String::new() };
+    let id = block.id();
+    let is_same = |other: &&ContentBlock| matches!(other, ContentBlock::ToolCall(call) if call.id == id);
+    match content.iter().take(index).filter(is_same).count() {
+        0 => id.into_owned(),
+        others => format!("{id}~{}", others + 1),
+    }
+}
+
+/// What became of the call at an index.
+fn result_of<'m>(content: &'m [ContentBlock], index: usize, call: &ToolCallBlock) -> Option<&'m ToolResultBlock> {
+    for block in content.iter().skip(index + 1) {
+        match block {
+            ContentBlock::ToolResult(result) if result.id == call.id => return Some(result),
+            // From here on its id means another call.
+            ContentBlock::ToolCall(other) if other.id == call.id => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+pub(super) fn input_start(id: &str, name: &str) -> String {
+    Frame::of("tool-input-start").text("toolCallId", id).text("toolName", name).json("dynamic", "true").end()
+}
+
+pub(super) fn input_delta(id: &str, text: &str) -> Option<String> {
+    let chunk = || Frame::of("tool-input-delta").text("toolCallId", id).text("inputTextDelta", text).end();
+    (!text.is_empty()).then(chunk)
+}
+
+/// A call whose arguments are there. Only one that somebody else shall execute is the client's to execute.
+pub(super) fn input(id: &str, call: &ToolCallBlock, has_result: bool) -> String {
+    let input = match call.input.trim() {
+        "" => "{}".to_owned(),
+        text => {
+            let input = Json::parse(text).unwrap_or_else(|_| Json::from(call.input.as_str()));
+            harmless(&input).as_str().to_owned()
+        }
+    };
+    let is_own = has_result || call.state != ToolCallState::Submitted;
+    let frame = Frame::of("tool-input-available").text("toolCallId", id).text("toolName", &call.name);
+    let frame = frame.json("input", &input).json("dynamic", "true");
+    frame.json("providerExecuted", if is_own { "true" } else { "false" }).end()
+}
+
+/// A call that asks. The answer names the call.
+pub(super) fn approval(id: &str) -> String {
+    Frame::of("tool-approval-request").text("approvalId", id).text("toolCallId", id).end()
+}
+
+/// What became of a call.
+pub(super) fn output(id: &str, result: &ToolResultBlock) -> String {
+    let failed = || {
+        let text = result.output.text().unwrap_or_else(|| result.state.as_str().to_owned());
+        Frame::of("tool-output-error").text("toolCallId", id).text("errorText", &text).end()
+    };
+    match result.state {
+        ToolResultState::Error | ToolResultState::Interrupted => failed(),
+        ToolResultState::Denied => Frame::of("tool-output-denied").text("toolCallId", id).end(),
+        _ => Frame::of("tool-output-available").text("toolCallId", id).json("output", &payload(&result.output)).end(),
+    }
+}
+
+/// What a tool or a hint says.
+fn payload(payload: &Payload) -> String {
+    text_or_parts(payload, |block| match block {
+        MediaBlock::Text(text) => Frame::of("text").text("text", &text.text).end(),
+        MediaBlock::Data(data) => {
+            let frame = Frame::of("file").text("mediaType", data.media_type()).text("url", &url_of(data));
+            frame.optional("filename", data.name.as_deref()).end()
+        }
+        MediaBlock::Unknown(other) => harmless(&Json::from(other.fields.clone())).as_str().to_owned(),
+        _ => "null".to_owned(),
+    })
+}
+
+/// Free JSON without the keys that could change a JavaScript object's prototype: the library refuses a whole stream for one.
+pub(super) fn harmless(json: &Json) -> Json {
+    let may_be_harmful = ["proto", "\\u"].iter().any(|part| json.as_str().contains(part));
+    if may_be_harmful { without_prototypes(json) } else { json.clone() }
+}
+
+fn without_prototypes(json: &Json) -> Json {
+    if let Some(object) = json.to_object() {
+        let is_prototype = |value: &Json| value.to_object().is_some_and(|value| value.contains_key("prototype"));
+        let is_harmful = |key: &str, value: &Json| key == "__proto__" || key == "constructor" && is_prototype(value);
+        let kept = object.iter().filter(|(key, value)| !is_harmful(key, value));
+        return kept.map(|(key, value)| (key, without_prototypes(value))).collect::<Object>().into();
+    }
+    match json.to_list() {
+        Some(list) => list.iter().map(without_prototypes).collect::<Vec<_>>().into(),
+        None => json.clone(),
+    }
+}
