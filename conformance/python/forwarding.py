@@ -187,6 +187,7 @@ async def java(server: Server) -> None:
     assert decided.decode().splitlines() == ["decided: [true]"], decided
     lines = read.decode().splitlines()
     assert lines[0] == "AGENT_START" and "REQUIRE_USER_CONFIRM" in lines and lines[-1] == "text: So be it.", lines
+    assert lines.count("AGENT_RESULT") == 1 and lines.index("AGENT_RESULT") == lines.index("AGENT_END") - 1, lines
     (message,) = case.messages()
     kinds = [block["type"] for block in message["content"]]
     assert kinds == ["text", "tool_call", "tool_result", "text"], kinds

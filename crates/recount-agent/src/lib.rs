@@ -42,7 +42,7 @@ pub use model::{ChatModel, Reply};
 pub use offload::Offload;
 pub use sink::{Sink, SinkError};
 pub use state::{
-    AgentState, Compressed, Counted, HelperOutcome, HelperState, Mark, Offloaded, Phase, ReplyState, StateError, Stop,
-    StopAfter,
+    AgentState, BackgroundCall, Compressed, Counted, HelperMemory, HelperOutcome, HelperState, Mark, Offloaded, Phase,
+    ReplyState, StateError, Stop, StopAfter,
 };
 pub use stream::{MessageStream, ReplyStream, TextStream};

@@ -109,7 +109,7 @@ fn every_test_that_the_compatibility_page_names_exists() {
         .map(|folder| root().join(folder).join(file))
         .find(|path| path.exists())
         .unwrap_or_else(|| panic!("{file} does not exist"));
-        let written = if file.ends_with(".ts") { format!("(\"{test}\"") } else { format!("fn {test}(") };
+        let written = if file.ends_with(".ts") { format!("\"{test}\"") } else { format!("fn {test}(") };
         assert!(read(&found).contains(&written), "{file} has no test {test}");
         named += 1;
     }

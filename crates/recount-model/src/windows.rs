@@ -44,10 +44,21 @@ fn said_in_name(name: &str) -> Option<u64> {
 }
 
 /// How names begin, and how many tokens are read. The first that fits counts, so a longer one stands before a shorter one.
+///
+/// All of it is what the providers' documentation, or that of gateways to them, said in November 2026. Where they differ it is
+/// the smaller number: a conversation that is summarised early is better than one that is refused.
 type Families = &'static [(&'static str, u64)];
 
 const OPENAI: Families = &[
-    // Of its 400,000 it keeps 128,000 for what it says.
+    ("gpt-5-chat", 128_000),
+    ("gpt-5.1-chat", 128_000),
+    ("gpt-5.2-chat", 128_000),
+    ("gpt-5.4-mini", 272_000),
+    ("gpt-5.4-nano", 272_000),
+    // Of what fits into a call, 128,000 are for what the model says: 1,050,000 in all here, and 400,000 below.
+    ("gpt-5.4", 922_000),
+    ("gpt-5.5", 922_000),
+    ("gpt-5.6", 922_000),
     ("gpt-5", 272_000),
     ("gpt-4.1", 1_047_576),
     ("gpt-4o", 128_000),
@@ -60,35 +71,67 @@ const OPENAI: Families = &[
     ("o4", 200_000),
 ];
 
-const ANTHROPIC: Families = &[("claude", 200_000)];
+const ANTHROPIC: Families = &[
+    ("claude-opus-4-6", 1_000_000),
+    ("claude-opus-5", 1_000_000),
+    ("claude-sonnet-4-6", 1_000_000),
+    ("claude-sonnet-5", 1_000_000),
+    ("claude-haiku-5", 1_000_000),
+    ("claude-fable-5", 1_000_000),
+    ("claude", 200_000),
+];
 
 const DASHSCOPE: Families = &[
+    ("qwen3.8-max", 991_000),
+    ("qwen3.7-max", 991_000),
+    ("qwen3.6-plus", 1_000_000),
     ("qwen3-max", 262_144),
     ("qwen3-coder", 262_144),
     ("qwen-long", 10_000_000),
     ("qwen-max", 32_768),
     ("qwen", 131_072),
     ("qwq", 131_072),
+    ("deepseek-v4", 1_048_576),
     ("deepseek", 131_072),
 ];
 
-const GEMINI: Families = &[("gemini-1.5-pro", 2_097_152), ("gemini", 1_048_576)];
+const GEMINI: Families = &[
+    ("gemini-1.5-pro", 2_097_152),
+    ("gemini-3-pro-image", 65_536),
+    ("gemini-3.1-flash-image", 65_536),
+    ("gemini", 1_048_576),
+];
 
-const DEEPSEEK: Families = &[("deepseek", 131_072)];
+const DEEPSEEK: Families = &[("deepseek-v4", 1_048_576), ("deepseek", 131_072)];
 
-const MOONSHOT: Families = &[("kimi", 131_072), ("moonshot-v1", 8_192)];
+const MOONSHOT: Families =
+    &[("kimi-k2-0711", 131_072), ("kimi-k2", 262_144), ("kimi", 131_072), ("moonshot-v1", 8_192)];
 
 const XAI: Families = &[
     ("grok-4-fast", 2_000_000),
     ("grok-4-1-fast", 2_000_000),
+    ("grok-4.1-fast", 2_000_000),
+    // The provider says 2,000,000, gateways say half of it.
+    ("grok-4.20", 1_000_000),
+    ("grok-4.3", 1_000_000),
+    ("grok-4.5", 500_000),
     ("grok-code", 256_000),
+    ("grok-build", 256_000),
     ("grok-4", 256_000),
     ("grok", 131_072),
 ];
 
-const MINIMAX: Families = &[("minimax-m1", 1_000_000), ("minimax-text", 1_000_000), ("minimax", 204_800)];
+const MINIMAX: Families =
+    &[("minimax-m3", 1_000_000), ("minimax-m1", 1_000_000), ("minimax-text", 1_000_000), ("minimax", 204_800)];
 
-const VOLCENGINE: Families = &[("doubao-seed", 256_000), ("doubao", 131_072), ("deepseek", 131_072)];
+const VOLCENGINE: Families = &[
+    ("doubao-seed", 256_000),
+    ("doubao", 131_072),
+    ("kimi-k2", 256_000),
+    ("glm", 200_000),
+    ("deepseek-v4", 1_048_570),
+    ("deepseek", 128_000),
+];
 
 #[cfg(test)]
 mod tests {
@@ -100,6 +143,10 @@ mod tests {
             (Provider::OpenAi, "gpt-4o-mini", Some(128_000)),
             (Provider::OpenAi, "gpt-4-0613", Some(8_192)),
             (Provider::OpenAi, "openai/gpt-5-mini", Some(272_000)),
+            (Provider::OpenAi, "gpt-5.5-2026-04-23", Some(922_000)),
+            (Provider::Anthropic, "claude-opus-5-5", Some(1_000_000)),
+            (Provider::Moonshot, "kimi-k2.6", Some(262_144)),
+            (Provider::DeepSeek, "deepseek-v4-flash", Some(1_048_576)),
             (Provider::OpenAiResponses, "o3", Some(200_000)),
             (Provider::DashScope, "Qwen3-Max", Some(262_144)),
             (Provider::Gemini, "gemini-2.5-flash", Some(1_048_576)),

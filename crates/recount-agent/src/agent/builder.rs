@@ -19,7 +19,7 @@ use crate::offload::Offload;
 use crate::permission::Permissions;
 use crate::sink::{Nowhere, Sink};
 use crate::stamps::SharedStamps;
-use crate::state::AgentState;
+use crate::state::{AgentState, BackgroundCall, HelperMemory};
 use crate::tool::{Tool, Toolkit, ToolkitError};
 use crate::view::ResultLimit;
 
@@ -47,6 +47,8 @@ pub struct AgentBuilder {
     sink: Box<dyn Sink>,
     conversation: Vec<Msg>,
     saved: Option<Saved>,
+    still_running: Vec<BackgroundCall>,
+    memories: BTreeMap<String, HelperMemory>,
 }
 
 /// Why an agent cannot be put together.
@@ -94,6 +96,8 @@ impl AgentBuilder {
             sink: Box::new(Nowhere),
             conversation: Vec::new(),
             saved: None,
+            still_running: Vec::new(),
+            memories: BTreeMap::new(),
         }
     }
 
@@ -250,6 +254,21 @@ impl AgentBuilder {
         self
     }
 
+    /// With what the user has said to it when it worked for another agent before.
+    pub(crate) fn remembering(mut self, memory: HelperMemory) -> Self {
+        self.permissions = Some(memory.permissions);
+        self.memories = memory.helpers;
+        self
+    }
+
+    /// Which tools in the background of the agent that is [resumed](Self::resume) still run, because the agent that started
+    /// them is still there. Whoever has that one tells this one the outcome, by [`Agent::hint`]. Of any other the model is told
+    /// that its outcome is not known.
+    pub fn still_running(mut self, calls: impl IntoIterator<Item = BackgroundCall>) -> Self {
+        self.still_running = calls.into_iter().collect();
+        self
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -282,13 +301,17 @@ impl AgentBuilder {
         let toolkit = self.toolkit?;
         let (state, conversation, open, helpers) = match self.saved {
             Some(saved) => {
-                let Parts { state, conversation, open, helpers } = saved.into_parts();
+                let Parts { mut state, conversation, open, helpers } = saved.into_parts();
+                let open_reply = open.iter().map(|open| open.fold.message());
+                let messages: Vec<&Msg> = conversation.iter().chain(open_reply).collect();
+                state.lose_background(&messages, |call| self.still_running.contains(call));
                 (state, conversation, open, helpers)
             }
             None => {
                 let mut state = AgentState::new(self.session_id.unwrap_or_else(|| self.stamps.id()));
                 state.groups = toolkit.initially_active();
                 state.permissions = self.permissions.unwrap_or_default();
+                state.helper_memories = self.memories;
                 (state, self.conversation, None, BTreeMap::new())
             }
         };

@@ -10,7 +10,7 @@ use crate::BoxFuture;
 use crate::input::Input;
 use crate::several;
 use crate::sink::{Sink, SinkError};
-use crate::state::{AgentState, HelperOutcome, HelperState};
+use crate::state::{AgentState, HelperMemory, HelperOutcome, HelperState};
 use crate::tool::{ToolContext, ToolOutput};
 
 /// The place of an agent that works on a call of another one.
@@ -49,6 +49,18 @@ impl Helper {
         others.retain(|id, _| *id != helper.reply_id && inner.call_of_helper(id).as_ref() == Some(&self.call_id));
         let open = OpenReply { fold: reply, place: 1 };
         Some(Saved::of(helper.state.clone(), vec![task], Some(open), &others))
+    }
+
+    /// What the user has said to it when it was called before, if anything.
+    pub(crate) fn memory(&self, tool: &str) -> Option<HelperMemory> {
+        self.host.lock().state.helper_memories.get(tool).cloned()
+    }
+
+    /// Keeps what the user has said to it for the next time, where that is more than it knew at first.
+    pub(crate) fn remember(&self, tool: &str, at_first: &HelperMemory, now: HelperMemory) {
+        if now != *at_first {
+            self.host.change(|state| state.helper_memories.insert(tool.to_owned(), now));
+        }
     }
 
     /// The answer that it was waiting for.

@@ -221,7 +221,36 @@ impl Agent {
 
     /// Says something to the model from outside: before it is asked the next time, in this reply or in the next one.
     pub fn hint(&self, hint: HintBlock) {
-        self.shared.change(|state| state.hints.push(hint));
+        self.shared.change(|state| state.take_hint(hint));
+    }
+
+    /// Has the conversation summarised before the model is asked the next time, in this reply or in the next one, however much
+    /// room there is. `recount.compressed` tells of it. Where there is too little to summarise, nothing happens.
+    ///
+    /// ```
+    /// use recount_agent::Agent;
+    /// use recount_agent::scripted::ScriptedModel;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let model = ScriptedModel::new()
+    ///     .says("It rains.")
+    ///     .then()
+    ///     .says("They spoke of rain.")
+    ///     .then()
+    ///     .says("Still.");
+    /// let agent = Agent::builder("Friday").model(model.clone()).runtime_state(None).build()?;
+    /// agent.reply("How is the weather where you are, and how was it yesterday?").await?;
+    /// agent.compress();
+    /// agent.reply("And now?").await?;
+    /// // The model was asked for a summary first, and then shown it.
+    /// let asked = model.asked();
+    /// assert!(asked[2].messages[0].text_or_empty().contains("They spoke of rain."));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn compress(&self) {
+        self.shared.change(|state| state.compress = true);
     }
 
     /// Takes what shall be said to the model and was not said yet, waiting for tools that run in the background. Nothing when

@@ -10,6 +10,7 @@ use super::work::Work;
 use crate::BoxFuture;
 use crate::agent::Shared;
 use crate::middleware::{Act, Middleware, Next};
+use crate::state::BackgroundCall;
 use crate::tool::{BackgroundReport, CallIds, Mounted, Tool, ToolContext, ToolError, ToolOutput, ToolSays, ToolSpec};
 
 impl Work {
@@ -25,6 +26,8 @@ impl Work {
         };
         let session_id = self.shared.lock().state.session_id.clone();
         let ids = CallIds::of(session_id, self.message().id(), &call_id);
+        let started = BackgroundCall::new(self.message().id(), &call_id, &layered.spec().name);
+        self.shared.change(|state| state.background.push(started));
         if let Some(reports) = self.shared.take_reports() {
             tokio::spawn(report(Arc::downgrade(&self.shared), reports));
         }
@@ -40,7 +43,7 @@ async fn report(shared: Weak<Shared>, mut reports: mpsc::UnboundedReceiver<Backg
         let Some(shared) = shared.upgrade() else { return };
         match report {
             BackgroundReport::Done { hint, .. } => {
-                shared.change(|state| state.hints.push(*hint));
+                shared.change(|state| state.take_hint(*hint));
                 shared.untold.send_modify(|untold| *untold = untold.saturating_sub(1));
             }
             BackgroundReport::Says { says: ToolSays::Signal { name, value }, .. } => shared.signal(name, value),

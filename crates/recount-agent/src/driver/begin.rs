@@ -50,6 +50,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, input: Input, form: Option<Form>) -> R
         form,
         again: Vec::new(),
         shown: None,
+        may_force: true,
         stage: Stage::Between,
         endings: 0,
         has_worked: false,

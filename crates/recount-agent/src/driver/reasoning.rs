@@ -10,6 +10,7 @@ use recount_model::estimate_tokens;
 use recount_model::format::ToolChoice;
 use tokio_util::sync::CancellationToken;
 
+use super::room::Because;
 use super::work::{Failure, Work};
 use crate::machine::{CallPlan, Choice};
 use crate::middleware::{Next, Request};
@@ -19,11 +20,11 @@ use crate::view;
 
 impl Work {
     /// Asks the model. Where that fails it is asked again, and then the next one.
-    pub(crate) async fn reason(&mut self, plan: CallPlan) -> Result<(), Failure> {
+    pub(crate) async fn reason(&mut self, mut plan: CallPlan) -> Result<(), Failure> {
         self.tell_hints();
         let unsaid = self.tell_runtime_state();
         self.put_aside().await;
-        let mut is_counted = false;
+        let (mut is_counted, mut was_too_long) = (false, false);
         let layers = Arc::clone(&self.shared.config.middleware);
         let models = self.shared.config.models.clone();
         let mut attempt = 1_u32;
@@ -32,16 +33,21 @@ impl Work {
             if let Some((from, _)) = &failed {
                 self.signal(CustomName::Fallback.as_str(), [("from", *from), ("to", model.name())]);
             }
-            for retry in 0..=self.shared.config.max_retries {
-                if let Some((name, error)) = failed.as_ref().filter(|_| retry > 0) {
+            let mut retries = 0..self.shared.config.max_retries;
+            let mut is_first = true;
+            loop {
+                if let Some((name, error)) = failed.as_ref().filter(|_| !is_first) {
                     attempt += 1;
                     let mut told = Object::from([("attempt", attempt)]);
                     told.insert("model", *name);
                     told.insert("class", error.class().as_str());
                     self.signal(CustomName::Retry.as_str(), told);
                 }
+                if !self.may_force && plan.choice == Choice::StructuredOutput {
+                    plan.choice = Choice::Free;
+                }
                 let mut request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
-                if retry == 0 && self.make_room(&request).await? {
+                if std::mem::take(&mut is_first) && self.make_room(&request).await? {
                     request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
                 }
                 if self.cancel.is_cancelled() {
@@ -59,9 +65,17 @@ impl Work {
                 if self.cancel.is_cancelled() {
                     return Ok(());
                 }
-                let may_pass = may_pass(&error);
+                let is_again = if error.is_too_long() {
+                    let request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
+                    !std::mem::replace(&mut was_too_long, true) && self.compress(&request, Because::Refused).await?
+                } else if plan.choice == Choice::StructuredOutput && error.class() == ErrorType::InvalidRequest {
+                    // Some models cannot be made to call a tool, while they think say. They are asked to.
+                    std::mem::take(&mut self.may_force)
+                } else {
+                    may_pass(&error) && retries.next().is_some()
+                };
                 failed = Some((model.name(), error));
-                if !may_pass {
+                if !is_again {
                     break;
                 }
             }

@@ -2,15 +2,36 @@
 
 use std::sync::Arc;
 
-use recount_message::{CustomName, ErrorType, Json, Msg, Object, Usage};
-use recount_model::estimate_tokens;
+use recount_message::{CustomName, ErrorType, Json, Msg, Object, Role, Usage};
+use recount_model::{estimate_block_tokens, estimate_tokens};
 
 use super::work::{Failure, Work};
-use crate::compress::{Ask, Shown, Summary, best_cut, summarise, transcript};
+use crate::compress::{Ask, Compression, Shown, Summary, best_cut, summarise, transcript};
 use crate::middleware::{Compress, Next, Request};
 use crate::offload::{Offload, file_name};
 use crate::state::{Compressed, Counted, Mark, Offloaded};
 use crate::view::{self, TooMuch, View};
+
+/// Why a conversation is summarised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Because {
+    /// The window is nearly full.
+    Full,
+    /// Somebody wants it.
+    Wanted,
+    /// The provider says that it is too long.
+    Refused,
+}
+
+impl Because {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Wanted => "wanted",
+            Self::Refused => "refused",
+        }
+    }
+}
 
 impl Work {
     pub(super) fn view(&self) -> View {
@@ -65,19 +86,41 @@ impl Work {
         view::too_much(shown.iter().copied(), limit, config.max_images, &inner.state.offloaded)
     }
 
-    /// Summarises the oldest part of the conversation if the request is too long. Says whether the request is another one
-    /// now.
+    /// Summarises the oldest part of the conversation if the request is too long, or if somebody wants it. Says whether the
+    /// request is another one now.
     pub(super) async fn make_room(&mut self, request: &Request) -> Result<bool, Failure> {
-        let Some(compression) = self.shared.config.compression.clone() else { return Ok(false) };
+        let wanted = self.shared.lock().state.compress;
+        if wanted {
+            self.shared.change(|state| state.compress = false);
+            return self.compress(request, Because::Wanted).await;
+        }
+        self.compress(request, Because::Full).await
+    }
+
+    /// Summarises, for a reason, the oldest part of the conversation. Says whether the request is another one now.
+    pub(super) async fn compress(&mut self, request: &Request, because: Because) -> Result<bool, Failure> {
+        let configured = self.shared.config.compression.clone();
+        // Who wants a summary gets one, also where nobody else would make one.
+        let Some(compression) = configured.or_else(|| (because == Because::Wanted).then(Compression::default)) else {
+            return Ok(false);
+        };
         let room = compression.room(&*request.model);
         let estimate = estimate_tokens(&request.messages, &request.options.tools).max(1);
         let tokens = self.shared.lock().state.counted.map_or(estimate, |counted| counted.now(estimate));
-        if tokens < room.trigger {
+        if because == Because::Full && tokens < room.trigger {
             return Ok(false);
         }
         // The cut is found by estimates, so what the provider counts is brought to their measure.
         let measured = |limit: u64| limit.saturating_mul(estimate) / tokens.max(1);
-        let Some((until, messages)) = self.cut(measured(room.keep), measured(room.trigger)) else { return Ok(false) };
+        let said = request.messages.iter().filter(|message| message.role() != Role::System);
+        let said: u64 = said.flat_map(Msg::content).map(estimate_block_tokens).sum();
+        let (keep, trigger, window) = match because {
+            Because::Full => (measured(room.keep), measured(room.trigger), room.window),
+            Because::Wanted => (measured(room.keep).min(said / 5), said, room.window),
+            // How much the model reads is less than was thought.
+            Because::Refused => (measured(room.keep).min(said / 4), said / 2, room.window.min(tokens / 2).max(1)),
+        };
+        let Some((until, messages)) = self.cut(keep, trigger) else { return Ok(false) };
         let layers = Arc::clone(&self.shared.config.middleware);
         let compress = Compress {
             agent: self.shared.config.name.clone(),
@@ -86,7 +129,7 @@ impl Work {
             earlier: self.shared.lock().state.compressed.as_ref().and_then(|earlier| earlier.summary.clone()),
             instructions: compression.instructions.clone(),
             tokens,
-            window: room.window,
+            window,
             cancel: self.cancel.clone(),
         };
         let summary = Next::of(&layers).compress(compress).await;
@@ -98,11 +141,21 @@ impl Work {
         {
             return Err(Failure::internal(format!("the conversation cannot be summarised: {failure}")));
         }
+        let mut told = Object::from([("reply_id", self.message().id()), ("because", because.as_str())]);
+        told.insert("tokens", tokens);
+        told.insert("window", window);
+        if let (Err(failure), Because::Wanted) = (&summary, because) {
+            // There was room for all of it, so all of it stays.
+            told.insert("how", "nothing");
+            told.insert("error", failure.to_string());
+            self.signal(CustomName::Compressed.as_str(), told);
+            return Ok(false);
+        }
         let kept_in = match &self.shared.config.offload {
             Some(offload) => keep_transcript(offload, &until, &messages).await,
             None => None,
         };
-        self.leave_out(until, summary, kept_in, [("tokens", tokens), ("window", room.window)]);
+        self.leave_out(until, summary, kept_in, told);
         Ok(true)
     }
 
@@ -131,19 +184,11 @@ impl Work {
         Some((until, view.messages(left_out).collect()))
     }
 
-    fn leave_out(
-        &mut self,
-        until: Mark,
-        summary: Result<Summary, Failure>,
-        kept_in: Option<String>,
-        sizes: [(&'static str, u64); 2],
-    ) {
-        let mut told = Object::from([("reply_id", self.message().id())]);
+    fn leave_out(&mut self, until: Mark, summary: Result<Summary, Failure>, kept_in: Option<String>, mut told: Object) {
         told.insert("how", if summary.is_ok() { "summary" } else { "truncation" });
         let mut mark = Object::from([("message_id", until.message_id.as_str())]);
         mark.insert("blocks", until.blocks as u64);
         told.insert("until", mark);
-        sizes.into_iter().for_each(|(name, tokens)| told.insert(name, tokens));
         told.insert("path", kept_in.as_deref().map_or_else(Json::null, Json::from));
         match &summary {
             Ok(summary) => {

@@ -28,6 +28,8 @@ pub struct Work {
     pub(crate) again: Vec<String>,
     /// The message as the last request had it, which the next one goes on from.
     pub(super) shown: Option<Msg>,
+    /// No model has refused to be made to call a tool.
+    pub(super) may_force: bool,
     pub(super) stage: Stage,
     /// How often the rounds have come to an end.
     pub(super) endings: u32,

@@ -12,7 +12,7 @@ use crate::agent::{Agent, AgentBuilder, Helper};
 use crate::error::Error;
 use crate::input::Input;
 use crate::permission::{Opinion, Surroundings};
-use crate::state::HelperOutcome;
+use crate::state::{HelperMemory, HelperOutcome};
 use crate::tool::derive::schema_of;
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 
@@ -72,6 +72,12 @@ impl SubAgent {
             return Ok(done);
         }
         let builder = (self.build)().session_id(context.session_id()).stamps(helper.stamps()).sink(helper.sink());
+        let tool = self.spec.name.as_str();
+        let at_first = HelperMemory::of(&builder.initial_state(""));
+        let builder = match helper.memory(tool) {
+            Some(memory) => builder.remembering(memory),
+            None => builder,
+        };
         let (builder, input) = match helper.left(task.clone()) {
             Some(saved) => (builder.resume(saved), helper.take_answer().unwrap_or_else(|| ().into())),
             None => (builder, Input::from(task).recorded().part_of(context.reply_id(), context.call_id())),
@@ -86,7 +92,9 @@ impl SubAgent {
             Err(error) => return Ok(output(Err(error))),
         };
         helper.note(recorded.as_ref());
-        match reply.into_msg().await {
+        let answered = reply.into_msg().await;
+        helper.remember(tool, &at_first, HelperMemory::of(&agent.state()));
+        match answered {
             Ok(message) if message.finished_at().is_none() => Ok(ToolOutput::parked()),
             answered => Ok(output(answered)),
         }

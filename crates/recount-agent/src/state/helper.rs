@@ -1,8 +1,11 @@
 //! What is known of an agent that works for this one.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::AgentState;
+use crate::permission::Permissions;
 
 /// What is known of an agent that works on a call of this one's reply, until the call has its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +28,25 @@ pub struct HelperOutcome {
     pub text: String,
     /// It did not do what it was asked to.
     pub failed: bool,
+}
+
+/// What the user has said to an agent that works for this one, for the next time that it is called: each call builds it anew.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct HelperMemory {
+    /// What it may do.
+    pub permissions: Permissions,
+    /// The same of those who work for it, by the names of their tools.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub helpers: BTreeMap<String, Self>,
+}
+
+impl HelperMemory {
+    /// What is known when an agent with this state is done.
+    pub(crate) fn of(state: &AgentState) -> Self {
+        Self { permissions: state.permissions.clone(), helpers: state.helper_memories.clone() }
+    }
 }
 
 impl HelperState {

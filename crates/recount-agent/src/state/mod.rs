@@ -3,14 +3,17 @@
 //! The message of a reply is never a part of it: that is the fold of the reply's events. What is here are the things that no
 //! event says: how many rounds the reply has taken, which form its answer shall have, what the user has allowed.
 
+mod background;
 mod codec;
 mod helper;
 mod hints;
 mod reply;
 mod room;
 
+pub use background::BackgroundCall;
+pub(crate) use background::background_hint;
 pub use codec::StateError;
-pub use helper::{HelperOutcome, HelperState};
+pub use helper::{HelperMemory, HelperOutcome, HelperState};
 pub use reply::{Phase, ReplyState, Stop, StopAfter};
 pub use room::{Compressed, Counted, Mark, Offloaded};
 
@@ -48,6 +51,12 @@ pub struct AgentState {
     /// What shall be said to the model before it is asked the next time.
     #[serde(with = "hints")]
     pub hints: Vec<HintBlock>,
+    /// The tools that work in the background, until the model is told what came of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<BackgroundCall>,
+    /// The conversation is summarised before the model is asked the next time, however much room there is.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compress: bool,
     /// What requests leave out of the conversation, and what they have instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compressed: Option<Compressed>,
@@ -57,6 +66,9 @@ pub struct AgentState {
     /// The agents that work for this one, by the calls that they work on.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub helpers: BTreeMap<String, HelperState>,
+    /// What the user has said to those who work for this one, by the names of their tools.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub helper_memories: BTreeMap<String, HelperMemory>,
     /// What the last request had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,

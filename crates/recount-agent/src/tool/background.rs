@@ -5,11 +5,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use recount_message::{HintBlock, HintLabel, MediaBlock, Object, Payload, Source, ToolResultState};
+use recount_message::{HintBlock, MediaBlock, Object, Payload, Source, ToolResultState};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{CallIds, Mounted, ToolContext, ToolError, ToolOutput, ToolSays};
+use crate::state::background_hint;
 
 /// So long a tool may take to clean up once it is cancelled.
 const GRACE: Duration = Duration::from_secs(2);
@@ -260,8 +261,7 @@ impl Kept {
                 Payload::from(self.blocks)
             }
         };
-        let label = HintLabel { label: "Background tool".to_owned(), sublabel: Some(name.clone()) };
-        HintBlock::new(hint).with_id(format!("{}.outcome", run.ids.call_id)).with_label(&label)
+        background_hint(hint, &run.ids.call_id, name)
     }
 }
 

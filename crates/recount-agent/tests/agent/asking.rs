@@ -1,9 +1,11 @@
 //! Plain questions, tools, and answers that are waited for.
 
 use pretty_assertions::assert_eq;
-use recount_agent::scripted::ScriptedModel;
+use recount_agent::scripted::{Answer, ScriptedModel};
+use recount_agent::tool::STRUCTURED_OUTPUT;
 use recount_agent::{Agent, Saved};
-use recount_message::{ConfirmResult, FinishedReason, GenerateReason, Msg, UserConfirmResultEvent};
+use recount_message::{ConfirmResult, ErrorType, FinishedReason, GenerateReason, Json, Msg, UserConfirmResultEvent};
+use recount_model::decode::{CallError, CallErrorKind};
 
 use crate::support::{agent, careful, echo, elsewhere, folded, order, say};
 
@@ -83,4 +85,24 @@ async fn a_confirmation_in_another_process() {
     events.extend(more);
     assert_eq!(folded(&events), second.messages()[1]);
     assert_eq!(second.messages()[1].id(), waiting.id());
+}
+
+/// Some models refuse to be made to call a tool, while they think say.
+#[tokio::test]
+async fn a_model_that_cannot_be_forced_is_asked() {
+    let refused =
+        CallError::new(CallErrorKind::Provider, ErrorType::InvalidRequest, "400: tool_choice is not supported");
+    let model = ScriptedModel::new()
+        .says("It is 42.")
+        .then()
+        .answer(Answer::new().fail_with(refused))
+        .says("As I said.")
+        .then()
+        .calls(STRUCTURED_OUTPUT, r#"{"number": 42}"#);
+    let agent = agent(&model).max_iterations(1).build().unwrap();
+    let schema = Json::parse(r#"{"type": "object", "properties": {"number": {"type": "integer"}}}"#).unwrap();
+    let message = agent.reply_stream_with_schema("How much?", schema).unwrap().into_msg().await.unwrap();
+    assert_eq!(message.structured_output().unwrap().to_json(), r#"{"number":42}"#);
+    let forced: Vec<bool> = model.asked().iter().map(|asked| asked.tool_choice.is_some()).collect();
+    assert_eq!(forced, [false, true, false, false]);
 }

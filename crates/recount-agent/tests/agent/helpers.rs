@@ -376,3 +376,26 @@ async fn a_helper_waits_on_for_an_answer_that_it_takes() {
     assert_eq!(helper.result_of("h1").unwrap().output.text().as_deref(), Some("2 times"));
     assert_eq!(reply.text().as_deref(), Some("42, then."));
 }
+
+/// Each call builds it anew, and what the user has said to it stays.
+#[tokio::test]
+async fn what_the_user_allows_a_helper_is_allowed_the_next_time() {
+    let model = ScriptedModel::new()
+        .calls_as("c1", "research", TASK)
+        .then()
+        .says("42, then.")
+        .then()
+        .calls_as("c2", "research", TASK)
+        .then()
+        .says("Still 42.");
+    let agent = helped(&model).build().unwrap();
+    let first = say(&agent, "Well?").await;
+    let (reply_id, call) = asked(&first);
+    let rules = call.suggested_rules.clone();
+    assert!(!rules.is_empty());
+    let always = UserConfirmResultEvent::new(reply_id, [ConfirmResult::allow(call).with_rules(rules)]);
+    say(&agent, always).await;
+    let saved = Saved::from_json(&agent.save().unwrap().to_json()).unwrap();
+    let elsewhere = helped(&model).stamps(elsewhere()).resume(saved).build().unwrap();
+    assert_eq!(elsewhere.reply("Sure?").await.unwrap().text().as_deref(), Some("Still 42."));
+}

@@ -2,12 +2,14 @@
 
 use pretty_assertions::assert_eq;
 use recount_agent::middleware::{Compress, Middleware, Next};
-use recount_agent::scripted::{Asked, Gate, ScriptedModel};
+use recount_agent::scripted::{Answer, Asked, Gate, ScriptedModel};
 use recount_agent::tool::STRUCTURED_OUTPUT;
 use recount_agent::{Agent, AgentBuilder, BoxFuture, Compression, Error, Failure, Saved, Summary};
 use recount_message::{
-    AgentEvent, ContentBlock, EventKind, FinishedReason, Json, Msg, Object, ThinkingBlock, ToolResultBlock,
+    AgentEvent, ContentBlock, ErrorType, EventKind, FinishedReason, Json, Msg, Object, ThinkingBlock, ToolResultBlock,
 };
+
+use recount_model::decode::{CallError, CallErrorKind};
 
 use crate::support::{Kept, agent, drain, echo, elsewhere, folded, order, say};
 
@@ -282,4 +284,73 @@ async fn the_summary_is_kept_with_its_event() {
     assert!(state.compressed.is_some_and(|compressed| compressed.until.message_id == "m3"));
     // The round had not begun to count: a process that dies here loses nothing.
     assert_eq!(state.reply.unwrap().iteration, 0);
+}
+
+#[tokio::test]
+async fn a_summary_can_be_wanted() {
+    let (model, by) = (ScriptedModel::new().says("Hello.").then().says("Again."), summariser(&["They counted words."]));
+    let agent = small(&model, &by).compression(Compression::new(100_000).by(by.clone())).build().unwrap();
+    agent.compress();
+    let events = say(&agent, "Hi").await;
+    assert_eq!(order(&events)[..3], ["REPLY_START", "recount.compressed", "MODEL_CALL_START"]);
+    let told = told(&events, "recount.compressed")[0];
+    assert_eq!(told.get("because").and_then(Json::to_text).as_deref(), Some("wanted"));
+    let texts = shown(&model.asked()[0]);
+    assert!(texts.len() < 6 && texts[1].contains("They counted words."), "{texts:#?}");
+    assert_eq!(folded(&events).text().as_deref(), Some("Hello."));
+    // It was wanted once.
+    assert!(!order(&say(&agent, "Hi").await).contains(&"recount.compressed".to_owned()));
+}
+
+#[tokio::test]
+async fn a_summary_that_is_wanted_and_cannot_be_had_takes_nothing_away() {
+    let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new().fails("no").then().fails("no"));
+    let agent = agent(&model).conversation(talk()).compression(Compression::new(100_000).by(by)).build().unwrap();
+    agent.compress();
+    let events = say(&agent, "Hi").await;
+    let told = told(&events, "recount.compressed")[0];
+    assert_eq!(told.get("how").and_then(Json::to_text).as_deref(), Some("nothing"));
+    assert!(told.get("error").is_some());
+    // The prompt, five messages, and what was asked.
+    assert_eq!(model.asked()[0].messages.len(), 7);
+    assert_eq!(agent.state().compressed, None);
+}
+
+fn too_long() -> Answer {
+    let said = "400: prompt is too long: 208310 tokens > 200000 maximum";
+    Answer::new().fail_with(CallError::new(CallErrorKind::Provider, ErrorType::InvalidRequest, said))
+}
+
+#[tokio::test]
+async fn what_the_provider_finds_too_long_is_summarised_and_asked_again() {
+    let (model, by) = (ScriptedModel::new().answer(too_long()).says("Hello."), summariser(&["They counted words."]));
+    let agent = small(&model, &by).compression(Compression::new(100_000).by(by.clone())).build().unwrap();
+    let events = say(&agent, "Hi").await;
+    let first = order(&events);
+    assert_eq!(
+        first[..6],
+        [
+            "REPLY_START",
+            "MODEL_CALL_START",
+            "MODEL_CALL_END interrupted",
+            "recount.compressed",
+            "recount.retry",
+            "MODEL_CALL_START"
+        ]
+    );
+    let told = told(&events, "recount.compressed")[0];
+    assert_eq!(told.get("because").and_then(Json::to_text).as_deref(), Some("refused"));
+    let asked = model.asked();
+    assert!(asked[1].messages.len() < asked[0].messages.len());
+    assert_eq!(folded(&events).text().as_deref(), Some("Hello."));
+}
+
+#[tokio::test]
+async fn what_is_still_too_long_fails() {
+    let model = ScriptedModel::new().answer(too_long()).answer(too_long()).says("Never.");
+    let by = summariser(&["They counted words."]);
+    let agent = small(&model, &by).compression(Compression::new(100_000).by(by.clone())).build().unwrap();
+    let Err(Error::Failed { error, .. }) = agent.reply("Hi").await else { panic!() };
+    assert!(error.message.contains("too long"), "{}", error.message);
+    assert_eq!(model.asked().len(), 2);
 }

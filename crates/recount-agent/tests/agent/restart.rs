@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 use recount_agent::scripted::ScriptedModel;
 use recount_agent::tool::{FunctionTool, NoArguments};
 use recount_agent::{Agent, AgentBuilder, Error, OnRestart, Refusal, Saved};
-use recount_message::{AgentEvent, FinishedReason, Fold, Msg, ToolResultState};
+use recount_message::{AgentEvent, EventKind, FinishedReason, Fold, HintBlock, Msg, ToolResultState};
 
 use crate::support::{Kept, agent, echo, elsewhere, order, say};
 
@@ -172,4 +172,55 @@ async fn d19_a_call_that_was_left_is_run_in_its_own_reply() {
     assert_eq!(message.id(), reply_id);
     assert_eq!(message.result_of("c1").unwrap().output.text().as_deref(), Some("search ran"));
     assert_eq!(model.asked().len(), 1);
+}
+
+/// An agent whose tool works in the background for ever, after its reply has ended.
+async fn with_background() -> Kept {
+    let kept = Kept::default();
+    let model = ScriptedModel::new().calls_as("c1", "build", "{}").then().says("Started.");
+    let agent = agent(&model).tool(never()).sink(kept.clone()).build().unwrap();
+    agent.reply("Build it.").await.unwrap();
+    kept
+}
+
+fn never() -> FunctionTool<NoArguments> {
+    let build = FunctionTool::new("build", "Builds.", |_: NoArguments| async { std::future::pending::<Ran>().await });
+    build.background()
+}
+
+type Ran = Result<&'static str, recount_agent::tool::ToolError>;
+
+#[tokio::test]
+async fn what_came_of_a_tool_in_the_background_is_not_known() {
+    let first = with_background().await;
+    let (saved, events) = left(&first, usize::MAX);
+    let model = ScriptedModel::new().says("I see.").then().says("Yes.");
+    let kept = Kept::default();
+    let second = again(&model).tool(never()).sink(kept.clone()).resume(saved).build().unwrap();
+    let told = say(&second, "Is it green?").await;
+    let EventKind::HintBlock(hint) = &told[1].kind else { panic!("{:?}", order(&told)) };
+    assert_eq!(hint.block_id, "c1.outcome");
+    assert!(hint.hint.text().unwrap().contains("not known"));
+    assert!(model.asked()[0].messages.iter().any(Msg::has::<HintBlock>));
+
+    // Once, also when the next process dies.
+    let mut fold = Fold::new();
+    fold.extend(events.iter().chain(&kept.events()));
+    let saved = Saved::new(kept.state(), fold.checkpoint());
+    let third = again(&model).tool(never()).resume(saved).build().unwrap();
+    assert!(!order(&say(&third, "Sure?").await).contains(&"HINT_BLOCK".to_owned()));
+}
+
+#[tokio::test]
+async fn a_tool_in_the_background_that_still_runs_is_told_of_by_whoever_has_it() {
+    let first = with_background().await;
+    let (saved, _) = left(&first, usize::MAX);
+    let calls = saved.state().background.clone();
+    let model = ScriptedModel::new().says("Not yet.").then().says("It is.");
+    let second = again(&model).tool(never()).still_running(calls).resume(saved).build().unwrap();
+    assert!(!order(&say(&second, "Is it green?").await).contains(&"HINT_BLOCK".to_owned()));
+    assert_eq!(second.state().background.len(), 1);
+    second.hint(HintBlock::new("It is green.").with_id("c1.outcome"));
+    assert!(second.state().background.is_empty());
+    assert!(order(&say(&second, ()).await).contains(&"HINT_BLOCK".to_owned()));
 }

@@ -34,6 +34,9 @@ impl Model {
     /// [fallbacks](Model::fallback) are asked. Both are told in the reply: `recount.retry {attempt, model, class}` and
     /// `recount.fallback {from, to}`. Once something was shown, nothing is repeated.
     ///
+    /// A form that the answer shall have ([`CallOptions::structured`]) is asked for in the best way that the provider has. One
+    /// that it refuses for a model is stepped down from, told as a retry, until there is no [other way](crate::format::StructuredWay::ladder).
+    ///
     /// When the future is dropped the connection is closed. The model call is then still open in the reply, which
     /// [`ReplyWriter::interrupt_model_call`] or the end of the reply closes. A [token](CallOptions::cancelled_by) does both.
     ///
@@ -201,7 +204,8 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
         model.check_key()?;
         let wanted = model.formatter.needs(messages);
         cancel.run_until_cancelled(self.gathered.bring(wanted, &first.media)).await.ok_or_else(cancelled)?;
-        let request = model.request(messages, self.options, &self.gathered, notes)?;
+        let mut request = model.request(messages, self.options, &self.gathered, notes)?;
+        let mut other_ways = self.options.other_ways(model.provider, &model.settings).into_iter();
         let mut attempt = 1_u32;
         let mut spent = None;
         loop {
@@ -211,16 +215,21 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
                 Err(failure) => failure,
             };
             spent = together(spent, failure.usage.take());
+            let other_way = failure.may_pass_otherwise().then(|| other_ways.next()).flatten();
+            if let Some(way) = other_way {
+                notes.clear();
+                request = model.request(messages, &self.options.in_way(way), &self.gathered, notes)?;
+                attempt += 1;
+                tell_retry(reply, attempt, model, &failure.error);
+                continue;
+            }
             let longest_wait = first.retries.longest_wait;
             let may_wait = failure.advice.retry_after.is_none_or(|wait| wait <= longest_wait);
             let Some(delay) = (failure.may_pass() && may_wait).then(|| self.delays.next()).flatten() else {
                 return Err(Failure { usage: spent, ..failure });
             };
             attempt += 1;
-            let mut told = Object::from([("attempt", attempt)]);
-            told.insert("model", model.id());
-            told.insert("class", failure.error.class().as_str());
-            reply.signal(CustomName::Retry.as_str(), told);
+            tell_retry(reply, attempt, model, &failure.error);
             let wait = tokio::time::sleep(failure.advice.retry_after.unwrap_or(delay));
             cancel.run_until_cancelled(wait).await.ok_or_else(cancelled)?;
         }
@@ -284,6 +293,13 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
             }
         }
     }
+}
+
+fn tell_retry<S: FnMut(AgentEvent)>(reply: &mut ReplyWriter<S>, attempt: u32, model: &Model, error: &CallError) {
+    let mut told = Object::from([("attempt", attempt)]);
+    told.insert("model", model.id());
+    told.insert("class", error.class().as_str());
+    reply.signal(CustomName::Retry.as_str(), told);
 }
 
 /// Waits for the other side, but not for ever, and not when nobody wants the answer any more.

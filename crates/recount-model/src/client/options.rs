@@ -122,6 +122,19 @@ impl CallOptions {
         self
     }
 
+    /// The further ways in which a form can be asked for, where nobody said which one, the better ones first.
+    pub(super) fn other_ways(&self, provider: Provider, settings: &RequestOptions) -> Vec<StructuredWay> {
+        let is_open = matches!(self.structured, Some((_, None)));
+        let ladder = if is_open { StructuredWay::ladder(provider, settings.thinking) } else { Vec::new() };
+        ladder.into_iter().skip(1).collect()
+    }
+
+    /// The same options, with the form asked for in this way.
+    pub(super) fn in_way(&self, way: StructuredWay) -> Self {
+        let structured = self.structured.as_ref().map(|(schema, _)| (schema.clone(), Some(way)));
+        Self { structured, ..self.clone() }
+    }
+
     /// The options of the request to one model.
     pub(super) fn request(&self, provider: Provider, settings: &RequestOptions) -> RequestOptions {
         let mut request = settings.clone();

@@ -83,6 +83,8 @@ pub(super) struct Advice {
     pub(super) retry_after: Option<Duration>,
     /// Whether the status is one that passes by itself, although its class is not.
     is_conflict: bool,
+    /// Whether the status says that the provider cannot do what the request asks.
+    is_bad_request: bool,
 }
 
 impl Advice {
@@ -94,11 +96,17 @@ impl Advice {
                 .and_then(milliseconds)
                 .or_else(|| text("retry-after").and_then(|value| wait(value, now))),
             is_conflict: status == http::StatusCode::CONFLICT,
+            is_bad_request: matches!(status, http::StatusCode::BAD_REQUEST | http::StatusCode::UNPROCESSABLE_ENTITY),
         }
     }
 }
 
 impl Failure {
+    /// Whether the provider may take a request that asks for the same in another way.
+    pub(super) fn may_pass_otherwise(&self) -> bool {
+        self.advice.is_bad_request && !self.error.is_too_long()
+    }
+
     /// Whether the same request may succeed later.
     pub(super) fn may_pass(&self) -> bool {
         if let Some(should_retry) = self.advice.should_retry {

@@ -65,6 +65,7 @@ mod piece;
 mod prompt_calls;
 mod spelling;
 mod think;
+mod too_long;
 mod wav;
 
 pub use error::{CallError, CallErrorKind};

@@ -6,13 +6,14 @@ use recount_message::{Json, Msg};
 use recount_model::Provider;
 use recount_model::client::{CallOptions, Model};
 use recount_model::format::{Formatter, Media, RequestOptions, StructuredWay, Tool, ToolChoice, ToolMode};
+use serde_json::Value;
 
 use crate::asking::{KEY, ask, ask_with, bare, chat, hello, model};
 use crate::server::{Answer, Asked, Server};
 
 /// Asks a provider that answers with nothing of use, and gives the request.
 async fn request(provider: Provider, options: &CallOptions) -> Asked {
-    let server = Server::start([Answer::status(400, "{}")]).await;
+    let server = Server::start([Answer::status(404, "{}")]).await;
     let messages = [Msg::system("system", "Be brief."), Msg::user("Alice", "Hello")];
     ask_with(&model(provider, &server), &messages, options).await;
     server.only()
@@ -159,4 +160,28 @@ async fn tools_in_the_prompt_are_read_from_the_text() {
     let answered = ask_with(&model, &[Msg::user("Alice", "Hi")], &options).await;
     assert_eq!(answered.message.tool_pairs().count(), 1);
     assert!(!server.only().body.contains(r#""tools""#));
+}
+
+/// What a provider refuses in one way, it may take in the next.
+#[tokio::test]
+async fn a_form_that_is_refused_is_asked_for_in_another_way() {
+    let refused =
+        r#"{"error":{"message":"response_format is not supported by this model","type":"invalid_request_error"}}"#;
+    let server = Server::start([Answer::status(400, refused), Answer::status(400, refused), Answer::ok(hello())]).await;
+    let options = CallOptions::new().structured(Json::parse(r#"{"type":"object","properties":{}}"#).unwrap());
+    let answered = ask_with(&model(Provider::OpenAi, &server), &[Msg::user("Alice", "Hello")], &options).await;
+    assert_eq!((answered.text().as_str(), answered.outcome.requests), ("Hello", 3));
+    let told = answered.story().into_iter().filter(|event| event.starts_with("recount.retry")).count();
+    assert_eq!(told, 2);
+    let bodies: Vec<Value> = server.asked().iter().map(|asked| serde_json::from_str(&asked.body).unwrap()).collect();
+    assert!(bodies[0].get("response_format").is_some());
+    assert_eq!(bodies[1]["tool_choice"]["function"]["name"], "generate_structured_output");
+    assert_eq!(bodies[2]["tool_choice"], "auto");
+
+    // A way that was asked for is the only one, and what is no matter of the form is refused at once.
+    for (status, options) in [(400, CallOptions::new()), (404, options.clone())] {
+        let server = Server::start([Answer::status(status, refused)]).await;
+        let answered = ask_with(&model(Provider::OpenAi, &server), &[Msg::user("Alice", "Hello")], &options).await;
+        assert_eq!(answered.outcome.requests, 1);
+    }
 }

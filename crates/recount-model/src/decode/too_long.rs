@@ -1,0 +1,71 @@
+//! How providers say that a request has more than their model can read.
+
+use recount_message::ErrorType;
+
+use super::CallError;
+
+/// Parts of what providers say, in small letters.
+const SAID: &[&str] = &[
+    // OpenAI, DeepSeek and those who speak like them; Ollama and llama.cpp.
+    "context_length_exceeded",
+    "maximum context length",
+    "input tokens exceed",
+    "exceeds the available context size",
+    "exceed_context_size",
+    // Anthropic.
+    "prompt is too long",
+    "exceed context limit",
+    // Gemini.
+    "exceeds the maximum number of tokens",
+    // xAI.
+    "maximum prompt length",
+    // DashScope, Moonshot, MiniMax, Volcengine.
+    "range of input length",
+    "exceeded model token limit",
+    "token length too long",
+    "context window exceeds limit",
+    "exceed max message tokens",
+];
+
+impl CallError {
+    /// Whether the provider says that the request has more than the model can read. With less of the conversation it may pass.
+    ///
+    /// ```
+    /// use recount_message::ErrorType;
+    /// use recount_model::decode::{CallError, CallErrorKind};
+    ///
+    /// let refused = |said| CallError::new(CallErrorKind::Provider, ErrorType::InvalidRequest, said);
+    /// assert!(refused("400: prompt is too long: 208310 tokens > 200000 maximum").is_too_long());
+    /// assert!(!refused("400: max_tokens is too large").is_too_long());
+    /// ```
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        let said = [Some(self.to_string()), self.code().map(str::to_owned)];
+        let said = said.iter().flatten().map(|text| text.to_ascii_lowercase());
+        self.class() == ErrorType::InvalidRequest
+            && said.into_iter().any(|text| SAID.iter().any(|part| text.contains(part)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_providers() {
+        for (message, code) in [
+            ("This model's maximum context length is 128000 tokens.", Some("context_length_exceeded")),
+            ("Input tokens exceed the configured limit of 272,000 tokens.", None),
+            ("prompt is too long: 208310 tokens > 200000 maximum", Some("invalid_request_error")),
+            ("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", None),
+            ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", None),
+            ("This model's maximum prompt length is 131072 but the request contains 140000 tokens.", None),
+            ("Range of input length should be [1, 98304]", Some("InvalidParameter")),
+        ] {
+            let error = CallError::reported(Some(message), &[code], Some(400));
+            assert!(error.is_too_long(), "{message}");
+        }
+        let limit = CallError::reported(Some("too many tokens per minute"), &[Some("rate_limit_exceeded")], Some(429));
+        assert!(!limit.is_too_long());
+    }
+}
