@@ -40,6 +40,12 @@ pub enum PostError {
         /// That reply.
         reply_id: String,
     },
+    /// Another message has its id.
+    #[error("there is a message {id:?} already, and it says something else")]
+    Different {
+        /// The id that both have.
+        id: String,
+    },
     /// The message is none that can be said to an agent.
     #[error("the message {id:?} holds {what}, which cannot be said to an agent")]
     Message {

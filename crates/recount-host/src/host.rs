@@ -4,17 +4,21 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use recount_log::storage::OpenedReply;
+use recount_log::storage::{OpenedReply, StateChange};
 use recount_log::{Appended, Cursor, Events, Log, RefusalReason, SessionKey};
-use recount_message::{AgentEvent, Event, EventKind, Msg, UserInterruptEvent};
+use recount_message::{AgentEvent, Event, Msg, UserInterruptEvent};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
+use crate::batch::Batch;
 use crate::error::{Error, PostError};
 use crate::options::{HostOptions, OnBusy, Posted};
 use crate::run::{self, Command};
-use crate::scan::{contains, may_be_input};
+use crate::scan::may_be_input;
 use crate::source::{AgentInfo, AgentSource};
+use crate::tally::{HostLoad, Tally};
 
 /// The subject of the lease under which a host works on a session.
 pub const LEASE: &str = "run";
@@ -46,6 +50,8 @@ pub(crate) struct Shared {
     runs: Mutex<HashMap<SessionKey, mpsc::Sender<Command>>>,
     /// How many runs there are.
     count: watch::Sender<usize>,
+    /// What they are doing.
+    pub(crate) tally: Arc<Tally>,
 }
 
 struct Life(CancellationToken);
@@ -74,6 +80,7 @@ impl Host {
             left: left.clone(),
             runs: Mutex::default(),
             count: watch::Sender::new(0),
+            tally: Arc::default(),
         });
         for session in hosting {
             shared.send(&session, Command::Wake).await;
@@ -98,7 +105,8 @@ impl Host {
         for _ in 0..ATTEMPTS {
             let (answer, answered) = oneshot::channel();
             let message = Box::new(message.clone());
-            self.shared.send(session, Command::Post { message, on_busy, answer }).await;
+            let asked = Span::current().context();
+            self.shared.send(session, Command::Post { message, on_busy, asked, answer }).await;
             if let Ok(answer) = answered.await {
                 return answer;
             }
@@ -116,7 +124,7 @@ impl Host {
     ///
     /// When an input is refused (nothing of the batch is written then), or when the log does not take it.
     pub async fn append(&self, session: &SessionKey, events: impl Into<Events>) -> Result<Appended, Error> {
-        self.write(session, None, events.into()).await
+        self.write(session, None, events.into(), Vec::new()).await
     }
 
     /// The same, if a cursor is still the head.
@@ -130,19 +138,43 @@ impl Host {
         head: Cursor,
         events: impl Into<Events>,
     ) -> Result<Appended, Error> {
-        self.write(session, Some(head), events.into()).await
+        self.write(session, Some(head), events.into(), Vec::new()).await
     }
 
-    async fn write(&self, key: &SessionKey, after: Option<Cursor>, events: Events) -> Result<Appended, Error> {
-        let (hints, others) = self.hints_in(key, events).await?;
+    /// The same, with documents that are kept in the same commit. Hints for a run here are not a part of that commit; they
+    /// come after it, and whoever sends them again sends them once.
+    ///
+    /// # Errors
+    ///
+    /// As [`append_if`](Self::append_if).
+    pub async fn append_if_with(
+        &self,
+        session: &SessionKey,
+        head: Cursor,
+        events: impl Into<Events>,
+        states: Vec<StateChange>,
+    ) -> Result<Appended, Error> {
+        self.write(session, Some(head), events.into(), states).await
+    }
+
+    async fn write(
+        &self,
+        key: &SessionKey,
+        after: Option<Cursor>,
+        events: Events,
+        states: Vec<StateChange>,
+    ) -> Result<Appended, Error> {
+        let elsewhere = if Batch::may_have_hints(&events) { self.open_elsewhere(key).await? } else { HashSet::new() };
+        let Batch { hints, others, places } = Batch::of(events, elsewhere);
         let session = self.shared.log.session(key.clone());
         let mut total = None;
-        if !others.is_empty() || hints.is_empty() {
+        if !others.is_empty() || hints.is_empty() || !states.is_empty() {
             let concerns_run = others.texts().any(|text| may_be_input(text));
             let appended = match after {
-                Some(head) => session.append_if(head, others).await?,
-                None => session.append(others).await?,
+                Some(head) => session.append_if_with(head, others, states).await,
+                None => session.append(others).await,
             };
+            let appended = places.of_outcome(appended)?;
             if concerns_run && !self.shared.has_run(key) && self.is_hosting(key).await? {
                 self.shared.send(key, Command::Wake).await;
             }
@@ -183,31 +215,6 @@ impl Host {
         if self.shared.left.is_cancelled() { Error::Draining } else { recount_log::Error::Closed.into() }
     }
 
-    /// The hints that are for a run here, and all other events. A hint in what an agent elsewhere says is none.
-    async fn hints_in(&self, key: &SessionKey, events: Events) -> Result<(Vec<AgentEvent>, Events), Error> {
-        let is_hint = |text: &[u8]| contains(text, b"\"HINT_BLOCK\"");
-        if !events.texts().any(|text| is_hint(text)) {
-            return Ok((Vec::new(), events));
-        }
-        let mut elsewhere: HashSet<String> =
-            self.open(key).await?.into_iter().filter(|open| !open.hosted).map(|open| open.id).collect();
-        let (mut hints, mut others) = (Vec::new(), Vec::new());
-        for text in events.texts() {
-            // What is in there was made from events.
-            let Ok(event) = Event::from_slice(text) else { continue };
-            match &event.kind {
-                EventKind::HintBlock(hint) if !elsewhere.contains(&*hint.reply_id) => hints.push(event.into_owned()),
-                EventKind::ReplyStart(start) => {
-                    elsewhere.insert(start.reply_id.to_string());
-                    others.push(event);
-                }
-                _ => others.push(event),
-            }
-        }
-        let others = Events::of(&others);
-        Ok((hints, others))
-    }
-
     /// Stops the reply that is under way or waits, and says where; nothing when there is none. Messages that are queued are
     /// answered next. A reply of an agent elsewhere is told to stop when there is none here.
     ///
@@ -215,10 +222,22 @@ impl Host {
     ///
     /// When the session does not exist or the log does not take it.
     pub async fn interrupt(&self, session: &SessionKey) -> Result<Option<Cursor>, Error> {
+        self.interrupt_once(session, None).await
+    }
+
+    /// The same under an id. Asking again with it, because the answer got lost, does not stop the reply after that one.
+    ///
+    /// # Errors
+    ///
+    /// As [`interrupt`](Self::interrupt).
+    pub async fn interrupt_once(&self, session: &SessionKey, id: Option<String>) -> Result<Option<Cursor>, Error> {
         let mut open: Vec<OpenedReply> = self.open(session).await?;
         open.retain(|reply| !reply.nested);
         let Some(reply) = open.iter().find(|reply| reply.hosted).or_else(|| open.last()) else { return Ok(None) };
-        let interrupt = Event::new(UserInterruptEvent::new(reply.id.clone()));
+        let mut interrupt = Event::new(UserInterruptEvent::new(reply.id.clone()));
+        if let Some(id) = id {
+            interrupt.id = id.into();
+        }
         match self.append(session, [&interrupt]).await {
             Ok(appended) => Ok(Some(appended.cursor)),
             Err(Error::Log(recount_log::Error::Refused(refusal))) => match refusal.reason {
@@ -231,6 +250,23 @@ impl Host {
             },
             Err(error) => Err(error),
         }
+    }
+
+    /// Has a session's conversation summarised before its model is asked the next time, in the reply that is under way or in the
+    /// next one. The log tells of it by `recount.compressed`.
+    ///
+    /// # Errors
+    ///
+    /// When the log does not take it.
+    pub async fn compress(&self, session: &SessionKey) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS {
+            let (answer, answered) = oneshot::channel();
+            self.shared.send(session, Command::Compress { answer }).await;
+            if let Ok(answer) = answered.await {
+                return answer;
+            }
+        }
+        Err(self.unanswered())
     }
 
     /// Every agent, in the order in which people are shown them.
@@ -253,6 +289,11 @@ impl Host {
         let _ = count.wait_for(|count| *count == 0).await;
     }
 
+    /// What it is doing right now.
+    pub fn load(&self) -> HostLoad {
+        self.shared.tally.load()
+    }
+
     /// The log.
     pub fn log(&self) -> &Log {
         &self.shared.log
@@ -265,6 +306,11 @@ impl Host {
             Ok(view.opened(&key)?)
         });
         Ok(open.await?)
+    }
+
+    /// The replies that agents elsewhere have not ended.
+    async fn open_elsewhere(&self, key: &SessionKey) -> Result<HashSet<String>, Error> {
+        Ok(self.open(key).await?.into_iter().filter(|open| !open.hosted).map(|open| open.id).collect())
     }
 
     async fn is_hosting(&self, key: &SessionKey) -> Result<bool, Error> {

@@ -46,6 +46,7 @@
 //! - One run per session: a lease says whose. A host that has lost it writes nothing more.
 
 pub mod agents;
+mod batch;
 mod desk;
 mod error;
 mod host;
@@ -56,8 +57,12 @@ mod run;
 mod scan;
 mod sink;
 mod source;
+mod spans;
+mod tally;
 
 pub use error::{Error, PostError};
 pub use host::{Host, LEASE};
 pub use options::{HostOptions, OnBusy, Posted};
 pub use source::{AgentInfo, AgentSource, OneAgent, SourceError};
+pub use spans::SPANS;
+pub use tally::HostLoad;

@@ -21,6 +21,9 @@ pub(crate) struct Notes {
     pub(crate) queue: VecDeque<Queued>,
     /// Hints that were taken and not told yet.
     pub(crate) hints: Vec<Pending>,
+    /// The conversation is to be summarised before the model is asked the next time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) compress: bool,
     /// The agent that was said to have joined.
     pub(crate) joined: Option<String>,
 }
@@ -102,6 +105,7 @@ mod tests {
             read: 7,
             queue: [queued].into(),
             hints: vec![pending],
+            compress: true,
             joined: Some("Friday".to_owned()),
         };
         assert_eq!(Notes::from_json(&notes.change().body.unwrap()).unwrap(), notes);

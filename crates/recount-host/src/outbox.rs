@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use recount_log::storage::StateChange;
 use recount_log::{Appended, Error, Events, Lease, Session};
 use tokio::sync::{Notify, oneshot, watch};
+use tracing::Instrument as _;
+
+use crate::spans::Traces;
 
 /// An agent is not asked on while more events than these wait to be written.
 const MOST_EVENTS: usize = 1_024;
@@ -61,10 +64,10 @@ struct Load {
 
 impl Outbox {
     /// Begins to write to a session under a lease, at most so many events at once.
-    pub(crate) fn open(session: Session, lease: Lease, batch: usize) -> Self {
+    pub(crate) fn open(session: Session, lease: Lease, batch: usize, traces: Traces) -> Self {
         let inner = Inner { queue: Mutex::default(), bell: Notify::new(), progress: watch::Sender::default() };
         let outbox = Self { inner: Arc::new(inner) };
-        tokio::spawn(outbox.clone().deliver(session, lease, batch.max(1)));
+        tokio::spawn(outbox.clone().deliver(session, lease, batch.max(1), traces));
         outbox
     }
 
@@ -150,7 +153,7 @@ impl Outbox {
         self.inner.bell.notify_one();
     }
 
-    async fn deliver(self, session: Session, lease: Lease, batch: usize) {
+    async fn deliver(self, session: Session, lease: Lease, batch: usize, traces: Traces) {
         loop {
             let Some(load) = self.next(batch) else {
                 if self.lock().is_closed {
@@ -161,7 +164,8 @@ impl Outbox {
             };
             let Load { parcel: Parcel { events, states, answer }, count } = load;
             // Each load is a sequence of its own: one that is refused takes nothing else along.
-            let outcome = session.appender(Some(lease.clone())).append_with(events, states).await;
+            let span = traces.commit(events.len());
+            let outcome = session.appender(Some(lease.clone())).append_with(events, states).instrument(span).await;
             let failure = outcome.as_ref().err().filter(|error| answer.is_none() || !is_refusal(error)).cloned();
             if let Some(answer) = answer {
                 // Who asked may have gone.

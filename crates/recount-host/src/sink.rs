@@ -71,6 +71,11 @@ impl Sink for LogSink {
                 Some(id) => Events::of([&AgentEvent { id: id.into(), ..event.clone() }]),
                 None => Events::of([event]),
             },
+            // By now it was done, if there was something to summarise.
+            EventKind::ModelCallStart(_) if desk.notes.compress => {
+                desk.note(|notes| notes.compress = false);
+                Events::of([event])
+            }
             EventKind::ReplyEnd(end) if end.reply_id == self.reply_id => {
                 let next = desk.end_reply(&self.session_id, state);
                 Events::of([event].into_iter().chain(&next))

@@ -9,7 +9,7 @@ use recount_agent::Input;
 use recount_host::agents::{Agents, AgentsConfig, Choice, Environment};
 use recount_host::{AgentSource, SourceError};
 use recount_log::SessionKey;
-use recount_message::{Msg, ToolCallState, ToolResultBlock};
+use recount_message::{EventKind, Msg, ToolCallState, ToolResultBlock, ToolResultState};
 
 fn session() -> SessionKey {
     SessionKey::new("s1").unwrap()
@@ -30,7 +30,8 @@ fn refused(text: &str, wanted: &str) {
 fn what_is_wrong_is_named_with_its_line() {
     refused("[agents.a]\nmodle = \"demo\"\n", "line 2: unknown field `modle`, expected one of `model`");
     refused("[agents.a]\nmodel = \"demo\"\n\n[agent.b]\n", "line 4: unknown field `agent`");
-    refused("[agents.a]\nmodel = \"gpt-5\"\n", "line 2: `gpt-5` is not of the form `provider/name`");
+    refused("[agents.a]\nmodel = \"gpt-5\"\n", "line 2: `gpt-5` is neither `provider/name` nor `demo`");
+    refused("[agents.a]\nmodel = \"acme/one\"\n", "line 2: unknown provider `acme`, expected one of openai, ");
     refused("[agents.a]\n\nmodel = \"demo/fast\"\n", "line 3: `demo/fast` is not of the form `demo`");
     refused("[agents.a]\ntools = [\n  \"read\",\n  \"shel\",\n]\n", "line 2: there is no built-in tool `shel`");
     refused("[agents.a.permissions]\nmode = \"yolo\"\n", "line 2: unknown variant `yolo`, expected one of `default`");
@@ -97,7 +98,10 @@ fn without_a_configuration_the_environment_decides() {
         Choice::of(&environment).to_string()
     };
     assert_eq!(chosen(&[]), "the model is `demo`, a script, because no provider's key is set");
-    assert_eq!(chosen(&[("GOOGLE_API_KEY", "k")]), "the model is gemini/gemini-2.5-pro, because GOOGLE_API_KEY is set");
+    assert_eq!(
+        chosen(&[("GOOGLE_API_KEY", "k")]),
+        "the model is gemini/gemini-3.8-flash, because GOOGLE_API_KEY is set"
+    );
     assert_eq!(chosen(&[("OPENAI_API_KEY", " ")]), "the model is `demo`, a script, because no provider's key is set");
     assert_eq!(
         chosen(&[("OPENAI_API_KEY", "k"), ("RECOUNT_MODEL", "ollama/qwen3")]),
@@ -165,6 +169,70 @@ async fn what_is_missing_is_said_when_an_agent_is_needed() {
 }
 
 #[tokio::test]
+async fn an_agent_helps_another_one() {
+    let text = r#"
+        [agents.lead]
+        model = "demo/1000000"
+        tools = ["read"]
+        helpers = ["scout"]
+
+        [agents.scout]
+        model = "demo/1000000"
+        description = "Looks around."
+        tools = []
+        helpers = ["guide"]
+
+        [agents.guide]
+        model = "demo/1000000"
+        tools = []
+    "#;
+    let known = agents(text);
+    assert_eq!(known.agents()[0].tools, ["read", "scout"]);
+    let agent = known.build("lead", &session()).await.unwrap().build().unwrap();
+    let task = r#"scout {"task": "guide {\"task\": \"Say hello\"}"}"#;
+    let mut stream = agent.reply_stream(task).unwrap();
+    let mut names = Vec::new();
+    while let Some(event) = stream.next().await {
+        if let EventKind::ReplyStart(start) = &event.kind {
+            names.push(start.name.to_string());
+        }
+    }
+    assert_eq!(names, ["lead", "scout", "guide"]);
+    let message = stream.into_msg().await.unwrap();
+    let result = message.blocks::<ToolResultBlock>().next().unwrap();
+    assert_eq!((result.name.as_str(), result.state), ("scout", ToolResultState::Success));
+}
+
+#[tokio::test]
+async fn helpers_that_cannot_be_are_told_before_they_are_needed() {
+    for (text, told) in [
+        (
+            "[agents.a]\nhelpers = [\"b\"]\n",
+            "agent `a`: there is no agent `b` to help it\nhint: there is no other agent",
+        ),
+        ("[agents.a]\nhelpers = [\"a\"]\n", "agent `a` works for itself: the helpers a → a go in a circle"),
+        (
+            "[agents.top]\nhelpers = [\"a\"]\n[agents.a]\nhelpers = [\"b\"]\n[agents.b]\nhelpers = [\"a\"]\n",
+            "agent `a` works for itself: the helpers a → b → a go in a circle",
+        ),
+        ("[agents.a]\nhelpers = [\"read\"]\n[agents.read]\n", "agent `a`: two tools are called `read`"),
+        (
+            "[agents.a]\nhelpers = [\"two words\"]\n[agents.\"two words\"]\n",
+            "agent `a`: `two words` cannot be a tool's name",
+        ),
+    ] {
+        let config = AgentsConfig::from_toml(text).unwrap();
+        let error = Agents::new(config, Path::new("."), Environment::empty()).unwrap_err().to_string();
+        assert!(error.starts_with(told), "{error}");
+    }
+    let known = agents("[agents.a]\nmodel = \"demo\"\nhelpers = [\"b\"]\n[agents.b]\nmodel = \"openai/gpt-5\"\n");
+    let told = "agent `b` cannot work: there is no key for openai/gpt-5: OPENAI_API_KEY is not set";
+    assert_eq!(known.check("a").unwrap_err().to_string(), told);
+    let problem = known.build("a", &session()).await.unwrap_err().to_string();
+    assert!(problem.starts_with("agent `a` cannot work: its helper `b`: there is no key"), "{problem}");
+}
+
+#[tokio::test]
 async fn a_model_can_be_changed() {
     let known = agents("[agents.a]\nmodel = \"openai/gpt-5\"\n");
     assert!(known.set_model("a", "demo/1000000".parse().unwrap()));
@@ -179,7 +247,7 @@ async fn a_model_can_be_changed() {
 fn the_page_has_every_key() {
     let page = include_str!("../../../docs/chat.md");
     let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
-    assert_eq!(AgentsConfig::from_toml(example).unwrap().agents.len(), 1);
+    assert_eq!(AgentsConfig::from_toml(example).unwrap().agents.len(), 2);
 
     for (table, unknown) in [("agents.a", "key"), ("agents.a.permissions", "key"), ("agents.a.mcp.s", "key")] {
         let error = AgentsConfig::from_toml(&format!("[{table}]\n{unknown} = 1\n")).unwrap_err().message;

@@ -5,17 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recount_agent::builtin::{self, Workspace};
+use recount_agent::machine::Limits;
 use recount_agent::mcp::McpServer;
 use recount_agent::permission::{Opinion, Permissions};
+use recount_agent::several::SubAgent;
 use recount_agent::tool::{FunctionTool, ToolSource, ToolSpec, Toolkit};
 use recount_agent::{Agent, AgentBuilder, Compression};
 use recount_message::{Json, PermissionBehavior};
+use recount_model::Provider;
 
 use super::choice::Choice;
 use super::config::{AgentConfig, ExternalTool};
 use super::environment::Environment;
 use super::file::ConfigError;
 use super::model::NamedModel;
+use super::names::ToolName;
+use crate::run::unfit;
 
 /// What an agent is told that has no prompt of its own.
 const PROMPT: &str = "You are a helpful assistant. Answer briefly and in Markdown. \
@@ -27,7 +32,11 @@ pub(super) fn check(name: &str, config: &AgentConfig, base: &Path) -> Result<(),
     if name.is_empty() {
         return Err(wrong("its name is empty".to_owned()));
     }
-    toolkit(config, base, Vec::new()).map(drop).map_err(wrong)
+    let tools = toolkit(config, base, &[]).map_err(wrong)?;
+    let with_helper = |tools: Toolkit, helper: &String| {
+        tools.with(SubAgent::new(helper, "", || Agent::builder(""))).map_err(|error| wrong(error.to_string()))
+    };
+    config.helpers.iter().try_fold(tools, with_helper).map(drop)
 }
 
 /// The model of an agent, if it can be asked.
@@ -40,46 +49,90 @@ pub(super) fn model(config: &AgentConfig, environment: &Environment) -> Result<N
     }
 }
 
-/// An agent to be filled in with its session.
-pub(super) fn builder(
-    name: &str,
-    config: &AgentConfig,
-    base: &Path,
-    environment: &Environment,
-    servers: Vec<Arc<McpServer>>,
-) -> Result<AgentBuilder, String> {
-    let mut builder = Agent::builder(name)
-        .model(model(config, environment)?)
-        .system_prompt(config.prompt.as_deref().unwrap_or(PROMPT))
-        .toolkit(toolkit(config, base, servers)?)
-        .permissions(permissions(config, base));
-    for fallback in &config.fallback {
-        builder = builder.fallback(NamedModel::new(fallback, environment)?);
+/// Puts in what is used where nothing is said.
+pub(super) fn fill_in(config: &mut AgentConfig, base: &Path, environment: &Environment) {
+    let model = config.model.get_or_insert_with(|| Choice::of(environment).model);
+    if config.base_url.is_none() {
+        let provider = model.as_str().split_once('/').and_then(|(provider, _)| provider.parse::<Provider>().ok());
+        config.base_url = provider.and_then(|provider| environment.filled(provider.address_variable()));
     }
-    if let Some(times) = config.max_iterations {
-        builder = builder.max_iterations(times);
-    }
-    if let Some(tokens) = config.tool_result_limit {
-        builder = builder.tool_result_limit(tokens);
-    }
-    if let Some(tokens) = config.context_window {
-        builder = builder.compression(Compression::new(tokens));
-    }
-    if let Some(images) = config.max_images {
-        builder = builder.max_images(images);
-    }
-    if let Some(seconds) = config.confirm_within {
-        builder = builder.confirm_within(Duration::from_secs(seconds));
-    }
-    if let Some(stop) = config.stop_on_reject {
-        builder = builder.stop_on_reject(stop);
-    }
-    Ok(builder)
+    config.prompt.get_or_insert_with(|| PROMPT.to_owned());
+    config.tools.get_or_insert_with(|| ToolName::ALL.iter().filter_map(|name| name.parse().ok()).collect());
+    let workspace = directory(config, base);
+    config.workspace = Some(std::fs::canonicalize(&workspace).unwrap_or(workspace));
+    let limits = Limits::default();
+    config.max_iterations.get_or_insert(limits.max_iterations);
+    config.stop_on_reject.get_or_insert(limits.stop_on_reject);
 }
 
-fn toolkit(config: &AgentConfig, base: &Path, servers: Vec<Arc<McpServer>>) -> Result<Toolkit, String> {
+/// What an agent is made from: what is said of it, the servers that run for it, and those who help it.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub(super) name: String,
+    pub(super) config: AgentConfig,
+    pub(super) base: PathBuf,
+    pub(super) environment: Environment,
+    pub(super) servers: Vec<Arc<McpServer>>,
+    pub(super) helpers: Vec<Self>,
+}
+
+impl Plan {
+    /// An agent to be filled in with its session.
+    pub(super) fn builder(&self) -> Result<AgentBuilder, String> {
+        let Self { config, base, environment, .. } = self;
+        let mut tools = toolkit(config, base, &self.servers)?;
+        for helper in &self.helpers {
+            tools = tools.with(helper.tool()?).map_err(|error| error.to_string())?;
+        }
+        let mut builder = Agent::builder(&self.name)
+            .model(model(config, environment)?)
+            .system_prompt(config.prompt.as_deref().unwrap_or(PROMPT))
+            .toolkit(tools)
+            .permissions(permissions(config, base));
+        for fallback in &config.fallback {
+            builder = builder.fallback(NamedModel::new(fallback, environment)?);
+        }
+        if let Some(times) = config.max_iterations {
+            builder = builder.max_iterations(times);
+        }
+        if let Some(tokens) = config.tool_result_limit {
+            builder = builder.tool_result_limit(tokens);
+        }
+        if let Some(tokens) = config.context_window {
+            builder = builder.compression(Compression::new(tokens));
+        }
+        if let Some(images) = config.max_images {
+            builder = builder.max_images(images);
+        }
+        if let Some(seconds) = config.confirm_within {
+            builder = builder.confirm_within(Duration::from_secs(seconds));
+        }
+        if let Some(stop) = config.stop_on_reject {
+            builder = builder.stop_on_reject(stop);
+        }
+        Ok(builder)
+    }
+
+    /// The agent as the tool of another one.
+    fn tool(&self) -> Result<SubAgent, String> {
+        // What is missing is told before anybody relies on it.
+        self.builder().map(drop).map_err(|problem| format!("its helper `{}`: {problem}", self.name))?;
+        let plan = self.clone();
+        // Something may have gone since then, such as a directory.
+        let build = move || plan.builder().unwrap_or_else(|problem| unfit(&plan.name, problem));
+        Ok(SubAgent::new(&self.name, description(&self.name, &self.config), build))
+    }
+}
+
+/// What the model is told of an agent that helps its own.
+fn description(name: &str, config: &AgentConfig) -> String {
+    let what = config.description.clone().unwrap_or_else(|| format!("The agent `{name}`."));
+    format!("{what} Gives it a task, which it works on by itself, and answers with what it says.")
+}
+
+fn toolkit(config: &AgentConfig, base: &Path, servers: &[Arc<McpServer>]) -> Result<Toolkit, String> {
     let mut toolkit = Toolkit::new();
-    let names = config.tool_names();
+    let names = config.builtin_names();
     for tool in builtin::all(workspace(config, base)?) {
         if names.contains(&tool.spec().name) {
             toolkit = toolkit.with_shared(tool).map_err(|error| error.to_string())?;
@@ -89,7 +142,7 @@ fn toolkit(config: &AgentConfig, base: &Path, servers: Vec<Arc<McpServer>>) -> R
         toolkit = toolkit.with(tool).map_err(|error| error.to_string())?;
     }
     for server in servers {
-        toolkit = toolkit.with_source(server as Arc<dyn ToolSource>).map_err(|error| error.to_string())?;
+        toolkit = toolkit.with_source(Arc::clone(server) as Arc<dyn ToolSource>).map_err(|error| error.to_string())?;
     }
     Ok(toolkit)
 }

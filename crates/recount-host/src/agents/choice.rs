@@ -25,7 +25,7 @@ const VARIABLE: &str = "RECOUNT_MODEL";
 /// let keys = Environment::new(|name| (name == "ANTHROPIC_API_KEY").then(|| "sk-1".to_owned()));
 /// assert_eq!(
 ///     Choice::of(&keys).to_string(),
-///     "the model is anthropic/claude-opus-4-5, because ANTHROPIC_API_KEY is set",
+///     "the model is anthropic/claude-opus-5-5, because ANTHROPIC_API_KEY is set",
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,18 +63,19 @@ impl fmt::Display for Choice {
     }
 }
 
-/// A model of each provider that can use tools. Which ones run on somebody's own machine is not known here.
+/// A model of each provider that can use tools, as their documentation had it in November 2026. Which ones run on somebody's own
+/// machine is not known here.
 fn usual_model(provider: Provider) -> Option<&'static str> {
     match provider {
-        Provider::OpenAi | Provider::OpenAiResponses => Some("gpt-5"),
-        Provider::Anthropic => Some("claude-opus-4-5"),
-        Provider::DashScope => Some("qwen3-max"),
-        Provider::Gemini => Some("gemini-2.5-pro"),
-        Provider::DeepSeek => Some("deepseek-chat"),
-        Provider::Moonshot => Some("kimi-k2-0905-preview"),
-        Provider::Xai => Some("grok-4"),
-        Provider::MiniMax => Some("MiniMax-M2"),
-        Provider::Volcengine => Some("doubao-seed-1-6-250615"),
+        Provider::OpenAi | Provider::OpenAiResponses => Some("gpt-5.5"),
+        Provider::Anthropic => Some("claude-opus-5-5"),
+        Provider::DashScope => Some("qwen3.8-max"),
+        Provider::Gemini => Some("gemini-3.8-flash"),
+        Provider::DeepSeek => Some("deepseek-v4-flash"),
+        Provider::Moonshot => Some("kimi-k2.6"),
+        Provider::Xai => Some("grok-4.5"),
+        Provider::MiniMax => Some("MiniMax-M3"),
+        Provider::Volcengine => Some("doubao-seed-1-8-251228"),
         _ => None,
     }
 }

@@ -91,6 +91,9 @@ pub struct AgentConfig {
     /// Tools that somebody else runs and gives the results of, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub external: BTreeMap<String, ExternalTool>,
+    /// Other agents of the configuration that it may give tasks to. Each is a tool of the agent's name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub helpers: Vec<String>,
 }
 
 /// What an agent may do.
@@ -136,13 +139,18 @@ pub enum ThinkingConfig {
 }
 
 impl AgentConfig {
-    /// The names of the built-in and external tools.
-    pub(super) fn tool_names(&self) -> Vec<String> {
-        let builtin = match &self.tools {
+    /// The names of the built-in tools.
+    pub(super) fn builtin_names(&self) -> Vec<String> {
+        match &self.tools {
             None => ToolName::ALL.map(str::to_owned).to_vec(),
             Some(tools) => tools.iter().map(ToString::to_string).collect(),
-        };
-        builtin.into_iter().chain(self.external.keys().cloned()).collect()
+        }
+    }
+
+    /// The names of the built-in and external tools, and of those who help.
+    pub(super) fn tool_names(&self) -> Vec<String> {
+        let others = self.external.keys().chain(&self.helpers).cloned();
+        self.builtin_names().into_iter().chain(others).collect()
     }
 }
 

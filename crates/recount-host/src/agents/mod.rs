@@ -20,6 +20,9 @@
 //!
 //! [agents.coder.external.ask_colleague]
 //! description = "Asks the person at the keyboard."
+//!
+//! [agents.lead]
+//! helpers = ["coder"]
 //! ```
 
 mod build;
@@ -27,6 +30,7 @@ mod choice;
 mod config;
 mod environment;
 mod file;
+mod helpers;
 mod model;
 mod names;
 
@@ -40,6 +44,7 @@ use recount_agent::{AgentBuilder, BoxFuture};
 use recount_log::SessionKey;
 use tokio::sync::Mutex;
 
+use build::Plan;
 pub use choice::Choice;
 pub use config::{AgentConfig, AgentsConfig, ExternalTool, PermissionsConfig, ThinkingConfig};
 pub use environment::Environment;
@@ -79,7 +84,8 @@ impl Agents {
     ///
     /// # Errors
     ///
-    /// When a directory is not there, or a tool cannot be one. That a key is missing is told when the agent is needed.
+    /// When a directory is not there, a tool cannot be one, or an agent works for itself. That a key is missing is told when
+    /// the agent is needed.
     pub fn new(config: AgentsConfig, base: &Path, environment: Environment) -> Result<Self, ConfigError> {
         let mut agents = config.agents;
         if agents.is_empty() {
@@ -88,6 +94,7 @@ impl Agents {
         for (name, agent) in &agents {
             build::check(name, agent, base)?;
         }
+        helpers::check(&agents)?;
         let named_default = agents.iter().find(|(name, _)| name == "default");
         let default_agent = named_default.or(agents.first()).map(|(name, _)| name.clone()).unwrap_or_default();
         let (known, base, servers) = (RwLock::new(agents), base.to_owned(), Mutex::default());
@@ -109,10 +116,11 @@ impl Agents {
     ///
     /// # Errors
     ///
-    /// When there is no such agent, or its model has no key.
+    /// When there is no such agent, or its model or that of one who helps it has no key.
     pub fn check(&self, name: &str) -> Result<(), SourceError> {
         let config = self.config(name).ok_or_else(|| SourceError::Unknown { name: name.to_owned() })?;
-        build::model(&config, &self.environment).map(drop).map_err(|problem| unfit(name, problem))
+        build::model(&config, &self.environment).map(drop).map_err(|problem| unfit(name, problem))?;
+        config.helpers.iter().try_for_each(|helper| self.check(helper))
     }
 
     /// The configuration of an agent.
@@ -126,6 +134,15 @@ impl Agents {
         Some(config.model.unwrap_or_else(|| Choice::of(&self.environment).model))
     }
 
+    /// The configuration as it takes effect: what was left out is there, with what is used for it.
+    pub fn effective(&self) -> AgentsConfig {
+        let mut agents = self.read(<[_]>::to_vec);
+        for (_, config) in &mut agents {
+            build::fill_in(config, &self.base, &self.environment);
+        }
+        AgentsConfig { agents }
+    }
+
     /// Makes an agent with another model from now on. Tells whether there is such an agent.
     pub fn set_model(&self, name: &str, model: ModelName) -> bool {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -133,14 +150,20 @@ impl Agents {
         config.map(|config| config.model = Some(model)).is_some()
     }
 
-    /// What is the matter with the MCP servers of an agent, each in a sentence. Those that were not needed yet are well.
+    /// What is the matter with the MCP servers of an agent and of those who help it, each in a sentence. Those that were
+    /// not needed yet are well.
     pub fn troubles(&self, name: &str) -> Vec<String> {
         let running = self.servers.try_lock();
         let servers = running.as_ref().ok().and_then(|running| running.get(name));
         let told = |server: &Arc<McpServer>| {
             server.trouble().map(|why| format!("the MCP server `{}` is not running: {why}", server.name()))
         };
-        servers.into_iter().flatten().filter_map(told).collect()
+        let mut troubles: Vec<String> = servers.into_iter().flatten().filter_map(told).collect();
+        drop(running);
+        for helper in self.config(name).map(|config| config.helpers).unwrap_or_default() {
+            troubles.extend(self.troubles(&helper));
+        }
+        troubles
     }
 
     fn read<T>(&self, look: impl FnOnce(&[(String, AgentConfig)]) -> T) -> T {
@@ -164,6 +187,22 @@ impl Agents {
         }
         running.insert(name.to_owned(), servers.clone());
         Ok(servers)
+    }
+}
+
+impl Agents {
+    /// What an agent is made from, with all who help it.
+    fn plan<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Plan, SourceError>> {
+        Box::pin(async move {
+            let config = self.config(name).ok_or_else(|| SourceError::Unknown { name: name.to_owned() })?;
+            let servers = self.servers(name, &config).await?;
+            let mut helpers = Vec::with_capacity(config.helpers.len());
+            for helper in &config.helpers {
+                helpers.push(self.plan(helper).await?);
+            }
+            let (base, environment) = (self.base.clone(), self.environment.clone());
+            Ok(Plan { name: name.to_owned(), config, base, environment, servers, helpers })
+        })
     }
 }
 
@@ -198,10 +237,8 @@ impl AgentSource for Agents {
         _session: &'a SessionKey,
     ) -> BoxFuture<'a, Result<AgentBuilder, SourceError>> {
         Box::pin(async move {
-            let config = self.config(name).ok_or_else(|| SourceError::Unknown { name: name.to_owned() })?;
-            let servers = self.servers(name, &config).await?;
-            let built = build::builder(name, &config, &self.base, &self.environment, servers);
-            built.map_err(|problem| unfit(name, problem))
+            let plan = self.plan(name).await?;
+            plan.builder().map_err(|problem| unfit(name, problem))
         })
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use recount_agent::demo::DemoModel;
 use recount_message::{PermissionBehavior, PermissionRule};
-use recount_model::client::Model;
+use recount_model::client::{Model, ModelNameError};
 use serde::{Deserialize, Serialize};
 
 /// A model by its name: `provider/name`, or `demo`.
@@ -105,7 +105,11 @@ impl FromStr for ModelName {
         if DemoModel::is_named(name) {
             name.parse::<DemoModel>().map_err(|error| NameError(error.to_string()))?;
         } else {
-            name.parse::<Model>().map_err(|error| NameError(format!("{error}, and not `demo`")))?;
+            name.parse::<Model>().map_err(|error| match error {
+                ModelNameError::NoProvider(_) => NameError(format!("`{name}` is neither `provider/name` nor `demo`")),
+                ModelNameError::UnknownProvider(_) => NameError(format!("{error}; `demo` is a model of its own")),
+                other => NameError(other.to_string()),
+            })?;
         }
         Ok(Self(name.to_owned()))
     }

@@ -16,6 +16,8 @@ use crate::desk::Desk;
 use crate::host::{LEASE, Shared};
 use crate::notes::{NOTES, Notes, Open};
 use crate::outbox::Outbox;
+use crate::spans::Traces;
+use crate::tally::Counted;
 
 /// So long a run waits after the log has failed, at first and at most.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
@@ -90,7 +92,8 @@ async fn begin<'c>(
             return Err(error.into());
         }
     };
-    let outbox = Outbox::open(session.clone(), lease.clone(), host.options.batch);
+    let traces = Traces::default();
+    let outbox = Outbox::open(session.clone(), lease.clone(), host.options.batch, traces.clone());
     let mut renewal = tokio::time::interval(host.options.lease_time.max(Duration::from_millis(30)) / 3);
     renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut run = Run {
@@ -111,7 +114,10 @@ async fn begin<'c>(
         told: HashSet::new(),
         prepared: None,
         watchers: JoinSet::new(),
+        watched: Vec::new(),
         renewal,
+        traces,
+        counted: Counted::new(Arc::clone(&host.tally)),
     };
     if let Err(error) = run.close_orphans().await {
         let stop = error.into();
@@ -163,6 +169,9 @@ fn refuse(command: Command, error: &crate::Error) {
         }
         Command::Hint { answer, .. } => {
             let _ = answer.map(|answer| answer.send(Err(error.clone())));
+        }
+        Command::Compress { answer } => {
+            let _ = answer.send(Err(error.clone()));
         }
     }
 }

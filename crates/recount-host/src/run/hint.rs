@@ -29,6 +29,20 @@ impl Run<'_> {
         Ok(Appended { written: 1, ..kept })
     }
 
+    /// Has the conversation summarised before the model is asked the next time.
+    pub(super) async fn compress(&mut self) -> Result<(), crate::Error> {
+        if let Some(work) = &self.work {
+            work.agent.compress();
+        }
+        let states = {
+            let mut desk = self.desk.lock();
+            desk.note(|notes| notes.compress = true);
+            desk.changes()
+        };
+        self.outbox.ask(Events::default(), states).await?;
+        Ok(())
+    }
+
     /// What has become of a hint that was taken before.
     async fn known(&mut self, event: &AgentEvent) -> Result<Option<Appended>, Error> {
         let row = self.session.info().await?;

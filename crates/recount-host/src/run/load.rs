@@ -15,6 +15,7 @@ use super::unfit::unfit;
 use super::{Run, Stop};
 use crate::notes::{Open, agent_document, reply_to};
 use crate::sink::LogSink;
+use crate::spans::Watching;
 
 /// So many messages are read at once.
 const PAGE: usize = 256;
@@ -93,6 +94,13 @@ impl Run<'_> {
             Some(on_restart) => builder.on_restart(on_restart),
             None => builder,
         };
+        let watching = Watching {
+            session: self.session.key().name().to_owned(),
+            reply_id: reply.id.clone(),
+            agent: reply.agent.clone(),
+            traces: self.traces.clone(),
+        };
+        let builder = builder.middleware(watching).still_running(self.watched.clone());
         builder.sink(sink).resume(saved).build()
     }
 
@@ -103,7 +111,11 @@ impl Run<'_> {
             let known = if is_blank { ReplyState::fresh(&reply.id) } else { ReplyState::new(&reply.id) };
             state.reply = Some(known);
         }
-        let pending = self.desk.lock().notes.hints.clone();
+        let (pending, compress) = {
+            let desk = self.desk.lock();
+            (desk.notes.hints.clone(), desk.notes.compress)
+        };
+        state.compress |= compress;
         state.hints.retain(|hint| !pending.iter().any(|pending| pending.block == hint.id));
         state.hints.extend(pending.iter().filter_map(|pending| block_of(&pending.event)));
         Ok(state)

@@ -11,12 +11,14 @@ mod unfit;
 
 pub(crate) use begin::go;
 pub(crate) use post::checked;
+pub(crate) use unfit::unfit;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use recount_agent::{Agent, AgentBuilder, Refusal, ReplyStream};
+use opentelemetry::Context;
+use recount_agent::{Agent, AgentBuilder, BackgroundCall, Refusal, ReplyStream};
 use recount_log::{Appended, Error, Frame, Lease, Reader, Session};
 use recount_message::jiff::Timestamp;
 use recount_message::{AgentEvent, Msg};
@@ -29,6 +31,8 @@ use crate::error::PostError;
 use crate::host::Shared;
 use crate::options::{OnBusy, Posted};
 use crate::outbox::Outbox;
+use crate::spans::Traces;
+use crate::tally::{Counted, RunState};
 
 /// So long a reply waits at least before its time is over.
 const SHORTEST_WAIT: Duration = Duration::from_millis(20);
@@ -39,9 +43,17 @@ pub(crate) enum Command {
     /// See whether there is something to go on with.
     Wake,
     /// Take a message.
-    Post { message: Box<Msg>, on_busy: OnBusy, answer: oneshot::Sender<Result<Posted, PostError>> },
+    Post {
+        message: Box<Msg>,
+        on_busy: OnBusy,
+        /// Whom the reply is for, in the eyes of who traces it.
+        asked: Context,
+        answer: oneshot::Sender<Result<Posted, PostError>>,
+    },
     /// Take a hint.
     Hint { event: Box<AgentEvent>, answer: Option<oneshot::Sender<Result<Appended, crate::Error>>> },
+    /// Have the conversation summarised.
+    Compress { answer: oneshot::Sender<Result<(), crate::Error>> },
 }
 
 /// A session's run.
@@ -73,7 +85,11 @@ struct Run<'c> {
     prepared: Option<AgentBuilder>,
     /// Those who wait for tools in the background.
     watchers: JoinSet<()>,
+    /// The tools in the background that they wait for, or have waited for.
+    watched: Vec<BackgroundCall>,
     renewal: Interval,
+    traces: Traces,
+    counted: Counted,
 }
 
 /// An agent at work.
@@ -134,6 +150,7 @@ impl Run<'_> {
             if let Err(stop) = self.go_on().await {
                 return stop;
             }
+            self.counted.set(self.doing());
             if self.is_idle() {
                 return self.outbox.committed().await.map_or_else(Stop::from, |()| Stop::Idle);
             }
@@ -148,6 +165,14 @@ impl Run<'_> {
     async fn go_on(&mut self) -> Result<(), Stop> {
         let is_due = self.work.is_none() && !self.is_waiting && !*self.draining.borrow();
         if is_due && self.desk.reply().is_some() { self.take_up().await } else { Ok(()) }
+    }
+
+    fn doing(&self) -> RunState {
+        match (&self.work, self.is_waiting) {
+            (Some(_), _) => RunState::Running,
+            (None, true) => RunState::Waiting,
+            (None, false) => RunState::Idle,
+        }
     }
 
     fn is_idle(&self) -> bool {
@@ -183,8 +208,12 @@ impl Run<'_> {
         match happened {
             Happened::Failed(error) => return Err(error.into()),
             Happened::Draining | Happened::Unwatched | Happened::Said(true) | Happened::Told(Command::Wake) => {}
-            Happened::Told(Command::Post { message, on_busy, answer }) => {
+            Happened::Told(Command::Post { message, on_busy, asked, answer }) => {
+                self.traces.asking(&asked);
                 let outcome = self.post(*message, on_busy).await;
+                if let Ok(posted) = &outcome {
+                    self.traces.asked(&posted.reply_id, asked);
+                }
                 let is_taken = matches!(&outcome, Err(PostError::Host(error)) if error.is_taken());
                 self.tell(Some(answer), outcome, is_taken)?;
             }
@@ -192,6 +221,11 @@ impl Run<'_> {
                 let outcome = self.hint(*event).await;
                 let is_taken = outcome.as_ref().is_err_and(crate::Error::is_taken);
                 self.tell(answer, outcome, is_taken)?;
+            }
+            Happened::Told(Command::Compress { answer }) => {
+                let outcome = self.compress().await;
+                let is_taken = outcome.as_ref().is_err_and(crate::Error::is_taken);
+                self.tell(Some(answer), outcome, is_taken)?;
             }
             Happened::Read(frame) => self.read(frame?).await?,
             Happened::Answered(id, outcome) => self.answered(&id, outcome),
@@ -226,6 +260,7 @@ impl Run<'_> {
         if !is_open {
             self.reader = None;
             self.told.clear();
+            self.traces.ended(&work.reply_id);
         } else if self.desk.lock().untaken.is_empty() && !self.must_reload {
             self.wait(work.agent.expires_at());
         }
@@ -246,6 +281,7 @@ impl Run<'_> {
     /// Waits for what tools in the background come to. The agent is there as long as they run.
     fn watch(&mut self, work: Work) {
         let Work { agent, reply_id, .. } = work;
+        self.watched.extend(agent.state().background);
         let known = self.desk.lock().known_hints();
         let own = self.own.clone();
         self.watchers.spawn(async move {

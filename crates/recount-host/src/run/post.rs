@@ -3,7 +3,7 @@
 use recount_agent::ReplyState;
 use recount_log::{Cursor, Epoch, Error, Events};
 use recount_message::{
-    AgentEvent, ContentBlock, CustomEvent, CustomName, Event, Msg, Object, Role, Stamps, UserInterruptEvent,
+    AgentEvent, ContentBlock, CustomEvent, CustomName, Event, Json, Msg, Object, Role, Stamps, UserInterruptEvent,
 };
 
 use super::Run;
@@ -15,8 +15,8 @@ use crate::options::{OnBusy, Posted};
 /// What is known of a message that is posted.
 struct Earlier {
     epoch: Epoch,
-    /// Where it stands, if it does.
-    place: Option<u64>,
+    /// Where it stands, if it does, and what it says.
+    message: Option<(u64, String)>,
     /// Its reply has begun.
     is_answered: bool,
 }
@@ -25,7 +25,14 @@ impl Run<'_> {
     /// Takes a message: writes it, and begins its reply or queues it.
     pub(super) async fn post(&mut self, message: Msg, on_busy: OnBusy) -> Result<Posted, PostError> {
         let reply_id = reply_to(message.id());
-        let Earlier { epoch, place, is_answered } = self.earlier(message.id(), &reply_id).await?;
+        let Earlier { epoch, message: earlier, is_answered } = self.earlier(message.id(), &reply_id).await?;
+        let place = match earlier {
+            Some((_, text)) if !says_the_same(&text, &message) => {
+                return Err(PostError::Different { id: message.id().to_owned() });
+            }
+            Some((place, _)) => Some(place),
+            None => None,
+        };
         let is_queued = self.desk.lock().notes.queue.iter().any(|queued| queued.reply == reply_id);
         if let Some(seq) = place.filter(|_| is_answered || is_queued) {
             return Ok(Posted { reply_id, cursor: Cursor { epoch, seq } });
@@ -58,10 +65,10 @@ impl Run<'_> {
         let (key, id, reply_id) = (self.session.key().clone(), id.to_owned(), reply_id.to_owned());
         let earlier = self.host.log.look(move |view| {
             let row = view.session(&key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
-            let place = view.message(&key, &id)?.map(|message| message.place);
+            let message = view.message(&key, &id)?.map(|message| (message.place, message.body));
             let is_answered =
                 view.known(&key, &reply_id)?.is_some() || view.opened(&key)?.iter().any(|opened| opened.id == reply_id);
-            Ok(Earlier { epoch: row.epoch, place, is_answered })
+            Ok(Earlier { epoch: row.epoch, message, is_answered })
         });
         earlier.await
     }
@@ -135,6 +142,24 @@ impl Run<'_> {
         };
         before.iter().map(|before| said(before, false)).chain([said(name, true)]).collect()
     }
+}
+
+/// Whether a message says what an earlier one says. Ids and times of its blocks may have been filled in for each of them.
+fn says_the_same(earlier: &str, message: &Msg) -> bool {
+    fn stripped(object: &mut Object) {
+        for name in ["id", "created_at", "finished_at"] {
+            object.remove(name);
+        }
+    }
+    fn words(text: &str) -> Option<(Object, Vec<Object>)> {
+        let mut message = Object::parse(text).ok()?;
+        stripped(&mut message);
+        let blocks = message.remove("content")?.to_list()?;
+        let mut blocks: Vec<Object> = blocks.iter().filter_map(Json::to_object).collect();
+        blocks.iter_mut().for_each(stripped);
+        Some((message, blocks))
+    }
+    words(earlier).is_some_and(|earlier| words(&message.to_json()) == Some(earlier))
 }
 
 /// The entry of a message. Its id is the message's.

@@ -1,5 +1,7 @@
 //! What is said to the model from outside.
 
+use std::time::Duration;
+
 use pretty_assertions::assert_eq;
 use recount_agent::Agent;
 use recount_agent::scripted::{Gate, ScriptedModel};
@@ -172,4 +174,67 @@ async fn what_a_tool_in_the_background_comes_to_wakes_the_session() {
     assert!(last.first::<HintBlock>().unwrap().hint.text().unwrap().ends_with("green"));
     assert_eq!(last.text().as_deref(), Some("It is green."));
     assert_eq!(watcher.count(|event| event.id == "m1.reply.c1.outcome"), 1);
+}
+
+#[tokio::test]
+async fn an_outcome_that_died_with_its_host_is_told_as_not_known() {
+    let (log, session) = memory().await;
+    let model = ScriptedModel::new()
+        .calls_as("c1", "build", "{}")
+        .then()
+        .says("Started.")
+        .then()
+        .says("It runs.")
+        .then()
+        .says("Nobody knows.");
+    let make = move || {
+        let build = FunctionTool::new("build", "Builds.", |_: NoArguments| async {
+            std::future::pending::<()>().await;
+            Ok("green")
+        });
+        Agent::builder("Friday").model(model.clone()).tool(build.background().read_only()).runtime_state(None)
+    };
+    let first = host(&log, make.clone()).await;
+    let mut watcher = Watcher::of(&session);
+    for id in ["m1", "m2"] {
+        let posted = first.post(session.key(), user(id, "Build it."), OnBusy::Reject).await.unwrap();
+        watcher.ended(&posted.reply_id).await;
+    }
+    // As long as it runs, there is nothing to be told.
+    assert_eq!(watcher.count(is_hint), 0);
+    first.drain(Duration::ZERO).await;
+    let second = host(&log, make).await;
+    let posted = second.post(session.key(), user("m3", "Is it green?"), OnBusy::Reject).await.unwrap();
+    let reply = watcher.ended(&posted.reply_id).await;
+    let hint = reply.first::<HintBlock>().unwrap();
+    assert_eq!(hint.id, "c1.outcome");
+    assert!(hint.hint.text().unwrap().contains("not known"));
+    check_paired(&watcher, &reply);
+}
+
+#[tokio::test]
+async fn a_conversation_is_summarised_when_somebody_wants_it() {
+    let (log, session) = memory().await;
+    let model = ScriptedModel::new()
+        .says("It rains, and it has rained all week long.")
+        .then()
+        .says("They spoke of rain.")
+        .then()
+        .says("Still.");
+    let make = {
+        let model = model.clone();
+        move || Agent::builder("Friday").model(model.clone()).runtime_state(None)
+    };
+    let first = host(&log, make.clone()).await;
+    let mut watcher = Watcher::of(&session);
+    let posted = first.post(session.key(), user("m1", "How is the weather with you?"), OnBusy::Reject).await.unwrap();
+    watcher.ended(&posted.reply_id).await;
+    first.compress(session.key()).await.unwrap();
+    // Also if the host dies before it comes to that.
+    drop(first);
+    let second = host(&log, make).await;
+    let posted = second.post(session.key(), user("m2", "And now?"), OnBusy::Reject).await.unwrap();
+    watcher.ended(&posted.reply_id).await;
+    assert_eq!(watcher.signals("recount.compressed").len(), 1);
+    assert!(model.asked()[2].messages[0].text_or_empty().contains("They spoke of rain."));
 }

@@ -55,7 +55,9 @@ async fn a_message_that_is_posted_again_gets_the_first_answer() {
     watcher.ended(&first.reply_id).await;
     watcher.ended(&queued.reply_id).await;
     assert_eq!(host.post(key, user("m1", "Tell me."), OnBusy::Queue).await.unwrap(), first);
-    assert_eq!(host.post(key, user("m2", "Really?"), OnBusy::Reject).await.unwrap(), queued);
+    assert_eq!(host.post(key, user("m2", "And then?"), OnBusy::Reject).await.unwrap(), queued);
+    let other = host.post(key, user("m2", "Really?"), OnBusy::Queue).await.unwrap_err();
+    assert!(matches!(other, PostError::Different { id } if id == "m2"));
     assert_eq!(watcher.fold.messages().count(), 4);
     assert_eq!(session.info().await.unwrap().head, watcher.events.len() as u64);
     assert_eq!(model.asked().len(), 2);

@@ -1,0 +1,228 @@
+//! What is told of runs to who watches them: spans for OpenTelemetry, and lines in the logs.
+//!
+//! Neither has anything of what was said in it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use opentelemetry::Context;
+use recount_agent::machine::End;
+use recount_agent::middleware::{Act, Middleware, Next, Request};
+use recount_agent::tool::{ToolError, ToolOutput};
+use recount_agent::{BoxFuture, Ending, Work};
+use recount_model::client::CallOutcome;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span, info_span};
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+
+/// The target of all spans for OpenTelemetry, of the host and of the service. Where nobody collects it, they cost nothing.
+pub const SPANS: &str = "recount_spans";
+
+/// Where the spans of a session's run belong. Clones are the same.
+///
+/// A span is never the parent of another one in `tracing`, which would keep it open for as long: a request has been answered
+/// long before the reply that it began is over. Only OpenTelemetry knows what belongs to what.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Traces(Arc<Mutex<Inner>>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Who has asked for replies that have not ended.
+    asked: HashMap<String, Context>,
+    /// What is under way: the work at a reply, or else what somebody has asked for.
+    work: Option<Context>,
+}
+
+impl Traces {
+    /// Somebody asks for something. If nothing else is under way, what is done now is done for them.
+    pub(crate) fn asking(&self, by: &Context) {
+        self.lock().work.get_or_insert_with(|| by.clone());
+    }
+
+    /// Somebody has asked for a reply.
+    pub(crate) fn asked(&self, reply_id: &str, by: Context) {
+        self.lock().asked.insert(reply_id.to_owned(), by);
+    }
+
+    /// A reply is no longer worked on.
+    pub(crate) fn ended(&self, reply_id: &str) {
+        let mut inner = self.lock();
+        inner.asked.remove(reply_id);
+        inner.work = None;
+    }
+
+    /// The span of a commit that is a part of the work.
+    pub(crate) fn commit(&self, entries: usize) -> Span {
+        let span = info_span!(target: SPANS, parent: None, "log commit", otel.kind = "internal", recount.log.entries = entries);
+        self.in_work(&span);
+        span
+    }
+
+    fn in_work(&self, span: &Span) {
+        if span.is_disabled() {
+            return;
+        }
+        let work = self.lock().work.clone();
+        if let Some(work) = work {
+            let _ = span.set_parent(work);
+        }
+    }
+
+    fn begin(&self, reply_id: &str, span: &Span) {
+        if span.is_disabled() {
+            return;
+        }
+        let asked = self.lock().asked.get(reply_id).cloned();
+        if let Some(asked) = asked {
+            let _ = span.set_parent(asked);
+        }
+        let work = span.context();
+        self.lock().work = Some(work);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Watches an agent's work.
+#[derive(Debug)]
+pub(crate) struct Watching {
+    pub(crate) session: String,
+    pub(crate) reply_id: String,
+    /// The agent, by the name that sessions name.
+    pub(crate) agent: String,
+    pub(crate) traces: Traces,
+}
+
+impl Middleware for Watching {
+    fn reply<'a>(&'a self, work: &'a mut Work, next: Next<'a>) -> BoxFuture<'a, Ending> {
+        let Self { session, reply_id, agent, traces } = self;
+        let span = info_span!(
+            target: SPANS, parent: None, "invoke_agent",
+            otel.name = format!("invoke_agent {agent}"),
+            otel.kind = "internal",
+            gen_ai.operation.name = "invoke_agent",
+            gen_ai.agent.name = agent,
+            gen_ai.conversation.id = session,
+            recount.reply.id = reply_id,
+            recount.outcome = Empty,
+            "error.type" = Empty,
+            otel.status_code = Empty,
+        );
+        traces.begin(reply_id, &span);
+        tracing::info!(session, reply = reply_id, agent, "a run begins");
+        let began = Instant::now();
+        let told = span.clone();
+        let run = async move {
+            let ending = next.reply(work).await;
+            let outcome = word_for(&ending);
+            told.record("recount.outcome", outcome);
+            let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            if let Ending::Failed(failure) = &ending {
+                failed(&told, failure.error.kind.as_str());
+                let kind = failure.error.kind.as_str();
+                tracing::warn!(session, reply = reply_id, agent, outcome, error = kind, took_ms, "a run ends");
+            } else {
+                tracing::info!(session, reply = reply_id, agent, outcome, took_ms, "a run ends");
+            }
+            ending
+        };
+        Box::pin(run.instrument(span))
+    }
+
+    fn model_call<'a>(&'a self, work: &'a mut Work, request: Request, next: Next<'a>) -> BoxFuture<'a, CallOutcome> {
+        let model = request.model.name().to_owned();
+        let span = info_span!(
+            target: SPANS, parent: None, "chat",
+            otel.name = format!("chat {model}"),
+            otel.kind = "client",
+            gen_ai.operation.name = "chat",
+            gen_ai.request.model = model,
+            gen_ai.provider.name = Empty,
+            gen_ai.response.model = Empty,
+            gen_ai.response.id = Empty,
+            gen_ai.response.finish_reasons = Empty,
+            gen_ai.usage.input_tokens = Empty,
+            gen_ai.usage.output_tokens = Empty,
+            recount.requests = Empty,
+            "error.type" = Empty,
+            otel.status_code = Empty,
+        );
+        self.traces.in_work(&span);
+        let told = span.clone();
+        let call = async move {
+            let outcome = next.model_call(work, request).await;
+            if !told.is_disabled() {
+                tell_call(&told, &outcome);
+            }
+            outcome
+        };
+        Box::pin(call.instrument(span))
+    }
+
+    fn acting<'a>(&'a self, act: Act, next: Next<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        let name = act.tool.spec().name.clone();
+        let span = info_span!(
+            target: SPANS, parent: None, "execute_tool",
+            otel.name = format!("execute_tool {name}"),
+            otel.kind = "internal",
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = name,
+            gen_ai.tool.call.id = act.context.call_id(),
+            "error.type" = Empty,
+            otel.status_code = Empty,
+        );
+        self.traces.in_work(&span);
+        let told = span.clone();
+        let call = async move {
+            let output = next.acting(act).await;
+            if output.is_err() {
+                failed(&told, "tool_error");
+            }
+            output
+        };
+        Box::pin(call.instrument(span))
+    }
+}
+
+fn tell_call(span: &Span, outcome: &CallOutcome) {
+    let CallOutcome { end, model, requests, .. } = outcome;
+    if let Some((provider, _)) = model.split_once('/') {
+        span.record("gen_ai.provider.name", provider);
+    }
+    if let Some(model) = &end.model {
+        span.record("gen_ai.response.model", model.as_str());
+    }
+    if let Some(id) = &end.response_id {
+        span.record("gen_ai.response.id", id.as_str());
+    }
+    span.record("gen_ai.response.finish_reasons", end.finish.name());
+    if let Some(usage) = &end.usage {
+        span.record("gen_ai.usage.input_tokens", usage.input_tokens);
+        span.record("gen_ai.usage.output_tokens", usage.output_tokens);
+    }
+    span.record("recount.requests", *requests);
+    if let Some(error) = &end.error {
+        failed(span, error.class().as_str());
+    }
+}
+
+/// The kind of an error says enough: its words may have what was said in them.
+fn failed(span: &Span, kind: &str) {
+    span.record("error.type", kind);
+    span.record("otel.status_code", "ERROR");
+}
+
+fn word_for(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::End(End::Completed | End::Structured) => "completed",
+        Ending::End(End::Exceeded) => "exceeded",
+        Ending::End(End::Stopped(_)) => "stopped",
+        Ending::Waiting(_) => "waiting",
+        Ending::Interrupted => "interrupted",
+        Ending::Failed(_) => "failed",
+        _ => "other",
+    }
+}
