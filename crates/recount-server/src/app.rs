@@ -14,6 +14,7 @@ use crate::metrics::Metrics;
 use crate::news::News;
 use crate::problem::Problem;
 use crate::runs::Runs;
+use crate::server::ServerOptions;
 use crate::tickets::Tickets;
 use crate::tokens::Tokens;
 use crate::usage::Usages;
@@ -49,10 +50,11 @@ struct Shared {
 const EXISTING: usize = 65_536;
 
 impl App {
-    pub(crate) fn new(runs: Runs, tokens: Tokens, hosts: &[String], limits: Limits) -> Self {
+    pub(crate) fn new(runs: Runs, tokens: Tokens, options: ServerOptions) -> Self {
+        let ServerOptions { hosts, data, limits, commits, .. } = options;
         let feeds = Arc::new(Feeds::default());
         Self(Arc::new(Shared {
-            metrics: Metrics::new(&feeds),
+            metrics: Metrics::new(&feeds, &commits, data),
             news: Arc::default(),
             runs,
             tokens,

@@ -1,10 +1,11 @@
 //! Events that come by POST.
 
 use recount_dialect::{Dialect, StreamReader};
+use recount_host::Error as HostError;
 use recount_log::storage::StateChange;
 use recount_log::{Appended, Cursor, Digest, Error, Events, Session};
 use recount_message::wire::{Kind, Raw};
-use recount_message::{AgentEvent, Event, Json, Object};
+use recount_message::{AgentEvent, Event, EventKind, Json, Object};
 
 use crate::app::App;
 use crate::call::BodyKind;
@@ -39,8 +40,11 @@ fn elements(body: &[u8]) -> Result<Vec<Line<'_>>, Problem> {
     if body.trim_ascii().is_empty() {
         return Ok(Vec::new());
     }
-    let text = std::str::from_utf8(body).map_err(|_| Problem::bad("the body is no UTF-8"))?;
-    let document = Raw::document(text)?;
+    let text = std::str::from_utf8(body).map_err(|error| {
+        let before = body.get(..error.valid_up_to()).and_then(|before| std::str::from_utf8(before).ok());
+        Problem::bad("the body is no UTF-8").at_line(broken_element(before.unwrap_or_default()))
+    })?;
+    let document = Raw::document(text).map_err(|error| Problem::decode(&error).at_line(broken_element(text)))?;
     match document.kind {
         Kind::Array => {
             let mut lines = Vec::new();
@@ -52,6 +56,33 @@ fn elements(body: &[u8]) -> Result<Vec<Line<'_>>, Problem> {
         Kind::Object => Ok(vec![Line { number: 1, text: document.text.as_bytes() }]),
         _ => Err(Problem::bad("expected an array of events")),
     }
+}
+
+/// The number of the first element of an array that is not whole.
+fn broken_element(text: &str) -> usize {
+    let text = text.trim_start();
+    let inner = text.strip_prefix('[').unwrap_or(text);
+    let (mut number, mut start, mut depth) = (1, 0, 0_usize);
+    let (mut is_in_string, mut is_escaped) = (false, false);
+    for (at, byte) in inner.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_in_string,
+            b'"' => is_in_string = !is_in_string,
+            _ if is_in_string => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 0 => return number,
+            b'}' | b']' => depth -= 1,
+            b',' if depth == 0 => {
+                if inner.get(start..at).is_none_or(|element| Raw::document(element).is_err()) {
+                    return number;
+                }
+                (number, start) = (number + 1, at + 1);
+            }
+            _ => {}
+        }
+    }
+    number
 }
 
 /// Appends what lines say. Gives, for each event, the line that it came from.
@@ -115,8 +146,8 @@ async fn append_stream(
                 appended.duplicates += translated.known;
                 return Ok((appended, translated.places));
             }
-            Err(Error::Moved { .. }) if after.is_none() => {}
-            Err(error) => return Err(Problem::of_log(&error, &translated.places)),
+            Err(HostError::Log(Error::Moved { .. })) if after.is_none() => {}
+            Err(error) => return Err(Problem::of_host(&error, &translated.places)),
         }
     }
     Err(Problem::conflict("busy", "others write to the session all the time; try again"))
@@ -146,16 +177,29 @@ fn translate(dialect: Dialect, kept: &Object, lines: &[Line<'_>]) -> Result<Tran
             translated.known += 1;
             continue;
         }
-        let events = reader.push(text).map_err(|error| Problem::decode(&error).at_line(line.number))?;
+        let hint = if reader.is_idle() { hint_in(dialect, text) } else { None };
+        let events = match hint {
+            // It is for the session's own agent, which knows by its id whether it has it.
+            Some(hint) => vec![hint],
+            None => {
+                seen.push(mark);
+                reader.push(text).map_err(|error| Problem::decode(&error).at_line(line.number))?
+            }
+        };
         translated.places.extend(std::iter::repeat_n(line.number, events.len()));
         translated.events.extend(events);
-        seen.push(mark);
     }
     let old = seen.len().saturating_sub(REMEMBERED);
     seen.drain(..old);
     translated.state.insert("reader", reader.state());
     translated.state.insert("seen", seen);
     Ok(translated)
+}
+
+/// The hint that a line is.
+fn hint_in(dialect: Dialect, text: &str) -> Option<AgentEvent> {
+    let event = dialect.read_event(text).ok()?;
+    matches!(event.kind, EventKind::HintBlock(_)).then(|| event.into_owned())
 }
 
 /// What a line is known by: its event's id, or all of it.

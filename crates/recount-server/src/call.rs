@@ -42,7 +42,7 @@ impl FromRequest<App> for Call {
         let caller = parts.extensions.get::<Caller>().cloned();
         let caller = caller.ok_or_else(|| Problem::forbidden("the request was not let in"))?;
         let params = Params::of(&parts.uri);
-        params.check()?;
+        params.check(&parts.method, parts.uri.path())?;
         Ok(Self { app: app.clone(), caller, params, path, parts, body: Mutex::new(body) })
     }
 }
@@ -146,4 +146,18 @@ impl Call {
         }
         Ok(Object::parse(text)?)
     }
+
+    /// The same, with no other fields than these.
+    pub(crate) async fn object_with(&mut self, known: &[&str]) -> Result<Object, Problem> {
+        let object = self.object().await?;
+        check_fields(&object, known)?;
+        Ok(object)
+    }
+}
+
+/// Whether an object has no other fields than these. What somebody has misspelt would be passed over in silence.
+pub(crate) fn check_fields(object: &Object, known: &[&str]) -> Result<(), Problem> {
+    let Some((name, _)) = object.iter().find(|(name, _)| !known.contains(name)) else { return Ok(()) };
+    let expected = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Err(Problem::bad_field(name, format!("there is no field `{name}` here; expected {expected}")))
 }

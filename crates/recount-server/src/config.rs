@@ -129,6 +129,12 @@ pub struct TelemetryConfig {
     pub log: String,
     /// How it is written: `text` or `json`.
     pub format: LogFormat,
+    /// Where spans are sent, by OTLP over HTTP, such as `http://127.0.0.1:4318`; none means nowhere, unless
+    /// `OTEL_EXPORTER_OTLP_ENDPOINT` says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub otlp: Option<String>,
+    /// What the service is called in them, unless `OTEL_SERVICE_NAME` says so.
+    pub service_name: String,
 }
 
 /// How logs are written.
@@ -181,7 +187,8 @@ impl Default for LimitsConfig {
 
 impl Default for TelemetryConfig {
     fn default() -> Self {
-        Self { log: "info".to_owned(), format: LogFormat::default() }
+        let service_name = "recount".to_owned();
+        Self { log: "info".to_owned(), format: LogFormat::default(), otlp: None, service_name }
     }
 }
 
@@ -221,6 +228,11 @@ impl Config {
     /// The whole of it as TOML, with what was left out.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).unwrap_or_default()
+    }
+
+    /// The same as a JSON object, on several lines.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
     /// How much anybody may ask for.

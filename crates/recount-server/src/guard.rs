@@ -8,12 +8,15 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Uri, header};
+use tracing::Instrument as _;
 
 use crate::app::App;
 use crate::limits::Asker;
-use crate::params::Params;
+use crate::params::{Params, TICKET};
 use crate::problem::Problem;
 use crate::tokens::Scope;
+use crate::unread::Unread;
+use crate::watch::Watched;
 
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,21 +42,21 @@ pub(crate) struct Ends {
 }
 
 /// Holds every request to the rules, before anything else is looked at.
-pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let started = Instant::now();
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let (mut parts, body) = request.into_parts();
+pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (mut parts, mut body) = request.into_parts();
+    let watched = Watched::begin(&parts);
+    // Who asks first whether to send it does not send it when told no.
+    if !parts.headers.contains_key(header::EXPECT) {
+        body = Unread::up_to(app.limits().body.saturating_mul(2), body);
+    }
     let response = match admit(&app, &parts) {
         Ok(caller) => {
             parts.extensions.insert(caller);
-            request = Request::from_parts(parts, body);
-            next.run(request).await
+            next.run(Request::from_parts(parts, body)).instrument(watched.span()).await
         }
         Err(problem) => problem.into_response(),
     };
-    app.metrics().answered(response.status());
-    // The query is left out: it may hold a ticket.
-    tracing::debug!(%method, path, status = response.status().as_u16(), took = ?started.elapsed(), "request");
+    watched.end(&app, response.status(), response.extensions().get());
     response
 }
 
@@ -166,7 +169,7 @@ fn authenticate(app: &App, parts: &Parts) -> Result<Caller, Problem> {
     }
     // A ticket is for opening streams, where a browser cannot send a header.
     if parts.method == Method::GET
-        && let Some(ticket) = Params::of(&parts.uri).get("ticket")
+        && let Some(ticket) = Params::of(&parts.uri).get(TICKET)
     {
         let caller = app.tickets().find(ticket, Instant::now()).filter(|caller| caller.is_welcome(app));
         return caller.ok_or_else(|| refused("the ticket is not known, or its time is over"));

@@ -12,6 +12,7 @@ mod fanout;
 mod guard;
 mod limits;
 mod listen;
+mod media;
 mod metrics;
 mod news;
 mod openapi;
@@ -22,8 +23,10 @@ mod runs;
 mod server;
 mod tickets;
 mod tokens;
+mod unread;
 mod upkeep;
 mod usage;
+mod watch;
 
 pub use config::{
     Config, ConfigError, DurabilityWord, LimitsConfig, LogConfig, LogFormat, OnRestartWord, ServerConfig,
@@ -31,5 +34,6 @@ pub use config::{
 };
 pub use duration::{parse_duration, parse_size};
 pub use limits::Limits;
-pub use server::{Server, ServerError, ServerOptions};
+pub use metrics::CommitMeter;
+pub use server::{Listening, Server, ServerError, ServerOptions};
 pub use tokens::{Scope, TokenInfo, Tokens};

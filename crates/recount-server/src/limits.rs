@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, getrlimit, setrlimit};
+
 /// How much anybody may ask for.
 ///
 /// ```
@@ -34,6 +36,8 @@ pub struct Limits {
     pub write_time: Duration,
 }
 
+/// What the log and the agents need.
+const FILES_OF_OUR_OWN: u64 = 256;
 const MIB: usize = 1024 * 1024;
 
 impl Default for Limits {
@@ -49,6 +53,27 @@ impl Default for Limits {
             write_time: Duration::from_secs(60),
         }
     }
+}
+
+impl Limits {
+    /// How many connections there may be. This process is let open as many files as it is allowed to.
+    pub fn connections(&self) -> usize {
+        let for_connections = raised_open_file_limit().saturating_sub(FILES_OF_OUR_OWN);
+        self.connections.unwrap_or_else(|| usize::try_from(for_connections).unwrap_or(usize::MAX).max(16))
+    }
+}
+
+/// Lets this process open as many files as it is allowed to, and says how many.
+fn raised_open_file_limit() -> u64 {
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current != limit.maximum {
+        let before = std::mem::replace(&mut limit.current, limit.maximum);
+        if let Err(error) = setrlimit(Resource::Nofile, limit) {
+            tracing::debug!(%error, "the limit of open files stays as it is");
+            limit.current = before;
+        }
+    }
+    limit.current.unwrap_or(1 << 20)
 }
 
 /// Who is counted together.

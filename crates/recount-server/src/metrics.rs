@@ -1,27 +1,34 @@
 //! What the service counts, for Prometheus.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use http::StatusCode;
+use http::{Method, StatusCode};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric as _};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
-use prometheus_client::registry::Registry;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+use recount_host::HostLoad;
+use recount_log::Commit;
 
 use crate::fanout::Feeds;
+use crate::watch::name_of;
 
 /// What the service counts.
 pub(crate) struct Metrics {
     registry: Registry,
     answers: Family<Answer, Counter>,
-    readers: Family<Kind, Gauge>,
+    durations: Family<Asked, Histogram, fn() -> Histogram>,
+    readers: Family<Transport, Gauge>,
+    limited: Family<Limited, Counter>,
     /// Connections that are open.
     pub(crate) connections: Gauge,
-    /// Connections that were turned away because there were too many.
-    pub(crate) turned_away: Counter,
+    failed_logins: Counter,
     /// Events that were posted and written.
     pub(crate) written: Counter,
     /// Events that were posted and known already.
@@ -30,16 +37,76 @@ pub(crate) struct Metrics {
     pub(crate) refused: Counter,
     /// User messages that were taken.
     pub(crate) messages: Counter,
+    sessions: Gauge,
+    running: Gauge,
+    waiting: Gauge,
+    log_bytes: Gauge,
+    /// Where the log is, if it is on disk.
+    data: Option<PathBuf>,
+}
+
+/// What was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct Asked {
+    pub(crate) method: &'static str,
+    route: String,
+}
+
+impl Asked {
+    pub(crate) fn new(method: &Method, route: &str) -> Self {
+        Self { method: name_of(method), route: route.to_owned() }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answer {
+    method: &'static str,
+    route: String,
     status: u16,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Kind {
-    kind: &'static str,
+struct Transport {
+    transport: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Limited {
+    limit: &'static str,
+}
+
+/// Measures the commits of a log.
+///
+/// ```
+/// use recount_log::Options;
+/// use recount_server::{CommitMeter, ServerOptions};
+///
+/// let commits = CommitMeter::default();
+/// let metered = commits.clone();
+/// let log = Options::default().on_commit(move |commit| metered.note(commit));
+/// let mut service = ServerOptions::default();
+/// service.commits = commits;
+/// # drop(log);
+/// ```
+#[derive(Debug, Clone)]
+pub struct CommitMeter {
+    entries: Counter,
+    seconds: Histogram,
+}
+
+impl Default for CommitMeter {
+    fn default() -> Self {
+        // From a tenth of a millisecond to three seconds.
+        Self { entries: Counter::default(), seconds: Histogram::new(exponential_buckets(0.000_1, 2.0, 16)) }
+    }
+}
+
+impl CommitMeter {
+    /// Notes a commit.
+    pub fn note(&self, commit: Commit) {
+        self.entries.inc_by(commit.entries as u64);
+        self.seconds.observe(commit.took.as_secs_f64());
+    }
 }
 
 /// How many sessions are encoded for readers right now.
@@ -54,24 +121,46 @@ impl Collector for FeedCount {
     }
 }
 
+/// From half a millisecond to eight seconds.
+fn request_seconds() -> Histogram {
+    Histogram::new(exponential_buckets(0.000_5, 2.0, 15))
+}
+
 impl Metrics {
-    pub(crate) fn new(feeds: &Arc<Feeds>) -> Self {
+    pub(crate) fn new(feeds: &Arc<Feeds>, commits: &CommitMeter, data: Option<PathBuf>) -> Self {
         let mut registry = Registry::with_prefix("recount");
         let metrics = Self {
             answers: Family::default(),
+            durations: Family::new_with_constructor(request_seconds),
             readers: Family::default(),
+            limited: Family::default(),
             connections: Gauge::default(),
-            turned_away: Counter::default(),
+            failed_logins: Counter::default(),
             written: Counter::default(),
             duplicates: Counter::default(),
             refused: Counter::default(),
             messages: Counter::default(),
+            sessions: Gauge::default(),
+            running: Gauge::default(),
+            waiting: Gauge::default(),
+            log_bytes: Gauge::default(),
+            data,
             registry: Registry::default(),
         };
-        registry.register("http_requests", "Requests, by the status of their answer", metrics.answers.clone());
+        registry.register("http_requests", "Requests that were answered", metrics.answers.clone());
+        let durations = metrics.durations.clone();
+        let help = "From the head of a request to the head of its answer";
+        registry.register_with_unit("http_request_duration", help, Unit::Seconds, durations);
         registry.register("readers", "Readers of sessions, by how they read", metrics.readers.clone());
         registry.register("connections", "Open connections", metrics.connections.clone());
-        registry.register("connections_turned_away", "Connections above the limit", metrics.turned_away.clone());
+        registry.register("limited", "What was refused because of a limit", metrics.limited.clone());
+        registry.register("failed_logins", "Requests without a token that is known", metrics.failed_logins.clone());
+        registry.register("sessions", "Sessions", metrics.sessions.clone());
+        registry.register("replies_running", "Replies that an agent here is at work on", metrics.running.clone());
+        registry.register("replies_waiting", "Replies of agents here that wait", metrics.waiting.clone());
+        registry.register("log_entries", "Entries that were committed", commits.entries.clone());
+        registry.register_with_unit("log_commit", "How long commits take", Unit::Seconds, commits.seconds.clone());
+        registry.register("log_bytes", "Size of the database and its write-ahead log", metrics.log_bytes.clone());
         registry.register("events_written", "Events that were posted and written", metrics.written.clone());
         registry.register("events_duplicate", "Events that were posted again", metrics.duplicates.clone());
         registry.register("inputs_refused", "Inputs that were late, doubled or foreign", metrics.refused.clone());
@@ -80,19 +169,44 @@ impl Metrics {
         Self { registry, ..metrics }
     }
 
-    pub(crate) fn answered(&self, status: StatusCode) {
-        self.answers.get_or_create(&Answer { status: status.as_u16() }).inc();
+    /// A request was answered.
+    pub(crate) fn answered(&self, asked: Asked, status: StatusCode, took: Duration) {
+        self.durations.get_or_create(&asked).observe(took.as_secs_f64());
+        let Asked { method, route } = asked;
+        self.answers.get_or_create(&Answer { method, route, status: status.as_u16() }).inc();
+    }
+
+    /// Somebody came without a token that is known.
+    pub(crate) fn login_failed(&self) {
+        self.failed_logins.inc();
+    }
+
+    /// Something was refused because of a limit.
+    pub(crate) fn limited(&self, limit: &'static str) {
+        self.limited.get_or_create(&Limited { limit }).inc();
     }
 
     /// Counts a reader for as long as what this gives lives.
-    pub(crate) fn reader(&self, kind: &'static str) -> Counted {
-        let gauge = self.readers.get_or_create_owned(&Kind { kind });
+    pub(crate) fn reader(&self, transport: &'static str) -> Counted {
+        let gauge = self.readers.get_or_create_owned(&Transport { transport });
         Counted::new(gauge)
     }
 
     /// Counts a connection for as long as what this gives lives.
     pub(crate) fn connection(&self) -> Counted {
         Counted::new(self.connections.clone())
+    }
+
+    /// Notes what is only known by looking: how many sessions there are, what the agents do, and how large the log is.
+    pub(crate) fn look(&self, sessions: usize, load: HostLoad) {
+        for (gauge, count) in [(&self.sessions, sessions), (&self.running, load.running), (&self.waiting, load.waiting)]
+        {
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        let data = self.data.iter();
+        let files = data.flat_map(|data| ["log.sqlite", "log.sqlite-wal"].map(|name| data.join(name)));
+        let bytes = files.filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum::<u64>();
+        self.log_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
 
     pub(crate) fn to_text(&self) -> String {

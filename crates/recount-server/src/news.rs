@@ -22,10 +22,20 @@ pub(crate) struct News {
 /// Something that has happened to a session.
 #[derive(Debug)]
 pub(crate) struct Item {
-    pub(crate) tenant: String,
+    /// Who is told; everybody, where it is nobody's.
+    tenant: Option<String>,
     /// The frame.
     pub(crate) json: String,
 }
+
+impl Item {
+    pub(crate) fn is_for(&self, tenant: &str) -> bool {
+        self.tenant.as_deref().is_none_or(|owner| owner == tenant)
+    }
+}
+
+/// What those are told who may have missed something: it is in the list of sessions.
+pub(crate) const MISSED: &str = r#"{"sessions":"missed"}"#;
 
 /// What has happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +78,12 @@ impl News {
     pub(crate) fn tell(&self, tenant: &str, name: &str, change: Change, info: Option<&str>) {
         let (what, info) = (change.as_str(), info.unwrap_or("null"));
         let json = format!("{{\"session\":\"{name}\",\"change\":\"{what}\",\"info\":{info}}}");
+        self.send(Item { tenant: Some(tenant.to_owned()), json });
+    }
+
+    fn send(&self, item: Item) {
         // Nobody listening is no fault.
-        let _ = self.sender.send(Arc::new(Item { tenant: tenant.to_owned(), json }));
+        let _ = self.sender.send(Arc::new(item));
     }
 }
 
@@ -78,11 +92,13 @@ pub(crate) async fn watch(app: App) {
     loop {
         app.news().wanted.notified().await;
         let mut activity = app.log().activity();
+        let missed = || app.news().send(Item { tenant: None, json: MISSED.to_owned() });
+        // Something may have been written between the wish to know and this.
+        missed();
         while app.news().is_wanted() {
             match activity.recv().await {
                 Ok(activity) => report(&app, &activity).await,
-                // What was missed is in the list of sessions.
-                Err(broadcast::error::RecvError::Lagged(_)) => {}
+                Err(broadcast::error::RecvError::Lagged(_)) => missed(),
                 Err(broadcast::error::RecvError::Closed) => return,
             }
         }

@@ -1,10 +1,15 @@
 //! The parameters in a query.
 
-use http::Uri;
-use recount_dialect::Dialect;
+use http::{Method, Uri};
+use recount_dialect::{Dialect, Target};
 
 use crate::fanout::{Framing, Style};
+use crate::media::Media;
+use crate::openapi;
 use crate::problem::Problem;
+
+/// The parameter of who cannot send a header.
+pub(crate) const TICKET: &str = "ticket";
 
 /// The parameters of a request, decoded.
 #[derive(Debug, Clone, Default)]
@@ -16,14 +21,28 @@ impl Params {
         Self(url::form_urlencoded::parse(query.as_bytes()).into_owned().collect())
     }
 
-    /// Whether each is there once. Of two, nobody could say which one counts.
-    pub(crate) fn check(&self) -> Result<(), Problem> {
+    /// Whether each is one that the route has, and is there once. Of two, nobody could say which one counts.
+    pub(crate) fn check(&self, method: &Method, path: &str) -> Result<(), Problem> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
         let mut names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
         match names.windows(2).find(|pair| pair.first() == pair.last()) {
             Some(pair) => Err(Problem::bad_field(pair.first().unwrap_or(&""), "the parameter is there twice")),
-            None => Ok(()),
+            None => self.check_names(method, path),
         }
+    }
+
+    /// Pages have whatever somebody has put into a link. The API takes what it says that it takes.
+    fn check_names(&self, method: &Method, path: &str) -> Result<(), Problem> {
+        let Some(route) = openapi::route_of(method, path).filter(|_| path.starts_with("/v1/")) else { return Ok(()) };
+        let is_known =
+            |name: &str| route.query().any(|known| known == name) || (name == TICKET && route.method == "GET");
+        let Some((name, _)) = self.0.iter().find(|(name, _)| !is_known(name)) else { return Ok(()) };
+        let known: Vec<&str> = route.query().collect();
+        let expected = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        Err(Problem::bad_field(name, format!("there is no parameter `{name}` here; expected {expected}")))
     }
 
     /// A parameter; an empty one is as good as absent.
@@ -51,13 +70,34 @@ impl Params {
         name.parse().map_err(|error: recount_dialect::UnknownDialect| Problem::bad_field("dialect", error.to_string()))
     }
 
+    fn target(&self) -> Result<Target, Problem> {
+        let Some(name) = self.get("dialect") else { return Ok(Target::Dialect(Dialect::Native)) };
+        name.parse().map_err(|error: recount_dialect::UnknownTarget| Problem::bad_field("dialect", error.to_string()))
+    }
+
     /// What a reader wants to be shown.
     pub(crate) fn style(&self, framing: Framing) -> Result<Style, Problem> {
-        Ok(Style {
-            dialect: self.dialect()?,
-            signals: self.flag("signals", true)?,
-            all: self.flag("all", false)?,
-            framing,
-        })
+        let (target, media) = (self.target()?, self.media()?);
+        check_media(target, media)?;
+        Ok(Style { target, signals: self.flag("signals", true)?, all: self.flag("all", false)?, media, framing })
+    }
+
+    pub(crate) fn media(&self) -> Result<Media, Problem> {
+        let Some(word) = self.get("media") else { return Ok(Media::default()) };
+        read_media(word)
+    }
+}
+
+/// How somebody wants media.
+pub(crate) fn read_media(word: &str) -> Result<Media, Problem> {
+    let expected = || Problem::bad_field("media", format!("expected {}, found {word:?}", Media::WORDS.join(" or ")));
+    Media::from_word(word).ok_or_else(expected)
+}
+
+/// Whether somebody may have media in that way. A front end could not fetch what only this service knows by its URL.
+pub(crate) fn check_media(target: Target, media: Media) -> Result<(), Problem> {
+    match (target, media) {
+        (Target::FrontEnd(_), Media::Url) => Err(Problem::bad_field("media", "front ends get media inline only")),
+        _ => Ok(()),
     }
 }

@@ -5,6 +5,8 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use recount_log::{Cursor, Error, StorageError};
 use recount_message::{DecodeError, Json, Object};
 
+use crate::watch::Wrong;
+
 /// An answer that says what is wrong.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
@@ -15,6 +17,9 @@ pub(crate) struct Problem {
     members: Vec<(&'static str, Json)>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
+
+/// The kind of a problem with what is there already.
+const EXISTS: &str = "exists";
 
 /// The media type of problems.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
@@ -89,6 +94,16 @@ impl Problem {
         self.status
     }
 
+    /// What whoever watches the service is told of it.
+    pub(crate) fn wrong(&self) -> Wrong {
+        Wrong { kind: self.kind, detail: self.detail.clone() }
+    }
+
+    /// Whether there is one already of what was to be made.
+    pub(crate) fn is_about_existing(&self) -> bool {
+        self.kind == EXISTS
+    }
+
     pub(crate) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
         &self.headers
     }
@@ -109,9 +124,11 @@ impl Problem {
     pub(crate) fn of_log(error: &Error, lines: &[usize]) -> Self {
         match error {
             Error::UnknownSession(key) => Self::no_session(key.name()),
-            Error::SessionExists(key) => {
-                Self::conflict("exists", format!("there is a session `{}` already", key.name()))
+            // Only a fork asks for a message by its id.
+            Error::UnknownMessage { id, .. } => {
+                Self::not_found(format!("there is no message `{id}`")).with("field", "before")
             }
+            Error::SessionExists(key) => Self::conflict(EXISTS, format!("there is a session `{}` already", key.name())),
             Error::Refused(refusal) => {
                 let line = lines.get(refusal.index).copied().unwrap_or(refusal.index + 1);
                 Self::conflict("refused", refusal.to_string())
@@ -159,7 +176,8 @@ fn title(kind: &'static str, status: StatusCode) -> &'static str {
         "moved" => "The session has moved on",
         "gap" => "The cursor cannot be continued",
         "no_agent" => "There is no such agent",
-        "exists" => "There is one already",
+        EXISTS => "There is one already",
+        "different" => "There is another one already",
         "busy" => "The session is busy",
         "taken" => "Somebody else works on it",
         "full" => "No room",
@@ -184,6 +202,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = self.to_json();
         let mut response = (self.status, [(header::CONTENT_TYPE, MEDIA_TYPE)], body).into_response();
+        response.extensions_mut().insert(self.wrong());
         for (name, value) in self.headers {
             response.headers_mut().insert(name, value);
         }

@@ -4,12 +4,14 @@ use std::fmt;
 use std::time::Duration;
 
 use http::StatusCode;
-use recount_host::{AgentInfo, Error as HostError, Host, OnBusy, PostError, Posted};
+use recount_host::{AgentInfo, Error as HostError, Host, HostLoad, OnBusy, PostError, Posted};
 use recount_log::storage::StateChange;
-use recount_log::{Appended, Cursor, Error, Events, Log, SessionKey};
+use recount_log::{Appended, Cursor, Events, Log, SessionKey};
 use recount_message::Msg;
+use tracing::Instrument as _;
 
 use crate::problem::Problem;
+use crate::watch::commit_span;
 
 /// The agents of the sessions.
 #[derive(Clone)]
@@ -33,6 +35,10 @@ impl Runs {
                 let detail = format!("the reply `{reply_id}` is under way; hint: on_busy=queue or on_busy=interrupt");
                 Problem::conflict("busy", detail).with("reason", "busy").with("reply_id", reply_id)
             }
+            PostError::Different { id } => {
+                let detail = format!("there is a message `{id}` already, and it says something else");
+                Problem::conflict("different", detail).with("field", "id").with("reason", "different")
+            }
             PostError::Message { .. } => Problem::bad_field("content", error.to_string()),
             PostError::Host(error) => Problem::of_host(&error, &[]),
             _ => Problem::unavailable(error.to_string()),
@@ -46,9 +52,10 @@ impl Runs {
         after: Option<Cursor>,
         events: Events,
     ) -> Result<Appended, HostError> {
+        let span = commit_span(events.len());
         match after {
-            None => self.host.append(key, events).await,
-            Some(cursor) => self.host.append_if(key, cursor, events).await,
+            None => self.host.append(key, events).instrument(span).await,
+            Some(cursor) => self.host.append_if(key, cursor, events).instrument(span).await,
         }
     }
 
@@ -59,13 +66,19 @@ impl Runs {
         head: Cursor,
         events: Events,
         state: StateChange,
-    ) -> Result<Appended, Error> {
-        self.log().session(key.clone()).append_if_with(head, events, vec![state]).await
+    ) -> Result<Appended, HostError> {
+        let span = commit_span(events.len());
+        self.host.append_if_with(key, head, events, vec![state]).instrument(span).await
     }
 
     /// Stops what is under way, and says where.
-    pub(crate) async fn interrupt(&self, key: &SessionKey) -> Result<Option<Cursor>, Problem> {
-        self.host.interrupt(key).await.map_err(|error| Problem::of_host(&error, &[]))
+    pub(crate) async fn interrupt(&self, key: &SessionKey, id: Option<String>) -> Result<Option<Cursor>, Problem> {
+        self.host.interrupt_once(key, id).await.map_err(|error| Problem::of_host(&error, &[]))
+    }
+
+    /// What the agents are doing.
+    pub(crate) fn load(&self) -> HostLoad {
+        self.host.load()
     }
 
     pub(crate) fn agents(&self) -> Vec<AgentInfo> {

@@ -2,16 +2,17 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axum::Router;
-use recount_host::Host;
+use recount_host::{Host, HostLoad};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::limits::Limits;
+use crate::metrics::CommitMeter;
 use crate::runs::Runs;
 use crate::tokens::Tokens;
 use crate::{listen, news, routes, upkeep};
@@ -30,6 +31,8 @@ pub struct ServerOptions {
     pub drain: Duration,
     /// After how long the deltas of what is complete are joined; nothing means never.
     pub compact_after: Option<Duration>,
+    /// Who measures the commits of the log, for `/metrics`.
+    pub commits: CommitMeter,
 }
 
 impl Default for ServerOptions {
@@ -40,6 +43,7 @@ impl Default for ServerOptions {
             limits: Limits::default(),
             drain: Duration::from_secs(10),
             compact_after: None,
+            commits: CommitMeter::default(),
         }
     }
 }
@@ -59,6 +63,31 @@ pub enum ServerError {
     Io(#[from] io::Error),
 }
 
+/// An address that is listened on, before there is anything to serve. Whoever comes already waits.
+#[derive(Debug)]
+pub struct Listening {
+    listener: TcpListener,
+    tokens: Tokens,
+}
+
+impl Listening {
+    /// Begins to listen for a service whose tokens are in a data directory, which need not be there yet.
+    ///
+    /// # Errors
+    ///
+    /// When the address cannot be used, or when others could reach it and there are no tokens.
+    pub async fn begin(listen: &str, data: Option<&Path>) -> Result<Self, ServerError> {
+        let listener =
+            TcpListener::bind(listen).await.map_err(|error| ServerError::Address(listen.to_owned(), error))?;
+        let address = listener.local_addr()?;
+        let tokens = data.map_or_else(Tokens::none, Tokens::in_directory);
+        if !address.ip().to_canonical().is_loopback() && !tokens.are_required() {
+            return Err(ServerError::Unguarded(address));
+        }
+        Ok(Self { listener, tokens })
+    }
+}
+
 /// A service that listens.
 #[derive(Debug)]
 pub struct Server {
@@ -76,17 +105,17 @@ impl Server {
     ///
     /// When the address cannot be used, or when others could reach it and there are no tokens.
     pub async fn bind(host: Host, listen: &str, options: ServerOptions) -> Result<Self, ServerError> {
-        listen::raise_open_file_limit();
-        let listener =
-            TcpListener::bind(listen).await.map_err(|error| ServerError::Address(listen.to_owned(), error))?;
-        let address = listener.local_addr()?;
-        let tokens = options.data.as_deref().map_or_else(Tokens::none, Tokens::in_directory);
-        if !address.ip().to_canonical().is_loopback() && !tokens.are_required() {
-            return Err(ServerError::Unguarded(address));
-        }
-        let app = App::new(Runs::new(host), tokens, &options.hosts, options.limits);
+        let listening = Listening::begin(listen, options.data.as_deref()).await?;
+        Ok(Self::on(listening, host, options))
+    }
+
+    /// Serves where somebody listens already.
+    pub fn on(listening: Listening, host: Host, options: ServerOptions) -> Self {
+        let Listening { listener, tokens } = listening;
+        let (drain, compact_after) = (options.drain, options.compact_after);
+        let app = App::new(Runs::new(host), tokens, options);
         let router = routes::router(&app);
-        Ok(Self { app, router, listener, drain: options.drain, compact_after: options.compact_after })
+        Self { app, router, listener, drain, compact_after }
     }
 
     /// Where it listens.
@@ -102,6 +131,8 @@ impl Server {
     /// later, and ends all connections.
     pub async fn run(self, stop: CancellationToken) {
         let Self { app, router, listener, drain, compact_after } = self;
+        let address = listener.local_addr().map(tracing::field::display).ok();
+        tracing::info!(address, version = env!("CARGO_PKG_VERSION"), "the service begins");
         let news = tokio::spawn(news::watch(app.clone()));
         let keeping = tokio::spawn(upkeep::keep_house(app.clone(), compact_after));
         let done = CancellationToken::new();
@@ -109,6 +140,8 @@ impl Server {
             let (app, done) = (app.clone(), done.clone());
             async move {
                 stop.cancelled().await;
+                let HostLoad { running, waiting, .. } = app.runs().load();
+                tracing::info!(running, waiting, "the service is to end");
                 app.start_draining();
                 app.runs().drain(drain).await;
                 app.closing().cancel();
@@ -118,5 +151,6 @@ impl Server {
         tokio::join!(listen::serve(app, router, listener, done), ending);
         news.abort();
         keeping.abort();
+        tracing::info!("the service has ended");
     }
 }

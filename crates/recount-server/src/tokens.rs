@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use recount_log::{Digest, SessionKey};
+use recount_log::{Digest, SessionKey, make_private_directory};
 use recount_message::{Clock as _, Object, SystemClock, format_time};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
@@ -169,7 +169,7 @@ impl Tokens {
         line.push('\n');
         let path = self.path()?;
         if let Some(directory) = path.parent() {
-            make_private(directory)?;
+            make_private_directory(directory)?;
         }
         private(fs::OpenOptions::new().create(true).append(true)).open(path)?.write_all(line.as_bytes())?;
         Ok((info, SecretString::from(token)))
@@ -235,14 +235,6 @@ impl Tokens {
         }
         known
     }
-}
-
-/// The log does the same, and either may come first.
-fn make_private(directory: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(directory)
 }
 
 fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {

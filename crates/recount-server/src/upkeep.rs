@@ -1,6 +1,6 @@
 //! What is done now and then.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use recount_log::storage::{Limit, SessionRow, View};
 use recount_log::{Error, Housekeeping};
@@ -11,21 +11,37 @@ use crate::app::App;
 use crate::duration::parse_duration;
 use crate::news::Change;
 
-/// How long it is quiet in between.
+/// How long it is quiet between two rounds of joining.
 const PAUSE: Duration = Duration::from_secs(3_600);
+/// How soon it is looked again for sessions whose time is over, at least and at most. In between it takes a hundredth of
+/// the time, so that many sessions are looked at less often.
+const SOON: Duration = Duration::from_secs(30);
+const SHARE: u32 = 100;
 const PAGE: usize = 256;
 
 /// Joins what is old, and removes sessions whose time is over.
 pub(crate) async fn keep_house(app: App, compact_after: Option<Duration>) {
-    let mut housekeeping = compact_after.map(|age| Housekeeping::new(app.log().clone(), age));
+    let housekeeping = compact_after.map(|age| Housekeeping::new(app.log().clone(), age));
+    tokio::join!(remove_old(&app), join_old(housekeeping));
+}
+
+async fn remove_old(app: &App) {
+    let mut pause = SOON;
     loop {
-        tokio::time::sleep(PAUSE).await;
-        if let Err(error) = expire(&app, Timestamp::now()).await {
+        tokio::time::sleep(pause).await;
+        let begun = Instant::now();
+        if let Err(error) = expire(app, Timestamp::now()).await {
             tracing::warn!(%error, "old sessions could not be removed");
         }
-        if let Some(housekeeping) = &mut housekeeping
-            && let Err(error) = housekeeping.round().await
-        {
+        pause = (begun.elapsed() * SHARE).clamp(SOON, PAUSE);
+    }
+}
+
+async fn join_old(housekeeping: Option<Housekeeping>) {
+    let Some(mut housekeeping) = housekeeping else { return };
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        if let Err(error) = housekeeping.round().await {
             tracing::warn!(%error, "what is old could not be joined");
         }
     }

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use recount_dialect::Dialect;
-use recount_log::{Cursor, Entry, GapReason, Snapshot};
+use recount_log::{Cursor, Entry, GapReason, Shown, Snapshot};
 use recount_message::wire::write_string;
 use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json};
 
 use super::chunk::ChunkBuilder;
 use super::{Framing, Style};
+use crate::media::{Linked, LinkedStream, Media, Upload};
 
 /// Makes frames of entries, in their order.
 ///
@@ -18,12 +18,15 @@ use super::{Framing, Style};
 #[derive(Debug)]
 pub(crate) struct Encoder {
     style: Style,
+    name: Box<str>,
     /// The session's name, as JSON.
     session: Box<str>,
-    /// The replies that are open, where a dialect wants to know.
+    /// The replies that are open, where a dialect wants to know, and the messages that wait for one of them to end.
     fold: Fold,
     /// The open replies that are a part of another one.
     nested: HashSet<String>,
+    /// For who wants media by URL.
+    links: Option<LinkedStream>,
 }
 
 /// What an encoder has to know of a place.
@@ -35,9 +38,20 @@ pub(crate) struct Before {
 
 impl Encoder {
     pub(crate) fn new(style: Style, session: &str, before: Before) -> Self {
-        let mut name = String::new();
-        write_string(&mut name, session);
-        Self { style, session: name.into(), fold: before.fold, nested: before.nested }
+        let mut json = String::new();
+        write_string(&mut json, session);
+        let Before { mut fold, nested } = before;
+        let links = (style.media == Media::Url).then(|| {
+            let mut links = LinkedStream::after(std::mem::take(&mut fold));
+            fold = links.linked_fold();
+            links
+        });
+        Self { style, name: session.into(), session: json.into(), fold, nested, links }
+    }
+
+    /// The bytes that have to be kept before anybody is told what was encoded.
+    pub(crate) fn take_uploads(&mut self) -> Vec<Upload> {
+        self.links.as_mut().map(LinkedStream::take_uploads).unwrap_or_default()
     }
 
     /// The frames of an entry, if it is shown.
@@ -48,7 +62,7 @@ impl Encoder {
         }
         let Ok(event) = Event::from_json(text) else { return };
         let is_hidden = self.is_of_nested_reply(&event);
-        let is_shown = !is_hidden && (self.style.signals || !matches!(event.kind, EventKind::Custom(_)));
+        let is_shown = !is_hidden && (self.style.signals || !self.is_signal(&event));
         if !self.style.needs_fold() {
             if is_shown {
                 self.frame(Some(entry.cursor), text, entry.cursor.seq, out);
@@ -58,11 +72,25 @@ impl Encoder {
         if is_hidden {
             return;
         }
-        if is_shown {
-            let frames = self.style.dialect.frames(&self.fold, &event);
-            self.frames(&frames, entry.cursor, out);
+        let linked = self.links.as_mut().map_or(Linked::Same, |links| links.take(&event, text));
+        let mut frames = Vec::with_capacity(1);
+        match linked {
+            Linked::Same => self.show(&event, is_shown, &mut frames),
+            Linked::Events(events) => events.iter().for_each(|event| self.show(event, is_shown, &mut frames)),
         }
-        let _ = self.fold.apply(&event);
+        self.frames(&frames, entry.cursor, out);
+    }
+
+    /// What a dialect has for an event, if it is shown.
+    fn show(&mut self, event: &Event<'_>, is_shown: bool, frames: &mut Vec<String>) {
+        if self.style.is_native() {
+            frames.extend(is_shown.then(|| event.to_json()));
+            return;
+        }
+        if is_shown {
+            frames.extend(self.style.target.frames(&self.name, &self.fold, event));
+        }
+        let _ = self.fold.apply(event);
         if !self.fold.take_ended().is_empty() {
             // Without this the ids of all ended messages would stay.
             let checkpoint = Checkpoint { taken: Vec::new(), ..self.fold.checkpoint() };
@@ -73,6 +101,8 @@ impl Encoder {
     /// The frame for what cannot be continued.
     pub(crate) fn gap(&self, reason: &str, out: &mut ChunkBuilder) {
         match self.style.framing {
+            // A front end would take it for one of its events. The snapshot that follows tells it all it needs.
+            _ if self.style.is_in_line() => return,
             Framing::Sse => {
                 let _ = write!(out.text, "event: gap\ndata: {{\"reason\":\"{reason}\"}}\n\n");
             }
@@ -85,10 +115,11 @@ impl Encoder {
     }
 
     /// The frames for a snapshot: the snapshot itself, or what a dialect has for it.
-    pub(crate) fn snapshot(&self, snapshot: &Snapshot, out: &mut ChunkBuilder) {
-        let cursor = snapshot.cursor;
-        if self.style.dialect != Dialect::Native {
-            let frames = self.style.dialect.prelude(&whole(snapshot));
+    pub(crate) fn snapshot(&mut self, snapshot: &Snapshot, out: &mut ChunkBuilder) {
+        let linked = self.links.as_mut().map(|links| links.linker().snapshot(snapshot));
+        let (cursor, snapshot) = (snapshot.cursor, linked.as_ref().unwrap_or(snapshot));
+        if !self.style.is_native() {
+            let frames = self.style.target.prelude(&self.name, &self.whole(snapshot));
             if frames.is_empty() && self.style.framing == Framing::Sse {
                 // Nothing to tell, but a place to come back to.
                 let _ = write!(out.text, "id: {cursor}\n\n");
@@ -107,6 +138,42 @@ impl Encoder {
             Framing::Lines => return,
         }
         out.end_frame(cursor.seq);
+    }
+
+    /// The frames for who comes back at the place where this is, with everything up to it.
+    pub(crate) fn resumed(&self, cursor: Cursor, out: &mut ChunkBuilder) {
+        self.frames(&self.style.target.resumed(&self.name, &self.fold), cursor, out);
+    }
+
+    /// The frames for who is told of what this knows of, and nothing else.
+    pub(crate) fn prelude(&self, cursor: Cursor, out: &mut ChunkBuilder) {
+        self.frames(&self.style.target.prelude(&self.name, &self.fold), cursor, out);
+    }
+
+    /// Whether nothing goes on in what this knows of.
+    pub(crate) fn rests(&self) -> bool {
+        recount_dialect::rests(&self.fold)
+    }
+
+    /// Everything in a snapshot as one fold, for who is told all of it anew. What waits for an open reply stands after it.
+    fn whole(&self, snapshot: &Snapshot) -> Fold {
+        let item = |shown| match shown {
+            Shown::Complete(message) => format!("{{\"message\":{message},\"call_floor\":null}}"),
+            Shown::Open(reply) => reply.fold.to_string(),
+        };
+        let mut whole = fold_of(snapshot.cursor, snapshot.in_order().map(item)).checkpoint();
+        if self.style.is_in_line() {
+            let behind = self.fold.checkpoint().replies;
+            whole.replies.retain(|reply| self.fold.reply(reply.message.id()).is_none());
+            whole.replies.extend(behind);
+        }
+        Fold::resume(whole)
+    }
+
+    /// Whether an event is a signal. To a front end a message or a block is none, however it came.
+    fn is_signal(&self, event: &Event<'_>) -> bool {
+        let is_said = matches!(event.kind.own_name(), Some(CustomName::Message | CustomName::Block | CustomName::Call));
+        matches!(event.kind, EventKind::Custom(_)) && !(is_said && self.style.is_in_line())
     }
 
     fn frames(&self, frames: &[String], cursor: Cursor, out: &mut ChunkBuilder) {
@@ -171,13 +238,6 @@ impl Encoder {
 /// The reason on the wire.
 pub(crate) fn gap_word(reason: GapReason) -> &'static str {
     reason.as_str()
-}
-
-/// Everything in a snapshot as one fold, for who is told all of it anew.
-fn whole(snapshot: &Snapshot) -> Fold {
-    let messages = snapshot.messages.iter().map(|message| format!("{{\"message\":{message},\"call_floor\":null}}"));
-    let open = snapshot.open.iter().map(|reply| reply.fold.to_string());
-    fold_of(snapshot.cursor, messages.chain(open))
 }
 
 /// A fold of replies that are items of a checkpoint.

@@ -11,6 +11,7 @@ use super::Style;
 use super::chunk::{Chunk, ChunkBuilder, Slice};
 use super::encoder::Encoder;
 use super::state::encoder_after;
+use crate::media::Kept;
 
 /// How much of a feed is kept. Who falls behind it reads the log.
 const KEPT: usize = 512 * 1024;
@@ -19,6 +20,7 @@ const KEPT: usize = 512 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Feeds {
     feeds: Mutex<HashMap<(SessionKey, Style), Arc<Feed>>>,
+    media: Kept,
 }
 
 /// The newest frames of a session in one style, and the bell that rings when there are more.
@@ -56,6 +58,11 @@ pub(crate) enum Taken {
 }
 
 impl Feeds {
+    /// The bytes that readers are told the URLs of.
+    pub(crate) fn media(&self) -> &Kept {
+        &self.media
+    }
+
     /// Follows a session. What is said from now on is in the feed when this is there.
     pub(crate) async fn follow(
         self: &Arc<Self>,
@@ -96,7 +103,7 @@ impl Feeds {
         let (feeds, pumped, session) = (Arc::clone(self), Arc::clone(&feed), session.clone());
         tokio::spawn(async move {
             let error = tokio::select! {
-                error = pump(&session, style, &pumped) => error,
+                error = pump(&session, style, &pumped, &feeds.media) => error,
                 () = feeds.abandoned(&key, &pumped) => return,
             };
             // Whoever comes now begins anew.
@@ -121,14 +128,19 @@ impl Feeds {
 }
 
 /// Encodes what is said, until there is nothing more to come.
-async fn pump(session: &Session, style: Style, feed: &Feed) -> Error {
-    match try_pump(session, style, feed).await {
+async fn pump(session: &Session, style: Style, feed: &Feed, media: &Kept) -> Error {
+    match try_pump(session, style, feed, media).await {
         Ok(never) => match never {},
         Err(error) => error,
     }
 }
 
-async fn try_pump(session: &Session, style: Style, feed: &Feed) -> Result<std::convert::Infallible, Error> {
+async fn try_pump(
+    session: &Session,
+    style: Style,
+    feed: &Feed,
+    media: &Kept,
+) -> Result<std::convert::Infallible, Error> {
     let show = if style.all { Show::All } else { Show::TopLevel };
     let start = if style.needs_fold() { Start::Snapshot } else { Start::Now };
     let mut reader = session.join_showing(start, show)?;
@@ -152,6 +164,7 @@ async fn try_pump(session: &Session, style: Style, feed: &Feed) -> Result<std::c
                 _ => {}
             }
         }
+        media.keep(session, encoder.take_uploads()).await?;
         feed.push(chunk);
     }
 }

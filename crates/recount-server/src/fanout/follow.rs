@@ -10,7 +10,7 @@ use super::Style;
 use super::chunk::{ChunkBuilder, Slice};
 use super::encoder::{Encoder, gap_word};
 use super::feed::{Feed, Feeds, Taken};
-use super::state::{encoder_after, encoder_at};
+use super::state::{encoder_after, encoder_at, settled};
 
 /// Where a reader begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,7 @@ pub(crate) enum From {
 pub(crate) struct Follow {
     session: Session,
     style: Style,
+    feeds: Arc<Feeds>,
     feed: Arc<Feed>,
     bell: watch::Receiver<()>,
     from: From,
@@ -41,7 +42,7 @@ pub(crate) struct Follow {
 #[derive(Debug)]
 struct Own {
     reader: Reader,
-    encoder: Option<Encoder>,
+    encoder: Encoder,
 }
 
 /// What a reader gets.
@@ -60,7 +61,11 @@ impl Follow {
     /// When there is no such session.
     pub(crate) async fn begin(feeds: &Arc<Feeds>, session: Session, style: Style, from: From) -> Result<Self, Error> {
         let (feed, bell) = feeds.follow(&session, style).await?;
-        Ok(Self { session, style, feed, bell, from, at: None, own: None, is_live: false })
+        let from = match from {
+            From::Log(start) => From::Log(settled(&session, start).await?),
+            From::Unreadable => From::Unreadable,
+        };
+        Ok(Self { session, style, feeds: Arc::clone(feeds), feed, bell, from, at: None, own: None, is_live: false })
     }
 
     /// What comes next, as soon as there is something. To give up waiting loses nothing.
@@ -107,16 +112,19 @@ impl Follow {
             Some(own) => own,
             None => {
                 let (start, encoder) = match (self.at, self.from) {
-                    (Some(at), _) => (Start::After(at), Some(self.encoder_at(Some(at)).await?)),
-                    (None, From::Log(Start::After(at))) => (Start::After(at), Some(self.encoder_at(Some(at)).await?)),
-                    (None, From::Log(start)) => (start, Some(self.encoder_at(None).await?)),
+                    (Some(at), _) => (Start::After(at), self.encoder_at(Some(at)).await?),
+                    (None, From::Log(Start::After(at))) => {
+                        let encoder = self.encoder_at(Some(at)).await?;
+                        encoder.resumed(at, &mut out);
+                        (Start::After(at), encoder)
+                    }
+                    (None, From::Log(start)) => (start, self.encoder_at(None).await?),
                     (None, From::Unreadable) => {
                         let encoder = self.encoder_at(None).await?;
                         encoder.gap("epoch", &mut out);
-                        (Start::Snapshot, Some(encoder))
+                        (Start::Snapshot, encoder)
                     }
                 };
-                let encoder = if start == Start::Now { None } else { encoder };
                 Box::new(Own { reader: self.session.join_showing(start, show)?, encoder })
             }
         };
@@ -125,7 +133,7 @@ impl Follow {
             None if self.at.is_none() => {
                 // It has begun where there is nothing to read.
                 self.at = own.reader.read_to();
-                return Ok(None);
+                return Ok(slice(out, self.at));
             }
             // The feed has not come as far, or is of another history. Either of them will say something.
             None => tokio::select! {
@@ -136,35 +144,38 @@ impl Follow {
                 }
             },
         };
-        let mut last = self.at;
+        let (mut last, mut uploads) = (self.at, Vec::new());
         let frames: Vec<Frame> = std::iter::once(first).chain(own.reader.ready()).collect();
         for frame in frames {
             match frame {
                 Frame::Entry(entry) => {
-                    let encoder = match &mut own.encoder {
-                        Some(encoder) => encoder,
-                        none => none.insert(self.encoder_at(last).await?),
-                    };
-                    encoder.entry(&entry, &mut out);
+                    own.encoder.entry(&entry, &mut out);
+                    uploads.append(&mut own.encoder.take_uploads());
                     last = Some(entry.cursor);
                 }
                 Frame::Gap(reason) => self.encoder_at(None).await?.gap(gap_word(reason), &mut out),
                 Frame::Snapshot(snapshot) => {
-                    let encoder = encoder_after(&self.session, self.style, &snapshot).await?;
-                    encoder.snapshot(&snapshot, &mut out);
-                    own.encoder = Some(encoder);
+                    own.encoder = encoder_after(&self.session, self.style, &snapshot).await?;
+                    own.encoder.snapshot(&snapshot, &mut out);
+                    uploads.append(&mut own.encoder.take_uploads());
                     last = Some(snapshot.cursor);
                 }
                 _ => {}
             }
         }
+        self.feeds.media().keep(&self.session, uploads).await?;
         self.at = last;
         self.own = Some(own);
-        let seq = last.map_or(0, |cursor| cursor.seq);
-        Ok((!out.is_empty()).then(|| Slice::whole(out.finish(seq))))
+        Ok(slice(out, last))
     }
 
     async fn encoder_at(&self, place: Option<Cursor>) -> Result<Encoder, Error> {
         encoder_at(&self.session, self.style, place).await
     }
+}
+
+/// The frames that were made on the way to a place, if there are any.
+fn slice(out: ChunkBuilder, at: Option<Cursor>) -> Option<Slice> {
+    let seq = at.map_or(0, |cursor| cursor.seq);
+    (!out.is_empty()).then(|| Slice::whole(out.finish(seq)))
 }

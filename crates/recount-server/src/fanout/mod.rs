@@ -4,23 +4,28 @@ mod chunk;
 mod encoder;
 mod feed;
 mod follow;
+mod one_reply;
 mod state;
 
 pub(crate) use chunk::ChunkBuilder;
 pub(crate) use feed::Feeds;
 pub(crate) use follow::{Follow, From, Next};
+pub(crate) use one_reply::{OneReply, Which};
 pub(crate) use state::encoder_at;
 
-use recount_dialect::Dialect;
+use recount_dialect::{Dialect, Target};
+
+use crate::media::Media;
 
 /// What a reader is shown, and how it is put on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Style {
-    pub(crate) dialect: Dialect,
+    pub(crate) target: Target,
     /// Whether CUSTOM events are shown.
     pub(crate) signals: bool,
     /// Whether the replies of sub-agents are shown.
     pub(crate) all: bool,
+    pub(crate) media: Media,
     pub(crate) framing: Framing,
 }
 
@@ -38,11 +43,21 @@ pub(crate) enum Framing {
 impl Style {
     /// Whether an entry goes through as it is.
     pub(crate) fn is_plain(self) -> bool {
-        self.dialect == Dialect::Native && self.signals && self.all
+        self.is_native() && self.signals && self.all && self.media == Media::Inline
     }
 
     /// Whether a frame follows from more than its own event.
     pub(crate) fn needs_fold(self) -> bool {
-        self.dialect != Dialect::Native
+        !self.is_native() || self.media == Media::Url
+    }
+
+    /// Whether readers get Recount's own events.
+    pub(crate) fn is_native(self) -> bool {
+        self.target == Target::Dialect(Dialect::Native)
+    }
+
+    /// Whether readers are told one reply after the other, so that a message may wait for another to end.
+    pub(crate) fn is_in_line(self) -> bool {
+        matches!(self.target, Target::FrontEnd(_))
     }
 }

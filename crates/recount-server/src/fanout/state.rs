@@ -2,10 +2,24 @@
 
 use std::collections::HashSet;
 
-use recount_log::{Cursor, Error, Session, Snapshot};
+use recount_log::storage::{FinishedMessage, Show};
+use recount_log::{Cursor, Error, OpenState, Session, Snapshot, Start};
 
 use super::Style;
 use super::encoder::{Before, Encoder, fold_of};
+
+/// How many messages are looked at, at first, for those that wait for a reply to end.
+const FIRST_LOOK: usize = 16;
+
+/// Where somebody begins, so that it does not depend on when they read. Whoever begins now, and has been told that they are
+/// heard, misses nothing of what happens next.
+pub(super) async fn settled(session: &Session, start: Start) -> Result<Start, Error> {
+    if start != Start::Now {
+        return Ok(start);
+    }
+    let row = session.info().await?;
+    Ok(Start::After(Cursor { epoch: row.epoch, seq: row.head }))
+}
 
 /// An encoder for what comes after a place; nothing means the very beginning.
 pub(crate) async fn encoder_at(session: &Session, style: Style, place: Option<Cursor>) -> Result<Encoder, Error> {
@@ -14,8 +28,8 @@ pub(crate) async fn encoder_at(session: &Session, style: Style, place: Option<Cu
             Ok(open) => {
                 let nested = open.iter().filter(|reply| reply.nested).map(|reply| reply.id.clone());
                 let nested: HashSet<String> = if style.all { HashSet::new() } else { nested.collect() };
-                let shown = open.iter().filter(|reply| style.all || !reply.nested);
-                Before { fold: fold_of(cursor, shown.map(|reply| &*reply.fold)), nested }
+                let shown: Vec<OpenState> = open.into_iter().filter(|reply| style.all || !reply.nested).collect();
+                Before { fold: fold_in_order(session, style, cursor, &shown).await?, nested }
             }
             // Whoever reads on from here gets a snapshot first.
             Err(Error::Gap { .. }) => Before::default(),
@@ -31,12 +45,53 @@ pub(crate) async fn encoder_at(session: &Session, style: Style, place: Option<Cu
 pub(crate) async fn encoder_after(session: &Session, style: Style, snapshot: &Snapshot) -> Result<Encoder, Error> {
     let mut before = Before::default();
     if style.needs_fold() {
-        before.fold = fold_of(snapshot.cursor, snapshot.open.iter().map(|reply| &*reply.fold));
+        before.fold = fold_in_order(session, style, snapshot.cursor, &snapshot.open).await?;
     }
     if !style.all {
         before.nested = nested_at(session, snapshot.cursor).await?;
     }
     Ok(Encoder::new(style, session.key().name(), before))
+}
+
+/// The open replies as one fold, with the messages that wait for the first of them to end.
+async fn fold_in_order(
+    session: &Session,
+    style: Style,
+    cursor: Cursor,
+    open: &[OpenState],
+) -> Result<recount_message::Fold, Error> {
+    let mut replies: Vec<(u64, String)> = open.iter().map(|reply| (reply.place, reply.fold.to_string())).collect();
+    if let Some(first) = open.iter().map(|reply| reply.place).min().filter(|_| style.is_in_line()) {
+        let waiting = complete_between(session, style, first, cursor.seq).await?;
+        let item = |message: &FinishedMessage| format!("{{\"message\":{},\"call_floor\":null}}", message.body);
+        replies.extend(waiting.iter().map(|message| (message.place, item(message))));
+    }
+    replies.sort_by_key(|(place, _)| *place);
+    Ok(fold_of(cursor, replies.iter().map(|(_, reply)| reply)))
+}
+
+/// The messages that began after a place and were complete at another.
+async fn complete_between(
+    session: &Session,
+    style: Style,
+    after: u64,
+    until: u64,
+) -> Result<Vec<FinishedMessage>, Error> {
+    let key = session.key().clone();
+    let show = if style.all { Show::All } else { Show::TopLevel };
+    let look = session.log().look(move |view| {
+        let mut count = FIRST_LOOK;
+        loop {
+            let mut messages = view.finished(&key, until.saturating_add(1), show, count)?;
+            let is_all = messages.len() < count || messages.first().is_none_or(|message| message.place <= after);
+            if is_all {
+                messages.retain(|message| message.place > after && message.last <= until);
+                return Ok(messages);
+            }
+            count = count.saturating_mul(4);
+        }
+    });
+    look.await
 }
 
 /// The replies that are open at a place and a part of another one.

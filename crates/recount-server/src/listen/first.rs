@@ -3,17 +3,19 @@
 use std::time::Duration;
 
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, Request, Uri, header};
+use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
 use recount_log::SessionKey;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tracing::Instrument as _;
 
 use super::rewind::Rewind;
 use crate::app::App;
 use crate::guard::{Ends, admit};
 use crate::params::Params;
 use crate::problem::{MEDIA_TYPE, Problem};
-use crate::routes::stream::{self, HEADERS, SseReader};
+use crate::routes::stream::{self, SseReader};
+use crate::watch::Watched;
 
 /// What a connection is used for.
 pub(super) enum First {
@@ -28,6 +30,8 @@ pub(super) enum First {
 /// How every request for a stream begins.
 const BEGINNING: &[u8] = b"GET /v1/sessions/";
 const END: &str = "/stream";
+/// The same, as the router has it.
+const ROUTE: &str = "/v1/sessions/{id}/stream";
 /// A head that is larger is none that we know how to read.
 const LONGEST: usize = 16 * 1024;
 const HEADER_COUNT: usize = 64;
@@ -44,23 +48,29 @@ pub(super) async fn take(app: &App, mut stream: TcpStream, ends: Ends) -> First 
     };
     let (mut parts, name) = parts;
     parts.extensions.insert(ends);
-    let opened = open(app, &parts, &name).await;
-    app.metrics().answered(opened.as_ref().map_or_else(Problem::status, |_| http::StatusCode::OK));
+    let watched = Watched::on_route(&parts, ROUTE);
+    let opened = open(app, &parts, &name).instrument(watched.span()).await;
+    match &opened {
+        Ok(Some(_)) => watched.end(app, StatusCode::OK, None),
+        Ok(None) => watched.end(app, StatusCode::NO_CONTENT, None),
+        Err(problem) => watched.end(app, problem.status(), Some(&problem.wrong())),
+    }
     let answer = match &opened {
-        Ok(_) => {
+        Ok(Some(reader)) => {
             let mut answer = String::from("HTTP/1.1 200 OK\r\n");
-            for (name, value) in HEADERS {
+            for (name, value) in reader.headers() {
                 answer.push_str(&format!("{name}: {value}\r\n"));
             }
             answer.push_str("connection: close\r\n\r\n");
             answer
         }
+        Ok(None) => "HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n".to_owned(),
         Err(problem) => refusal(problem),
     };
     let sent = tokio::time::timeout(Duration::from_secs(10), stream.write_all(answer.as_bytes())).await;
     match (opened, sent) {
-        (Ok(reader), Ok(Ok(()))) => First::Stream(stream, Box::new(reader)),
-        (Err(_), Ok(Ok(()))) => {
+        (Ok(Some(reader)), Ok(Ok(()))) => First::Stream(stream, Box::new(reader)),
+        (Ok(None) | Err(_), Ok(Ok(()))) => {
             let _ = stream.shutdown().await;
             First::Over
         }
@@ -68,12 +78,14 @@ pub(super) async fn take(app: &App, mut stream: TcpStream, ends: Ends) -> First 
     }
 }
 
-async fn open(app: &App, parts: &Parts, name: &str) -> Result<SseReader, Problem> {
+async fn open(app: &App, parts: &Parts, name: &str) -> Result<Option<SseReader>, Problem> {
     let caller = admit(app, parts)?;
+    let params = Params::of(&parts.uri);
+    params.check(&parts.method, parts.uri.path())?;
     let key =
         SessionKey::of_tenant(&caller.tenant, name).map_err(|error| Problem::bad_field("id", error.to_string()))?;
     let session = app.existing(key).await?;
-    stream::open(app, caller, session, &Params::of(&parts.uri), &parts.headers).await
+    stream::open(app, caller, session, &params, &parts.headers).await
 }
 
 fn refusal(problem: &Problem) -> String {

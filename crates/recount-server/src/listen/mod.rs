@@ -16,6 +16,7 @@ use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -35,7 +36,7 @@ const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Takes connections until it is told to stop, and then lets those that are there come to an end.
 pub(crate) async fn serve(app: App, router: Router, listener: TcpListener, stop: CancellationToken) {
-    let most = app.limits().connections.unwrap_or_else(open_file_limit);
+    let most = app.limits().connections();
     let room = Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)));
     let mut connections = JoinSet::new();
     let mut beat = tokio::time::interval(HEARTBEAT);
@@ -54,7 +55,7 @@ pub(crate) async fn serve(app: App, router: Router, listener: TcpListener, stop:
                         connections.spawn(connection(app.clone(), router.clone(), stream, remote, permit));
                     }
                     Err(_) => {
-                        app.metrics().turned_away.inc();
+                        app.metrics().limited("connections");
                         connections.spawn(turn_away(stream));
                     }
                 },
@@ -147,25 +148,13 @@ async fn turn_away(mut stream: TcpStream) {
          connection: close\r\ncontent-length: {}\r\n\r\n{BODY}",
         BODY.len()
     );
-    let write = tokio::io::AsyncWriteExt::write_all(&mut stream, answer.as_bytes());
-    let _ = tokio::time::timeout(Duration::from_secs(1), write).await;
-}
-
-/// As many connections as files may be open, less what the log and the agents need.
-fn open_file_limit() -> usize {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    let files = limit.current.unwrap_or(1 << 20);
-    usize::try_from(files.saturating_sub(256)).unwrap_or(usize::MAX).max(16)
-}
-
-/// Lets this process open as many files as it is allowed to.
-pub(crate) fn raise_open_file_limit() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    if limit.current != limit.maximum {
-        limit.current = limit.maximum;
-        if let Err(error) = setrlimit(Resource::Nofile, limit) {
-            tracing::debug!(%error, "the limit of open files stays as it is");
-        }
-    }
+    let tell = async {
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await?;
+        // To close with something unread would take the answer back.
+        let mut rest = [0; 1024];
+        while stream.read(&mut rest).await? > 0 {}
+        std::io::Result::Ok(())
+    };
+    let _ = tokio::time::timeout(Duration::from_secs(1), tell).await;
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::problem::MEDIA_TYPE;
 use crate::routes::{Answer, json as answer};
-pub(crate) use routes::{Body, Parameter, ROUTES, Route, Success};
+pub(crate) use routes::{Body, Guard, Parameter, ROUTES, Route, Success, route_of};
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_string());
 
@@ -63,7 +63,7 @@ fn operation(route: &Route) -> Value {
     if let Some(body) = body(route.body) {
         fields.insert("requestBody".to_owned(), body);
     }
-    if route.is_guarded {
+    if route.guard == Guard::Token {
         // Where there are no tokens, nothing is needed.
         fields.insert("security".to_owned(), json!([{}, {"token": []}, {"ticket": []}]));
     }
@@ -98,7 +98,7 @@ fn body(body: Body) -> Option<Value> {
         }
     };
     Some(
-        json!({"required": !matches!(body, Body::Events | Body::Json("SessionChange" | "Empty" | "Fork")), "content": content}),
+        json!({"required": !matches!(body, Body::Events | Body::Json("SessionChange" | "Empty" | "Fork" | "Interrupt")), "content": content}),
     )
 }
 
@@ -127,7 +127,11 @@ fn responses(route: &Route) -> Value {
         };
         responses.insert(status.to_string(), response);
     }
-    let common: &[u16] = if route.is_guarded { &[400, 401, 403, 429, 500, 503] } else { &[400, 403, 500, 503] };
+    let common: &[u16] = match route.guard {
+        Guard::Nothing => &[405, 503],
+        Guard::Host => &[400, 403, 405, 500, 503],
+        Guard::Token => &[400, 401, 403, 405, 429, 500, 503],
+    };
     for status in common.iter().chain(route.errors) {
         responses.insert(status.to_string(), problem(*status));
     }

@@ -1,6 +1,9 @@
 //! What there is.
 
+use http::Method;
 use serde_json::{Value, json};
+
+use crate::media::Media;
 
 /// A route, as the document describes it.
 #[derive(Debug)]
@@ -14,8 +17,16 @@ pub(crate) struct Route {
     pub(crate) successes: &'static [Success],
     /// Statuses of problems, beside those that every route has.
     pub(crate) errors: &'static [u16],
-    /// Whether a token is needed where there are any.
-    pub(crate) is_guarded: bool,
+    pub(crate) guard: Guard,
+}
+
+/// What is looked at before a request is let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Guard {
+    Nothing,
+    Host,
+    /// The host, and a token where there are any.
+    Token,
 }
 
 /// What a route takes.
@@ -60,6 +71,31 @@ enum Kind {
     Words(&'static [&'static str]),
 }
 
+impl Route {
+    /// The names of its parameters in the query.
+    pub(crate) fn query(&self) -> impl Iterator<Item = &'static str> {
+        self.parameters.iter().filter(|parameter| parameter.place == "query").map(|parameter| parameter.name)
+    }
+
+    /// Whether a path is one of its paths.
+    fn is_at(&self, path: &str) -> bool {
+        let (mut template, mut path) = (self.path.split('/'), path.split('/'));
+        loop {
+            match (template.next(), path.next()) {
+                (None, None) => return true,
+                (Some(piece), Some(given)) if piece.starts_with('{') || piece == given => {}
+                _ => return false,
+            }
+        }
+    }
+}
+
+/// The route of a request, if there is one.
+pub(crate) fn route_of(method: &Method, path: &str) -> Option<&'static Route> {
+    let method = if *method == Method::HEAD { "GET" } else { method.as_str() };
+    ROUTES.iter().find(|route| route.method == method && route.is_at(path))
+}
+
 impl Parameter {
     pub(crate) fn schema(&self) -> Value {
         match &self.kind {
@@ -80,6 +116,7 @@ impl Parameter {
 }
 
 const DIALECTS: &[&str] = &["native", "java", "java1", "typescript"];
+const TARGETS: &[&str] = &["native", "java", "java1", "typescript", "ag-ui", "ai-sdk"];
 
 const ID: Parameter = Parameter { name: "id", place: "path", summary: "The session", kind: Kind::Name };
 const ALL: Parameter =
@@ -88,12 +125,23 @@ const SIGNALS: Parameter =
     Parameter { name: "signals", place: "query", summary: "Whether CUSTOM events are shown", kind: Kind::Flag };
 const DIALECT: Parameter =
     Parameter { name: "dialect", place: "query", summary: "Whose JSON it is", kind: Kind::Words(DIALECTS) };
+const TARGET: Parameter =
+    Parameter { name: "dialect", place: "query", summary: "Whose JSON to write", kind: Kind::Words(TARGETS) };
+const REPLY: Parameter =
+    Parameter { name: "reply", place: "query", summary: "The reply, where the dialect is ai-sdk", kind: Kind::Text };
 const AFTER: Parameter =
     Parameter { name: "after", place: "query", summary: "Where to begin: a cursor, start or now", kind: Kind::Place };
 const HEAD: Parameter =
     Parameter { name: "after", place: "query", summary: "The cursor that must still be the head", kind: Kind::Cursor };
 const LAST_EVENT_ID: Parameter =
     Parameter { name: "Last-Event-ID", place: "header", summary: "The cursor to go on from", kind: Kind::Text };
+
+const MEDIA: Parameter = Parameter {
+    name: "media",
+    place: "query",
+    summary: "Whether media are base64 or the URLs of blobs",
+    kind: Kind::Words(Media::WORDS),
+};
 
 const fn limit(most: u64) -> Parameter {
     Parameter { name: "limit", place: "query", summary: "How many at most", kind: Kind::Number(most) }
@@ -109,12 +157,12 @@ const fn guarded(method: &'static str, path: &'static str, id: &'static str, sum
         body: Body::None,
         successes: &[],
         errors: &[],
-        is_guarded: true,
+        guard: Guard::Token,
     }
 }
 
 const fn open(method: &'static str, path: &'static str, id: &'static str, summary: &'static str) -> Route {
-    Route { is_guarded: false, ..guarded(method, path, id, summary) }
+    Route { guard: Guard::Host, ..guarded(method, path, id, summary) }
 }
 
 /// Every route.
@@ -170,6 +218,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Parameter { name: "before", place: "query", summary: "The message after the page", kind: Kind::Text },
             limit(200),
             ALL,
+            MEDIA,
         ],
         successes: &[Success::Json(200, "MessagePage")],
         errors: &[404],
@@ -191,7 +240,7 @@ pub(crate) const ROUTES: &[Route] = &[
         ..guarded("POST", "/v1/sessions/{id}/messages", "postMessage", "Say something; the session's agent answers")
     },
     Route {
-        parameters: &[ID, AFTER, limit(10_000), DIALECT, SIGNALS, ALL],
+        parameters: &[ID, AFTER, limit(10_000), TARGET, SIGNALS, ALL, MEDIA],
         successes: &[Success::Text(200, "application/x-ndjson")],
         errors: &[404, 410],
         ..guarded("GET", "/v1/sessions/{id}/events", "listEvents", "Events after a cursor, one per line")
@@ -209,13 +258,13 @@ pub(crate) const ROUTES: &[Route] = &[
         )
     },
     Route {
-        parameters: &[ID, AFTER, LAST_EVENT_ID, DIALECT, SIGNALS, ALL],
-        successes: &[Success::Text(200, "text/event-stream")],
+        parameters: &[ID, AFTER, LAST_EVENT_ID, TARGET, REPLY, SIGNALS, ALL, MEDIA],
+        successes: &[Success::Text(200, "text/event-stream"), Success::Empty(204)],
         errors: &[404],
         ..guarded("GET", "/v1/sessions/{id}/stream", "streamSession", "Follow a session by server-sent events")
     },
     Route {
-        parameters: &[ID, AFTER, DIALECT, SIGNALS, ALL],
+        parameters: &[ID, AFTER, TARGET, SIGNALS, ALL, MEDIA],
         successes: &[Success::Empty(101)],
         errors: &[404, 426],
         ..guarded("GET", "/v1/sessions/{id}/ws", "connectSession", "Follow and write to a session by WebSocket")
@@ -227,7 +276,7 @@ pub(crate) const ROUTES: &[Route] = &[
     },
     Route {
         parameters: &[ID],
-        body: Body::Json("Empty"),
+        body: Body::Json("Interrupt"),
         successes: &[Success::Json(202, "Interrupted")],
         errors: &[404, 408, 413, 415],
         ..guarded("POST", "/v1/sessions/{id}/interrupt", "interrupt", "Stop the reply that is under way or waits")
@@ -267,6 +316,7 @@ pub(crate) const ROUTES: &[Route] = &[
     },
     Route {
         successes: &[Success::Json(200, "Health")],
+        guard: Guard::Nothing,
         ..open("GET", "/healthz", "healthz", "Whether the process answers")
     },
     Route { successes: &[Success::Json(200, "Health")], ..open("GET", "/readyz", "readyz", "Whether it takes work") },
@@ -276,4 +326,9 @@ pub(crate) const ROUTES: &[Route] = &[
     },
     Route { successes: &[Success::Json(200, "Document")], ..open("GET", "/openapi.json", "openapi", "This document") },
     Route { successes: &[Success::Text(200, "text/html")], ..open("GET", "/", "page", "The page") },
+    Route {
+        parameters: &[Parameter { name: "id", place: "path", summary: "The session's name", kind: Kind::Text }],
+        successes: &[Success::Text(200, "text/html")],
+        ..open("GET", "/s/{id}", "sessionPage", "The page, at a session")
+    },
 ];

@@ -21,6 +21,16 @@ pub(super) fn all() -> Value {
         "open": {"type": "array", "items": {"type": "string"}, "description": "The replies that have not ended"},
     });
     let required = json!(["id", "cursor", "agent", "title", "metadata", "retention", "created_at", "status", "open"]);
+    let new_message = json!({
+        "id": {"type": ["string", "null"]},
+        "name": {"type": "string"},
+        "role": {"const": "user"},
+        "content": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]},
+        "metadata": {"type": ["object", "null"]},
+        "created_at": {"type": ["string", "null"]},
+        "finished_at": {"type": ["string", "null"]},
+        "on_busy": {"enum": ["reject", "queue", "interrupt"]},
+    });
     let mut with_usage = session.clone();
     with_usage["usage"] = reference("Usage");
     json!({
@@ -76,15 +86,12 @@ pub(super) fn all() -> Value {
             "required": ["id", "name", "role", "content"],
         },
         "NewMessage": {
-            "type": "object",
-            "required": ["content"],
-            "properties": {
-                "id": {"type": "string"},
-                "name": {"type": "string"},
-                "role": {"const": "user"},
-                "content": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]},
-                "on_busy": {"enum": ["reject", "queue", "interrupt"]},
-            },
+            "description": "A user's message; what is left out is filled in. One with `name` and `role` may have fields that \
+                are not known here, and keeps them",
+            "anyOf": [
+                {"type": "object", "required": ["content"], "properties": new_message, "additionalProperties": false},
+                {"type": "object", "required": ["content", "name", "role"], "properties": new_message},
+            ],
         },
         "MessagePage": {
             "type": "object",
@@ -128,7 +135,12 @@ pub(super) fn all() -> Value {
                 },
             },
         },
-        "Empty": {"type": "object"},
+        "Empty": {"type": "object", "additionalProperties": false},
+        "Interrupt": {
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {"id": {"type": ["string", "null"], "description": "Asked again with it, nothing else is stopped"}},
+        },
         "Interrupted": {
             "type": "object",
             "required": ["cursor"],
@@ -139,6 +151,7 @@ pub(super) fn all() -> Value {
             "additionalProperties": false,
             "properties": {
                 "after": {"type": ["string", "null"], "description": "The last cursor that is copied; all of it without"},
+                "before": {"type": ["string", "null"], "description": "Id of the first message that is not copied; not with `after`"},
                 "id": {"type": ["string", "null"], "pattern": "^[A-Za-z0-9_-]{1,64}$"},
             },
         },

@@ -46,6 +46,7 @@ pub(super) async fn list(call: Call) -> Answer {
             _ => {}
         }
     }
+    call.app.feeds().media().keep(&session, encoder.take_uploads()).await?;
     let cursor = last.or(place).or_else(|| reader.read_to()).ok_or(Error::Closed)?;
     let mut response = out.text.into_response();
     let headers = response.headers_mut();
@@ -59,8 +60,8 @@ pub(super) async fn list(call: Call) -> Answer {
 
 /// `POST /v1/sessions/{id}/events`
 pub(super) async fn post(mut call: Call) -> Answer {
-    let kind = call.body_kind()?;
     let session = call.session().await?;
+    let kind = call.body_kind()?;
     let dialect = call.params.dialect()?;
     let after = match call.params.get("after") {
         Some("start") => Some(Cursor { seq: 0, epoch: session.info().await?.epoch }),

@@ -1,6 +1,7 @@
 //! A session made of another one's beginning.
 
 use http::StatusCode;
+use recount_log::ForkPoint;
 
 use super::{Answer, json, sessions};
 use crate::call::Call;
@@ -9,14 +10,8 @@ use crate::problem::{Problem, read_cursor};
 
 /// `POST /v1/sessions/{id}/fork`
 pub(super) async fn post(mut call: Call) -> Answer {
-    call.body_kind()?;
     let from = call.session().await?;
-    let body = call.object().await?;
-    for (key, _) in body.iter() {
-        if !matches!(key, "after" | "id") {
-            return Err(Problem::bad_field(key, format!("there is no field `{key}` here; expected `after` and `id`")));
-        }
-    }
+    let body = call.object_with(&["after", "before", "id"]).await?;
     let text = |field: &str| match body.get(field) {
         None => Ok(None),
         Some(value) if value.is_null() => Ok(None),
@@ -26,10 +21,15 @@ pub(super) async fn post(mut call: Call) -> Answer {
         }
     };
     let after = read_cursor("after", text("after")?.as_deref())?;
+    let until = match (after, text("before")?) {
+        (Some(_), Some(_)) => return Err(Problem::bad_field("before", "expected `after` or `before`, not both")),
+        (None, Some(message)) => ForkPoint::Before(message),
+        (after, None) => after.into(),
+    };
     let name = text("id")?.unwrap_or_else(sessions::new_id);
     let to = call.key_of("id", &name)?;
     sessions::check_room(&call).await?;
-    let fork = call.app.log().fork(from.key(), after, to.clone()).await?;
+    let fork = call.app.log().fork(from.key(), until, to.clone()).await?;
     call.app.made(to);
     let info = sessions::describe(&call.app, fork.info().await?).await?.to_json();
     call.app.news().tell(&call.caller.tenant, &name, Change::Created, Some(&info));

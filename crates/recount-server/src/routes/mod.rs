@@ -52,6 +52,7 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/metrics", get(health::metrics))
         .route("/openapi.json", get(openapi::get))
         .route("/", get(page::get))
+        .route("/s/{id}", get(page::get))
         .fallback(page::get)
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(app.clone());

@@ -53,15 +53,18 @@ pub(crate) async fn put(mut call: Call) -> Answer {
     let key = call.key()?;
     let body = call.object().await?;
     let session = call.app.log().session(key.clone());
-    match session.info().await {
+    let row = match session.info().await {
         Err(Error::UnknownSession(_)) => {
             let about = described(&call.app, &body, Object::new())?;
-            make(&call, key.name(), &about).await
+            match make(&call, key.name(), &about).await {
+                // Somebody was first in that moment.
+                Err(problem) if problem.is_about_existing() => session.info().await?,
+                made => return made,
+            }
         }
-        Ok(row) if body.is_empty() => answer(&call, StatusCode::OK, row).await,
-        Ok(row) => change(&call, row, &body).await,
-        Err(error) => Err(error.into()),
-    }
+        found => found?,
+    };
+    if body.is_empty() { answer(&call, StatusCode::OK, row).await } else { change(&call, row, &body).await }
 }
 
 /// `GET /v1/sessions/{id}`
@@ -81,7 +84,6 @@ pub(crate) async fn get(call: Call) -> Answer {
 
 /// `PATCH /v1/sessions/{id}`
 pub(crate) async fn patch(mut call: Call) -> Answer {
-    call.body_kind()?;
     let session = call.session().await?;
     let body = call.object().await?;
     change(&call, session.info().await?, &body).await

@@ -8,13 +8,14 @@ use axum::response::IntoResponse as _;
 use bytes::Bytes;
 use futures_core::Stream;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use recount_log::{Session, Start};
+use recount_dialect::{FrontEnd, Target};
+use recount_log::{Error, Session, Start};
 use tokio::sync::watch;
 
 use super::Answer;
 use crate::app::App;
 use crate::call::Call;
-use crate::fanout::{Follow, Framing, From, Next};
+use crate::fanout::{Follow, Framing, From, Next, OneReply, Which};
 use crate::guard::Caller;
 use crate::metrics::Counted;
 use crate::params::Params;
@@ -22,34 +23,40 @@ use crate::problem::Problem;
 
 /// What readers hear who would hear nothing otherwise.
 const HEARTBEAT: &[u8] = b":\n\n";
+/// What readers hear, once, who have been told everything that was there.
+const LIVE: &[u8] = b": live\n\n";
 
 /// The headers of a stream. Proxies are told to hand on each piece as it comes.
-pub(crate) const HEADERS: [(&str, &str); 3] = [
+const HEADERS: [(&str, &str); 3] = [
     ("content-type", "text/event-stream; charset=utf-8"),
     ("cache-control", "no-store, no-transform"),
     ("x-accel-buffering", "no"),
 ];
 
+/// What the AI SDK knows its streams by.
+const UI_MESSAGE_STREAM: (&str, &str) = ("x-vercel-ai-ui-message-stream", "v1");
+
 /// `GET /v1/sessions/{id}/stream`
 pub(super) async fn get(call: Call) -> Answer {
     let session = call.session().await?;
     let reader = open(&call.app, call.caller.clone(), session, &call.params, call.headers()).await?;
+    let Some(reader) = reader else { return Ok(StatusCode::NO_CONTENT.into_response()) };
+    let headers: Vec<_> = reader.headers().collect();
     let mut response = (StatusCode::OK, Body::from_stream(Frames::of(reader))).into_response();
-    for (name, value) in HEADERS {
+    for (name, value) in headers {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     Ok(response)
 }
 
-/// Begins to read a session, as its client asks.
+/// Begins to read a session, as its client asks; nothing where there is nothing to wait for.
 pub(crate) async fn open(
     app: &App,
     caller: Caller,
     session: Session,
     params: &Params,
     headers: &HeaderMap,
-) -> Result<SseReader, Problem> {
-    params.check()?;
+) -> Result<Option<SseReader>, Problem> {
     let style = params.style(Framing::Sse)?;
     let from = match headers.get("last-event-id").filter(|id| !id.is_empty()) {
         // What a browser sends along is its memory, and not something that anybody could mend.
@@ -59,9 +66,24 @@ pub(crate) async fn open(
         },
         None => From::Log(read_start(params.get("after"))?),
     };
-    let follow = Follow::begin(app.feeds(), session, style, from).await?;
+    let reply = params.get("reply");
+    let source = if style.target == Target::FrontEnd(FrontEnd::AiSdk) {
+        let which = match (reply, from) {
+            (Some(id), _) => Which::Named(id),
+            (None, From::Unreadable | From::Log(Start::Snapshot)) => Which::Running,
+            (None, From::Log(start)) => Which::From(start),
+        };
+        match OneReply::begin(&session, style, which).await? {
+            Some(reply) => Source::Reply(Box::new(reply)),
+            None => return Ok(None),
+        }
+    } else if reply.is_some() {
+        return Err(Problem::bad_field("reply", "only a stream of the dialect `ai-sdk` is of one reply"));
+    } else {
+        Source::Session(Follow::begin(app.feeds(), session, style, from).await?)
+    };
     let (beat, _counted) = (app.heartbeat().subscribe(), app.metrics().reader("sse"));
-    Ok(SseReader { app: app.clone(), caller, follow, beat, _counted })
+    Ok(Some(SseReader { app: app.clone(), caller, source, beat, _counted }))
 }
 
 /// Where a client wants to begin.
@@ -74,35 +96,55 @@ pub(crate) fn read_start(after: Option<&str>) -> Result<Start, Problem> {
     }
 }
 
+/// What is read.
+#[derive(Debug)]
+enum Source {
+    Session(Follow),
+    Reply(Box<OneReply>),
+}
+
+impl Source {
+    /// What comes next, if there is something to send; nothing means that it is over.
+    async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        match self {
+            Self::Reply(reply) => reply.next().await,
+            Self::Session(follow) => Ok(Some(match follow.next().await? {
+                Next::Frames(slice) => slice.bytes(),
+                Next::Live(_) => Bytes::from_static(LIVE),
+            })),
+        }
+    }
+}
+
 /// Reads a session as server-sent events.
 #[derive(Debug)]
 pub(crate) struct SseReader {
     app: App,
     caller: Caller,
-    follow: Follow,
+    source: Source,
     beat: watch::Receiver<()>,
     _counted: Counted,
 }
 
 impl SseReader {
+    /// The headers of what is read.
+    pub(crate) fn headers(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let own = matches!(self.source, Source::Reply(_)).then_some(UI_MESSAGE_STREAM);
+        HEADERS.into_iter().chain(own)
+    }
+
     /// What to send next; nothing means that the stream is over.
     pub(crate) async fn next(&mut self) -> Option<Bytes> {
-        loop {
-            tokio::select! {
-                biased;
-                () = self.app.closing().cancelled() => return None,
-                // Before what there is to tell, of which there may always be more.
-                beat = self.beat.changed() => {
-                    let goes_on = beat.is_ok() && self.caller.is_welcome(&self.app);
-                    return goes_on.then(|| Bytes::from_static(HEARTBEAT));
-                }
-                next = self.follow.next() => match next {
-                    Ok(Next::Frames(slice)) => return Some(slice.bytes()),
-                    Ok(Next::Live(_)) => {}
-                    // The client comes back, and is told what there is to tell.
-                    Err(_) => return None,
-                },
+        tokio::select! {
+            biased;
+            () = self.app.closing().cancelled() => None,
+            // Before what there is to tell, of which there may always be more.
+            beat = self.beat.changed() => {
+                let goes_on = beat.is_ok() && self.caller.is_welcome(&self.app);
+                goes_on.then(|| Bytes::from_static(HEARTBEAT))
             }
+            // After an error the client comes back, and is told what there is to tell.
+            next = self.source.next() => next.ok().flatten(),
         }
     }
 }

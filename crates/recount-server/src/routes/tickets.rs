@@ -11,7 +11,7 @@ use crate::tokens::object_with;
 
 /// `POST /v1/tickets`
 pub(super) async fn post(mut call: Call) -> Answer {
-    call.object().await?;
+    call.object_with(&[]).await?;
     if !call.app.tokens().are_required() {
         return Ok(json(StatusCode::OK, object_with("ticket", None).to_json()));
     }

@@ -80,6 +80,26 @@ async fn tokens_open_what_they_are_for() {
 }
 
 #[tokio::test]
+async fn a_foreign_session_is_missing_whatever_is_sent_to_it() {
+    let guarded = Guarded::start().await;
+    let service = &guarded.service;
+    let (owner, other) = (guarded.token("acme", Scope::Write), guarded.token("other", Scope::Write));
+    let json = ("content-type", "application/json");
+    let made = service.ask("PUT", "/v1/sessions/s", &[("authorization", &owner), json], b"{}").await;
+    assert_eq!(made.status, 201);
+    let changing = ["messages", "events", "interrupt", "fork", "blobs"].map(|route| ("POST", format!("/{route}")));
+    for (method, route) in changing.into_iter().chain([("PATCH", String::new()), ("DELETE", String::new())]) {
+        for kind in ["text/plain", "application/json", "application/x-www-form-urlencoded", "image/png"] {
+            let headers = [("authorization", other.as_str()), ("content-type", kind)];
+            let foreign = service.ask(method, &format!("/v1/sessions/s{route}"), &headers, b"no json").await;
+            let missing = service.ask(method, &format!("/v1/sessions/t{route}"), &headers, b"no json").await;
+            foreign.problem(404);
+            assert_eq!(foreign.text().replace("`s`", "`t`"), missing.text(), "{method} {route} {kind}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_revoked_token_opens_nothing() {
     let guarded = Guarded::start().await;
     let (info, token) = guarded.tokens.create("acme", Scope::Write).unwrap();

@@ -49,6 +49,67 @@ async fn a_message_is_answered() {
 }
 
 #[tokio::test]
+async fn an_id_is_of_one_message() {
+    let service = hosting(ScriptedModel::new().says("Hello.")).await;
+    let post = async |body: Value| service.json("POST", "/v1/sessions/s/messages", &body.to_string()).await;
+    let first = post(json!({"content": "Hi", "id": "m1", "metadata": {"a": 1}})).await;
+    assert_eq!(first.status, 202);
+    let blocks = json!([{"type": "text", "text": "Hi"}]);
+    let again =
+        post(json!({"content": blocks, "id": "m1", "metadata": {"a": 1}, "created_at": "2026-01-01T00:00:00Z"}));
+    let again = again.await;
+    assert_eq!((again.status, again.value()), (202, first.value()));
+    for other in [
+        json!({"content": "Bye", "id": "m1", "metadata": {"a": 1}}),
+        json!({"content": "Hi", "id": "m1", "name": "Bob", "metadata": {"a": 1}}),
+        json!({"content": "Hi", "id": "m1"}),
+        json!({"content": "Bye", "id": "m1", "metadata": {"a": 1}, "on_busy": "queue"}),
+    ] {
+        let problem = post(other).await.problem(409);
+        assert_eq!((&problem["reason"], &problem["field"]), (&json!("different"), &json!("id")));
+    }
+}
+
+/// AgentScope's own user messages have been finished since they were made.
+#[tokio::test]
+async fn a_message_is_complete_when_it_is_posted() {
+    let service = hosting(ScriptedModel::new().says("Hello.").then().says("Hello.")).await;
+    let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
+    service.json("POST", "/v1/sessions/s/messages", r#"{"content":"Hi"}"#).await;
+    until(&mut stream, "REPLY_END").await;
+    let whole = r#"{"name":"Alice","content":[{"type":"text","text":"Hi","id":"b1","created_at":"2026-01-01T00:00:00.000001","finished_at":null}],"role":"user","id":"m2","metadata":{},"created_at":"2026-01-01T00:00:00.000001","usage":null,"finished_at":"2026-01-01T00:00:00.000001","finished_reason":null,"structured_output":null,"error":null,"novel":[1.0]}"#;
+    assert_eq!(service.json("POST", "/v1/sessions/s/messages", whole).await.status, 202);
+    until(&mut stream, "REPLY_END").await;
+    let page = service.get("/v1/sessions/s/messages").await;
+    let first = &page.value()["messages"][0];
+    assert!(first["created_at"].is_string());
+    assert_eq!(first["finished_at"], first["created_at"]);
+    assert!(page.text().contains(whole), "a whole message stays as it is: {}", page.text());
+}
+
+#[tokio::test]
+async fn a_hint_wakes_a_session_in_any_dialect() {
+    let model = ScriptedModel::new().says("One.").then().says("Two.");
+    let service = hosting(model).await;
+    let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
+    let native = r#"{"type":"HINT_BLOCK","id":"h1","reply_id":"","block_id":"b1","hint":"The build is green."}"#;
+    let java = r#"{"type":"HINT_BLOCK","id":"h2","createdAt":"2026-01-01T00:00:00Z","replyId":"","blockId":"b2","hintSource":"ci","hint":"The build is red."}"#;
+    for (path, line) in [("events", native), ("events?dialect=java", java)] {
+        let path = format!("/v1/sessions/s/{path}");
+        let answer = service.lines(&path, line).await;
+        assert_eq!((answer.status, &answer.value()["written"]), (200, &json!(1)), "{}", answer.text());
+        until(&mut stream, "HINT_BLOCK").await;
+        until(&mut stream, "REPLY_END").await;
+        let again = service.lines(&path, line).await.value();
+        assert_eq!((&again["written"], &again["duplicates"]), (&json!(0), &json!(1)), "{again}");
+    }
+    assert_eq!(service.get("/v1/sessions/s/messages").await.value()["messages"].as_array().unwrap().len(), 2);
+    // What is wrong behind a hint is named by its own line.
+    let body = format!("{}\n{}", native.replace("h1", "h3"), r#"{"type":"USER_INTERRUPT","reply_id":"nobody"}"#);
+    assert_eq!(service.lines("/v1/sessions/s/events", &body).await.problem(409)["line"], 2);
+}
+
+#[tokio::test]
 async fn messages_that_cannot_be_said_are_refused() {
     let service = hosting(ScriptedModel::new()).await;
     for (body, field) in [
@@ -120,6 +181,24 @@ async fn the_first_answer_to_a_question_wins() {
     assert_eq!(post(answer("later", true)).await.problem(409)["reason"], "late");
     let text = service.get("/v1/sessions/s/messages").await.text();
     assert!(text.contains("old.log is gone") && text.contains("Gone."), "{text}");
+}
+
+#[tokio::test]
+async fn an_interrupt_that_is_asked_for_again_does_not_stop_the_next_reply() {
+    let (first, second) = (Gate::new(), Gate::new());
+    let service = hosting(ScriptedModel::new().says("One").waits(&first).then().says("Two").waits(&second)).await;
+    let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
+    service.json("POST", "/v1/sessions/s/messages", r#"{"content":"Go"}"#).await;
+    until(&mut stream, "TEXT_BLOCK_DELTA").await;
+    service.json("POST", "/v1/sessions/s/messages?on_busy=queue", r#"{"content":"Again"}"#).await;
+    let stopped = service.json("POST", "/v1/sessions/s/interrupt", r#"{"id":"stop"}"#).await.value();
+    until(&mut stream, "REPLY_END").await;
+    until(&mut stream, "TEXT_BLOCK_DELTA").await;
+    let again = service.json("POST", "/v1/sessions/s/interrupt", r#"{"id":"stop"}"#).await;
+    assert_eq!((again.status, again.value()["cursor"].is_string()), (202, stopped["cursor"].is_string()));
+    second.open();
+    assert_eq!(until(&mut stream, "REPLY_END").await.0["finished_reason"], "completed");
+    service.json("POST", "/v1/sessions/s/interrupt", r#"{"id":7}"#).await.problem(400);
 }
 
 #[tokio::test]

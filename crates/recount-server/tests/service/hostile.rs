@@ -81,6 +81,31 @@ async fn what_is_too_large_is_refused() {
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
 }
 
+/// Who is refused before the body has come can go on with the same connection.
+#[tokio::test]
+async fn a_refusal_does_not_take_the_connection_with_it() {
+    let service = impatient().await;
+    let mut stream = TcpStream::connect(service.address).await.unwrap();
+    for (target, status) in [
+        ("/v1/sessions/s/interrupt", "415"),
+        ("/v1/sessions/nobody/events", "404"),
+        ("/v1/nowhere", "404"),
+        ("/v1/agents", "405"),
+    ] {
+        let host = service.address;
+        let head =
+            format!("POST {target} HTTP/1.1\r\nhost: {host}\r\ncontent-type: text/plain\r\ncontent-length: 4\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"}") {
+            let read = tokio::time::timeout(PATIENCE, stream.read_buf(&mut answer)).await.expect("an answer");
+            assert!(read.unwrap() > 0, "{target}: {}", String::from_utf8_lossy(&answer));
+        }
+        assert!(answer.starts_with(format!("HTTP/1.1 {status} ").as_bytes()), "{}", String::from_utf8_lossy(&answer));
+        stream.write_all(b"body").await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn depth_and_bad_text_are_refused() {
     let service = impatient().await;

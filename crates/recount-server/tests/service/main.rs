@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
 
 mod cursors;
+mod front_ends;
 mod guarded;
 mod hosted;
 mod hostile;
+mod media;
 mod openapi;
 mod sockets;
 mod streams;

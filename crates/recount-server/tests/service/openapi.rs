@@ -9,7 +9,12 @@ async fn every_route_is_described_and_every_described_route_is_there() {
     let service = Service::with_session("s").await;
     let document = service.get("/openapi.json").await.value();
     assert_eq!(document["openapi"], "3.1.0");
+    assert!(document["paths"]["/healthz"]["get"]["responses"]["403"].is_null(), "it answers whoever asks");
+    assert!(document["paths"]["/s/{id}"]["get"].is_object());
     for (path, methods) in document["paths"].as_object().unwrap() {
+        for operation in methods.as_object().unwrap().values() {
+            assert!(!operation["responses"]["405"].is_null(), "{path}");
+        }
         let concrete = path.replace("{id}", "s").replace("{digest}", &"0".repeat(64));
         for method in ["get", "put", "post", "patch", "delete"] {
             if concrete.ends_with("/stream") && method == "get" {

@@ -90,6 +90,30 @@ async fn what_is_said_is_answered() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_read_is_answered_with_what_can() {
+    let service = Service::with_session("s").await;
+    let mut socket = Socket::open(&service, "/v1/ws").await;
+    socket.0.send(Message::text("no json")).await.unwrap();
+    let problem = socket.next().await;
+    assert_eq!(problem.as_object().unwrap().keys().collect::<Vec<_>>(), ["problem"]);
+    for (said, about) in [
+        (json!({"ref": 7, "session": "s"}), json!({"ref": 7, "session": "s"})),
+        (json!({"ref": "a", "event": {}}), json!({"ref": "a"})),
+        (json!({"ref": 1, "session": "s", "event": {"type": "REPLY_START"}}), json!({"ref": 1, "session": "s"})),
+        (json!({"ref": 2, "session": "s", "event": {}, "bogus": 1}), json!({"ref": 2, "session": "s"})),
+        (json!({"subscribe": "s", "after": "soon"}), json!({"session": "s"})),
+        (json!({"subscribe": "s", "bogus": 1, "ref": 3}), json!({"ref": 3, "session": "s"})),
+        (json!({"subscribe": 7}), json!({})),
+        (json!({"unsubscribe": 7, "ref": 4}), json!({"ref": 4})),
+    ] {
+        socket.say(said.clone()).await;
+        let mut frame = socket.next().await;
+        let problem = frame.as_object_mut().unwrap().remove("problem").unwrap();
+        assert_eq!((&problem["status"], frame), (&json!(400), about), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn cursors_are_the_same_as_everywhere() {
     let service = Service::with_session("s").await;
     let events = reply(&["Hello"]);
@@ -112,16 +136,11 @@ async fn news_of_sessions_are_told() {
     let service = Service::start().await;
     let mut socket = Socket::open(&service, "/v1/ws").await;
     socket.say(json!({"subscribe": "sessions"})).await;
-    // Nothing answers to that, so something is said until it is heard.
-    let mut heard = Value::Null;
-    for number in 0.. {
-        let name = format!("s{number}");
-        service.json("PUT", &format!("/v1/sessions/{name}"), "").await;
-        if let Ok(frame) = tokio::time::timeout(std::time::Duration::from_millis(50), socket.text()).await {
-            heard = serde_json::from_str(&frame.unwrap()).unwrap();
-            break;
-        }
-    }
+    assert_eq!(socket.next().await, json!({"sessions": "live"}));
+    // Nobody had wanted to know before.
+    assert_eq!(socket.next().await, json!({"sessions": "missed"}));
+    service.json("PUT", "/v1/sessions/s", "").await;
+    let heard = socket.next().await;
     assert_eq!((&heard["change"], &heard["info"]["status"]), (&json!("created"), &json!("idle")));
     let name = heard["session"].as_str().unwrap().to_owned();
     let events = reply(&["Hello"]);

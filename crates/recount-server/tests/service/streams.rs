@@ -30,6 +30,34 @@ async fn a_stream_is_the_log() {
 }
 
 #[tokio::test]
+async fn a_stream_says_once_that_everything_was_told() {
+    let service = Service::with_session("s").await;
+    let events = [said("one"), said("two"), said("three")];
+    let first = service.lines("/v1/sessions/s/events", &lines_of(&events[..1])).await.value();
+    let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
+    let told = [
+        format!("id: {}", first["cursor"].as_str().unwrap()),
+        format!("data: {}", events[0].to_json()),
+        String::new(),
+        ": live".to_owned(),
+        String::new(),
+    ];
+    for line in told {
+        assert_eq!(stream.line().await, Some(line));
+    }
+    for event in &events[1..] {
+        service.lines("/v1/sessions/s/events", &lines_of(std::slice::from_ref(event))).await;
+        assert!(stream.line().await.unwrap().starts_with("id: "));
+        assert_eq!(stream.line().await, Some(format!("data: {}", event.to_json())));
+        assert_eq!(stream.line().await, Some(String::new()));
+    }
+    for place in ["", "?after=now"] {
+        let mut stream = service.stream(&format!("/v1/sessions/s/stream{place}"), &[]).await;
+        while stream.line().await.unwrap() != ": live" {}
+    }
+}
+
+#[tokio::test]
 async fn without_a_cursor_a_snapshot_comes_first() {
     let service = Service::with_session("s").await;
     let events = reply(&["Hello, ", "Alice"]);
@@ -43,7 +71,7 @@ async fn without_a_cursor_a_snapshot_comes_first() {
     let value: serde_json::Value = serde_json::from_str(&snapshot.data).unwrap();
     let id = events[0].reply_id().unwrap();
     assert_eq!((value["messages"].as_array().unwrap().len(), &value["before"]), (1, &json!(null)));
-    assert_eq!(value["open"][id]["message"]["id"], id);
+    assert_eq!((&value["open"][id]["message"]["id"], &value["places"]), (&json!(id), &json!({ id: 1 })));
     // Whoever folds on from the snapshot has what everybody has.
     let checkpoint = format!(r#"{{"version":1,"cursor":"0","replies":[{}]}}"#, value["open"][id]);
     let mut fold = Fold::resume(recount_message::Checkpoint::from_json(&checkpoint).unwrap());

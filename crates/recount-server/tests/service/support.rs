@@ -186,7 +186,8 @@ pub(crate) struct Sent {
 }
 
 impl Stream {
-    async fn line(&mut self) -> Option<String> {
+    /// The next line as it was sent; nothing when the stream is over.
+    pub(crate) async fn line(&mut self) -> Option<String> {
         let mut line = String::new();
         let read = tokio::time::timeout(PATIENCE, self.lines.read_line(&mut line)).await.expect("a line").ok()?;
         (read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned())

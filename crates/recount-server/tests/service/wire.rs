@@ -51,6 +51,16 @@ async fn a_session_may_have_a_name_of_ones_own() {
 }
 
 #[tokio::test]
+async fn of_many_who_make_the_same_session_one_makes_it() {
+    let service = Service::start().await;
+    let put = || service.json("PUT", "/v1/sessions/same", r#"{"title":"One"}"#);
+    let mut statuses: Vec<u16> =
+        futures_util::future::join_all((0..16).map(|_| put())).await.iter().map(|answer| answer.status).collect();
+    statuses.sort_unstable();
+    assert_eq!((statuses[0], statuses[14], statuses[15]), (200, 200, 201));
+}
+
+#[tokio::test]
 async fn sessions_are_listed_page_by_page() {
     let service = Service::start().await;
     for name in ["a", "b", "c"] {
@@ -104,6 +114,58 @@ async fn a_bad_line_changes_nothing() {
     let problem = service.ask("POST", "/v1/sessions/s/events", &headers, &bad).await.problem(400);
     assert_eq!(problem["line"], 2);
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
+}
+
+#[tokio::test]
+async fn what_breaks_off_in_an_array_is_named_by_its_number() {
+    let service = Service::with_session("s").await;
+    let event = said("a, [b] and \"c\"").to_json();
+    for (body, line) in [
+        (format!("[{event},{event}"), 2),
+        (format!("[{event},{{\"type\":"), 2),
+        (format!("[{event},"), 2),
+        ("[".to_owned(), 1),
+        (format!("[{event},{{bad}},{event}]"), 2),
+        (format!("[{event},{event}] and more"), 2),
+    ] {
+        let problem = service.json("POST", "/v1/sessions/s/events", &body).await.problem(400);
+        assert_eq!(problem["line"], line, "{body}");
+    }
+    let mut bad = format!("[{event},{event},{{\"type\":\"").into_bytes();
+    bad.extend_from_slice(b"\xff\"}]");
+    let headers = [("content-type", "application/json")];
+    assert_eq!(service.ask("POST", "/v1/sessions/s/events", &headers, &bad).await.problem(400)["line"], 3);
+    assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
+}
+
+#[tokio::test]
+async fn what_a_route_does_not_know_is_named() {
+    let service = Service::with_session("s").await;
+    for (method, path, body) in [
+        ("POST", "/v1/sessions", r#"{"bogus":1}"#),
+        ("PUT", "/v1/sessions/t", r#"{"bogus":1}"#),
+        ("PATCH", "/v1/sessions/s", r#"{"bogus":1}"#),
+        ("POST", "/v1/sessions/s/messages", r#"{"content":"x","bogus":1}"#),
+        ("POST", "/v1/sessions/s/interrupt", r#"{"bogus":1}"#),
+        ("POST", "/v1/sessions/s/fork", r#"{"bogus":1}"#),
+        ("POST", "/v1/tickets", r#"{"bogus":1}"#),
+        ("GET", "/v1/sessions?bogus=1", ""),
+        ("GET", "/v1/sessions/s?bogus", ""),
+        ("GET", "/v1/sessions/s/messages?bogus=1", ""),
+        ("GET", "/v1/sessions/s/events?after=start&bogus=1", ""),
+        ("GET", "/v1/sessions/s/stream?bogus=1", ""),
+        ("GET", "/v1/sessions/s/ws?bogus=1", ""),
+        ("GET", "/v1/ws?bogus=1", ""),
+        ("GET", "/v1/agents?bogus=1", ""),
+        ("POST", "/v1/sessions/s/events?bogus=1", "[]"),
+        ("POST", "/v1/sessions/s/messages?bogus=1", r#"{"content":"x"}"#),
+    ] {
+        let problem = service.json(method, path, body).await.problem(400);
+        assert_eq!(problem["field"], "bogus", "{method} {path}");
+    }
+    assert_eq!(service.get("/v1/sessions").await.value()["sessions"].as_array().unwrap().len(), 1);
+    // Links to the page have whatever somebody has put into them.
+    assert_eq!(service.get("/s/s?utm_source=mail").await.status, 200);
 }
 
 #[tokio::test]
@@ -189,6 +251,33 @@ async fn a_fork_has_what_was_there() {
     assert_eq!(service.get("/v1/sessions/copy/messages").await.value()["messages"].as_array().unwrap().len(), 1);
     service.json("POST", "/v1/sessions/s/fork", &body).await.problem(409);
     service.json("POST", "/v1/sessions/s/fork", r#"{"after":"1.1"}"#).await.problem(410);
+}
+
+#[tokio::test]
+async fn a_fork_may_end_before_a_message() {
+    let service = Service::with_session("s").await;
+    let (one, events) = (said("one"), reply(&["Hello, ", "Alice"]));
+    let (open, rest) = events.split_at(4);
+    let id = events[0].reply_id().unwrap();
+    service.lines("/v1/sessions/s/events", &lines_of(&[one])).await;
+    service.lines("/v1/sessions/s/events", &lines_of(open)).await;
+    let texts = async |body: Value| {
+        let fork = service.json("POST", "/v1/sessions/s/fork", &body.to_string()).await;
+        assert_eq!(fork.status, 201);
+        let path = format!("/v1/sessions/{}/messages", fork.value()["id"].as_str().unwrap());
+        let messages = service.get(&path).await.value()["messages"].take();
+        messages.as_array().unwrap().iter().map(|message| message["role"].clone()).collect::<Vec<_>>()
+    };
+    // It is the same place while the reply is open and when it is complete.
+    assert_eq!(texts(json!({"before": id})).await, ["user"]);
+    service.lines("/v1/sessions/s/events", &lines_of(rest)).await;
+    assert_eq!(texts(json!({"before": id})).await, ["user"]);
+    assert_eq!(texts(json!({"before": null, "after": null})).await, ["user", "assistant"]);
+    let problem = service.json("POST", "/v1/sessions/s/fork", r#"{"before":"nobody"}"#).await.problem(404);
+    assert_eq!(problem["field"], "before");
+    let both = json!({"before": id, "after": "1.1"}).to_string();
+    let problem = service.json("POST", "/v1/sessions/s/fork", &both).await.problem(400);
+    assert_eq!(problem["field"], "before");
 }
 
 #[tokio::test]

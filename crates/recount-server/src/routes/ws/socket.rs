@@ -20,7 +20,7 @@ use crate::call::Call;
 use crate::fanout::{Follow, From, Next, Style};
 use crate::guard::Caller;
 use crate::metrics::Counted;
-use crate::news::Item;
+use crate::news::{Item, MISSED};
 use crate::problem::Problem;
 use crate::tokens::Scope;
 
@@ -45,6 +45,8 @@ const WAITING: usize = 64;
 const SUBSCRIPTIONS: usize = 1_024;
 /// What a client hears that would hear nothing otherwise.
 const HEARTBEAT: &str = "{}";
+/// What a client hears as soon as it follows what happens to sessions.
+const FOLLOWED: &[u8] = br#"{"sessions":"live"}"#;
 
 /// Frames on their way to the client.
 type Down = mpsc::Sender<Bytes>;
@@ -241,17 +243,17 @@ async fn follow(app: &App, key: SessionKey, wanted: &Wanted, down: &Down) -> Res
 }
 
 async fn tell_news(mut news: broadcast::Receiver<Arc<Item>>, tenant: String, down: Down) {
-    loop {
-        let frame = match news.recv().await {
-            Ok(item) if item.tenant == tenant => Bytes::from(item.json.clone()),
-            Ok(_) => continue,
-            // What was missed is in the list of sessions.
-            Err(broadcast::error::RecvError::Lagged(_)) => Bytes::from_static(b"{\"sessions\":\"missed\"}"),
-            Err(broadcast::error::RecvError::Closed) => return,
+    // Who reads the list of sessions from now on misses nothing that comes after it.
+    let mut frame = Bytes::from_static(FOLLOWED);
+    while down.send(frame).await.is_ok() {
+        frame = loop {
+            match news.recv().await {
+                Ok(item) if item.is_for(&tenant) => break Bytes::from(item.json.clone()),
+                Ok(_) => {}
+                Err(broadcast::error::RecvError::Lagged(_)) => break Bytes::from_static(MISSED.as_bytes()),
+                Err(broadcast::error::RecvError::Closed) => return,
+            }
         };
-        if down.send(frame).await.is_err() {
-            return;
-        }
     }
 }
 

@@ -4,7 +4,10 @@ use recount_log::Start;
 use recount_message::{Json, Object};
 
 use super::socket::Wanted;
+use crate::call::check_fields;
 use crate::fanout::{Framing, From, Style};
+use crate::media::Media;
+use crate::params::{check_media, read_media};
 use crate::problem::Problem;
 use crate::routes::stream::read_start;
 
@@ -36,28 +39,41 @@ const NEWS: &str = "sessions";
 
 /// Reads what a client says.
 pub(super) fn read(text: &str) -> Result<Up, Box<BadUp>> {
-    let bad = |problem: Problem| Box::new(BadUp { session: None, reference: None, problem });
-    let body = Object::parse(text).map_err(|error| bad(error.into()))?;
-    let text_of = |field: &str| body.get(field).and_then(Json::to_text);
+    let body = match Object::parse(text) {
+        Ok(body) => body,
+        Err(error) => return Err(Box::new(BadUp { session: None, reference: None, problem: error.into() })),
+    };
+    read_object(&body).map_err(|problem| {
+        // Whatever can be read of what it was about.
+        let session = ["session", "subscribe", "unsubscribe"].iter().find_map(|field| text_of(&body, field));
+        Box::new(BadUp { session, reference: body.get("ref").cloned(), problem })
+    })
+}
+
+fn read_object(body: &Object) -> Result<Up, Problem> {
     if let Some(name) = body.get("subscribe") {
-        let Some(name) = name.to_text() else { return Err(bad(Problem::bad_field("subscribe", "expected a session"))) };
+        let name = name.to_text().ok_or_else(|| Problem::bad_field("subscribe", "expected a session"))?;
         if name == NEWS {
+            check_fields(body, &["subscribe", "ref"])?;
             return Ok(Up::SubscribeToNews);
         }
-        return match wanted(&body, &name) {
-            Ok(wanted) => Ok(Up::Subscribe(wanted)),
-            Err(problem) => Err(Box::new(BadUp { session: Some(name), reference: None, problem })),
-        };
+        check_fields(body, &["subscribe", "after", "dialect", "all", "signals", "media", "ref"])?;
+        return wanted(body, &name).map(Up::Subscribe);
     }
-    if let Some(name) = text_of("unsubscribe") {
+    if let Some(name) = body.get("unsubscribe") {
+        let name = name.to_text().ok_or_else(|| Problem::bad_field("unsubscribe", "expected a session"))?;
+        check_fields(body, &["unsubscribe", "ref"])?;
         return Ok(if name == NEWS { Up::UnsubscribeFromNews } else { Up::Unsubscribe(name) });
     }
-    let reference = body.get("ref").cloned();
-    let (Some(session), Some(event)) = (text_of("session"), body.get("event").cloned()) else {
-        let problem = Problem::bad("expected {subscribe}, {unsubscribe} or {ref, session, event}");
-        return Err(Box::new(BadUp { session: text_of("session"), reference, problem }));
+    let (Some(session), Some(event)) = (text_of(body, "session"), body.get("event").cloned()) else {
+        return Err(Problem::bad("expected {subscribe}, {unsubscribe} or {ref, session, event}"));
     };
-    Ok(Up::Event { reference: reference.unwrap_or_else(Json::null), session, event })
+    check_fields(body, &["ref", "session", "event"])?;
+    Ok(Up::Event { reference: body.get("ref").cloned().unwrap_or_else(Json::null), session, event })
+}
+
+fn text_of(body: &Object, field: &str) -> Option<String> {
+    body.get(field).and_then(Json::to_text)
 }
 
 fn wanted(body: &Object, name: &str) -> Result<Wanted, Problem> {
@@ -72,12 +88,15 @@ fn wanted(body: &Object, name: &str) -> Result<Wanted, Problem> {
         Some(value) if value.is_null() => Ok(None),
         Some(value) => value.to_text().map(Some).ok_or_else(|| Problem::bad_field(field, "expected a string")),
     };
-    let dialect = text("dialect")?.unwrap_or_else(|| "native".to_owned()).parse();
-    let dialect =
-        dialect.map_err(|error: recount_dialect::UnknownDialect| Problem::bad_field("dialect", error.to_string()))?;
+    let target = text("dialect")?.unwrap_or_else(|| "native".to_owned()).parse();
+    let target =
+        target.map_err(|error: recount_dialect::UnknownTarget| Problem::bad_field("dialect", error.to_string()))?;
+    let media = text("media")?.map_or(Ok(Media::default()), |word| read_media(&word))?;
+    check_media(target, media)?;
     let start = text("after")?.map_or(Ok(Start::Snapshot), |after| read_start(Some(&after)))?;
+    let (signals, all) = (flag("signals", true)?, flag("all", false)?);
     Ok(Wanted {
-        style: Style { dialect, signals: flag("signals", true)?, all: flag("all", false)?, framing: Framing::Ws },
+        style: Style { target, signals, all, media, framing: Framing::Ws },
         from: From::Log(start),
         name: name.to_owned(),
     })

@@ -1,0 +1,205 @@
+//! Events, as a reader is told them who wants media by URL.
+
+use recount_message::{
+    AgentEvent, Base64Source, Checkpoint, ContentBlock, CustomEvent, CustomName, DataBlock, DataBlockDeltaEvent, Event,
+    EventKind, Fold, Json, MediaBlock, Msg, Object, ToolResultBlock, ToolResultDataDeltaEvent,
+};
+
+use super::Upload;
+use super::linker::{Growth, Linker, base64_of, has_base64};
+
+/// What is told in place of an event.
+#[derive(Debug)]
+pub(crate) enum Linked {
+    /// The event itself.
+    Same,
+    /// These; none at all where there is nothing to tell yet.
+    Events(Vec<AgentEvent>),
+}
+
+/// Reads a stream, and says what is told of it.
+#[derive(Debug)]
+pub(crate) struct LinkedStream {
+    /// The open replies, with everything that was said.
+    fold: Fold,
+    linker: Linker,
+}
+
+impl LinkedStream {
+    /// What follows open replies.
+    pub(crate) fn after(fold: Fold) -> Self {
+        Self { fold, linker: Linker::default() }
+    }
+
+    /// The open replies, as such a reader has them.
+    pub(crate) fn linked_fold(&mut self) -> Fold {
+        let checkpoint = self.fold.checkpoint();
+        let replies = checkpoint.replies.into_iter().map(|reply| self.linker.reply(reply)).collect();
+        Fold::resume(Checkpoint { replies, ..checkpoint })
+    }
+
+    /// For what is not a part of the stream.
+    pub(crate) fn linker(&mut self) -> &mut Linker {
+        &mut self.linker
+    }
+
+    /// The bytes of what was told since the last time.
+    pub(crate) fn take_uploads(&mut self) -> Vec<Upload> {
+        std::mem::take(&mut self.linker.uploads)
+    }
+
+    /// Takes the next event.
+    pub(crate) fn take(&mut self, event: &Event<'_>, text: &str) -> Linked {
+        let linked = self.linked(event, text);
+        let items = self.items_of(event);
+        let _ = self.fold.apply(event);
+        let is_new_item = self.items_of(event) > items;
+        if !self.fold.take_ended().is_empty() {
+            // Without this the ids of all ended messages would stay.
+            let checkpoint = Checkpoint { taken: Vec::new(), ..self.fold.checkpoint() };
+            self.fold = Fold::resume(checkpoint);
+        }
+        match (&event.kind, linked) {
+            // It has its place among the others from the beginning.
+            (EventKind::ToolResultDataDelta(kind), Linked::Events(_)) if is_new_item => {
+                let kind = ToolResultDataDeltaEvent { data: Some("".into()), ..kind.clone() };
+                Linked::Events(vec![Event { kind: kind.into(), ..event.clone() }.into_owned()])
+            }
+            (_, linked) => linked,
+        }
+    }
+
+    fn linked(&mut self, event: &Event<'_>, text: &str) -> Linked {
+        match &event.kind {
+            EventKind::DataBlockDelta(kind) if kind.data.is_some() && kind.url.is_none() => Linked::Events(Vec::new()),
+            EventKind::ToolResultDataDelta(kind) if kind.data.is_some() && kind.url.is_none() => {
+                Linked::Events(Vec::new())
+            }
+            EventKind::DataBlockEnd(kind) => {
+                self.ending(event, |block| matches!(block, ContentBlock::Data(_)) && block.id() == kind.block_id)
+            }
+            EventKind::ToolResultEnd(kind) => self
+                .ending(event, |block| matches!(block, ContentBlock::ToolResult(_)) && block.id() == kind.tool_call_id),
+            EventKind::ReplyEnd(_) => self.ending(event, |_| true),
+            EventKind::HintBlock(kind) if has_base64(text) => {
+                let mut kind = kind.clone();
+                self.linker.payload(&mut kind.hint, Growth::Complete);
+                Linked::Events(vec![Event { kind: kind.into(), ..event.clone() }.into_owned()])
+            }
+            EventKind::ExternalExecutionResult(kind) if has_base64(text) => {
+                let mut kind = kind.clone();
+                for result in &mut kind.execution_results {
+                    self.linker.payload(&mut result.output, Growth::Complete);
+                }
+                Linked::Events(vec![Event { kind: kind.into(), ..event.clone() }.into_owned()])
+            }
+            EventKind::Custom(kind) if has_base64(text) => match self.signal(kind) {
+                Some(kind) => Linked::Events(vec![Event { kind: kind.into(), ..event.clone() }.into_owned()]),
+                None => Linked::Same,
+            },
+            _ => Linked::Same,
+        }
+    }
+
+    /// A message or a block that came whole.
+    fn signal<'e>(&mut self, kind: &CustomEvent<'e>) -> Option<CustomEvent<'e>> {
+        let value = match kind.own_name()? {
+            CustomName::Message => {
+                let message = self.linker.complete(&kind.value.to_json());
+                CustomEvent::message(&Msg::from_json(&message).ok()?).value
+            }
+            CustomName::Block => {
+                let mut value = kind.value.clone();
+                let reply_id = value.get("reply_id").and_then(Json::to_text)?;
+                value.insert("block", self.block(value.get("block")?, &reply_id)?);
+                value
+            }
+            _ => return None,
+        };
+        Some(CustomEvent { value, ..kind.clone() })
+    }
+
+    /// A block that came whole. What else it has or lacks is left to who folds it.
+    fn block(&mut self, given: &Json, reply_id: &str) -> Option<Object> {
+        let mut block = ContentBlock::from_json(given.as_str(), reply_id, "").ok()?;
+        self.linker.block(&mut block);
+        let (mut fields, linked) = (given.to_object()?, Object::parse(&block.to_json()).ok()?);
+        for name in ["source", "output", "hint"] {
+            if let Some(value) = linked.get(name).filter(|_| fields.contains_key(name)) {
+                fields.insert(name, value.clone());
+            }
+        }
+        Some(fields)
+    }
+
+    /// An event that ends blocks, with the URLs of their data before it.
+    fn ending(&mut self, event: &Event<'_>, is_meant: impl Fn(&ContentBlock) -> bool) -> Linked {
+        let Some(reply_id) = event.reply_id() else { return Linked::Same };
+        let Some(reply) = self.fold.open_reply(reply_id) else { return Linked::Same };
+        let mut told = Vec::new();
+        let open = reply.message().content().iter().filter(|block| block.finished_at().is_none() && is_meant(block));
+        for block in open {
+            match block {
+                ContentBlock::Data(block) => told.extend(data_delta(&mut self.linker, reply_id, block)),
+                ContentBlock::ToolResult(result) => told.extend(result_deltas(&mut self.linker, reply_id, result)),
+                _ => {}
+            }
+        }
+        if told.is_empty() {
+            return Linked::Same;
+        }
+        let (id, time) = (&event.id, &event.created_at);
+        let told = told.into_iter().zip(1..).map(|(kind, number)| {
+            let id = if id.is_empty() { String::new() } else { format!("{id}.{number}") };
+            Event::stamped(id, time.to_string(), kind)
+        });
+        Linked::Events(told.chain([event.clone().into_owned()]).collect())
+    }
+
+    /// How many items the result has that an event is about.
+    fn items_of(&self, event: &Event<'_>) -> usize {
+        let EventKind::ToolResultDataDelta(kind) = &event.kind else { return 0 };
+        let Some(reply) = self.fold.open_reply(&kind.reply_id) else { return 0 };
+        let mut results = reply.message().content().iter().rev().filter_map(|block| match block {
+            ContentBlock::ToolResult(result) if result.id == kind.tool_call_id => Some(result.output.blocks().len()),
+            _ => None,
+        });
+        results.next().unwrap_or(0)
+    }
+}
+
+fn data_delta(linker: &mut Linker, reply_id: &str, block: &DataBlock) -> Option<EventKind<'static>> {
+    let source = base64_of(block)?;
+    let (data, url) = told(linker, source);
+    let (reply_id, block_id) = (reply_id.to_owned().into(), block.id.clone().into());
+    let media_type = source.media_type.clone().into();
+    Some(DataBlockDeltaEvent { reply_id, block_id, media_type, data, url }.into())
+}
+
+fn result_deltas(linker: &mut Linker, reply_id: &str, result: &ToolResultBlock) -> Vec<EventKind<'static>> {
+    let delta = |item: &MediaBlock| {
+        let MediaBlock::Data(block) = item else { return None };
+        let source = base64_of(block)?;
+        let (data, url) = told(linker, source);
+        let kind = ToolResultDataDeltaEvent {
+            reply_id: reply_id.to_owned().into(),
+            tool_call_id: result.id.clone().into(),
+            block_id: Some(block.id.clone().into()),
+            media_type: source.media_type.clone().into(),
+            data,
+            url,
+        };
+        Some(kind.into())
+    };
+    result.output.blocks().iter().filter_map(delta).collect()
+}
+
+type Text = Option<std::borrow::Cow<'static, str>>;
+
+/// Data as the fields of a delta: `data` or `url`.
+fn told(linker: &mut Linker, source: &Base64Source) -> (Text, Text) {
+    match linker.link(source) {
+        Some(link) => (None, Some(link.url().to_owned().into())),
+        None => (Some(source.data.clone().into()), None),
+    }
+}
