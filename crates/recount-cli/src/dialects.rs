@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use recount_dialect::{Dialect, StreamReader};
+use recount_dialect::{Dialect, StreamReader, Target};
 use recount_message::{AgentEvent, DecodeError, Event, Msg, Object, Role};
 
 use crate::line::{self, Line};
@@ -18,6 +18,11 @@ pub(crate) struct DialectArgs {
 /// The names of the dialects, which `--help` lists.
 pub(crate) fn names() -> impl TypedValueParser<Value = Dialect> {
     PossibleValuesParser::new(Dialect::ALL.map(Dialect::name)).try_map(|name| name.parse::<Dialect>())
+}
+
+/// The names of all that can be written, which `--help` lists.
+pub(crate) fn targets() -> impl TypedValueParser<Value = Target> {
+    PossibleValuesParser::new(Target::all().map(Target::name)).try_map(|name| name.parse::<Target>())
 }
 
 /// What a line is, in the words of a dialect.

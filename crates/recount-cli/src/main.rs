@@ -9,6 +9,7 @@ mod line;
 mod output;
 mod pretty;
 mod progress;
+mod telemetry;
 mod timeline;
 mod view;
 mod visible;

@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
-use recount_dialect::{Dialect, TurnMerger, split_turn, with_type_twice};
-use recount_message::{AgentEvent, CustomEvent, DecodeError, Event, Fold, Msg};
+use recount_dialect::{Dialect, Target, TurnMerger, split_turn, with_type_twice};
+use recount_message::{AgentEvent, CustomEvent, DecodeError, Event, EventKind, Fold, Msg};
 
 use super::Status;
 use crate::dialects::{self, Kind, Translator, explain};
@@ -18,7 +18,8 @@ use crate::output::Output;
 /// back when the target is converted to the first dialect again.
 ///
 /// Dialects are `native` (Recount and AgentScope Python 2), `java` (AgentScope
-/// Java 2), `java1` (AgentScope Java 1) and `typescript`.
+/// Java 2), `java1` (AgentScope Java 1) and `typescript`. What front ends read is
+/// written only: `ag-ui` and `ai-sdk`.
 ///
 /// What the lines are is guessed from the first one, unless `--kind` says it. The
 /// events of a `stream` belong together: a Java stream becomes one native reply
@@ -36,8 +37,8 @@ pub(crate) struct ConvertArgs {
     from: Dialect,
 
     /// Whose JSON to print
-    #[arg(long, value_name = "DIALECT", value_parser = dialects::names())]
-    to: Dialect,
+    #[arg(long, value_name = "DIALECT", value_parser = dialects::targets())]
+    to: Target,
 
     /// What each line is
     #[arg(long)]
@@ -52,10 +53,11 @@ const EXAMPLES: &str = "\
 Examples:
   recount convert --from java --to native java-agent.jsonl | recount fold
   recount convert --from native --to java --kind message messages.jsonl
-  recount convert --from java1 --to java --kind block < block.json";
+  recount convert --from java1 --to java --kind block < block.json
+  recount convert --from native --to ag-ui events.jsonl";
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<Status> {
-    if args.exact && args.to != Dialect::Java {
+    if args.exact && args.to != Target::Dialect(Dialect::Java) {
         bail!("`--exact` is about Java's events, and the output is {}", args.to);
     }
     let lines = Lines::open(&args.input)?;
@@ -67,6 +69,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Status> {
         translator: Translator::new(args.from),
         merger: TurnMerger::new(),
         fold: Fold::new(),
+        session: String::new(),
     };
     converting.run()
 }
@@ -79,6 +82,8 @@ struct Converting<'a> {
     merger: TurnMerger,
     /// What the events so far have come to, which the frames of a stream depend on.
     fold: Fold,
+    /// The session that the stream is of, as its replies say.
+    session: String,
 }
 
 impl Converting<'_> {
@@ -114,7 +119,7 @@ impl Converting<'_> {
 
     /// Converts a line. What is wrong with it is told apart from what is wrong with the output.
     fn convert(&mut self, kind: Kind, line: &[u8], text: &str) -> Result<Result<(), DecodeError>> {
-        let (from, to) = (self.args.from, self.args.to);
+        let from = self.args.from;
         let decoded = match kind {
             Kind::Message => match from.read_message(text) {
                 Ok(message) if is_java(from) => {
@@ -126,8 +131,14 @@ impl Converting<'_> {
                 Ok(message) => return self.message(&message).map(Ok),
                 Err(error) => Err(error),
             },
-            Kind::Block => from.read_block(text).map(|block| to.write_block(&block)),
-            Kind::Event => from.read_event(text).map(|event| self.exact(to.write_event(&event))),
+            Kind::Block => {
+                let to = self.dialect("a block")?;
+                from.read_block(text).map(|block| to.write_block(&block))
+            }
+            Kind::Event => {
+                let to = self.dialect("an event")?;
+                from.read_event(text).map(|event| self.exact(to.write_event(&event)))
+            }
             Kind::Stream => match self.translator.decode(line) {
                 Ok(lines) => {
                     for line in lines {
@@ -147,14 +158,25 @@ impl Converting<'_> {
         }
     }
 
+    /// The dialect to write something in that stands by itself.
+    fn dialect(&self, what: &str) -> Result<Dialect> {
+        match self.args.to {
+            Target::Dialect(dialect) => Ok(dialect),
+            Target::FrontEnd(front_end) => bail!("{front_end} has streams and messages, not {what} by itself"),
+        }
+    }
+
     fn message(&mut self, message: &Msg) -> Result<()> {
-        let to = self.args.to;
+        let Target::Dialect(to) = self.args.to else { return self.event(&whole(message)) };
         let parts = if is_java(to) { split_turn(message) } else { vec![message.clone()] };
         parts.iter().try_for_each(|part| self.print(to.write_message(part)))
     }
 
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
-        for frame in self.args.to.frames(&self.fold, event) {
+        if let EventKind::ReplyStart(start) = &event.kind {
+            self.session = start.session_id.to_string();
+        }
+        for frame in self.args.to.frames(&self.session, &self.fold, event) {
             let frame = self.exact(frame);
             self.print(frame)?;
         }

@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::Args;
 use recount_host::AgentSource as _;
-use recount_host::agents::{Agents, Environment};
 use recount_log::storage::{View, Views as _};
 use recount_log::{SqliteReaders, verify};
 use recount_server::{Config, Tokens};
@@ -58,17 +57,16 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Status> {
 
 /// Whether the agents can work.
 fn agents(config: &Config, report: &mut Report) {
-    let here = match std::env::current_dir() {
-        Ok(here) => here,
-        Err(error) => return report.bad(&format!("cannot tell where this is: {error}")),
-    };
-    match Agents::new(config.agents.clone(), &here, Environment::of_process()) {
+    match config::agents(config) {
         Ok(agents) => {
             for agent in agents.agents() {
-                good(&format!("agent `{}` has the model {}", agent.name, agent.model));
+                match agents.check(&agent.name) {
+                    Ok(()) => good(&format!("agent `{}` has the model {}", agent.name, agent.model)),
+                    Err(error) => report.bad(&error.to_string()),
+                }
             }
         }
-        Err(error) => report.bad(&error.to_string()),
+        Err(error) => report.bad(&format!("{error:#}")),
     }
 }
 
@@ -93,7 +91,8 @@ fn guard(config: &Config, report: &mut Report) {
 /// Whether the log is sound.
 fn data(directory: &Path, deep: bool, report: &mut Report) -> Result<()> {
     if !directory.exists() {
-        good(&format!("there is no data in {} yet", directory.display()));
+        let hint = "hint: `recount serve` makes it, `--data` names another one";
+        report.bad(&format!("there is no data directory {}; {hint}", directory.display()));
         return Ok(());
     }
     let readers = match SqliteReaders::open(directory) {

@@ -1,21 +1,21 @@
 //! `recount serve`: the service.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
 use recount_agent::OnRestart;
-use recount_host::agents::{Agents, Choice, Environment, ModelName};
+use recount_host::agents::{Agents, Choice, Environment};
 use recount_host::{AgentSource as _, Host, HostOptions};
 use recount_log::{Log, Options};
-use recount_server::{Config, LogFormat, OnRestartWord, Server, ServerOptions};
+use recount_server::{CommitMeter, Config, Listening, OnRestartWord, Server, ServerOptions};
 use tokio_util::sync::CancellationToken;
-use tracing_subscriber::EnvFilter;
 
 use super::Status;
 use super::config::{self, ConfigArgs};
+use crate::telemetry::Telemetry;
 
 /// Serve sessions over HTTP, with agents that answer
 ///
@@ -56,16 +56,23 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status> {
     if let Some(model) = &args.model {
         config.server.model = Some(model.clone());
     }
-    start_logging(&config)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
-    runtime.block_on(serve(&config))
+    let telemetry = Telemetry::start(&config.telemetry, runtime.handle())?;
+    let status = runtime.block_on(serve(&config));
+    telemetry.end();
+    status
 }
 
 async fn serve(config: &Config) -> Result<Status> {
-    let agents = agents(config)?;
+    let agents = config::agents(config)?;
     let told = told(&agents);
-    let log = Log::open(&config.server.data, Options::default().durability(config.durability()))?;
+    // Before anything is written: a service that cannot be reached leaves nothing behind.
+    let listening = Listening::begin(&config.server.listen, Some(&config.server.data)).await?;
+    let commits = CommitMeter::default();
+    let metered = commits.clone();
+    let keeping = Options::default().durability(config.durability()).on_commit(move |commit| metered.note(commit));
+    let log = Log::open(&config.server.data, keeping)?;
     let on_restart = match config.log.on_restart {
         OnRestartWord::Continue => None,
         OnRestartWord::Close => Some(OnRestart::Close),
@@ -78,7 +85,8 @@ async fn serve(config: &Config) -> Result<Status> {
     options.limits = config.limits();
     options.drain = config.drain();
     options.compact_after = Some(config.compact_after());
-    let server = Server::bind(host, &config.server.listen, options).await?;
+    options.commits = commits;
+    let server = Server::on(listening, host, options);
     let address = server.address()?;
     say(&format!("Recount is at http://{address}\n{told}Data is kept in {}\n", config.server.data.display()))?;
     let stop = CancellationToken::new();
@@ -87,17 +95,6 @@ async fn serve(config: &Config) -> Result<Status> {
     signals.abort();
     log.close().await?;
     Ok(Status::Clean)
-}
-
-/// The agents of the configuration, the default one with the model that was asked for.
-fn agents(config: &Config) -> Result<Agents> {
-    let here = std::env::current_dir().context("cannot tell where this is")?;
-    let agents = Agents::new(config.agents.clone(), &here, Environment::of_process())?;
-    if let Some(model) = &config.server.model {
-        let model: ModelName = model.parse()?;
-        agents.set_model(agents.default_agent(), model);
-    }
-    Ok(agents)
 }
 
 /// Who answers, and why.
@@ -111,17 +108,6 @@ fn told(agents: &Agents) -> String {
         Choice::of(&Environment::of_process()).to_string()
     };
     format!("Agent `{name}` answers: {why}\n")
-}
-
-/// Writes what happens to standard error.
-fn start_logging(config: &Config) -> Result<()> {
-    let filter = EnvFilter::try_new(&config.telemetry.log).context("cannot use `log` of `[telemetry]`")?;
-    let logging = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    match config.telemetry.format {
-        LogFormat::Text => logging.with_ansi(std::io::stderr().is_terminal()).init(),
-        LogFormat::Json => logging.json().init(),
-    }
-    Ok(())
 }
 
 /// Waits for SIGTERM or Ctrl-C. The second one ends the process at once.

@@ -106,6 +106,25 @@ fn a_conversation_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_conversation_goes_on_with_the_model_that_was_chosen() {
+    let directory = directory("a_conversation_goes_on_with_the_model");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo/5000", "Good morning"]);
+    terminal.wait_for("tokens in");
+    terminal.kill();
+    let mut terminal = Terminal::start(&directory, &["--resume"]);
+    terminal.wait_for("demo/5000 · conversation");
+    terminal.say("/model demo/4000");
+    terminal.wait_for("the model is demo/4000");
+    terminal.kill();
+    let mut terminal = Terminal::start(&directory, &["--resume"]);
+    terminal.wait_for("demo/4000 · conversation");
+    terminal.leave();
+    let mut terminal = Terminal::start(&directory, &["--resume", "--model", "demo/3000"]);
+    terminal.wait_for("demo/3000 · conversation");
+    terminal.leave();
+}
+
+#[test]
 fn a_conversation_that_is_not_there_is_named() {
     let directory = directory("a_conversation_that_is_not_there");
     for (args, told) in [

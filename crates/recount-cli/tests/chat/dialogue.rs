@@ -53,7 +53,7 @@ fn the_conversation_and_its_image_can_be_kept() {
     terminal.say("/save talk.jsonl");
     terminal.wait_for("is in talk.jsonl");
     terminal.say("/save talk.md");
-    terminal.wait_for("error: cannot write talk.md");
+    terminal.wait_for("error: talk.md is there already");
     terminal.leave();
 
     assert!(fs::read(directory.join("rings.png")).unwrap().starts_with(b"\x89PNG"));
@@ -85,13 +85,13 @@ fn commands_answer_at_once() {
     let directory = directory("commands_answer");
     let mut terminal = Terminal::start(&directory, FAST);
     terminal.say("/help");
-    terminal.wait_for("/tools        the tools that the agent has");
+    terminal.wait_for("/tools       the tools that the agent has");
     terminal.say("/tools");
     terminal.wait_for("  read\r\n  write\r\n  edit\r\n  glob\r\n  grep\r\n  shell\r\n  fetch\r\n");
     terminal.say("/model");
     terminal.wait_for("the model is demo/5000");
     terminal.say("/model gpt");
-    terminal.wait_for("error: `gpt` is not of the form `provider/name`");
+    terminal.wait_for("error: `gpt` is neither `provider/name` nor `demo`");
     terminal.say("/model openai/gpt-5");
     terminal.wait_for("OPENAI_API_KEY is not set");
     terminal.say("/model demo/9000");
@@ -155,5 +155,19 @@ fn the_first_message_may_be_an_argument() {
     terminal.wait_for("You wrote: “Good morning”");
     terminal.say("And now?");
     terminal.wait_for("You wrote: “And now?”");
+    terminal.leave();
+}
+
+#[test]
+fn what_was_said_is_summed_up_on_demand() {
+    let directory = directory("what_was_said_is_summed_up");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo/5000"]);
+    terminal.say("a long story");
+    terminal.wait_for("Paragraph 5");
+    terminal.say("/compress");
+    terminal.wait_for("is summed up for the model before it is asked the next time");
+    terminal.say("Hello");
+    terminal.wait_for("the beginning of the conversation was summed up for the model");
+    terminal.wait_for("You wrote: “Hello”");
     terminal.leave();
 }

@@ -11,6 +11,7 @@
 mod agents;
 mod crash;
 mod dialogue;
+mod helpers;
 mod permission;
 mod script;
 #[allow(dead_code, reason = "not all that the server can do is needed here")]

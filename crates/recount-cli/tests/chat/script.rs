@@ -110,7 +110,7 @@ fn what_cannot_be_done_is_said() {
     let directory = directory("what_cannot_be_done");
     fs::write(directory.join("bad.toml"), "[agents.a]\nmodel = \"demo\"\npromt = \"Hi\"\n").unwrap();
     for (args, told) in [
-        (&["--model", "gpt-5", "Hi"][..], "`gpt-5` is not of the form `provider/name`"),
+        (&["--model", "gpt-5", "Hi"][..], "`gpt-5` is neither `provider/name` nor `demo`"),
         (&["--config", "bad.toml", "Hi"], "bad.toml:3: unknown field `promt`, expected one of `model`"),
         (&["--config", "none.toml", "Hi"], "none.toml: cannot read the configuration"),
         (&["--model", "demo", "--agent", "nobody", "Hi"], "there is no agent `nobody`\nhint: there is assistant"),

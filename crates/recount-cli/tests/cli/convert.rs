@@ -31,6 +31,10 @@ cases! {
     bad_lines: "convert --from java --to native" < BAD_JAVA;
     bad_lines_strict: "convert --from java --to native --strict" < BAD_JAVA;
     unknown_dialect: "convert --from perl --to native";
+    for_ag_ui: "convert --from java --to ag-ui samples/java-confirm.jsonl";
+    for_the_ai_sdk: "convert --from java --to ai-sdk samples/java-confirm.jsonl";
+    a_message_for_ag_ui: "convert --from java --to ag-ui" < r#"{"id":"m","role":"USER","content":[{"type":"text","text":"Hi"}]}"#;
+    a_block_for_ag_ui: "convert --from java --to ag-ui" < r#"{"type":"text","text":"Hi"}"#;
     folded: "fold --dialect java samples/java-confirm.jsonl";
     checked: "check --dialect java samples/java-confirm.jsonl";
     shown: "show --dialect java --color never samples/java-confirm.jsonl";

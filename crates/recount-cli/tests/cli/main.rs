@@ -16,3 +16,4 @@ mod pipes;
 mod run;
 mod serve;
 mod show;
+mod watched;

@@ -16,24 +16,25 @@ use recount_message::{Event, Fold, Json, Object};
 use crate::run::{command, directory, recount};
 
 /// Nothing here takes this long, unless it hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A service that runs.
-struct Service {
+pub(crate) struct Service {
     process: Child,
-    address: String,
+    pub(crate) address: String,
     banner: String,
 }
 
 impl Service {
     fn start(data: &Path) -> Self {
-        Self::start_with(data, &[])
+        Self::start_with(data, &[], Stdio::null())
     }
 
-    fn start_with(data: &Path, more: &[&str]) -> Self {
+    /// With variables of the environment, and with a place for what it logs.
+    pub(crate) fn start_with(data: &Path, variables: &[(&str, &str)], logs: Stdio) -> Self {
         let mut command = command("serve --listen 127.0.0.1:0 --model demo");
-        command.arg("--data").arg(data).args(more).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn().unwrap();
+        command.arg("--data").arg(data).envs(variables.iter().copied());
+        let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(logs).spawn().unwrap();
         let mut out = BufReader::new(process.stdout.take().unwrap());
         let mut banner = String::new();
         while !banner.contains("Data is kept") {
@@ -45,11 +46,11 @@ impl Service {
         Self { process, address, banner }
     }
 
-    fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> (u16, String) {
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> (u16, String) {
         ask(&self.address, method, path, headers, body).unwrap()
     }
 
-    fn get(&self, path: &str) -> String {
+    pub(crate) fn get(&self, path: &str) -> String {
         let (status, body) = self.ask("GET", path, &[], "");
         assert_eq!(status, 200, "{body}");
         body
@@ -61,7 +62,7 @@ impl Service {
     }
 
     /// Asks it to end, and waits until it has.
-    fn end(mut self) -> Option<i32> {
+    pub(crate) fn end(mut self) -> Option<i32> {
         let pid = rustix::process::Pid::from_child(&self.process);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         let until = Instant::now() + PATIENCE;
@@ -93,7 +94,7 @@ fn ask(address: &str, method: &str, path: &str, headers: &[&str], body: &str) ->
     Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
 }
 
-fn text_of(body: &str, field: &str) -> String {
+pub(crate) fn text_of(body: &str, field: &str) -> String {
     Object::parse(body).unwrap().get(field).and_then(Json::to_text).unwrap_or_default()
 }
 
@@ -117,6 +118,32 @@ fn a_second_one_on_the_same_data_says_so() {
     assert_eq!(second.exit, Some(2));
     assert!(second.stderr.contains("is in use by the process"), "{}", second.stderr);
     service.kill();
+}
+
+#[test]
+fn one_that_cannot_listen_leaves_nothing_behind() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let data = directory("serve-busy").join("data");
+    let mut busy = command(&format!("serve --model demo --listen {}", taken.local_addr().unwrap()));
+    busy.arg("--data").arg(&data);
+    let busy = crate::run::finish(busy, b"");
+    assert_eq!(busy.exit, Some(2));
+    assert!(busy.stderr.contains("cannot listen on 127.0.0.1:"), "{}", busy.stderr);
+    assert!(!data.exists());
+}
+
+#[test]
+fn what_is_wrong_is_found_before_it_is_needed() {
+    let here = directory("serve-wrong");
+    let doctor = recount(&format!("doctor --data {}/none", here.display()), b"");
+    assert_eq!(doctor.exit, Some(1), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("wrong there is no data directory"), "{}", doctor.stdout);
+    let mut unknown = command("serve --listen 127.0.0.1:0 --model acme/one");
+    unknown.arg("--data").arg(&here);
+    let unknown = crate::run::finish(unknown, b"");
+    assert_eq!(unknown.exit, Some(2));
+    assert!(unknown.stderr.starts_with("error: unknown provider `acme`, expected one of "), "{}", unknown.stderr);
+    assert!(unknown.stderr.trim_end().ends_with("; `demo` is a model of its own"), "{}", unknown.stderr);
 }
 
 #[test]
@@ -163,6 +190,27 @@ fn the_configuration_is_shown_as_it_takes_effect() {
     {
         assert!(shown.stdout.contains(line), "{line} in {}", shown.stdout);
     }
+    // What follows from elsewhere is there too, and all of it can be read again.
+    for line in ["\nconnections = ", "\nmodel = \"demo\"", "\ntools = [", "\nprompt = ", "\nmax_iterations = 50"] {
+        assert!(shown.stdout.contains(line), "{line} in {}", shown.stdout);
+    }
+    std::fs::write(&path, &shown.stdout).unwrap();
+    let config = |more: &str| {
+        let mut again = command(&format!("config {more}"));
+        again.arg("--config").arg(&path);
+        crate::run::finish(again, b"")
+    };
+    assert_eq!(config("").stdout, shown.stdout);
+    let json = Object::parse(&config("--json").stdout).unwrap();
+    assert_eq!(json.get("limits").and_then(Json::to_object).unwrap().get("body").unwrap().as_str(), "1048576");
+    let mut keyed = command("config");
+    keyed.current_dir(directory("serve-config-keyed")).env("ANTHROPIC_API_KEY", "sk-secret");
+    keyed.env("ANTHROPIC_BASE_URL", "http://localhost:9/v1");
+    let keyed = crate::run::finish(keyed, b"").stdout;
+    for line in ["[agents.assistant]\n", "model = \"anthropic/", "base_url = \"http://localhost:9/v1\"\n"] {
+        assert!(keyed.contains(line), "{line} in {keyed}");
+    }
+    assert!(!keyed.contains("sk-secret"));
     std::fs::write(&path, "[limits]\nbodies = 1\n").unwrap();
     let mut wrong = command("config");
     wrong.arg("--config").arg(&path);
@@ -186,7 +234,11 @@ fn tail_sessions_and_doctor_look_at_it() {
     let url = format!("http://{}", service.address);
     let sessions = recount(&format!("sessions {url}"), b"");
     assert_eq!((sessions.exit, sessions.stderr.as_str()), (Some(0), ""));
-    assert!(sessions.stdout.starts_with("chat  idle  assistant  ") && sessions.stdout.ends_with("  Holidays\n"));
+    let lines: Vec<&str> = sessions.stdout.lines().collect();
+    assert!(lines[0].starts_with("ID    STATUS  AGENT      CREATED  "), "{}", sessions.stdout);
+    assert!(lines[1].starts_with("chat  idle    assistant  ") && lines[1].ends_with("  Holidays"), "{}", lines[1]);
+    let json = recount(&format!("sessions {url} --json"), b"").stdout;
+    assert_eq!((json.lines().count(), text_of(&json, "title").as_str()), (1, "Holidays"));
     let events = recount(&format!("tail {url}/s/chat --json --no-follow"), b"");
     assert_eq!(events.stdout, service.get("/v1/sessions/chat/events"));
     let shown = recount(&format!("tail {url}/v1/sessions/chat --no-follow"), b"");
@@ -236,7 +288,8 @@ fn a_reply_goes_on_after_a_crash() {
 /// Kills a service under load again and again: what it had acknowledged is there, once.
 #[test]
 fn what_was_acknowledged_survives_crashes() {
-    let rounds: usize = std::env::var("RECOUNT_CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
+    let rounds = std::env::var("RECOUNT_CRASHES").ok().and_then(|text| text.parse().ok());
+    let (rounds, shows_progress): (usize, bool) = (rounds.unwrap_or(4), rounds.is_some());
     let data = directory("serve-crashes");
     let mut acknowledged: Vec<HashSet<String>> = vec![HashSet::new(); 3];
     for round in 0..rounds {
@@ -261,6 +314,10 @@ fn what_was_acknowledged_survives_crashes() {
         is_over.store(true, Ordering::Release);
         for (session, writer) in writers.into_iter().enumerate() {
             acknowledged[session].extend(writer.join().unwrap());
+        }
+        if shows_progress && (round + 1) % 10 == 0 {
+            let count: usize = acknowledged.iter().map(HashSet::len).sum();
+            let _ = writeln!(std::io::stderr(), "killed {} of {rounds} times, {count} events acknowledged", round + 1);
         }
     }
     let service = Service::start(&data);

@@ -6,7 +6,7 @@ use recount_message::{ToolCallBlock, ToolResultBlock, UserConfirmResultEvent};
 
 use super::editor::{Editor, Line};
 use super::reading::Waiting;
-use super::terminal::{BOLD, CAREFUL, DIMMED, Paint};
+use super::terminal::{BOLD, CAREFUL, DIMMED, PLAIN, Paint, told};
 use crate::visible::visible_line;
 
 /// What the user has said.
@@ -18,23 +18,47 @@ pub(super) enum Answered {
     Leave,
 }
 
-/// Asks for everything that a reply waits for.
-pub(super) async fn ask(editor: &mut Editor, paint: Paint, waiting: &Waiting, tell: fn(&str)) -> Result<Answered> {
-    let mut confirmed = Vec::new();
-    for (call, reason) in &waiting.confirmations {
-        match confirmation(editor, paint, call, reason.as_deref(), tell).await? {
-            Ok(answer) => confirmed.push(answer),
-            Err(ended) => return Ok(ended),
+/// Asks for everything that replies wait for.
+pub(super) async fn ask(editor: &mut Editor, paint: Paint, waiting: &[Waiting], tell: fn(&str)) -> Result<Answered> {
+    let mut answers = Vec::new();
+    for waiting in waiting {
+        let mut confirmed = Vec::new();
+        for (call, reason) in &waiting.confirmations {
+            let question = Question { call, helper: waiting.helper.as_deref(), reason: reason.as_deref() };
+            match confirmation(editor, paint, &question, tell).await? {
+                Ok(answer) => confirmed.push(answer),
+                Err(ended) => return Ok(ended),
+            }
         }
-    }
-    let mut results = Vec::new();
-    for call in &waiting.results {
-        match result(editor, paint, call, tell).await? {
-            Ok(result) => results.push(result),
-            Err(ended) => return Ok(ended),
+        let mut results = Vec::new();
+        for call in &waiting.results {
+            let question = Question { call, helper: waiting.helper.as_deref(), reason: None };
+            match result(editor, paint, &question, tell).await? {
+                Ok(result) => results.push(result),
+                Err(ended) => return Ok(ended),
+            }
         }
+        answers.extend(events(waiting, confirmed, results));
     }
-    Ok(Answered::Events(events(waiting, confirmed, results)))
+    Ok(Answered::Events(answers))
+}
+
+/// What is asked about a call.
+struct Question<'a> {
+    call: &'a ToolCallBlock,
+    /// Who wants to know, if it is not the agent that the user talks to.
+    helper: Option<&'a str>,
+    reason: Option<&'a str>,
+}
+
+impl Question<'_> {
+    /// The question: what is asked, about what, for whom and why.
+    fn line(&self, paint: Paint, what: &str) -> String {
+        let who = self.helper.map(|helper| format!(" for {}", visible_line(helper))).unwrap_or_default();
+        let why = self.reason.map(|reason| format!(" ({})", visible_line(reason))).unwrap_or_default();
+        let name = visible_line(&self.call.name);
+        told(&[(CAREFUL, what), (PLAIN, " "), (BOLD, &name), (PLAIN, &who), (PLAIN, &why)], paint)
+    }
 }
 
 /// Answers for somebody who is not there.
@@ -59,15 +83,14 @@ fn events(waiting: &Waiting, confirmed: Vec<ConfirmResult>, results: Vec<ToolRes
 async fn confirmation(
     editor: &mut Editor,
     paint: Paint,
-    call: &ToolCallBlock,
-    reason: Option<&str>,
+    question: &Question<'_>,
     tell: fn(&str),
 ) -> Result<Result<ConfirmResult, Answered>> {
+    let call = question.call;
     let rules = &call.suggested_rules;
-    let why = reason.map(|reason| format!(" ({})", visible_line(reason))).unwrap_or_default();
-    tell(&format!("{} {}{why}", paint.on(CAREFUL, "? May it run:"), paint.on(BOLD, &visible_line(&call.name))));
-    let always = if rules.is_empty() { String::new() } else { format!("  a always: {}", told(rules)) };
-    tell(&paint.on(DIMMED, &format!("  y once{always}  n no  e edit")));
+    tell(&question.line(paint, "? May it run:"));
+    let always = if rules.is_empty() { String::new() } else { format!("  a always: {}", named(rules)) };
+    tell(&told(&[(DIMMED, &format!("  y once{always}  n no  e edit"))], paint));
     loop {
         let line = match editor.line("allow? ", "").await? {
             Line::Text(line) => line,
@@ -118,12 +141,12 @@ async fn edited(editor: &mut Editor, call: &ToolCallBlock, tell: fn(&str)) -> Re
 async fn result(
     editor: &mut Editor,
     paint: Paint,
-    call: &ToolCallBlock,
+    question: &Question<'_>,
     tell: fn(&str),
 ) -> Result<Result<ToolResultBlock, Answered>> {
-    let question = paint.on(CAREFUL, "? What is the result of:");
-    tell(&format!("{question} {}", paint.on(BOLD, &visible_line(&call.name))));
-    tell(&paint.on(DIMMED, "  an empty line says that it failed"));
+    let call = question.call;
+    tell(&question.line(paint, "? What is the result of:"));
+    tell(&told(&[(DIMMED, "  an empty line says that it failed")], paint));
     Ok(match editor.line("result> ", "").await? {
         Line::Text(line) if line.trim().is_empty() => Ok(call.error("the user has no result")),
         Line::Text(line) => Ok(call.success(line)),
@@ -132,10 +155,10 @@ async fn result(
     })
 }
 
-fn told(rules: &[PermissionRule]) -> String {
-    let told = |rule: &PermissionRule| match rule.rule_content.as_deref() {
+fn named(rules: &[PermissionRule]) -> String {
+    let named = |rule: &PermissionRule| match rule.rule_content.as_deref() {
         None | Some("") => rule.tool_name.clone(),
         Some(content) => format!("{}({content})", rule.tool_name),
     };
-    visible_line(&rules.iter().map(told).collect::<Vec<_>>().join(", ")).into_owned()
+    visible_line(&rules.iter().map(named).collect::<Vec<_>>().join(", ")).into_owned()
 }

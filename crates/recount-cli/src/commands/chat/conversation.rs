@@ -12,12 +12,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::answers::{self, Answered};
 use super::editor::{Editor, Line};
 use super::images;
-use super::input::{HELP, Said};
+use super::input::{HELP, HELP_BELOW, Said};
 use super::reading::{Reading, Standing, Waiting};
 use super::saving;
 use super::setup::Chat;
 use super::sight::Sight;
-use super::terminal::{BAD, DIMMED, Paint, Quiet, tokens};
+use super::terminal::{BAD, DIMMED, PLAIN, Paint, Quiet, listed, tokens, told};
 use crate::commands::Status;
 use crate::visible::visible_line;
 
@@ -25,7 +25,7 @@ use crate::visible::visible_line;
 enum Next {
     /// The user's turn.
     Prompt,
-    Answer(Waiting),
+    Answer(Vec<Waiting>),
     Leave,
 }
 
@@ -47,7 +47,7 @@ struct Conversation<'a> {
 /// Talks until the user leaves.
 pub(super) async fn talk(chat: &Chat, paint: Paint, history: &Path, first: Option<Msg>) -> Result<Status> {
     let mut sight = Sight::terminal(paint);
-    tell(&paint.on(DIMMED, &chat.greeting()));
+    tell(&told(&[(DIMMED, &chat.greeting())], paint));
     let reading = Reading::begin(&chat.session, &mut sight, true).await?;
     let mut conversation = Conversation {
         chat,
@@ -117,7 +117,7 @@ impl Conversation<'_> {
     }
 
     /// Asks what a reply waits for. Tells whether the conversation goes on.
-    async fn answer(&mut self, waiting: &Waiting) -> Result<bool> {
+    async fn answer(&mut self, waiting: &[Waiting]) -> Result<bool> {
         let key = self.chat.session.key();
         match answers::ask(&mut self.editor, self.paint, waiting, tell).await? {
             Answered::Leave => return Ok(false),
@@ -153,16 +153,20 @@ impl Conversation<'_> {
                 Said::Nothing => {}
                 Said::Message(text) => return Ok(Some(images::message(&text, std::mem::take(&mut self.images)))),
                 Said::Quit => return Ok(None),
-                Said::Help => tell(HELP),
+                Said::Help => {
+                    tell(&listed(HELP, self.paint));
+                    self.say(HELP_BELOW);
+                }
                 Said::Tools => self.tools().await,
-                Said::Model(name) => self.model(name),
+                Said::Compress => self.compress().await,
+                Said::Model(name) => self.model(name).await,
                 Said::Save(file) => match saving::save(&self.chat.session, Path::new(&file)).await {
-                    Ok(kept) => tell(&visible_line(&kept)),
+                    Ok(kept) => self.say(&kept),
                     Err(error) => self.complain(&format!("{error:#}")),
                 },
                 Said::Image(path) => match images::image(&path) {
                     Ok(image) => {
-                        tell(&format!("{} goes along with the next message", visible_line(&path)));
+                        self.say(&format!("{path} goes along with the next message"));
                         self.images.push(image);
                     }
                     Err(error) => self.complain(&format!("{error:#}")),
@@ -215,26 +219,34 @@ impl Conversation<'_> {
         }
     }
 
-    fn model(&self, name: Option<String>) {
-        let agent = &self.chat.agent;
+    async fn compress(&self) {
+        match self.chat.host.compress(self.chat.session.key()).await {
+            Ok(()) => self.say("what was said so far is summed up for the model before it is asked the next time"),
+            Err(error) => self.complain(&error.to_string()),
+        }
+    }
+
+    async fn model(&self, name: Option<String>) {
         if let Some(name) = name {
-            let before = self.chat.agents.model_of(agent);
-            let taken = name.parse::<ModelName>().map_err(|error| error.to_string()).and_then(|model| {
-                self.chat.agents.set_model(agent, model);
-                self.chat.agents.check(agent).map_err(|error| error.to_string())
-            });
+            let taken = match name.parse::<ModelName>() {
+                Ok(model) => self.chat.take_model(model).await,
+                Err(error) => Err(error.into()),
+            };
             if let Err(error) = taken {
-                before.map(|before| self.chat.agents.set_model(agent, before));
-                return self.complain(&error);
+                return self.complain(&error.to_string());
             }
         }
-        if let Some(model) = self.chat.agents.model_of(agent) {
-            tell(&format!("the model is {model}"));
+        if let Some(model) = self.chat.agents.model_of(&self.chat.agent) {
+            self.say(&format!("the model is {model}"));
         }
     }
 
     fn complain(&self, what: &str) {
-        tell(&format!("{} {}", self.paint.on(BAD, "error:"), visible_line(what)));
+        tell(&told(&[(BAD, "error:"), (PLAIN, " "), (PLAIN, &visible_line(what))], self.paint));
+    }
+
+    fn say(&self, what: &str) {
+        tell(&told(&[(PLAIN, &visible_line(what))], self.paint));
     }
 }
 

@@ -7,6 +7,7 @@ pub(super) enum Said {
     Message(String),
     Help,
     Tools,
+    Compress,
     Model(Option<String>),
     Save(String),
     /// An image for the next message.
@@ -16,17 +17,25 @@ pub(super) enum Said {
     Wrong(String),
 }
 
-/// What `/help` shows.
-pub(super) const HELP: &str = "\
-/help         this list
-/tools        the tools that the agent has
-/model        the model; /model NAME takes another one from the next message on
-/image PATH   sends an image along with the next message; a path in the text does so too
-/save FILE    keeps the conversation: as Markdown for .md, as messages in JSON lines for
-              anything else. For .png and the like it keeps the last image
-/quit         leaves, as Ctrl-D does
-Ctrl-C stops a reply. A line that ends in \\ goes on in the next one. A message that is to
-begin with / begins with //.";
+/// The commands, and what they do.
+pub(super) const HELP: &[(&str, &str)] = &[
+    ("/help", "this list"),
+    ("/tools", "the tools that the agent has"),
+    ("/model", "the model; /model NAME takes another one from the next message on"),
+    ("/compress", "has what was said so far summed up for the model, before it is asked the next time"),
+    ("/image PATH", "sends an image along with the next message; a path in the text does so too"),
+    (
+        "/save FILE",
+        "keeps the conversation: as Markdown for .md, as messages in JSON lines for anything else. For .png and the like it \
+         keeps the last image",
+    ),
+    ("/quit", "leaves, as Ctrl-D does"),
+    ("Ctrl-C", "stops a reply"),
+];
+
+/// What else there is to know.
+pub(super) const HELP_BELOW: &str =
+    "A line that ends in \\ goes on in the next one. A message that is to begin with / begins with //.";
 
 impl Said {
     pub(super) fn read(line: &str) -> Self {
@@ -49,6 +58,7 @@ impl Said {
         match word {
             "help" => Self::Help,
             "tools" => Self::Tools,
+            "compress" => Self::Compress,
             "model" => Self::Model(Some(argument.to_owned()).filter(|name| !name.is_empty())),
             "save" => given(Self::Save, "a file"),
             "image" => given(Self::Image, "a path"),
@@ -75,6 +85,7 @@ mod tests {
             ("  \t", Said::Nothing),
             (" Hello ", message("Hello")),
             ("/help", Said::Help),
+            ("/compress", Said::Compress),
             ("/model", Said::Model(None)),
             ("/model openai/gpt-5", Said::Model(Some("openai/gpt-5".to_owned()))),
             ("/save  'my talk.md' ", Said::Save("my talk.md".to_owned())),

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use recount_log::{Entry, Frame, Reader, Session, Snapshot, Start};
 use recount_message::{
     Checkpoint, CheckpointReply, Event, EventKind, FinishedReason, Fold, Json, Msg, Object, ReplyFold, ToolCallBlock,
-    ToolCallState, Usage,
+    ToolCallState, ToolResultBlock, Usage,
 };
 
 use super::sight::Sight;
@@ -16,11 +16,14 @@ pub(super) struct Reading {
     reader: Reader,
     fold: Fold,
     /// Why a call was asked about.
-    reasons: HashMap<String, String>,
+    reasons: HashMap<CallKey, String>,
     /// The calls that somebody has answered for.
-    answered: HashSet<String>,
+    answered: HashSet<CallKey>,
     last: Option<Ended>,
 }
+
+/// A call, by its reply and its id: agents that work for each other may both have a `call_1`.
+type CallKey = (String, String);
 
 /// How a reply has ended.
 #[derive(Debug, Clone)]
@@ -36,14 +39,17 @@ pub(super) enum Standing {
     Idle,
     /// A reply is under way.
     Busy,
-    /// A reply waits for answers.
-    Waiting(Waiting),
+    /// Nothing goes on without answers. There is one of these for each reply that waits for some: the agent's own, and those
+    /// of agents that work for it.
+    Waiting(Vec<Waiting>),
 }
 
 /// What a reply waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) reply_id: String,
+    /// Who asks, where it is an agent that works for the one that the user talks to.
+    pub(super) helper: Option<String>,
     /// Calls that need a permission, each with the reason.
     pub(super) confirmations: Vec<(ToolCallBlock, Option<String>)>,
     /// Calls whose results come from outside.
@@ -93,32 +99,34 @@ impl Reading {
 
     fn entry(&mut self, entry: &Entry, sight: &mut Sight) -> Result<()> {
         let event = Event::from_slice(&entry.event).context("an entry of the log cannot be read")?;
-        sight.entry(&entry.event, &event)?;
+        sight.entry(&entry.event, &event, &self.fold)?;
         // The log has judged it already.
         let _ = self.fold.apply_at(entry.cursor.seq, &event);
         self.note_answers(&event);
         for message in self.fold.take_ended() {
             self.end(&message);
-            self.answered.clear();
+            self.answered.retain(|(reply_id, _)| reply_id != message.id());
+            self.reasons.retain(|(reply_id, _), _| reply_id != message.id());
         }
         Ok(())
     }
 
     /// Keeps what the fold does not: why something was asked, and that an answer is on its way.
     fn note_answers(&mut self, event: &Event<'_>) {
+        let key = |call_id: &str| (event.reply_id().unwrap_or_default().to_owned(), call_id.to_owned());
         match &event.kind {
             EventKind::RequireUserConfirm(asked) => {
                 let reason = event.carried("reason").and_then(|reason| reason.to_text());
                 for call in &asked.tool_calls {
-                    self.answered.remove(&call.id);
-                    self.reasons.extend(reason.clone().map(|reason| (call.id.clone(), reason)));
+                    self.answered.remove(&key(&call.id));
+                    self.reasons.extend(reason.clone().map(|reason| (key(&call.id), reason)));
                 }
             }
             EventKind::UserConfirmResult(answer) => {
-                self.answered.extend(answer.confirm_results.iter().map(|result| result.tool_call.id.clone()));
+                self.answered.extend(answer.confirm_results.iter().map(|result| key(&result.tool_call.id)));
             }
             EventKind::ExternalExecutionResult(answer) => {
-                self.answered.extend(answer.execution_results.iter().map(|result| result.id.clone()));
+                self.answered.extend(answer.execution_results.iter().map(|result| key(&result.id)));
             }
             _ => {}
         }
@@ -134,22 +142,21 @@ impl Reading {
     fn take_snapshot(&mut self, snapshot: &Snapshot, sight: &mut Sight, is_shown: bool) -> Result<()> {
         let messages = snapshot.messages.iter().map(|text| Msg::from_json(text));
         let messages: Vec<Msg> = messages.collect::<Result<_, _>>().context("a message of the log cannot be read")?;
-        if is_shown {
-            if snapshot.before.is_some() {
-                sight.note("… what was said before this is in the log");
-            }
-            messages.iter().filter(|message| message.parent().is_none()).for_each(|message| sight.message(message));
-        }
         let mut replies = Vec::with_capacity(snapshot.open.len());
         for open in &snapshot.open {
             let fields = Object::parse(&open.fold).context("an open reply cannot be read")?;
             let message = fields.get("message").context("an open reply has no message")?;
             let message = Msg::from_json(message.as_str()).context("an open reply cannot be read")?;
-            if is_shown && !open.nested {
-                sight.message(&message);
-            }
             let call_floor = fields.get("call_floor").and_then(|floor: &Json| floor.as_str().parse().ok());
             replies.push(CheckpointReply { message, call_floor });
+        }
+        if is_shown {
+            if snapshot.before.is_some() {
+                sight.note("… what was said before this is in the log");
+            }
+            let all = messages.iter().chain(replies.iter().map(|reply| &reply.message));
+            let (parts, whole): (Vec<&Msg>, Vec<&Msg>) = all.partition(|message| message.parent().is_some());
+            whole.into_iter().for_each(|message| sight.message(message, &parts));
         }
         self.fold = Fold::resume(Checkpoint { cursor: snapshot.cursor.seq, replies, taken: Vec::new() });
         Ok(())
@@ -157,29 +164,54 @@ impl Reading {
 
     /// Where the session stands, as far as it was read.
     pub(super) fn standing(&self) -> Standing {
-        let mut open = self.fold.open_replies().map(ReplyFold::message).filter(|message| message.parent().is_none());
-        let Some(message) = open.next() else { return Standing::Idle };
-        let open = message.tool_pairs().filter(|(_, result)| result.is_none_or(|result| result.finished_at.is_none()));
-        let calls: Vec<&ToolCallBlock> = open.map(|(call, _)| call).collect();
-        let waits = |call: &&ToolCallBlock| {
-            let is_asked = matches!(call.state, ToolCallState::Asking | ToolCallState::Submitted);
-            is_asked && !self.answered.contains(&call.id)
-        };
-        if calls.is_empty() || !calls.iter().all(waits) {
-            return Standing::Busy;
-        }
-        let (asking, submitted): (Vec<_>, Vec<_>) =
-            calls.into_iter().cloned().partition(|call| call.state == ToolCallState::Asking);
-        let reason = |call: &ToolCallBlock| self.reasons.get(&call.id).cloned();
-        Standing::Waiting(Waiting {
+        let open: Vec<&Msg> = self.fold.open_replies().map(ReplyFold::message).collect();
+        let Some(own) = open.iter().find(|message| message.parent().is_none()) else { return Standing::Idle };
+        let mut waiting = Vec::new();
+        if self.collect_waiting(own, &open, &mut waiting) { Standing::Waiting(waiting) } else { Standing::Busy }
+    }
+
+    /// Collects what a reply and those of its helpers wait for. Tells whether all of it only waits.
+    fn collect_waiting(&self, message: &Msg, open: &[&Msg], waiting: &mut Vec<Waiting>) -> bool {
+        let unanswered = |result: Option<&ToolResultBlock>| result.is_none_or(|result| result.finished_at.is_none());
+        let calls = message.tool_pairs().filter(|(_, result)| unanswered(*result)).map(|(call, _)| call);
+        let mut own = Waiting {
             reply_id: message.id().to_owned(),
-            confirmations: asking.into_iter().map(|call| (call.clone(), reason(&call))).collect(),
-            results: submitted,
-        })
+            helper: message.parent().map(|_| message.name().to_owned()),
+            confirmations: Vec::new(),
+            results: Vec::new(),
+        };
+        let mut has_calls = false;
+        for call in calls {
+            has_calls = true;
+            // A call that another agent works on waits for what that one waits for.
+            if let Some(part) = open.iter().find(|part| is_part_of(part, message.id(), &call.id)) {
+                if !self.collect_waiting(part, open, waiting) {
+                    return false;
+                }
+                continue;
+            }
+            let key = (message.id().to_owned(), call.id.clone());
+            match call.state {
+                _ if self.answered.contains(&key) => return false,
+                ToolCallState::Asking => own.confirmations.push((call.clone(), self.reasons.get(&key).cloned())),
+                ToolCallState::Submitted => own.results.push(call.clone()),
+                _ => return false,
+            }
+        }
+        if !own.confirmations.is_empty() || !own.results.is_empty() {
+            waiting.push(own);
+        }
+        has_calls
     }
 
     /// How the last reply has ended, once.
     pub(super) fn take_ended(&mut self) -> Option<Ended> {
         self.last.take()
     }
+}
+
+/// Whether a message is the reply of an agent that works on a call.
+pub(super) fn is_part_of(message: &Msg, reply_id: &str, call_id: &str) -> bool {
+    let works_on = || message.metadata().get("tool_call_id").and_then(Json::to_text);
+    message.parent().as_deref() == Some(reply_id) && works_on().as_deref() == Some(call_id)
 }

@@ -1,7 +1,7 @@
 //! Keeping a conversation in a file.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -25,7 +25,10 @@ pub(super) async fn save(session: &Session, file: &Path) -> Result<String> {
         }
     };
     // What is there already is not written over.
-    let mut out = File::create_new(file).with_context(|| format!("cannot write {}", file.display()))?;
+    let mut out = match File::create_new(file) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!("{} is there already", file.display()),
+        created => created.with_context(|| format!("cannot write {}", file.display()))?,
+    };
     out.write_all(&bytes).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(format!("{what} is in {}", file.display()))
 }

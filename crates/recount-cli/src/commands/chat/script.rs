@@ -31,11 +31,14 @@ pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, 
                 continue;
             }
             Standing::Waiting(waiting) if !is_stopping => {
-                for (call, _) in &waiting.confirmations {
-                    let verdict = if allow { "allowed" } else { "denied; --allow would allow it" };
-                    sight.note(&format!("{} asks to run: {verdict}", call.name));
+                let verdict = if allow { "allowed" } else { "denied; --allow would allow it" };
+                for waiting in &waiting {
+                    let who = waiting.helper.as_ref().map(|helper| format!("{helper}: ")).unwrap_or_default();
+                    for (call, _) in &waiting.confirmations {
+                        sight.note(&format!("{who}{} asks to run: {verdict}", call.name));
+                    }
+                    chat.host.append(key, &answers::unasked(waiting, allow)).await?;
                 }
-                chat.host.append(key, &answers::unasked(&waiting, allow)).await?;
                 reading.catch_up(&mut sight).await?;
                 continue;
             }

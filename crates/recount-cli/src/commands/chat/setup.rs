@@ -15,6 +15,9 @@ use recount_message::{Json, Object};
 use super::ChatArgs;
 use super::sessions::Place;
 
+/// What is known about a session has the model under this name, if the user has chosen one.
+const MODEL: &str = "model";
+
 /// So long a reply may take to come to a point where it can go on later.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -83,14 +86,27 @@ impl Chat {
         let (session, agent) = if place.is_new {
             // It was prepared before anything was written.
             let agent = wanted.unwrap_or_else(|| agents.default_agent().to_owned());
-            (log.create_with(key, &Object::from([("agent", agent.as_str())])).await?, agent)
+            let mut about = Object::from([("agent", agent.as_str())]);
+            if let Some(model) = &args.model {
+                about.insert(MODEL, model.as_str());
+            }
+            (log.create_with(key, &about).await?, agent)
         } else {
             let session = log.session(key);
             let mut about = Object::parse(&session.info().await?.about).unwrap_or_default();
-            let before = about.get("agent").and_then(Json::to_text).filter(|name| agents.config(name).is_some());
+            let text = |key: &str| about.get(key).and_then(Json::to_text);
+            let before = text("agent").filter(|name| agents.config(name).is_some());
+            let is_same = wanted.is_none() || wanted == before;
+            let chosen = text(MODEL).and_then(|name| name.parse().ok()).filter(|_| is_same);
             let agent = wanted.or(before).unwrap_or_else(|| agents.default_agent().to_owned());
-            prepare(&agents, &agent, args.model.as_ref())?;
+            let model = args.model.clone().or(chosen);
+            prepare(&agents, &agent, model.as_ref())?;
             about.insert("agent", agent.as_str());
+            // What belonged to another agent is no longer meant.
+            about.remove(MODEL);
+            if let Some(model) = &model {
+                about.insert(MODEL, model.as_str());
+            }
             session.describe(&about).await?;
             (session, agent)
         };
@@ -109,6 +125,19 @@ impl Chat {
             // What is wrong is told when the agent is needed.
             let _ = agents.build(&agent, &key).await;
         });
+    }
+
+    /// Takes another model from the next message on, also when the conversation is gone on with later.
+    pub(super) async fn take_model(&self, model: ModelName) -> Result<()> {
+        let before = self.agents.model_of(&self.agent);
+        self.agents.set_model(&self.agent, model.clone());
+        if let Err(error) = self.agents.check(&self.agent) {
+            before.map(|before| self.agents.set_model(&self.agent, before));
+            return Err(error.into());
+        }
+        let mut about = Object::parse(&self.session.info().await?.about).unwrap_or_default();
+        about.insert(MODEL, model.as_str());
+        Ok(self.session.describe(&about).await?)
     }
 
     /// What the user is told first.

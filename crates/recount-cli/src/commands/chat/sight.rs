@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Stdout, Write};
 
 use anyhow::{Context, Result};
-use recount_message::{CustomName, Event, EventKind, Json, Msg};
+use recount_message::{CustomName, Event, EventKind, Fold, Json, Msg, TextBlock, ToolCallState};
 
 use super::terminal::{Paint, ReplyView, Screen, size};
 use crate::visible::{visible, visible_line};
@@ -32,23 +32,23 @@ impl Sight {
         Self::Plain { at_line_start: true, is_terminal: io::stdout().is_terminal() }
     }
 
-    /// Takes an entry of the log.
-    pub(super) fn entry(&mut self, bytes: &[u8], event: &Event<'_>) -> Result<()> {
+    /// Takes an entry of the log. The fold is of those before it.
+    pub(super) fn entry(&mut self, bytes: &[u8], event: &Event<'_>, fold: &Fold) -> Result<()> {
         match self {
             Self::Terminal { view, .. } => view.event(event),
             Self::Json => {
                 let mut out = io::stdout().lock();
                 out.write_all(bytes).and_then(|()| out.write_all(b"\n")).context(CANNOT)?;
             }
-            Self::Plain { at_line_start, is_terminal } => plain(event, at_line_start, *is_terminal)?,
+            Self::Plain { at_line_start, is_terminal } => plain(event, fold, at_line_start, *is_terminal)?,
         }
         Ok(())
     }
 
-    /// Shows a message that was there before.
-    pub(super) fn message(&mut self, message: &Msg) {
+    /// Shows a message that was there before. `parts` are the replies of agents that have worked for others.
+    pub(super) fn message(&mut self, message: &Msg, parts: &[&Msg]) {
         if let Self::Terminal { view, .. } = self {
-            view.message(message);
+            view.message(message, parts);
         }
     }
 
@@ -96,9 +96,18 @@ impl Sight {
 
 const CANNOT: &str = "cannot write to standard output";
 
-fn plain(event: &Event<'_>, at_line_start: &mut bool, is_terminal: bool) -> Result<()> {
+fn plain(event: &Event<'_>, fold: &Fold, at_line_start: &mut bool, is_terminal: bool) -> Result<()> {
+    let message = event.reply_id().and_then(|id| fold.message(id));
+    // What is said by an agent that works for the one that was asked is no part of its answer.
+    let helper = message.filter(|message| message.parent().is_some()).map(|message| format!("{}: ", message.name()));
+    let tell = |text: &str| tell(&format!("{}{text}", helper.as_deref().unwrap_or_default()));
     match &event.kind {
-        EventKind::TextBlockDelta(text) if !text.delta.is_empty() => {
+        EventKind::TextBlockEnd(end) if helper.is_some() => {
+            let blocks = message.into_iter().flat_map(Msg::blocks::<TextBlock>);
+            let said = blocks.filter(|block| block.id == end.block_id).flat_map(|block| block.text.lines());
+            said.filter(|line| !line.trim().is_empty()).for_each(tell);
+        }
+        EventKind::TextBlockDelta(text) if !text.delta.is_empty() && helper.is_none() => {
             *at_line_start = text.delta.ends_with('\n');
             // A model's words must not drive the terminal; a file gets them as they are.
             let shown = if is_terminal { visible(&text.delta) } else { text.delta.as_ref().into() };
@@ -109,8 +118,17 @@ fn plain(event: &Event<'_>, at_line_start: &mut bool, is_terminal: bool) -> Resu
             *at_line_start = true;
             return io::stdout().lock().write_all(b"\n").context(CANNOT);
         }
-        EventKind::ToolResultStart(result) => tell(&format!("running {}", result.tool_call_name)),
-        EventKind::ToolResultEnd(result) => tell(&format!("the tool ended: {}", result.state)),
+        EventKind::ToolResultStart(result) => {
+            // What is denied or cannot be run has a result too.
+            let call = message.and_then(|message| message.call(&result.tool_call_id));
+            if call.is_some_and(|call| call.state == ToolCallState::Allowed) {
+                tell(&format!("running {}", result.tool_call_name));
+            }
+        }
+        EventKind::ToolResultEnd(end) => {
+            let name = message.and_then(|message| message.call(&end.tool_call_id)).map(|call| call.name.as_str());
+            tell(&format!("{} ended: {}", name.unwrap_or("the tool"), end.state));
+        }
         EventKind::DataBlockStart(data) => {
             tell(&format!("the model answers with {}, which --json shows", data.media_type));
         }

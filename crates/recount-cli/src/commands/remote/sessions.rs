@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use recount_message::{Json, Object};
 use reqwest::Url;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::{Service, TokenArgs, checked, parse_url};
 use crate::commands::Status;
@@ -37,6 +38,7 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<Status> {
 
 async fn list(args: &SessionsArgs) -> Result<Status> {
     let service = Service::new(&args.url, &args.token)?;
+    let mut rows = vec![["ID", "STATUS", "AGENT", "CREATED", "TITLE"].map(str::to_owned)];
     let mut after: Option<String> = None;
     loop {
         let mut url = service.url("/v1/sessions?limit=1000")?;
@@ -45,29 +47,63 @@ async fn list(args: &SessionsArgs) -> Result<Status> {
         }
         let response = service.client.get(url).send().await.context("cannot reach the service")?;
         let page = Object::parse(&checked(response).await?.text().await?)?;
-        let mut text = String::new();
-        for session in page.get("sessions").and_then(Json::to_list).unwrap_or_default() {
-            if args.json {
-                text.push_str(session.as_str());
-                text.push('\n');
-            } else if let Some(session) = session.to_object() {
-                let field = |name: &str| session.get(name).and_then(Json::to_text).unwrap_or_default();
-                let line = format!(
-                    "{}\t{}\t{}\t{}\t{}",
-                    field("id"),
-                    field("status"),
-                    field("agent"),
-                    field("created_at"),
-                    field("title")
-                );
-                text.push_str(&visible_line(&line.replace('\t', "  ")));
-                text.push('\n');
-            }
+        let sessions = page.get("sessions").and_then(Json::to_list).unwrap_or_default();
+        if args.json {
+            write(&sessions.iter().map(|session| format!("{}\n", session.as_str())).collect::<String>())?;
+        } else {
+            rows.extend(sessions.iter().filter_map(Json::to_object).map(|session| row(&session)));
         }
-        std::io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")?;
         after = page.get("next").and_then(Json::to_text);
         if after.is_none() {
-            return Ok(Status::Clean);
+            break;
         }
+    }
+    if !args.json {
+        write(&table(&rows))?;
+    }
+    Ok(Status::Clean)
+}
+
+fn row(session: &Object) -> [String; 5] {
+    ["id", "status", "agent", "created_at", "title"].map(|name| {
+        let text = session.get(name).and_then(Json::to_text).unwrap_or_default();
+        visible_line(&text).into_owned()
+    })
+}
+
+/// Rows with their columns under one another.
+fn table(rows: &[[String; 5]]) -> String {
+    let mut widths = [0; 5];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.width().max(*width);
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (width, cell) in widths.iter().zip(row) {
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', width - cell.width() + 2));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn write(text: &str) -> Result<()> {
+    std::io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_under_one_another() {
+        let rows = [["ID", "STATUS", "AGENT", "CREATED", "TITLE"], ["chat-7", "idle", "助手", "now", ""]];
+        let rows = rows.map(|row| row.map(str::to_owned));
+        assert_eq!(table(&rows), "ID      STATUS  AGENT  CREATED  TITLE\nchat-7  idle    助手   now\n");
     }
 }

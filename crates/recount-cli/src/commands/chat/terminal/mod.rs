@@ -6,9 +6,11 @@ mod prose;
 mod reply;
 mod screen;
 mod size;
+mod told;
 mod wrap;
 
-pub(super) use paint::{BAD, BOLD, CAREFUL, DIMMED, Paint};
+pub(super) use paint::{BAD, BOLD, CAREFUL, DIMMED, PLAIN, Paint};
 pub(super) use reply::{ReplyView, tokens};
 pub(super) use screen::Screen;
 pub(super) use size::{Quiet, size};
+pub(super) use told::{listed, told};

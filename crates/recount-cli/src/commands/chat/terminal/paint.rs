@@ -7,7 +7,7 @@ pub(in super::super) const DIMMED: Style = Style::new().dimmed();
 pub(in super::super) const GOOD: Style = AnsiColor::Green.on_default();
 pub(in super::super) const CAREFUL: Style = AnsiColor::Yellow.on_default().bold();
 pub(in super::super) const BAD: Style = AnsiColor::Red.on_default().bold();
-pub(super) const PLAIN: Style = Style::new();
+pub(in super::super) const PLAIN: Style = Style::new();
 pub(super) const CALL: Style = AnsiColor::Cyan.on_default().bold();
 pub(super) const CODE: Style = AnsiColor::Cyan.on_default();
 

@@ -35,8 +35,21 @@ impl<'a> Margin<'a> {
 /// Breaks text into lines: where it says so, and between words where a line is full. A word that is longer than a line is
 /// broken anywhere.
 pub(super) fn wrap(spans: &[Span], width: usize, margin: Margin<'_>, paint: Paint) -> Vec<String> {
-    let taken = width_of(margin.rest).max(width_of(margin.first));
-    let room = width.saturating_sub(taken).max(8);
+    let room = |edge| width.saturating_sub(width_of(edge));
+    let lines = broken_with(spans, room(margin.first), room(margin.rest));
+    let painted = |(index, line): (usize, &Vec<(char, Style)>)| {
+        let edge = if index == 0 { margin.first } else { margin.rest };
+        format!("{}{}", paint.on(margin.style, edge), painted(line, paint))
+    };
+    lines.iter().enumerate().map(painted).collect()
+}
+
+/// The lines of a width, as characters with their styles.
+pub(super) fn broken(spans: &[Span], width: usize) -> Vec<Vec<(char, Style)>> {
+    broken_with(spans, width, width)
+}
+
+fn broken_with(spans: &[Span], first: usize, rest: usize) -> Vec<Vec<(char, Style)>> {
     let mut lines: Vec<Vec<(char, Style)>> = Vec::new();
     let mut line = Line::default();
     for span in spans {
@@ -48,6 +61,8 @@ pub(super) fn wrap(spans: &[Span], width: usize, margin: Margin<'_>, paint: Pain
             // A tab is as wide as it happens to be. Four spaces are not.
             let (char, times) = if char == '\t' { (' ', 4) } else { (char, 1) };
             for _ in 0..times {
+                // The widest character needs two columns.
+                let room = if lines.is_empty() { first } else { rest }.max(2);
                 if line.width + char.width().unwrap_or(0) <= room {
                     line.push(char, span.style);
                 } else if char == ' ' {
@@ -63,11 +78,7 @@ pub(super) fn wrap(spans: &[Span], width: usize, margin: Margin<'_>, paint: Pain
     if !line.chars.is_empty() || lines.is_empty() {
         lines.push(line.take());
     }
-    let painted = |(index, line): (usize, &Vec<(char, Style)>)| {
-        let edge = if index == 0 { margin.first } else { margin.rest };
-        format!("{}{}", paint.on(margin.style, edge), painted(line, paint))
-    };
-    lines.iter().enumerate().map(painted).collect()
+    lines
 }
 
 /// How many columns a text takes.
@@ -135,7 +146,8 @@ fn is_space((char, _): &(char, Style)) -> bool {
     *char == ' '
 }
 
-fn painted(line: &[(char, Style)], paint: Paint) -> String {
+/// Characters as a terminal takes them.
+pub(super) fn painted(line: &[(char, Style)], paint: Paint) -> String {
     let runs = line.chunk_by(|(_, one), (_, other)| one == other);
     runs.map(|run| {
         let text: String = run.iter().map(|(char, _)| char).collect();
@@ -174,6 +186,8 @@ mod tests {
     fn margins_stand_before_every_line() {
         let lines = wrap(&[Span::new(PLAIN, "one two three")], 12, Margin::new("- ", "  "), PLAINLY);
         assert_eq!(lines, ["- one two", "  three"]);
+        let lines = wrap(&[Span::new(PLAIN, "one two three four")], 12, Margin::new("thought: ", "| "), PLAINLY);
+        assert_eq!(lines, ["thought: one", "| two three", "| four"]);
     }
 
     #[test]

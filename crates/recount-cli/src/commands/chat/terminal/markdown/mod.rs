@@ -1,6 +1,7 @@
 //! Markdown as lines of a terminal.
 
 mod page;
+mod table;
 
 use anstyle::Style;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -12,9 +13,14 @@ const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHRO
 
 /// Where the last block of a text begins. What is before it does not change by what comes after it.
 pub(super) fn last_block(source: &str) -> usize {
+    // Whether a line that is not complete goes on with the block before it may be seen only when it is: the first character of
+    // a table's row is none of a table yet. After an empty line it does not.
+    let complete = source.rfind('\n').map_or(0, |at| at + 1);
+    let is_certain = source.get(..complete).is_none_or(|lines| lines.is_empty() || lines.ends_with("\n\n"));
+    let certain = if is_certain { source } else { source.get(..complete).unwrap_or(source) };
     let mut depth = 0_usize;
     let mut last = 0;
-    for (event, range) in Parser::new_ext(source, OPTIONS).into_offset_iter() {
+    for (event, range) in Parser::new_ext(certain, OPTIONS).into_offset_iter() {
         if depth == 0 {
             last = range.start;
         }

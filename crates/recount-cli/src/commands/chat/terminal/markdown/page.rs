@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::super::paint::{CODE, DIMMED, PLAIN};
-use super::super::wrap::{Margin, Span, cut, width_of, wrap};
+use super::super::wrap::{Margin, Span, cut, wrap};
 use super::{Around, Page};
 
 /// What is nested deeper is not indented any further.
@@ -67,35 +67,6 @@ impl Page {
             self.lines.extend(wrap(&[Span::new(CODE, line)], self.width, Margin::new(&rest, &rest), self.paint));
         }
         self.lines.push(format!("{rest}{}", self.paint.on(DIMMED, "```")));
-        self.is_apart = true;
-    }
-
-    pub(super) fn end_table(&mut self) {
-        let Some(table) = self.table.take() else { return };
-        let width_of_cell = |cell: &[Span]| -> usize { cell.iter().map(|span| width_of(&span.text)).sum() };
-        let columns = table.rows.iter().map(Vec::len).max().unwrap_or_default();
-        let widest: Vec<usize> = (0..columns)
-            .map(|column| table.rows.iter().filter_map(|row| row.get(column)).map(|cell| width_of_cell(cell)).max())
-            .map(Option::unwrap_or_default)
-            .collect();
-        let (first, rest) = self.margins();
-        for (index, row) in table.rows.iter().enumerate() {
-            let mut spans = Vec::new();
-            for (cell, widest) in row.iter().zip(&widest) {
-                spans.extend(cell.iter().cloned());
-                spans.push(Span::new(PLAIN, " ".repeat(widest - width_of_cell(cell))));
-                spans.push(Span::new(DIMMED, " │ "));
-            }
-            spans.pop();
-            let edge = if index == 0 { &first } else { &rest };
-            self.lines.extend(wrap(&spans, self.width, Margin::new(edge, &rest), self.paint));
-            if index == 0 {
-                let rule: Vec<String> = widest.iter().map(|width| "─".repeat(*width)).collect();
-                let rule = cut(&rule.join("─┼─"), self.width);
-                self.lines.push(format!("{rest}{}", self.paint.on(DIMMED, &rule)));
-            }
-        }
-        self.use_markers();
         self.is_apart = true;
     }
 

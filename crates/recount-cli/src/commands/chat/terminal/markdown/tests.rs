@@ -38,7 +38,7 @@ fn code_is_not_wrapped_by_words() {
 #[test]
 fn quotes_tables_and_links() {
     check("> said\n> somebody\n\nAnswer", "│ said somebody\n\nAnswer");
-    check("| a | long |\n|---|---|\n| 1 | 2 |", "a │ long\n──┼─────\n1 │ 2   ");
+    check("| a | long |\n|---|---|\n| 1 | 2 |", "a │ long\n──┼─────\n1 │ 2");
     check("[docs](https://a.b) <https://c.d> ![cat](cat.png)", "docs (https://a.b) https://c.d image:\ncat (cat.png)");
 }
 
@@ -57,6 +57,8 @@ fn the_last_block_is_found() {
         ("- a\n- b\n\n- c", "- a\n- b\n\n- c"),
         ("text\n```\ncode\n\nmore", "```\ncode\n\nmore"),
         ("text\n\n    code", "    code"),
+        ("| a |\n|---|\n|", "| a |\n|---|\n|"),
+        ("| a |\n|---|\n| 1 |\n\n|", "|"),
     ] {
         assert_eq!(source.get(last_block(source)..).unwrap(), rest, "{source:?}");
     }
@@ -85,7 +87,8 @@ fn long_and_deep_texts_are_shown() {
 /// A text comes to the same lines however it was cut.
 #[test]
 fn blocks_that_are_done_do_not_change() {
-    let source = "# Title\n\nSome *text*.\n\n- one\n- two\n\n```\nlet a;\n\nlet b;\n```\n\n> quote\n\nend\n";
+    let source = "# Title\n\nSome *text*.\n\n- one\n- two\n\n```\nlet a;\n\nlet b;\n```\n\n> quote\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\n\
+                  text\n- three\n  1. four\n  2. five\n\nTitle\n=====\n\n***\nend\n";
     let paint = Paint { has_color: false };
     let whole = render(source, 40, paint);
     let mut text = super::super::prose::MarkdownText::default();
@@ -96,4 +99,26 @@ fn blocks_that_are_done_do_not_change() {
     }
     lines.extend(text.take_rest(40, paint));
     pretty_assertions::assert_eq!(lines, whole);
+}
+
+#[test]
+fn a_table_is_as_wide_as_there_is_room_for() {
+    let source = "| Name | 数量 | Note |\n|---|---|---|\n| tea | 12 | green, and a rather long note that does not fit |\n| 咖啡 | 3 | black |\n";
+    let paint = Paint { has_color: false };
+    let wide = "\
+Name │ 数量 │ Note
+─────┼──────┼────────────────────────────────────────────────
+tea  │ 12   │ green, and a rather long note that does not fit
+咖啡 │ 3    │ black";
+    assert_eq!(render(source, 80, paint).join("\n"), wide);
+    let narrow = "\
+Name │ 数量 │ Note
+─────┼──────┼───────────────
+tea  │ 12   │ green, and a
+     │      │ rather long
+     │      │ note that does
+     │      │ not fit
+咖啡 │ 3    │ black";
+    assert_eq!(render(source, 28, paint).join("\n"), narrow);
+    assert!(render(source, 12, paint).iter().all(|line| !line.is_empty()));
 }

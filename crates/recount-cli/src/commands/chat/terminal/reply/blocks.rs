@@ -95,6 +95,9 @@ impl ReplyView {
     }
 
     pub(super) fn result_text(&mut self, id: &str, delta: &str) {
+        if self.helped.contains(id) {
+            return;
+        }
         let form = self.form();
         let Some(output) = self.results.iter_mut().find(|output| output.call_id == id) else { return };
         self.done.extend(output.push(delta, form));
@@ -134,7 +137,11 @@ impl ReplyView {
         let note = match name {
             Some(CustomName::Retry) => format!("{}: {}, trying again", said("model"), said("class")),
             Some(CustomName::Fallback) => format!("{} failed, asking {}", said("from"), said("to")),
-            Some(CustomName::Compressed) => "the beginning of the conversation was summed up for the model".to_owned(),
+            Some(CustomName::Compressed) => match said("how").as_str() {
+                "nothing" => format!("the conversation could not be summed up: {}", said("error")),
+                "truncation" => "the model is not shown the beginning of the conversation any more".to_owned(),
+                _ => "the beginning of the conversation was summed up for the model".to_owned(),
+            },
             Some(CustomName::TakenOver) => "another process has taken the session over".to_owned(),
             _ => return,
         };

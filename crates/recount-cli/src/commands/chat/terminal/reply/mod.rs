@@ -2,9 +2,10 @@
 
 mod blocks;
 mod data;
+mod nested;
 mod output;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use indicatif::HumanCount;
 use recount_message::{ContentBlock, DataBlock, Event, EventKind, FinishedReason, HintBlock, Msg, Role, Usage};
@@ -14,7 +15,11 @@ use super::prose::{MarkdownText, Thought};
 use super::wrap::{Margin, Span, cut, wrap};
 use crate::visible::{visible, visible_line};
 use data::{Data, decoded_length, text_of};
+use nested::Nested;
 use output::Output;
+
+/// Text is not made narrower than this, however narrow the terminal.
+const NARROWEST: usize = 10;
 
 /// Turns what happens into lines: those that are done, and those that may still change.
 #[derive(Debug)]
@@ -28,8 +33,10 @@ pub(in super::super) struct ReplyView {
     calls: Vec<Call>,
     results: Vec<Output>,
     data: HashMap<String, Data>,
-    /// The replies that are a part of another one.
-    nested: HashMap<String, String>,
+    /// The replies that are a part of this one and under way.
+    nested: Vec<Nested>,
+    /// The calls that other agents work on. Their results are what those have said.
+    helped: HashSet<String>,
     /// Whether something was shown, so that the next block stands apart.
     has_shown: bool,
 }
@@ -59,7 +66,8 @@ impl ReplyView {
             calls: Vec::new(),
             results: Vec::new(),
             data: HashMap::new(),
-            nested: HashMap::new(),
+            nested: Vec::new(),
+            helped: HashSet::new(),
             has_shown: false,
         }
     }
@@ -67,14 +75,30 @@ impl ReplyView {
     /// The lines that are done since the last time, and those that may still change, on a terminal of a width.
     pub(in super::super) fn lines(&mut self, columns: usize) -> (Vec<String>, Vec<String>) {
         // A full line would put the cursor where terminals differ.
-        self.width = columns.saturating_sub(1).max(20);
-        let (width, paint) = (self.width, self.paint);
-        let (done, mut live) = match &mut self.now {
-            Now::Nothing => (Vec::new(), Vec::new()),
-            Now::Text(text) => (text.take_done(width, paint), text.live(width, paint)),
-            Now::Thinking(text) => (text.take_done(width, paint), text.live(width, paint)),
+        let done = self.take_done(columns.saturating_sub(1));
+        (done, self.live())
+    }
+
+    /// The lines that are done since the last time, in lines of a width.
+    fn take_done(&mut self, width: usize) -> Vec<String> {
+        self.width = width.max(NARROWEST);
+        let done = match &mut self.now {
+            Now::Nothing => Vec::new(),
+            Now::Text(text) => text.take_done(self.width, self.paint),
+            Now::Thinking(text) => text.take_done(self.width, self.paint),
         };
         self.done.extend(done);
+        std::mem::take(&mut self.done)
+    }
+
+    /// The lines that may still change.
+    fn live(&mut self) -> Vec<String> {
+        let (width, paint) = (self.width, self.paint);
+        let mut live = match &mut self.now {
+            Now::Nothing => Vec::new(),
+            Now::Text(text) => text.live(width, paint),
+            Now::Thinking(text) => text.live(width, paint),
+        };
         for call in &self.calls {
             if self.has_shown {
                 live.push(String::new());
@@ -83,28 +107,16 @@ impl ReplyView {
         }
         let form = self.form();
         live.extend(self.results.iter().flat_map(|output| output.live(form)));
-        (std::mem::take(&mut self.done), live)
+        live.extend(self.nested_live());
+        live
     }
 
     /// Takes what has happened.
     pub(in super::super) fn event(&mut self, event: &Event<'_>) {
-        if let Some(agent) = event.reply_id().and_then(|id| self.nested.get(id)) {
-            if matches!(event.kind, EventKind::ReplyEnd(_)) {
-                let line = format!("↳ {} is done", visible_line(agent));
-                self.show(self.paint.on(DIMMED, &line));
-            }
+        if self.nested_event(event) {
             return;
         }
         match &event.kind {
-            EventKind::ReplyStart(start) => {
-                let parent = event.carried("parent").is_some();
-                if parent {
-                    self.end_prose();
-                    let line = format!("↳ {} begins", visible_line(&start.name));
-                    self.show(self.paint.on(DIMMED, &line));
-                    self.nested.insert(start.reply_id.to_string(), start.name.to_string());
-                }
-            }
             EventKind::TextBlockDelta(text) => self.text(&text.delta),
             EventKind::ThinkingBlockDelta(text) => self.thinking(&text.delta),
             EventKind::TextBlockEnd(_) | EventKind::ThinkingBlockEnd(_) => {
@@ -155,13 +167,17 @@ impl ReplyView {
         }
     }
 
-    /// Shows a message that is complete, or a reply as far as it has come.
-    pub(in super::super) fn message(&mut self, message: &Msg) {
+    /// Shows a message that is complete, or a reply as far as it has come. `parts` are the replies of agents that have
+    /// worked for others.
+    pub(in super::super) fn message(&mut self, message: &Msg, parts: &[&Msg]) {
         if message.role() == Role::User {
             return self.question(message);
         }
         for block in message.content() {
             self.block(block);
+            if let ContentBlock::ToolCall(call) = block {
+                self.nested_messages(message.id(), &call.id, parts);
+            }
         }
         if message.finished_at().is_some() {
             self.end_all();
@@ -244,6 +260,8 @@ impl ReplyView {
         }
         self.results.clear();
         self.data.clear();
+        self.nested.clear();
+        self.helped.clear();
     }
 
     fn ending(&mut self, reason: FinishedReason, error: Option<(String, String)>) {

@@ -46,7 +46,11 @@ impl Output {
     /// The lines that are left, and how it went.
     pub(super) fn end(mut self, state: ToolResultState, form: Form) -> Vec<String> {
         let pending = std::mem::take(&mut self.pending);
-        let mut lines = if pending.is_empty() { Vec::new() } else { self.line(&pending, form) };
+        let pending = match state {
+            ToolResultState::Denied | ToolResultState::Interrupted => without_tags(&pending),
+            _ => &pending,
+        };
+        let mut lines = if pending.is_empty() { Vec::new() } else { self.line(pending, form) };
         if self.hidden > 0 {
             lines.push(self.more(form.paint));
         }
@@ -88,4 +92,10 @@ impl Output {
     fn more(&self, paint: Paint) -> String {
         paint.on(DIMMED, &format!("  │ … {} more lines", self.hidden.max(1)))
     }
+}
+
+/// What the model is told of a call that was not run, without what marks it for the model.
+fn without_tags(text: &str) -> &str {
+    let inner = text.strip_prefix("<system-reminder>").and_then(|text| text.strip_suffix("</system-reminder>"));
+    inner.unwrap_or(text)
 }
