@@ -38,6 +38,28 @@ test("a whole conversation, with thinking, a tool and a question", async () => {
   expect(complaints).toEqual([]);
 });
 
+test("what an agent asks that works for another one is answered in its call", async () => {
+  await at.service.create("helped", { agent: "lead" });
+  const { page, complaints } = await at.open("/s/helped");
+  const box = page.getByRole("textbox", { name: "Message" });
+  await box.fill('other {"task": "use the shell"}');
+  await box.press("Enter");
+  const call = log(page).getByRole("region", { name: "Tool call other" });
+  await call.getByRole("region", { name: "Tool call shell" }).getByText("Asks for permission").waitFor();
+  await call.getByRole("button", { name: "Allow once" }).click();
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "hidden" });
+  await expect.poll(() => log(page).getByText(ended).count()).toBe(2);
+  expect(await call.getByRole("article").count()).toBe(1);
+  expect(await log(page).getByRole("article").count()).toBe(3);
+
+  const reply = await shown(page);
+  await page.reload();
+  await live(page);
+  await expect.poll(() => log(page).getByText(ended).count()).toBe(2);
+  expect(await shown(page)).toBe(reply);
+  expect(complaints).toEqual([]);
+});
+
 test("what is said during a reply waits for its turn", async () => {
   const { page } = await at.open("/");
   await askForMuch(page);

@@ -200,8 +200,11 @@ test("sessions come, are renamed and go while one looks", async () => {
 });
 
 test("a session that is not there can be made", async () => {
-  const { page } = await at.open("/s/not-there-yet");
+  const { page, complaints } = await at.open("/s/not-there-yet");
   await page.getByText("There is no such session").waitFor();
   await page.getByRole("button", { name: "Create it" }).click();
   await page.getByText("Nothing has been said yet.").waitFor();
+  await page.getByRole("button", { name: "Inspector" }).click();
+  await page.getByText("Nothing has happened yet").waitFor();
+  expect(complaints).toEqual([]);
 });

@@ -54,7 +54,9 @@ const freePort = (): Promise<number> =>
 export async function startService({ token, pace = 200 }: { token?: string; pace?: number } = {}): Promise<Service> {
   const data = mkdtempSync(join(tmpdir(), "recount-page-"));
   const config = join(data, "recount.toml");
-  writeFileSync(config, `[agents.demo]\nmodel = "demo/${pace}"\n[agents.other]\nmodel = "demo/${pace}"\n`);
+  const agents = { demo: "", other: "", lead: 'helpers = ["other"]\n' };
+  const told = Object.entries(agents).map(([name, more]) => `[agents.${name}]\nmodel = "demo/${pace}"\n${more}`);
+  writeFileSync(config, told.join(""));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;

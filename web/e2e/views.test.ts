@@ -92,6 +92,40 @@ test("keys are enough", async () => {
   expect(await box.inputValue()).toBe("one\ntwo");
 });
 
+test("a question is answered and words are edited by keys, and nobody gets lost", async () => {
+  await everything("by-keys");
+  const { page, complaints } = await at.open("/s/by-keys");
+  await live(page);
+  const focused = () =>
+    page.evaluate("document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent");
+  const tabTo = async (name: string) => {
+    for (let i = 0; i < 60 && (await focused()) !== name; i++) await page.keyboard.press("Shift+Tab");
+    expect(await focused()).toBe(name);
+  };
+  await tabTo("Edit arguments");
+  await page.keyboard.press("Enter");
+  const edited = page.getByRole("textbox", { name: "Arguments (JSON)" });
+  expect(await edited.evaluate((element) => element === document.activeElement)).toBe(true);
+  await edited.fill('{"command":"pack twice"}');
+  await page.keyboard.press("Tab");
+  expect(await focused()).toBe("Allow once");
+  await page.keyboard.press("Enter");
+  await log(page).getByText("pack twice", { exact: true }).waitFor();
+  await expect.poll(focused).toMatch(/^shell/);
+
+  await tabTo("Edit in a new session");
+  await page.keyboard.press("Enter");
+  await page.getByRole("textbox", { name: "Edited message" }).waitFor();
+  await page.keyboard.press("Escape");
+  expect(await focused()).toBe("Edit in a new session");
+  await tabTo("Rename or delete Everything");
+  await page.keyboard.press("Enter");
+  await page.getByRole("textbox", { name: "Title" }).waitFor();
+  await page.keyboard.press("Escape");
+  expect(await focused()).toBe("Rename or delete Everything");
+  expect(complaints).toEqual([]);
+});
+
 test("files can be attached, pasted and removed", async () => {
   await at.service.create("files");
   const { page } = await at.open("/s/files");
@@ -116,4 +150,11 @@ test("files can be attached, pasted and removed", async () => {
   }, png.toString("base64"));
   await attached.getByText("pasted.png").waitFor();
   expect(await attached.getByRole("listitem").count()).toBe(2);
+  await page.getByRole("button", { name: "Send" }).click();
+  await log(page)
+    .getByText(/\d+ in · \d+ out/)
+    .waitFor();
+  for (const name of ["dot.png", "pasted.png"]) await log(page).getByRole("img", { name }).waitFor();
+  const box = page.getByRole("textbox", { name: "Message" });
+  expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
 });

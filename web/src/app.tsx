@@ -39,7 +39,7 @@ export function App() {
     setAccess({ kind: "closed", why: undefined });
   }, []);
   const token = access.kind === "open" ? access.token : undefined;
-  const service = useMemo<ServerOptions>(() => (token ? { token } : {}), [token]);
+  const service = useMemo<ServerOptions>(() => ({ all: true, token }), [token]);
 
   if (access.kind === "asking") return null;
   if (access.kind === "closed") return <TokenGate why={access.why} onToken={enter} />;

@@ -92,8 +92,7 @@ export const handlers = new Map(
     MODEL_CALL_END(draft, event: EventOf<"MODEL_CALL_END">) {
       if (marksOf(event.metadata).usage === "unknown") return;
       const total = { ...draft.message.usage } as Usage;
-      for (const key of ["input", "output", "cache_input", "cache_creation_input"]) {
-        const tokens = `${key}_tokens` as keyof Usage;
+      for (const tokens of TOKENS) {
         total[tokens] = (total[tokens] ?? 0) + (event[tokens] ?? 0);
       }
       draft.change().usage = total;
@@ -193,6 +192,8 @@ function streamed(
       ),
   };
 }
+
+const TOKENS = ["input_tokens", "output_tokens", "cache_input_tokens", "cache_creation_input_tokens"] as const;
 
 const FINISHED = () => ({ state: "finished" }) as const;
 

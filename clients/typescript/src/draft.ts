@@ -26,11 +26,8 @@ export class Draft {
   #recent = 0;
   #content: ContentBlock[];
   #length = 0;
-  #owned: boolean | undefined;
-  /** How often somebody has seen the message. */
-  #edition = 0;
-  /** In which edition each block was copied last, and after it the list of its items. */
-  readonly #editions: number[] = [];
+  /** The blocks and lists that were copied since somebody has seen the message. Nobody has seen these. */
+  readonly #own = new Set<object>();
 
   constructor(message: Msg, floor: number | null) {
     this.message = message;
@@ -46,16 +43,16 @@ export class Draft {
 
   /** Somebody sees the message. Unless it is to be changed in place, the next change copies it. */
   share(inPlace?: boolean): void {
-    this.#owned = inPlace;
-    this.#edition++;
+    this.#own.clear();
+    if (inPlace) this.#own.add(this.#content);
   }
 
   /** The message, to be changed. */
   change(): Msg {
-    if (!this.#owned) {
-      this.#content = [...this.#content];
-      this.message = adopt({ ...this.message, content: this.#content });
-      this.#owned = true;
+    const content = this.#mine(this.#content);
+    if (content !== this.#content) {
+      this.#content = content;
+      this.message = adopt({ ...this.message, content });
     }
     return this.message;
   }
@@ -66,8 +63,9 @@ export class Draft {
 
   /** The block at an index, to be changed: a copy, unless nobody has seen it since it was copied. */
   edit(index: number): ContentBlock {
-    if (this.#isSeen(2 * index)) this.update(index);
-    return this.at(index);
+    const block = this.#mine(this.at(index));
+    this.change().content[index] = block;
+    return block;
   }
 
   /** Replaces the block at an index by one with some other fields. */
@@ -104,23 +102,22 @@ export class Draft {
 
   /** Puts an item into the tool result at an index. */
   setItem(index: number, place: number, item: TextBlock | DataBlock): undefined {
-    let items = this.items(index);
-    if (this.#isSeen(2 * index + 1)) items = [...items];
+    const items = this.#mine(this.items(index));
     items[place] = item;
     this.#noteItem(index, item, place);
     return this.update(index, { output: items });
   }
 
-  /** Whether something may have been seen. It is asked before a copy is made, which nobody has seen. */
-  #isSeen(what: number): boolean {
-    const seen = this.#editions[what] !== this.#edition;
-    this.#editions[what] = this.#edition;
-    return seen;
+  /** A copy of what somebody may have seen; what nobody has seen itself. */
+  #mine<T extends object>(thing: T): T {
+    if (this.#own.has(thing)) return thing;
+    const copy = (Array.isArray(thing) ? [...thing] : { ...thing }) as T;
+    this.#own.add(copy);
+    return copy;
   }
 
   #note(block: ContentBlock): void {
     const index = this.#length++;
-    this.#editions.push(-1, -1);
     if (!isBlockType(block.type)) return;
     this.#place(block.type, block.id, index);
     this.#recent = index;

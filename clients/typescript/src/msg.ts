@@ -99,9 +99,9 @@ export interface MsgConstructor<M, B extends ContentBlock> {
   (init: MsgInit<B>): M;
 }
 
-export const UserMsg = constructorOf<UserMsg, TextBlock | DataBlock>("user");
-export const AssistantMsg = constructorOf<AssistantMsg, ContentBlock>("assistant");
-export const SystemMsg = constructorOf<SystemMsg, TextBlock>("system");
+export const UserMsg = /* @__PURE__ */ constructorOf<UserMsg, TextBlock | DataBlock>("user");
+export const AssistantMsg = /* @__PURE__ */ constructorOf<AssistantMsg, ContentBlock>("assistant");
+export const SystemMsg = /* @__PURE__ */ constructorOf<SystemMsg, TextBlock>("system");
 
 function constructorOf<M, B extends ContentBlock>(role: MsgFields["role"]): MsgConstructor<M, B> {
   function make(init: MsgInit) {

@@ -13,11 +13,14 @@ export const Block = memo(function Block({
   scope,
   isLast,
   isUser,
+  isOver,
 }: {
   block: ContentBlock;
   scope: string;
   isLast: boolean;
   isUser: boolean;
+  /** Whether nothing comes to the message any more. */
+  isOver: boolean;
 }) {
   switch (block.type) {
     case "text":
@@ -27,7 +30,7 @@ export const Block = memo(function Block({
     case "hint":
       return <Hint block={block} scope={scope} />;
     case "data":
-      return <Data block={block} />;
+      return <Data block={block} isComplete={isOver || !!block.finished_at} />;
     case "tool_result":
       return (
         <section className="tool" aria-label={`Result of ${block.name}`}>

@@ -5,6 +5,7 @@ import { Icon } from "../parts/icon";
 import { Took } from "../parts/time";
 import { Confirmation } from "./confirmation";
 import { External } from "./external";
+import { Helper } from "./helper";
 import { Input } from "./input";
 import { Result } from "./result";
 
@@ -72,6 +73,7 @@ export const Call = memo(function Call({
           <Input call={call} />
           {isWaiting && call.state === "asking" && <Confirmation call={call} reply={reply} />}
           {isWaiting && call.state === "submitted" && <External call={call} reply={reply} />}
+          <Helper reply={reply} call={call.id} />
           {result && <Result result={result} />}
         </>
       )}

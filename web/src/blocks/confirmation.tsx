@@ -1,5 +1,6 @@
 import type { PermissionRule, ToolCallBlock } from "@recount/client";
 import { useId } from "react";
+import { flushSync } from "react-dom";
 import { useActions } from "../conversation/actions";
 import { tryParse } from "../lib/json";
 import { useKept } from "../lib/kept";
@@ -74,7 +75,10 @@ export function Confirmation({ call, reply }: { call: ToolCallBlock; reply: stri
           type="button"
           className="quiet"
           disabled={isSending}
-          onClick={() => setEdited(edited === undefined ? prettyInput(call.input) : undefined)}
+          onClick={() => {
+            flushSync(() => setEdited(edited === undefined ? prettyInput(call.input) : undefined));
+            document.getElementById(`${id}-input`)?.focus();
+          }}
         >
           <Icon name="edit" />
           {edited === undefined ? "Edit arguments" : "Leave as they were"}

@@ -1,20 +1,17 @@
 import type { DataBlock } from "@recount/client";
-import { useEffect, useState } from "react";
 import { base64Size, bytes } from "../lib/format";
 import { useRoute } from "../lib/route";
 import { Icon } from "../parts/icon";
-import { useService } from "../service/where";
+import { useBlob } from "../service/blobs";
 
-/**
- * Bytes: a picture, sound or film to be seen and heard, or a file to be had. Those inside of something else are complete
- * when that is.
- */
-export function Data({ block, isComplete = !!block.finished_at }: { block: DataBlock; isComplete?: boolean }) {
+/** Bytes: a picture, sound or film to be seen and heard, or a file to be had. They are complete when what they are in is. */
+export function Data({ block, isComplete }: { block: DataBlock; isComplete: boolean }) {
   const { source, name } = block;
   const { media_type } = source;
-  const kind = media_type.split("/", 1)[0];
+  const kind = media_type.split("/", 1)[0]!;
   const address = useAddress(block, isComplete);
-  const label = name || `${kind === "application" ? "file" : kind} (${media_type})`;
+  const label = name || `${/^(image|audio|video)$/.test(kind) ? kind : "file"} (${media_type})`;
+  if (address === null) return <p className="media-state">{label} cannot be loaded.</p>;
   if (address === undefined)
     return <p className="media-state">{isComplete ? `Loading ${label}…` : `Receiving ${label}…`}</p>;
   switch (kind) {
@@ -59,35 +56,14 @@ export function Data({ block, isComplete = !!block.finished_at }: { block: DataB
   }
 }
 
-/** Where the bytes can be had; `undefined` as long as they cannot. */
-function useAddress({ source }: DataBlock, isComplete: boolean): string | undefined {
-  const service = useService();
+/** Where the bytes can be had: `undefined` as long as they cannot, and `null` if they never can. */
+function useAddress({ source }: DataBlock, isComplete: boolean): string | undefined | null {
   const { session } = useRoute();
-  const [fetched, setFetched] = useState<string>();
   const digest = source.type === "url" ? /^recount-blob:sha256:([0-9a-f]{64})$/.exec(source.url)?.[1] : undefined;
-  useEffect(() => {
-    if (!digest || !session) return;
-    const fetching = new AbortController();
-    let made: string | undefined;
-    // A picture's address cannot carry a token.
-    fetch(`/v1/sessions/${session}/blobs/${digest}`, {
-      headers: service.token ? { authorization: `Bearer ${service.token}` } : {},
-      signal: fetching.signal,
-    })
-      .then(async (response) => {
-        if (!response.ok) return;
-        made = URL.createObjectURL(await response.blob());
-        setFetched(made);
-      })
-      .catch(() => {});
-    return () => {
-      fetching.abort();
-      if (made) URL.revokeObjectURL(made);
-    };
-  }, [digest, session, service.token]);
+  const fetched = useBlob(digest && session ? `/v1/sessions/${session}/blobs/${digest}` : undefined);
   if (source.type === "url") {
     if (digest) return fetched;
-    return /^(https?:|data:)/i.test(source.url) ? source.url : undefined;
+    return /^(https?:|data:)/i.test(source.url) ? source.url : null;
   }
   // Half a picture is none.
   return isComplete && source.data ? `data:${source.media_type};base64,${source.data}` : undefined;

@@ -2,6 +2,7 @@ import {
   type ClipboardEvent,
   type DragEvent,
   type ReactNode,
+  useCallback,
   useEffect,
   useLayoutEffect,
   useRef,
@@ -44,10 +45,11 @@ export function Composer({
     else sessionStorage.removeItem(key);
   }, [key, text]);
 
-  useEffect(() => {
+  const focus = useCallback(() => {
     // A touch screen would cover the page with its keyboard.
     if (matchMedia("(pointer: fine)").matches) box.current?.focus();
   }, []);
+  useEffect(focus, [focus]);
 
   useLayoutEffect(() => {
     // Where the box does not grow with its text by itself.
@@ -81,6 +83,8 @@ export function Composer({
     const content = contentOf(text, attachments);
     setText("");
     setAttachments([]);
+    // The button that was pressed cannot be pressed any more.
+    focus();
     try {
       await onSend(content);
     } catch (error) {

@@ -1,10 +1,12 @@
 import type { Msg } from "@recount/client";
-import { createContext, memo, useContext, useState } from "react";
+import { createContext, memo, useContext, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { arrange, type Piece } from "../blocks/arrange";
 import { Block } from "../blocks/block";
 import { Call } from "../blocks/call";
 import { Unknown } from "../blocks/unknown";
 import { count } from "../lib/format";
+import { Code } from "../markdown/code";
 import { Boundary } from "../parts/boundary";
 import { CopyButton } from "../parts/copy";
 import { Icon } from "../parts/icon";
@@ -12,6 +14,7 @@ import { useTell } from "../parts/notices";
 import { Time, Took } from "../parts/time";
 import { useActions } from "./actions";
 import { EditMessage } from "./edit";
+import { parentOf } from "./helpers";
 
 /** What an open reply is doing. */
 export function activityOf({ finished_at, role, content }: Msg): "working" | "waiting" | "ended" {
@@ -29,12 +32,20 @@ export function activityOf({ finished_at, role, content }: Msg): "working" | "wa
 /** The block that the event is about at which a message is looked at. */
 export const TouchedContext = createContext<string | undefined>(undefined);
 
+/** The button by which a message is edited. */
+const EDIT = '[data-action="edit"]';
+
 const idOf = (piece: Piece): string => (piece.kind === "call" ? piece.call : piece.block).id;
 
 /** One message, whatever the number of rounds in it. */
 export const Message = memo(function Message({ message }: { message: Msg }) {
   const { id, name, role, content } = message;
   const [isEditing, setEditing] = useState(false);
+  const article = useRef<HTMLElement>(null);
+  const closeEditor = () => {
+    flushSync(() => setEditing(false));
+    article.current?.querySelector<HTMLElement>(EDIT)?.focus();
+  };
   const activity = activityOf(message);
   const isUser = role === "user";
   const pieces = arrange(content);
@@ -43,6 +54,7 @@ export const Message = memo(function Message({ message }: { message: Msg }) {
   const heading = `${id}-name`;
   return (
     <article
+      ref={article}
       className="message"
       data-role={role}
       data-id={id}
@@ -57,7 +69,7 @@ export const Message = memo(function Message({ message }: { message: Msg }) {
         <Time at={message.created_at} />
       </header>
       {isEditing ? (
-        <EditMessage message={message} onClose={() => setEditing(false)} />
+        <EditMessage message={message} onClose={closeEditor} />
       ) : (
         <div className="content">
           {pieces.map((piece, i) => {
@@ -72,6 +84,7 @@ export const Message = memo(function Message({ message }: { message: Msg }) {
                       block={piece.block}
                       scope={id}
                       isUser={isUser}
+                      isOver={activity === "ended"}
                       isLast={activity !== "ended" && i === pieces.length - 1}
                     />
                   )}
@@ -99,7 +112,7 @@ function Ending({ message: { finished_reason, error, structured_output } }: { me
     <>
       {structured_output && (
         <section className="structured" aria-label="Structured output">
-          <pre className="output">{JSON.stringify(structured_output, null, 2)}</pre>
+          <Code code={JSON.stringify(structured_output, null, 2)} language="json" caption="Structured output" />
         </section>
       )}
       {finished_reason === "interrupted" && <p className="ending">Stopped.</p>}
@@ -141,6 +154,7 @@ function Footer({ message, activity, onEdit }: { message: Msg; activity: string;
             <button
               type="button"
               className="quiet small"
+              data-action="edit"
               aria-label="Edit in a new session"
               title="Edit in a new session"
               onClick={onEdit}
@@ -148,7 +162,7 @@ function Footer({ message, activity, onEdit }: { message: Msg; activity: string;
               <Icon name="edit" />
             </button>
           )}
-          {isReply && activity === "ended" && (
+          {isReply && activity === "ended" && !parentOf(message) && (
             <button
               type="button"
               className="quiet small"

@@ -65,7 +65,7 @@ export function Outbox({ pending, again, discard }: Omit<ReturnType<typeof useOu
       </header>
       <div className="content">
         {message.content.map((block) => (
-          <Block key={block.id} block={block} scope={message.id} isUser isLast={false} />
+          <Block key={block.id} block={block} scope={message.id} isUser isOver isLast={false} />
         ))}
       </div>
       {error && (

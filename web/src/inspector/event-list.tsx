@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { History } from "./history";
 import { gist } from "./kinds";
+import { Mark } from "./mark";
 
 /** How high a line is, in pixels. */
 const LINE = 28;
@@ -76,13 +77,12 @@ export function EventList({
                 aria-selected={line === at}
                 aria-setsize={length}
                 aria-posinset={line + 1}
-                data-kind={history.kinds[line]}
                 data-ignored={history.reasonAt(line) ? true : undefined}
                 style={{ height: LINE }}
                 onClick={() => onGo(line)}
               >
                 <span className="number">{line + 1}</span>
-                <span className="mark" />
+                <Mark kind={history.kinds[line]!} />
                 <span className="type">{event.type === "CUSTOM" ? event.name : event.type}</span>
                 <span className="gist">
                   {event.type === "CUSTOM" && event.name !== "recount.message" ? "" : gist(event)}

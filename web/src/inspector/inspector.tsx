@@ -10,7 +10,8 @@ import { Time } from "../parts/time";
 import { partsOf } from "../service/log";
 import { EventList } from "./event-list";
 import type { History } from "./history";
-import { blockOf, type Kind, kindOf, kinds } from "./kinds";
+import { blockOf, type Kind, kinds } from "./kinds";
+import { Mark } from "./mark";
 import { useReplay } from "./replay";
 import { Timeline } from "./timeline";
 import { useHistory } from "./use-history";
@@ -38,7 +39,7 @@ function indexOf(place: Place, history: History): number {
 
 /** The events of a session on a time line, and the message as it was at any of them. */
 export function Inspector({ name, at: asked }: { name: string; at: Place }) {
-  const { history, error } = useHistory(name);
+  const { history, isRead, error } = useHistory(name);
   const { length } = history;
   const [place, setPlace] = useState<Place>(asked);
   const [isPlaying, setPlaying] = useState(false);
@@ -61,6 +62,7 @@ export function Inspector({ name, at: asked }: { name: string; at: Place }) {
   }, [name, place, isPlaying]);
 
   const entry = history.entries[at];
+  const kind = history.kinds[at];
   // What comes later does not change what was.
   const isThere = at < length;
   const message = useMemo(() => (isThere ? history.messageAt(at) : undefined), [history, at, isThere]);
@@ -121,7 +123,9 @@ export function Inspector({ name, at: asked }: { name: string; at: Place }) {
             <option value={4}>4×</option>
             <option value={16}>16×</option>
           </select>
-          <output>{length ? `Event ${at + 1} of ${length}` : "Reading the log…"}</output>
+          <output>
+            {length ? `Event ${at + 1} of ${length}` : isRead ? "Nothing has happened yet" : "Reading the log…"}
+          </output>
           {entry && (
             <>
               <Time at={entry.event.created_at ?? ""} show={(time) => exactly.format(time)} />
@@ -140,8 +144,8 @@ export function Inspector({ name, at: asked }: { name: string; at: Place }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <section className="raw" aria-label="The event" tabIndex={0}>
         <h2>
-          {entry && <span className="mark" data-kind={kindOf(entry.event)} />}
-          {entry ? kinds[kindOf(entry.event)] : "Event"}
+          {kind && <Mark kind={kind} />}
+          {kind ? kinds[kind].label : "Event"}
           {entry && <small>cursor {partsOf(entry.cursor).place}</small>}
         </h2>
         {reason && <p className="ending">It changed nothing: {reason}.</p>}
@@ -164,8 +168,8 @@ function Legend({ history, length }: { history: History; length: number }) {
         (kind) =>
           counts.has(kind) && (
             <li key={kind}>
-              <span className="mark" data-kind={kind} />
-              {kinds[kind]} <span>{counts.get(kind)}</span>
+              <Mark kind={kind} />
+              {kinds[kind].label} <span>{counts.get(kind)}</span>
             </li>
           ),
       )}
@@ -190,7 +194,7 @@ function Then({ message, event }: { message: Msg | undefined; event: AgentEvent 
     <section ref={box} className="then" aria-label="The message after this event" tabIndex={0}>
       <h2>The message after this event</h2>
       <TouchedContext value={event && blockOf(event)}>
-        {message ? <Message message={message} /> : <p className="nothing">There is no message here.</p>}
+        {message ? <Message message={message} /> : <p className="nothing">There is no message yet.</p>}
       </TouchedContext>
     </section>
   );

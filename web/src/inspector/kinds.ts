@@ -2,34 +2,28 @@ import type { AgentEvent } from "@recount/client";
 import { firstLine } from "../lib/format";
 import { isRecord } from "../lib/json";
 
-/** What kind of thing an event is about. It has a colour. */
-export type Kind =
-  | "reply"
-  | "model"
-  | "text"
-  | "thinking"
-  | "data"
-  | "hint"
-  | "call"
-  | "result"
-  | "ask"
-  | "message"
-  | "signal";
+/**
+ * The kinds of things that events are about, each with a name and a colour. What begins and ends things stands taller on the
+ * time line, and of several events at one place the rarest is seen.
+ */
+export const kinds = {
+  message: { label: "Message", height: 1, rarity: 9 },
+  reply: { label: "Reply", height: 1, rarity: 8 },
+  model: { label: "Model call", height: 0.45, rarity: 5 },
+  thinking: { label: "Thinking", height: 0.45, rarity: 1 },
+  text: { label: "Text", height: 0.45, rarity: 0 },
+  data: { label: "Data", height: 0.45, rarity: 4 },
+  hint: { label: "Hint", height: 0.85, rarity: 7 },
+  call: { label: "Tool call", height: 0.7, rarity: 3 },
+  result: { label: "Tool result", height: 0.7, rarity: 2 },
+  ask: { label: "Question and answer", height: 1, rarity: 10 },
+  signal: { label: "Signal", height: 0.45, rarity: 6 },
+} as const;
 
-/** What is told about each kind. */
-export const kinds: Record<Kind, string> = {
-  message: "Message",
-  reply: "Reply",
-  model: "Model call",
-  thinking: "Thinking",
-  text: "Text",
-  data: "Data",
-  hint: "Hint",
-  call: "Tool call",
-  result: "Tool result",
-  ask: "Question and answer",
-  signal: "Signal",
-};
+export type Kind = keyof typeof kinds;
+
+/** The colour of a kind, in the light or in the dark. */
+export const colourOf = (kind: Kind): string => `var(--kind-${kind})`;
 
 export function kindOf(event: AgentEvent): Kind {
   const { type } = event;

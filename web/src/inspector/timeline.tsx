@@ -1,26 +1,6 @@
 import { useEffect, useRef } from "react";
 import type { History } from "./history";
-import { gist, type Kind } from "./kinds";
-
-/** What is seen of several events that share a place: the rarest. */
-const rank: readonly Kind[] = [
-  "text",
-  "thinking",
-  "result",
-  "call",
-  "data",
-  "model",
-  "signal",
-  "hint",
-  "reply",
-  "message",
-  "ask",
-];
-
-const ranks = Object.fromEntries(rank.map((kind, i) => [kind, i])) as Record<Kind, number>;
-
-/** How high an event stands. What begins and ends things stands out. */
-const heights: Partial<Record<Kind, number>> = { message: 1, reply: 1, ask: 1, hint: 0.85, call: 0.7, result: 0.7 };
+import { colourOf, gist, type Kind, kinds } from "./kinds";
 
 /** All events from left to right, to be dragged over. */
 export function Timeline({
@@ -87,20 +67,19 @@ function paint(element: HTMLCanvasElement, history: History, length: number): vo
   const columns = Math.max(1, Math.floor(room));
   const step = length > 1 ? room / (length - 1) : room;
   const bar = Math.max(1, Math.min(8, step - 1));
-  const seen = new Int8Array(Math.min(length, columns + 1)).fill(-1);
+  const seen: Kind[] = [];
   for (let i = 0; i < length; i++) {
     const column = length <= columns ? i : Math.round((i * columns) / length);
-    const kind = ranks[history.kinds[i]!];
-    if (seen[column]! < kind) seen[column] = kind;
+    const kind = history.kinds[i]!;
+    const other = seen[column];
+    if (!other || kinds[other].rarity < kinds[kind].rarity) seen[column] = kind;
   }
-  for (const [column, number] of seen.entries()) {
-    const kind = rank[number];
-    if (!kind) continue;
+  seen.forEach((kind, column) => {
     const center = EDGE + (length <= columns ? column * step : column);
-    const tall = height * (heights[kind] ?? 0.45);
+    const tall = height * kinds[kind].height;
     // The element takes a colour to find out what it is, in the light or in the dark.
-    element.style.color = `var(--kind-${kind})`;
+    element.style.color = colourOf(kind);
     context.fillStyle = style.color;
     context.fillRect(center - bar / 2, (height - tall) / 2, bar, tall);
-  }
+  });
 }

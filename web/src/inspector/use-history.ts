@@ -12,23 +12,26 @@ const OFTEN = 80;
 /** What is known of a session's log. It is another object whenever there is more of it. */
 export interface Known {
   readonly history: History;
+  /** Whether all is known that there was when it was looked for. */
+  readonly isRead: boolean;
   readonly error: RecountError | undefined;
 }
 
 /** Reads a session's whole log, and goes on reading. */
 export function useHistory(name: string): Known {
   const service = useService();
-  const [known, setKnown] = useState<Known>(() => ({ history: new History(), error: undefined }));
+  const [known, setKnown] = useState<Known>(() => ({ history: new History(), isRead: false, error: undefined }));
   useEffect(() => {
     const reading = new AbortController();
     const { signal } = reading;
     let history = new History();
+    let isRead = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let error: RecountError | undefined;
     const changed = () => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        setKnown({ history, error });
+        setKnown({ history, isRead, error });
       }, OFTEN);
     };
     const read = async () => {
@@ -37,6 +40,7 @@ export function useHistory(name: string): Known {
           const after = history.entries.at(-1)?.cursor ?? "start";
           for await (const entries of readLog(service, name, after, signal)) {
             for (const entry of entries) history.push(entry);
+            isRead ||= !entries.length;
             changed();
           }
         } catch (problem) {

@@ -41,6 +41,8 @@ function enclosing(token: Token, children: ReactNode[]): ReactNode {
           <table>{children}</table>
         </div>
       );
+    case "list_item_open":
+      return <li className={token.meta?.isTask ? "task" : undefined}>{children}</li>;
     case "ordered_list_open":
       return <ol start={Number(attribute(token, "start") ?? 1)}>{children}</ol>;
     case "th_open":

@@ -33,9 +33,9 @@ export const renameSession = (where: ServerOptions, name: string, title: string 
 export const deleteSession = (where: ServerOptions, name: string): Promise<unknown> =>
   request(where, "DELETE", `sessions/${name}`);
 
-/** A new session with what happened in another one up to an entry. */
-export const forkSession = (where: ServerOptions, name: string, after: string): Promise<SessionInfo> =>
-  request<SessionInfo>(where, "POST", `sessions/${name}/fork`, { after });
+/** A new session that stands where another one stood before a message. */
+export const forkBefore = (where: ServerOptions, name: string, message: string): Promise<SessionInfo> =>
+  request<SessionInfo>(where, "POST", `sessions/${name}/fork`, { before: message });
 
 /** Whether the service wants a token, and takes this one. */
 export const tradeToken = (where: ServerOptions): Promise<{ ticket: string | null }> =>

@@ -13,8 +13,9 @@ export function partsOf(cursor: string): { epoch: string; place: number } {
 }
 
 /**
- * Reads a session's log with the places of its entries, in batches as they arrive, sub-agents' replies among them. It goes
- * on with what is written, until the connection ends or the signal says so.
+ * Reads a session's log with the places of its entries, in batches as they arrive, sub-agents' replies among them. An empty
+ * one says that all was read that was there. It goes on with what is written, until the connection ends or the signal says
+ * so.
  *
  * @throws RecountError with the reason `gap` where the entries after the place are gone.
  */
@@ -40,13 +41,16 @@ export async function* readLog(
     const frames = rest.split("\n\n");
     rest = frames.pop()!;
     const entries: Entry[] = [];
+    let isLive = false;
     for (const frame of frames) {
+      isLive ||= frame === ": live";
       const { id, event, data } = readFrame(frame);
       if (event === "gap")
         throw new RecountError({ status: 410, reason: "gap", detail: `nothing is left after ${after}` });
       if (id && data && !event) entries.push({ cursor: id, event: JSON.parse(data) });
     }
     if (entries.length) yield entries;
+    if (isLive) yield [];
   }
 }
 

@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { type Actions, ActionsContext } from "../conversation/actions";
 import { Composer } from "../conversation/composer";
 import { Conversation } from "../conversation/conversation";
+import { HelpersContext, tellApart } from "../conversation/helpers";
 import { activityOf } from "../conversation/message";
 import { Outbox, useOutbox } from "../conversation/outbox";
 import { type Content, reworded, titleFor } from "../conversation/said";
@@ -13,8 +14,7 @@ import { go, type Route } from "../lib/route";
 import { Connection } from "../parts/connection";
 import { Icon } from "../parts/icon";
 import { useTell, wordsFor } from "../parts/notices";
-import { putSession, renameSession } from "../service/api";
-import { forkBefore } from "../service/rewind";
+import { forkBefore, putSession, renameSession } from "../service/api";
 import { useService } from "../service/where";
 import { takeFirst, willSay } from "./first";
 import { titleOf } from "./sidebar";
@@ -36,12 +36,13 @@ export function SessionPage({
   const service = useService();
   const tell = useTell();
   const { messages, state, hasOlder, error, session } = useSession(service, name);
+  const { own, helpers } = useMemo(() => tellApart(messages), [messages]);
   const { say, ...outbox } = useOutbox(session, messages);
   const news = useNews(session);
   const isReplying = messages.some((message) => activityOf(message) !== "ended");
   const shown = useRef(messages);
   shown.current = messages;
-  const title = titleOf(info);
+  const title = error ? name : titleOf(info);
 
   useEffect(() => {
     document.title = info?.status === "waiting" ? `● ${title} · Recount` : `${title} · Recount`;
@@ -55,7 +56,7 @@ export function SessionPage({
   const actions = useMemo<Actions | undefined>(() => {
     if (!session) return;
     const sayInFork = async (message: Msg, content: Content) => {
-      const fork = await forkBefore(service, name, message.id);
+      const { id: fork } = await forkBefore(service, name, message.id);
       willSay(fork, content);
       await renameSession(service, fork, titleFor(content)).catch(() => {});
       go({ session: fork });
@@ -87,12 +88,13 @@ export function SessionPage({
       <h1 title={title}>{title}</h1>
       {info?.agent && <span className="agent">{info.agent}</span>}
       <span className="grow" />
-      {!error && <Usage name={name} messages={messages} />}
-      <Connection state={state} />
+      {!error && <Usage name={name} messages={messages} isLive={state === "live"} />}
+      {!error && <Connection state={state} />}
       <button
         type="button"
         className="quiet"
         aria-label="Inspector"
+        disabled={!!error}
         aria-pressed={inspect !== undefined}
         onClick={() => go({ session: name, inspect: inspect === undefined ? "end" : undefined })}
       >
@@ -111,17 +113,19 @@ export function SessionPage({
         <Inspector name={name} at={inspect} />
       ) : (
         <ActionsContext value={actions}>
-          <Conversation messages={messages} hasOlder={hasOlder} session={session}>
-            {!messages.length && !outbox.pending.length && state === "live" && (
-              <p className="nothing">Nothing has been said yet.</p>
-            )}
-            {news && isReplying && (
-              <p className="news" role="status">
-                {news}
-              </p>
-            )}
-            <Outbox {...outbox} />
-          </Conversation>
+          <HelpersContext value={helpers}>
+            <Conversation messages={own} hasOlder={hasOlder} session={session}>
+              {!messages.length && !outbox.pending.length && state === "live" && (
+                <p className="nothing">Nothing has been said yet.</p>
+              )}
+              {news && isReplying && (
+                <p className="news" role="status">
+                  {news}
+                </p>
+              )}
+              <Outbox {...outbox} />
+            </Conversation>
+          </HelpersContext>
           <Composer
             key={name}
             name={name}
@@ -142,7 +146,7 @@ function Refused({ error, name }: { error: RecountError; name: string }) {
   return (
     <div className="refused" role="alert">
       <h2>{isMissing ? "There is no such session" : "This session cannot be read"}</h2>
-      <p>{wordsFor(error)}</p>
+      <p>{isMissing ? "It may have been deleted, or is yet to come." : wordsFor(error)}</p>
       {isMissing && (
         <button type="button" onClick={create}>
           Create it

@@ -1,5 +1,6 @@
 import type { SessionInfo, SessionsView } from "@recount/client";
-import { useState } from "react";
+import { useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { shortTime, timeOf } from "../lib/format";
 import { addressOf, go } from "../lib/route";
 import { Icon } from "../parts/icon";
@@ -85,11 +86,16 @@ const standings = { running: "Replying", waiting: "Waits for an answer", idle: u
 
 function Item({ session, isCurrent, onGo }: { session: SessionInfo; isCurrent: boolean; onGo: () => void }) {
   const [isRenaming, setRenaming] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    flushSync(() => setRenaming(false));
+    opener.current?.focus();
+  };
   const { id, status, created_at } = session;
   if (isRenaming) {
     return (
       <li>
-        <Rename session={session} onClose={() => setRenaming(false)} />
+        <Rename session={session} onClose={close} />
       </li>
     );
   }
@@ -106,7 +112,9 @@ function Item({ session, isCurrent, onGo }: { session: SessionInfo; isCurrent: b
           onGo();
         }}
       >
-        <span className="title">{titleOf(session)}</span>
+        <span className="title" title={titleOf(session)}>
+          {titleOf(session)}
+        </span>
         {standing ? (
           <span className="standing">{standing}</span>
         ) : (
@@ -114,6 +122,7 @@ function Item({ session, isCurrent, onGo }: { session: SessionInfo; isCurrent: b
         )}
       </a>
       <button
+        ref={opener}
         type="button"
         className="quiet small"
         aria-label={`Rename or delete ${titleOf(session)}`}

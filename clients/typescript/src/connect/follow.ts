@@ -24,6 +24,8 @@ export interface Followed extends Shared {
   readonly store: Store<SessionView>;
   readonly messages: Messages;
   readonly feeds: Set<Feed>;
+  /** The last thing that is said. */
+  turn: Promise<unknown>;
   changed(): void;
 }
 
@@ -60,9 +62,10 @@ export function follow(server: Server, name: string): Followed {
       }
       if (event && messages.take(id, event)) for (const feed of feeds) feed.push(id, event);
       if (live && state === "live") return;
-      if (snapshot || live) state = "live";
+      // Something may still be on its way to who was here before.
+      if (messages.cursor && (snapshot || live)) state = "live";
       changed();
     },
   };
-  return { users: 0, store, messages, feeds, changed, leave: server.join(name, reader) };
+  return { users: 0, store, messages, feeds, turn: Promise.resolve(), changed, leave: server.join(name, reader) };
 }

@@ -12,6 +12,8 @@ export interface Snapshot {
   readonly open: Readonly<Record<string, Checkpoint["replies"][number]>>;
   /** The oldest of the messages, if there are older ones. */
   readonly before: string | null;
+  /** Where each of the replies stands in the list of all. */
+  readonly places: Readonly<Record<string, number>>;
 }
 
 /** What the service sends about a session, whatever the transport: one of these, and the cursor that it is at. */
@@ -25,7 +27,7 @@ export interface Frame {
   readonly live?: unknown;
   /** What has become of a session in the list of sessions, and what is known about it; it may be gone. */
   readonly change?: string;
-  /** Some of that was missed. */
+  /** That is told from here on, or some of it was missed. */
   readonly sessions?: string;
   readonly info?: SessionInfo | null;
   readonly problem?: Problem;

@@ -10,8 +10,6 @@ export function isAfter(cursor: string, other = ""): boolean {
   return history !== otherHistory || +place! > +otherPlace!;
 }
 
-const began = ({ message }: { message: MsgFields }) => Date.parse(message.created_at);
-
 /**
  * The messages of a session, folded. Those that have ended are kept apart, so that a look at a long conversation costs no
  * more than a list of what is in it.
@@ -37,14 +35,11 @@ export function newMessages(): Messages {
   const all: Messages = {
     before: null,
 
-    begin(cursor, { messages, open, before }) {
+    begin(cursor, { messages, open, before, places }) {
       const replies = messages.map((message) => ({ message, call_floor: null as number | null }));
-      for (const reply of Object.values(open)) {
-        // A snapshot has them apart. A reply that is still open may have begun before a message that came whole.
-        let place = replies.length;
-        while (place && began(replies[place - 1]!) > began(reply)) place--;
-        replies.splice(place, 0, reply);
-      }
+      // Each is at its place when those before it are at theirs.
+      const inOrder = Object.entries(places).sort(([, place], [, other]) => place - other);
+      for (const [id, place] of inOrder) replies.splice(place, 0, open[id]!);
       all.cursor = cursor;
       all.before = before;
       fold = Fold.resume({ version: 1, cursor: "0", replies });
@@ -62,8 +57,9 @@ export function newMessages(): Messages {
 
     unshift(messages, before) {
       all.before = before;
-      // A reply that is still open is here already.
-      ended.unshift(...messages.filter(({ id }) => !fold.message(id)).map(adopt));
+      // A reply that was still open then has been here all along.
+      const known = new Set(all.look().map(({ id }) => id));
+      ended.unshift(...messages.filter(({ id }) => !known.has(id)).map(adopt));
     },
 
     look: () => [...ended, ...fold.messages],

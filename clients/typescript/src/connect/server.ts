@@ -14,6 +14,8 @@ export interface ServerOptions extends Partial<Patience> {
   readonly token?: string | undefined;
   /** One WebSocket for all sessions (where there are WebSockets), or one stream of server-sent events for each. */
   readonly transport?: "ws" | "sse";
+  /** Whether the replies of agents that work for another one are shown too. */
+  readonly all?: boolean;
 }
 
 export type Where = string | ServerOptions;
@@ -29,6 +31,7 @@ export type Join = (name: string, reader: Reader) => () => void;
 /** A service that can be asked. */
 export interface Server extends Omit<ServerOptions, keyof Patience>, Patience {
   readonly url: URL;
+  readonly all: boolean;
   /** What is read from it. */
   readonly shared: Map<string, Shared>;
   /** Reads a session, or all of them. */
@@ -45,15 +48,16 @@ const servers = new Map<string, Server>();
 export function serverOf(where: Where): Server {
   const options: ServerOptions = isText(where) ? { url: where } : where;
   const url = new URL(`${options.url ?? "/"}`.replace(/\/*$/, "/v1/"), globalThis.location?.href);
-  const { token, transport = globalThis.WebSocket ? "ws" : "sse" } = options;
-  const key = `${transport} ${url} ${token}`;
+  const { token, all = false, transport = globalThis.WebSocket ? "ws" : "sse" } = options;
+  const key = `${transport} ${url} ${token} ${all}`;
   const known = servers.get(key);
   if (known) return known;
 
   const send: Server["send"] = async (method, path, init) => {
     const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
     const response = await fetch(new URL(path, url), { ...init, method, headers });
-    if (response.ok) return response;
+    // A proxy may answer with a page of its own.
+    if (response.ok && !response.headers.get("content-type")?.includes("html")) return response;
     throw new RecountError({ ...(await response.json().catch(() => {})), status: response.status });
   };
 
@@ -78,11 +82,12 @@ export function serverOf(where: Where): Server {
     silence: 40_000,
     ...options,
     url,
+    all,
     transport,
     shared: new Map(),
     send,
     ask,
-    join: (name: string, reader: Reader) => join(name, reader),
+    join: (name: string, reader: Reader): (() => void) => join(name, reader),
   };
   const join = (transport === "ws" ? joinByWs : joinBySse)(server);
   servers.set(key, server);

@@ -35,7 +35,7 @@ export interface Appended {
 
 /**
  * A session that is followed: a store of its messages, and a stream of its events. Whatever is sent is sent until there is
- * an answer; it has an id, so that it counts once.
+ * an answer, one thing after another; it has an id, so that it counts once.
  */
 export interface Session extends Store<SessionView>, AsyncIterable<AgentEvent> {
   readonly name: string;
@@ -79,8 +79,16 @@ export function connect(where: Where, name: string): Session {
   const ask = async (path: string, body?: unknown, sending?: Sending) =>
     JSON.parse((await server.ask(base + path, body, sending))[0]);
 
+  // One thing after another, so that nothing overtakes what was said before it.
+  const say = <T>(path: string, body: object, sending?: Sending): Promise<T> => {
+    const said = () => ask(path, body, sending);
+    const answer = followed.turn.then(said, said);
+    followed.turn = answer;
+    return answer;
+  };
+
   const post = (events: readonly AgentEvent[], sending?: Sending): Promise<Appended> =>
-    ask(
+    say(
       "events",
       events.map((event) => ({ id: randomId(), ...event })),
       sending,
@@ -93,7 +101,7 @@ export function connect(where: Where, name: string): Session {
 
     events(after) {
       const feed = newFeed(followed, after, (cursor) =>
-        server.ask(`${base}events?after=${cursor}`, undefined, closing),
+        server.ask(`${base}events?all=${server.all}&after=${cursor}`, undefined, closing),
       );
       closing.signal.addEventListener("abort", () => feed.end());
       return feed.read();
@@ -103,7 +111,7 @@ export function connect(where: Where, name: string): Session {
 
     send(said, { onBusy: on_busy, ...sending } = {}) {
       const content = isText(said) ? [{ type: "text", text: said }] : said;
-      return ask("messages", { id: randomId(), on_busy, ...(Array.isArray(content) ? { content } : content) }, sending);
+      return say("messages", { id: randomId(), on_busy, ...(Array.isArray(content) ? { content } : content) }, sending);
     },
 
     confirm: (reply_id, answers, sending) =>
@@ -115,12 +123,16 @@ export function connect(where: Where, name: string): Session {
     hint: (reply_id, hint, { source = null, ...sending }: Sending & { source?: string | null } = {}) =>
       post([{ type: "HINT_BLOCK", reply_id, block_id: randomId(), hint, source }], sending),
 
-    interrupt: (sending) => ask("interrupt", {}, sending),
+    interrupt: (sending) => say("interrupt", { id: randomId() }, sending),
 
     async loadOlder(limit = 50) {
       const { before } = messages;
       if (!before) return;
-      const page = await ask(`messages?limit=${limit}&before=${encodeURIComponent(before)}`, undefined, closing);
+      const page = await ask(
+        `messages?all=${server.all}&limit=${limit}&before=${encodeURIComponent(before)}`,
+        undefined,
+        closing,
+      );
       // Somebody else may have loaded them, or a snapshot may have come.
       if (messages.before !== before) return;
       messages.unshift(page.messages, page.before);

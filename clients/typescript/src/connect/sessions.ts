@@ -45,6 +45,7 @@ export function connectSessions(where: Where): Sessions {
 function followSessions(server: Server): Shared & { store: Store<SessionsView> } {
   let sessions = new Map<string, SessionInfo>();
   let changes = new Map<string, SessionInfo | null>();
+  let loads = 0;
   let state: ConnectionState = "connecting";
   let error: RecountError | undefined;
   const [store, changed] = newStore<SessionsView>(() => ({ sessions: [...sessions.values()], state, error }));
@@ -57,15 +58,20 @@ function followSessions(server: Server): Shared & { store: Store<SessionsView> }
   const tell: Reader["tell"] = (told, refused) => {
     state = told;
     error = refused;
+    // What was asked for over another connection says nothing about this one.
+    loads++;
     if (refused) server.shared.delete(SESSIONS);
     changed();
   };
 
   const load = async (get: (path: string) => Promise<string>) => {
+    const number = ++loads;
     changes = new Map();
     const all = new Map<string, SessionInfo>();
     for (let next: string | null = ""; next !== null; ) {
       const page = JSON.parse(await get(`sessions?limit=1000&after=${next}`));
+      // An answer may come after one to a later question.
+      if (number !== loads) return;
       for (const info of page.sessions) all.set(info.id, info);
       next = page.next;
     }
@@ -75,19 +81,14 @@ function followSessions(server: Server): Shared & { store: Store<SessionsView> }
     tell("live");
   };
 
-  const reload = () => {
-    load(async (path) => (await server.ask(path))[0]);
-    return undefined;
-  };
-
   const bySocket = () =>
     server.join(SESSIONS, {
       tell,
-      // It is asked for when the socket is open. What happens from then on is told, and what was before is in the list.
-      cursor: reload,
+      cursor: () => undefined,
       take({ session, info = null }) {
-        // Somebody who is too slow is told so.
-        if (!session) return reload();
+        // From here on all changes are told, and what was before is in the list.
+        if (!session)
+          return void load(async (path) => (await server.ask(path))[0]).catch((error) => tell("offline", error));
         changes.set(session, info);
         put(info, session);
         changed();

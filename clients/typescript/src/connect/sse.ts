@@ -2,8 +2,8 @@ import type { Frame } from "./frames.js";
 import { keepConnected } from "./keep.js";
 import type { Join, Server } from "./server.js";
 
-/** How long nothing comes when nothing is left that was missed, in milliseconds. */
-const QUIET = 200;
+/** What the service says when nothing is left that was missed. */
+const LIVE = ": live";
 
 /** Reads sessions by server-sent events, each by its own request. */
 export const joinBySse =
@@ -13,19 +13,16 @@ export const joinBySse =
       server,
       async (signal, heard) => {
         const after = reader.cursor();
-        const response = await server.send("GET", `sessions/${name}/stream?after=${after ?? ""}`, { signal });
-        // A proxy may answer with a page of its own.
-        if (!response.headers.get("content-type")?.includes("event-stream")) return;
+        const response = await server.send("GET", `sessions/${name}/stream?all=${server.all}&after=${after ?? ""}`, {
+          signal,
+        });
         if (after) reader.tell("catching up");
         const pieces = response.body!.pipeThrough(new TextDecoderStream()).getReader();
         let rest = "";
         let fields: Record<string, string> = {};
         for (;;) {
-          // What was missed comes without a pause.
-          const quiet = setTimeout(() => signal.aborted || reader.take({ live: true }), QUIET);
           const { value, done } = await pieces.read();
           if (done || signal.aborted) return;
-          clearTimeout(quiet);
           heard();
           rest += value;
           // A long line comes in many pieces, and is looked at once.
@@ -33,6 +30,7 @@ export const joinBySse =
           const lines = rest.split("\n");
           rest = lines.pop()!;
           for (const line of lines) {
+            if (line === LIVE) reader.take({ live: true });
             const colon = line.indexOf(":");
             if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 1).trim();
             if (line.trim()) continue;

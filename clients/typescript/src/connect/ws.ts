@@ -18,7 +18,7 @@ export function joinByWs(server: Server): Join {
   const subscribe = (reader: Reader, name: string) => {
     if (!socket) return;
     const after = reader.cursor();
-    say({ subscribe: name, after });
+    say({ subscribe: name, after, all: name === SESSIONS ? undefined : server.all });
     if (after) reader.tell("catching up");
   };
 
@@ -44,7 +44,7 @@ export function joinByWs(server: Server): Join {
     await new Promise<void>((resolve) => {
       drop = resolve;
       signal.addEventListener("abort", drop);
-      opening.onclose = opening.onerror = drop;
+      opening.onclose = drop;
       opening.onopen = () => {
         heard();
         socket = opening;

@@ -31,6 +31,7 @@ const opened: { close(): void }[] = [];
 afterEach(() => {
   for (const one of opened.splice(0)) one.close();
   network.isDown = false;
+  network.isPortal = false;
   network.release();
 });
 
@@ -146,6 +147,19 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect(textOf(session)).toEqual(["one", "two"]);
   });
 
+  test("it is not taken in by a page that somebody else answers with", async () => {
+    const name = await newSession();
+    const session = follow(name);
+    await until(session, ({ state }) => state === "live");
+    network.isPortal = true;
+    network.cut();
+    const posting = session.post([said("one") as AgentEvent]);
+    await until(session, ({ state }) => state === "offline");
+    network.isPortal = false;
+    expect(await posting).toMatchObject({ written: 1 });
+    await until(session, ({ messages, state }) => state === "live" && messages.length === 1);
+  });
+
   test("it notices that nothing comes any more", async () => {
     const name = await newSession();
     const own = await BadNetwork.before(() => service.port);
@@ -212,6 +226,19 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect(shown()).toEqual(ids);
   });
 
+  test("a reply that was open when it was joined is there once", async () => {
+    const name = await newSession();
+    const ids = Array.from({ length: 60 }, (_, index) => `m${index}`);
+    await service.append(name, [said("first"), { ...start("r"), created_at: "2026-01-01T00:00:00" }, ...ids.map(said)]);
+    const session = follow(name);
+    await until(session, ({ state }) => state === "live");
+    await service.append(name, [end("r")]);
+    await until(session, ({ messages }) => messages.some(({ id, finished_at }) => id === "r" && finished_at));
+    await session.loadOlder();
+    const shown = session.getSnapshot().messages.map(({ id }) => id);
+    expect([...shown].sort()).toEqual(["first", "r", ...ids].sort());
+  });
+
   test("a session that is not there is an error", async () => {
     const session = follow("nowhere");
     const events = session.events();
@@ -257,10 +284,10 @@ describe("what is sent", () => {
     await service.append(name, [start("r")]);
     await until(session, ({ messages }) => messages.length === 1);
     network.cutAfter = 0;
-    const cuts = network.cuts;
+    const cuts = network.done.cuts;
     const answer = await session.post([{ type: "TEXT_BLOCK_START", reply_id: "r", block_id: "b" } as AgentEvent]);
     // The event may have reached the reader before the answer did.
-    expect(network.cuts).toBe(cuts + 1);
+    expect(network.done.cuts).toBe(cuts + 1);
     expect(answer.written + answer.duplicates).toBe(1);
     const log = await service.log(name);
     expect(log.filter(({ type }) => type === "TEXT_BLOCK_START")).toHaveLength(1);
@@ -336,6 +363,33 @@ describe("what is sent", () => {
     expect(after.messages[3]?.finished_reason).toBe("completed");
   });
 
+  test("stops the reply that was meant, although its answer was lost", async () => {
+    const session = follow(await newSession());
+    const first = await session.send("Say something long");
+    await until(session, ({ messages }) => !!messages[1]?.getTextContent());
+    const second = await session.send("Hello", { onBusy: "queue" });
+    const { lost } = network.done;
+    network.losesAnswer = true;
+    await session.interrupt();
+    expect(network.done.lost).toBe(lost + 1);
+    const { messages } = await until(session, ({ messages }) => messages[3]?.finished_at != null);
+    expect(messages).toMatchObject([
+      { role: "user" },
+      { id: first.reply_id, finished_reason: "interrupted" },
+      { role: "user" },
+      { id: second.reply_id, finished_reason: "completed" },
+    ]);
+  });
+
+  test("arrives in its order", async () => {
+    const name = await newSession();
+    const session = follow(name);
+    const ids = Array.from({ length: 20 }, (_, index) => `in-order-${index}`);
+    network.losesAnswer = true;
+    await Promise.all(ids.map((id) => session.post([said(id) as AgentEvent])));
+    expect((await service.log(name)).map(({ id }) => id)).toEqual(ids);
+  });
+
   test("what is wrong is named", async () => {
     const session = follow(await newSession());
     const wrong = [said("fine"), { type: "REPLY_START", reply_id: 7 }] as unknown as AgentEvent[];
@@ -356,8 +410,8 @@ test("all sessions of a page share one socket, and readers of a session what is 
   }
   expect(all[0]?.getSnapshot()).toBe(all[3]?.getSnapshot());
   await until(list, ({ state }) => state === "live");
-  // The socket, and the list of sessions.
-  expect(own.made).toBeLessThanOrEqual(2);
+  // The socket, and the list of sessions, which may be asked for twice.
+  expect(own.made).toBeLessThanOrEqual(3);
 
   all[0]?.close();
   await service.append(names[0] as string, [said("again")]);

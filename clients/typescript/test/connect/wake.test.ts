@@ -47,9 +47,11 @@ test.each(transports)("it does not trust a connection from before a long sleep (
 
   // The clock says that hours have passed, and nothing comes over the connection any more.
   network.stall();
+  network.isDown = true;
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });
   page.dispatchEvent(new Event("visibilitychange"));
   await until(session, ({ state }) => state !== "live");
+  network.isDown = false;
   network.cut();
   await until(session, ({ state }) => state === "live");
   session.close();
