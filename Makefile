@@ -8,15 +8,21 @@ PNPM := npx --yes pnpm@10 --dir $(CLIENT)
 WEB := web
 WEB_PNPM := npx --yes pnpm@10 --dir $(WEB)
 CHROMIUM := target/chromium-is-installed
+NCHAN := target/nchan-is-looked-for
 MCP := conformance/mcp
+FRONT_ENDS := conformance/frontends
 # What is left out by default, and tested all the same.
 FEATURES := --features recount/agent,recount-agent/builtin,recount-agent/mcp
+# What is compiled for the tests. Each other selection of packages would compile much of it again, with other features.
+EVERYTHING := --workspace $(FEATURES)
 # How long each fuzz target runs, in seconds.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS := event_decode message_decode fold json_scanner dialect_java dialect_java1 dialect_typescript \
 	openai_decode responses_decode anthropic_decode gemini_decode ollama_decode arguments shell
 # How many generated lines the published Python package judges.
 CONFORMANCE_STREAMS ?= 400
+# How many generated streams the front ends judge. Each is read again from every event.
+FRONT_END_STREAMS ?= 4
 # How many simulations of the log are run, of 200 steps each.
 SOAK_SEEDS ?= 5000
 # How many random lives of an agent are lived.
@@ -29,8 +35,8 @@ CHAOS_ROUNDS ?= 200
 CHAOS_DISCONNECTS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint rust-test client-test web web-test screenshots conformance python-conformance java-conformance \
-	openapi-conformance conformance-record bench fuzz soak chaos clean
+.PHONY: help run test lint rust-test binaries client-test web web-test screenshots conformance python-conformance java-conformance \
+	openapi-conformance front-end-conformance conformance-record bench bench-server bench-server-test fuzz soak chaos clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 22
@@ -41,7 +47,8 @@ run: ## Start the service, with an agent that answers
 	@cargo build --quiet --package recount-cli
 	@cargo run --quiet --package recount-cli -- serve
 
-test: lint rust-test client-test web-test conformance ## Everything that must hold: lints, tests, and the live peers
+# The page is built first: the service has it in it, and would be compiled again.
+test: lint web rust-test bench-server-test client-test web-test conformance ## Everything that must hold: lints, tests, and the live peers
 
 lint: ## Formatting, lints, documentation
 	cargo fmt --all --check
@@ -49,7 +56,10 @@ lint: ## Formatting, lints, documentation
 	RUSTDOCFLAGS='--deny warnings' cargo doc --no-deps --document-private-items $(FEATURES) --quiet
 
 rust-test: $(MCP)/node_modules/installed ## The Rust tests, the laws and the fuzz corpora among them
-	cargo test --quiet $(FEATURES)
+	cargo test --quiet $(EVERYTHING)
+
+binaries: ## Build what the tests start
+	cargo build --quiet $(EVERYTHING) --bins --tests
 
 $(MCP)/node_modules/installed: $(MCP)/package.json $(MCP)/pnpm-lock.yaml
 	npx --yes pnpm@10 --dir $(MCP) install --frozen-lockfile
@@ -59,8 +69,7 @@ $(CLIENT)/node_modules/installed: $(CLIENT)/package.json $(CLIENT)/pnpm-lock.yam
 	$(PNPM) install --frozen-lockfile
 	touch $@
 
-client-test: $(CLIENT)/node_modules/installed ## The TypeScript client: build, lint, and the same answers as Rust's
-	cargo build --quiet --package recount-cli --package recount-testkit
+client-test: $(CLIENT)/node_modules/installed binaries ## The TypeScript client: build, lint, and the same answers as Rust's
 	$(PNPM) build
 	$(PNPM) lint
 	$(PNPM) test
@@ -83,14 +92,12 @@ $(CHROMIUM):
 	fi
 	mkdir -p $(@D) && touch $@
 
-web-test: web $(CHROMIUM) ## The page: lint, its parts, and the whole of it in a browser beside the real service
-	cargo build --quiet --package recount-cli
+web-test: web $(CHROMIUM) binaries ## The page: lint, its parts, and the whole of it in a browser beside the real service
 	$(WEB_PNPM) lint
 	$(WEB_PNPM) test
 	RECOUNT_BIN=$(CURDIR)/target/debug/recount $(WEB_PNPM) e2e
 
-screenshots: web $(CHROMIUM) ## Take the pictures of the page that are in the documentation
-	cargo build --quiet --package recount-cli
+screenshots: web $(CHROMIUM) binaries ## Take the pictures of the page that are in the documentation
 	RECOUNT_BIN=$(CURDIR)/target/debug/recount $(WEB_PNPM) screenshots
 
 $(VENV)/installed: conformance/python/requirements.txt
@@ -98,18 +105,18 @@ $(VENV)/installed: conformance/python/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-conformance: python-conformance java-conformance openapi-conformance ## Ask the published peers again, and let them judge what Recount writes
+conformance: python-conformance java-conformance openapi-conformance front-end-conformance ## Ask the published peers again, and let them judge what Recount writes
 
-python-conformance: $(VENV)/installed ## The same for AgentScope Python alone
+python-conformance: $(VENV)/installed binaries ## The same for AgentScope Python alone
 	$(VENV)/bin/python conformance/python/record.py --check
 	$(VENV)/bin/python conformance/python/formatters.py --check
 	$(VENV)/bin/python conformance/python/model_requests.py --check
 	$(VENV)/bin/python conformance/python/streams.py --check
+	$(VENV)/bin/python conformance/python/tokens.py --check
 	$(VENV)/bin/python conformance/python/agents.py --check
-	cargo build --quiet --package recount-cli
 	$(VENV)/bin/python conformance/python/forwarding.py
 	for kind in legal messages; do \
-		cargo run --quiet --package recount-testkit -- emit --kind $$kind --seed 1 --count $(CONFORMANCE_STREAMS) \
+		target/debug/testkit emit --kind $$kind --seed 1 --count $(CONFORMANCE_STREAMS) \
 		| $(VENV)/bin/python conformance/python/verify.py || exit 1; \
 	done
 
@@ -118,17 +125,31 @@ python-conformance: $(VENV)/installed ## The same for AgentScope Python alone
 	.venv-openapi/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-openapi-conformance: .venv-openapi/installed ## The service, held to its OpenAPI document by generated requests
-	cargo build --quiet --package recount-cli
+openapi-conformance: .venv-openapi/installed binaries ## The service, held to its OpenAPI document by generated requests
 	.venv-openapi/bin/python conformance/python/openapi.py $(OPENAPI_EXAMPLES)
 
-java-conformance: $(JAVA) $(VENV)/installed ## The same for AgentScope Java alone
+$(FRONT_ENDS)/node_modules/installed: $(FRONT_ENDS)/package.json $(FRONT_ENDS)/pnpm-lock.yaml
+	npx --yes pnpm@10 --dir $(FRONT_ENDS) install --frozen-lockfile
+	touch $@
+
+front-end-conformance: $(FRONT_ENDS)/node_modules/installed binaries ## The same for the libraries of front ends, with the real service too
+	for name in ag-ui ai-sdk; do \
+		RECOUNT_BIN=$(CURDIR)/target/debug/recount node $(FRONT_ENDS)/live-$$name.mjs & live="$$live $$!"; \
+	done; \
+	for name in ag-ui ai-sdk; do \
+		( for kind in legal illegal; do \
+			target/debug/testkit tell --front-end $$name --kind $$kind --seed 1 --count $(FRONT_END_STREAMS); \
+		done; target/debug/testkit tell --front-end $$name --traces conformance/traces/agent.jsonl ) \
+		| node $(FRONT_ENDS)/judge.mjs $$name & judging="$$judging $$!"; \
+	done; \
+	for one in $$live $$judging; do wait $$one || exit 1; done
+
+java-conformance: $(JAVA) $(VENV)/installed binaries ## The same for AgentScope Java alone
 	conformance/java/ask record --check
-	cargo build --quiet --package recount-cli
 	$(VENV)/bin/python conformance/python/forwarding.py --java
 	for kind in messages legal; do \
 		for peer in 'java v2' 'java1 v1'; do \
-			set -- $$peer && cargo run --quiet --package recount-testkit -- \
+			set -- $$peer && target/debug/testkit \
 				emit --kind $$kind --dialect $$1 --seed 1 --count $(CONFORMANCE_STREAMS) \
 			| conformance/java/ask echo $$2 > /dev/null || exit 1; \
 		done \
@@ -146,6 +167,7 @@ conformance-record: $(VENV)/installed $(JAVA) ## Write down anew what the peers 
 	$(VENV)/bin/python conformance/python/formatters.py
 	$(VENV)/bin/python conformance/python/model_requests.py
 	$(VENV)/bin/python conformance/python/streams.py
+	$(VENV)/bin/python conformance/python/tokens.py
 	$(VENV)/bin/python conformance/python/agents.py
 	conformance/java/ask record
 
@@ -155,6 +177,20 @@ bench: $(VENV)/installed $(CLIENT)/node_modules/installed ## Measure, beside Age
 	$(PNPM) bench
 	cargo run --release --quiet --package recount-bench --bin recount-log-bench
 	cargo run --release --quiet --package recount-bench --bin recount-agent-bench -- --python $(VENV)/bin/python
+
+# Where there is no nginx with Nchan, and one may install packages, they are installed. Without them there is nothing to compare with.
+$(NCHAN):
+	if [ ! -e /usr/lib/nginx/modules/ngx_nchan_module.so ] && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends nginx-core libnginx-mod-nchan; \
+	fi
+	mkdir -p $(@D) && touch $@
+
+bench-server: $(NCHAN) ## Measure the service under load, beside Nchan
+	cargo build --release --quiet --package recount-cli --package recount-bench --bins
+	cargo run --release --quiet --package recount-bench --bin recount-server-bench -- --recount target/release/recount
+
+bench-server-test: binaries ## The same in little: that it works, not how fast
+	target/debug/recount-server-bench --recount target/debug/recount --small
 
 fuzz: ## Fuzz every target for a minute, with libFuzzer
 	cd fuzz && for target in $(FUZZ_TARGETS); do \
@@ -170,14 +206,14 @@ soak: $(CLIENT)/node_modules/installed ## The laws and the simulator over many m
 	PROPTEST_CASES=20000 cargo test --release --package recount-model --test format_rules
 	RECOUNT_SOAK_LIVES=$(SOAK_LIVES) cargo test --release --package recount-agent --test soak -- --nocapture
 	cargo run --release --quiet --package recount-simulator -- simulate --seed 1000000 --seeds $(SOAK_SEEDS) --steps 200
-	$(MAKE) conformance CONFORMANCE_STREAMS=20000
+	$(MAKE) conformance CONFORMANCE_STREAMS=20000 FRONT_END_STREAMS=200
 
 chaos: ## Kill processes under load, cut off readers, again and again, and look for what was acknowledged
 	RECOUNT_CRASHES=$(CHAOS_ROUNDS) cargo test --quiet --package recount-cli --test cli what_was_acknowledged -- --nocapture
-	RECOUNT_DISCONNECTS=$(CHAOS_DISCONNECTS) cargo test --quiet --package recount-server --test service whoever_drops_off
+	RECOUNT_DISCONNECTS=$(CHAOS_DISCONNECTS) cargo test --quiet --package recount-server --test service whoever_drops_off -- --nocapture
 	cargo run --release --quiet --package recount-simulator -- chaos --rounds $(CHAOS_ROUNDS)
 
 clean: ## Remove what was built and installed
 	cargo clean
-	rm -rf $(VENV) .venv-openapi $(CLIENT)/node_modules $(CLIENT)/dist $(MCP)/node_modules $(WEB)/node_modules
+	rm -rf $(VENV) .venv-openapi $(CLIENT)/node_modules $(CLIENT)/dist $(MCP)/node_modules $(FRONT_ENDS)/node_modules $(WEB)/node_modules
 	find $(WEB)/dist -mindepth 1 ! -name .gitkeep -delete

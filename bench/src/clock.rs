@@ -3,9 +3,32 @@
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
 
 /// All rounds together take at least this much CPU time, in as many rounds as that needs.
 const ENOUGH: Duration = Duration::from_millis(500);
+
+/// What most and nearly all of some times are, in milliseconds.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Percentiles {
+    /// Half of them are not longer.
+    pub p50: f64,
+    /// Ninety-nine of a hundred are not longer.
+    pub p99: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+impl Percentiles {
+    /// Those of times that are in order.
+    pub fn of(sorted: &[Duration]) -> Self {
+        let at = |share: usize| {
+            let index = (sorted.len() * share / 100).min(sorted.len().saturating_sub(1));
+            sorted.get(index).map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
+        };
+        Self { p50: at(50), p99: at(99), max: at(100) }
+    }
+}
 
 /// The CPU time that this thread has used, in the kernel too.
 pub fn cpu_time() -> Duration {

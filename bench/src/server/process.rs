@@ -1,0 +1,246 @@
+//! What is measured: Recount and Nchan, each started for it and ended by its id.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process, setrlimit};
+use tempfile::TempDir;
+
+/// How long a process may take to begin or to end.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Who is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `recount serve`.
+    Recount,
+    /// nginx with Nchan.
+    Nchan,
+}
+
+/// A process that serves on this machine. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Server {
+    /// Who it is.
+    pub kind: Kind,
+    /// Where it listens.
+    pub address: SocketAddr,
+    child: Child,
+    /// What it keeps, for as long as it runs.
+    _directory: TempDir,
+}
+
+/// The programs that are measured.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    /// `recount`.
+    pub recount: PathBuf,
+    /// nginx, where its module Nchan is installed too.
+    pub nchan: Option<Nginx>,
+}
+
+/// nginx with its module Nchan.
+#[derive(Debug, Clone)]
+pub struct Nginx {
+    binary: PathBuf,
+    module: PathBuf,
+}
+
+impl Nginx {
+    /// Where Debian puts them.
+    pub fn find() -> Option<Self> {
+        let (binary, module) = ("/usr/sbin/nginx", "/usr/lib/nginx/modules/ngx_nchan_module.so");
+        let found = Self { binary: binary.into(), module: module.into() };
+        (found.binary.exists() && found.module.exists()).then_some(found)
+    }
+}
+
+impl Programs {
+    /// Starts the service, with nothing in it.
+    ///
+    /// # Errors
+    ///
+    /// When it does not start.
+    pub fn start_recount(&self) -> anyhow::Result<Server> {
+        self.start_recount_in(tempfile::tempdir()?)
+    }
+
+    /// Starts the service with the data of a directory.
+    ///
+    /// # Errors
+    ///
+    /// When it does not start.
+    pub fn start_recount_in(&self, directory: TempDir) -> anyhow::Result<Server> {
+        let mut child = Command::new(std::path::absolute(&self.recount)?)
+            .args(["serve", "--listen", "127.0.0.1:0", "--model", "demo", "--data"])
+            .arg(directory.path())
+            // Where there is no configuration file.
+            .current_dir(directory.path())
+            .env_remove("RECOUNT_CONFIG")
+            .env("RECOUNT_LOG_DURABILITY", "process")
+            .env("RECOUNT_TELEMETRY_LOG", "warn")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}", self.recount.display()))?;
+        let mut told = String::new();
+        let mut out = BufReader::new(child.stdout.take().context("its output is not to be read")?);
+        while !told.contains("Data is kept") {
+            anyhow::ensure!(out.read_line(&mut told)? > 0, "the service has ended: {told}");
+        }
+        let address = told.split("http://").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let address = address.context("the service does not say where it is")?.parse()?;
+        Ok(Server { kind: Kind::Recount, address, child, _directory: directory })
+    }
+
+    /// Starts Nchan with one worker, if it is installed.
+    ///
+    /// # Errors
+    ///
+    /// When it does not start.
+    pub fn start_nchan(&self) -> anyhow::Result<Option<Server>> {
+        let Some(nginx) = &self.nchan else { return Ok(None) };
+        let directory = tempfile::tempdir()?;
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let configuration = directory.path().join("nginx.conf");
+        std::fs::write(&configuration, configuration_of(nginx, directory.path(), address))?;
+        let child = Command::new(&nginx.binary)
+            .arg("-c")
+            .arg(&configuration)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .context("cannot start nginx")?;
+        let mut server = Server { kind: Kind::Nchan, address, child, _directory: directory };
+        let until = Instant::now() + PATIENCE;
+        while TcpStream::connect(address).is_err() {
+            let ended = server.child.try_wait()?;
+            anyhow::ensure!(ended.is_none() && Instant::now() < until, "nginx does not listen on {address}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(Some(server))
+    }
+}
+
+fn configuration_of(nginx: &Nginx, directory: &Path, address: SocketAddr) -> String {
+    let (module, directory) = (nginx.module.display(), directory.display());
+    format!(
+        "load_module {module};
+daemon off;
+worker_processes 1;
+pid {directory}/pid;
+error_log stderr crit;
+events {{ worker_connections 16384; }}
+http {{
+    access_log off;
+    keepalive_requests 10000000;
+    client_body_temp_path {directory}/client;
+    proxy_temp_path {directory}/proxy;
+    fastcgi_temp_path {directory}/fastcgi;
+    uwsgi_temp_path {directory}/uwsgi;
+    scgi_temp_path {directory}/scgi;
+    server {{
+        listen {address};
+        location ~ ^/publish/(\\w+)$ {{ nchan_publisher; nchan_channel_id $1; }}
+        location ~ ^/stream/(\\w+)$ {{
+            nchan_subscriber eventsource;
+            nchan_channel_id $1;
+            nchan_subscriber_first_message newest;
+        }}
+    }}
+}}
+"
+    )
+}
+
+impl Server {
+    /// Where an event of a session is posted to.
+    pub fn publish_path(&self, session: usize) -> String {
+        match self.kind {
+            Kind::Recount => format!("/v1/sessions/s{session}/events"),
+            Kind::Nchan => format!("/publish/s{session}"),
+        }
+    }
+
+    /// Where a session is read from now on.
+    pub fn stream_path(&self, session: usize) -> String {
+        match self.kind {
+            Kind::Recount => format!("/v1/sessions/s{session}/stream?after=now"),
+            Kind::Nchan => format!("/stream/s{session}"),
+        }
+    }
+
+    /// How much memory it has right now, in KiB, nginx with its worker.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not say.
+    pub fn resident_kib(&self) -> anyhow::Result<u64> {
+        self.processes()?.into_iter().map(resident_kib).sum()
+    }
+
+    /// How much of the processor it has used so far, nginx with its worker. Other work on the machine does not count, which
+    /// makes it the figure to look at where there is some.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not say.
+    pub fn cpu_time(&self) -> anyhow::Result<Duration> {
+        self.processes()?.into_iter().map(cpu_time).sum()
+    }
+
+    fn processes(&self) -> anyhow::Result<Vec<u32>> {
+        let own = self.child.id();
+        let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
+        let children = children.split_whitespace().map(str::parse).collect::<Result<Vec<u32>, _>>()?;
+        Ok(std::iter::once(own).chain(children).collect())
+    }
+}
+
+fn cpu_time(process: u32) -> anyhow::Result<Duration> {
+    let mut nanoseconds = 0;
+    for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
+        let told = std::fs::read_to_string(thread?.path().join("schedstat"))?;
+        nanoseconds += told.split(' ').next().unwrap_or_default().parse::<u64>()?;
+    }
+    Ok(Duration::from_nanos(nanoseconds))
+}
+
+fn resident_kib(process: u32) -> anyhow::Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS in the status")?;
+    Ok(line.trim().trim_end_matches("kB").trim().parse()?)
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(id) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process(id, Signal::TERM);
+        }
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Lets this process, and those that it starts, open as many files as they are allowed to. Gives that number.
+///
+/// # Errors
+///
+/// When the system does not let it.
+pub fn raise_open_file_limit() -> anyhow::Result<u64> {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit).context("cannot raise the limit of open files")?;
+    Ok(limit.current.unwrap_or(u64::MAX))
+}
