@@ -24,7 +24,8 @@ pub(crate) fn hint(bad: &BadLine<'_>) -> Option<&'static str> {
             Some("this looks like UTF-16; `iconv -f UTF-16 -t UTF-8` makes it readable")
         }
         DecodeErrorKind::Missing if text.contains("\"replyId\"") => Some(
-            "this looks like AgentScope Java's JSON; `--dialect java` reads it, and `recount convert` translates it",
+            "this looks like AgentScope Java's JSON; `recount convert --from java` translates it, and `fold`, `check` and `show` \
+             read it with `--dialect java`",
         ),
         DecodeErrorKind::Missing if has_no_type(bad.error) && is_message(text) => {
             Some("this is a message, not an event; `recount show` and `recount check` take both")

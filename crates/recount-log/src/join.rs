@@ -75,7 +75,7 @@ impl Tail {
         }
     }
 
-    /// Forgets everything, because the session is another one now.
+    /// Forgets everything, because the session is another one now, or because another process has written to it.
     pub fn clear(&mut self) {
         *self = Self::default();
     }

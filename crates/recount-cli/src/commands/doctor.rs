@@ -41,8 +41,9 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Status> {
             config
         }
         Err(error) => {
+            // Nothing that follows would be about what was meant.
             report.bad(&format!("{error:#}"));
-            Config::default()
+            return Ok(Status::flawed_if(true));
         }
     };
     if let Some(data) = &args.data {
@@ -147,6 +148,7 @@ struct Report {
 impl Report {
     fn bad(&mut self, text: &str) {
         self.faults += 1;
-        let _ = writeln!(io::stdout(), "wrong {}", visible_line(text));
+        let lines: Vec<_> = text.trim_end().lines().map(visible_line).collect();
+        let _ = writeln!(io::stdout(), "wrong {}", lines.join("\n      "));
     }
 }

@@ -118,10 +118,12 @@ fn read_message(mut body: Object) -> Result<Msg, Problem> {
     if !(body.contains_key("name") && body.contains_key("role")) {
         check_fields(&body, FIELDS)?;
     }
-    if !body.contains_key("content") {
+    let content = body.get("content");
+    let text = content.and_then(Json::to_text);
+    if text.is_none() && content.and_then(Json::to_list).is_none() {
         return Err(Problem::bad_field("content", "a message has `content`: a text, or a list of blocks"));
     }
-    if let Some(text) = body.get("content").and_then(Json::to_text) {
+    if let Some(text) = text {
         let mut block = Object::new();
         block.insert("type", "text");
         block.insert("text", text);

@@ -80,7 +80,8 @@ pub(crate) async fn open(
     } else if reply.is_some() {
         return Err(Problem::bad_field("reply", "only a stream of the dialect `ai-sdk` is of one reply"));
     } else {
-        Source::Session(Follow::begin(app.feeds(), session, style, from).await?)
+        let is_from_now = from == From::Log(Start::Now);
+        Source::Session { follow: Follow::begin(app.feeds(), session, style, from).await?, is_from_now }
     };
     let (beat, _counted) = (app.heartbeat().subscribe(), app.metrics().reader("sse"));
     Ok(Some(SseReader { app: app.clone(), caller, source, beat, _counted }))
@@ -99,7 +100,11 @@ pub(crate) fn read_start(after: Option<&str>) -> Result<Start, Problem> {
 /// What is read.
 #[derive(Debug)]
 enum Source {
-    Session(Follow),
+    Session {
+        follow: Follow,
+        /// Whether the client asked for what comes now, so that it has no place to come back to before it is told one.
+        is_from_now: bool,
+    },
     Reply(Box<OneReply>),
 }
 
@@ -108,8 +113,9 @@ impl Source {
     async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         match self {
             Self::Reply(reply) => reply.next().await,
-            Self::Session(follow) => Ok(Some(match follow.next().await? {
+            Self::Session { follow, is_from_now } => Ok(Some(match follow.next().await? {
                 Next::Frames(slice) => slice.bytes(),
+                Next::Live(cursor) if *is_from_now => format!(": live\nid: {cursor}\n\n").into(),
                 Next::Live(_) => Bytes::from_static(LIVE),
             })),
         }

@@ -51,9 +51,26 @@ async fn a_stream_says_once_that_everything_was_told() {
         assert_eq!(stream.line().await, Some(format!("data: {}", event.to_json())));
         assert_eq!(stream.line().await, Some(String::new()));
     }
-    for place in ["", "?after=now"] {
-        let mut stream = service.stream(&format!("/v1/sessions/s/stream{place}"), &[]).await;
-        while stream.line().await.unwrap() != ": live" {}
+    let mut stream = service.stream("/v1/sessions/s/stream", &[]).await;
+    while stream.line().await.unwrap() != ": live" {}
+}
+
+#[tokio::test]
+async fn whoever_begins_now_is_told_where_that_is() {
+    let service = Service::with_session("s").await;
+    let events = [said("before"), said("while nobody reads"), said("after")];
+    let head = service.lines("/v1/sessions/s/events", &lines_of(&events[..1])).await.value();
+    let mut stream = service.stream("/v1/sessions/s/stream?after=now", &[]).await;
+    let id = head["cursor"].as_str().unwrap();
+    for line in [": live".to_owned(), format!("id: {id}"), String::new()] {
+        assert_eq!(stream.line().await, Some(line));
+    }
+    // Cut off before anything has happened, it comes back with that and misses nothing.
+    drop(stream);
+    service.lines("/v1/sessions/s/events", &lines_of(&events[1..])).await;
+    let mut stream = service.stream("/v1/sessions/s/stream?after=now", &[("last-event-id", id)]).await;
+    for event in &events[1..] {
+        assert_eq!(stream.next().await.unwrap().data, event.to_json());
     }
 }
 
@@ -181,7 +198,7 @@ async fn every_dialect_folds_into_the_same_messages() {
 #[tokio::test]
 async fn a_removed_session_ends_its_streams() {
     let service = Service::with_session("s").await;
-    let mut stream = service.stream("/v1/sessions/s/stream?after=now", &[]).await;
+    let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     service.ask("DELETE", "/v1/sessions/s", &[], b"").await;
     assert_eq!(stream.next().await, None);
     service.get("/v1/sessions/s/stream").await.problem(404);
@@ -190,7 +207,7 @@ async fn a_removed_session_ends_its_streams() {
 #[tokio::test]
 async fn streams_end_when_the_service_does() {
     let service = Service::with_session("s").await;
-    let mut stream = service.stream("/v1/sessions/s/stream?after=now", &[]).await;
+    let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     service.stop.cancel();
     assert_eq!(stream.next().await, None);
     tokio::time::timeout(crate::support::PATIENCE, service.task).await.unwrap().unwrap();

@@ -196,6 +196,7 @@ impl World {
 
     /// Gives the writes of the next commit if they are planned already.
     fn finish(&mut self, node: usize, writes: Vec<Write>, result: Stored<()>) -> Result<Option<Vec<Write>>, Broken> {
+        self.tell_others(node, &writes);
         let Node { pipeline, tails, .. } = &mut self.nodes[node];
         let mut outbox = Answers::to(tails, &self.storage);
         let next = pipeline.finish(writes, result, &mut self.storage, &mut outbox);
@@ -203,6 +204,16 @@ impl World {
         let Answers { answers, noticed, .. } = outbox;
         self.take(node, answers, noticed)?;
         Ok(next)
+    }
+
+    /// A process is told that another one has written to a session, be it in vain: it does not know the newest entries any
+    /// more. A storage that several processes share owes them that.
+    fn tell_others(&mut self, node: usize, writes: &[Write]) {
+        for (_, other) in self.nodes.iter_mut().enumerate().filter(|&(other, _)| other != node) {
+            for key in writes.iter().filter_map(Write::key) {
+                other.tails.remove(key);
+            }
+        }
     }
 
     /// Holds answers to the model, in the order in which they came, which is that of the requests.

@@ -103,7 +103,10 @@ async fn follow(args: &TailArgs) -> Result<Status> {
                         Err(_) => break "nothing was heard for a while".to_owned(),
                     }
                     while let Some(frame) = frames.next() {
-                        screen.frame(&frame)?;
+                        // A place to come back to may be told without anything that has happened.
+                        if !frame.data.is_empty() {
+                            screen.frame(&frame)?;
+                        }
                         cursor = frame.id.or(cursor);
                     }
                     screen.out.flush().context("cannot write to standard output")?;
