@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use recount_log::storage::Show;
 use recount_log::{Cursor, Epoch, Error, Frame, Reader, Session, SessionKey, Start};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use super::Style;
 use super::chunk::{Chunk, ChunkBuilder, Slice};
 use super::encoder::Encoder;
+use super::lent::{Lent, Lines, Returned};
 use super::state::encoder_after;
 use crate::media::Kept;
 
@@ -40,6 +42,8 @@ struct Ring {
     head: u64,
     chunks: VecDeque<Arc<Chunk>>,
     weight: usize,
+    /// The connections of those who have everything.
+    lines: Lines,
     /// Why nothing more comes.
     end: Option<Error>,
 }
@@ -108,8 +112,7 @@ impl Feeds {
             };
             // Whoever comes now begins anew.
             lock(&feeds.feeds).remove(&key);
-            lock(&pumped.ring).end = Some(error);
-            pumped.bell.send_replace(());
+            pumped.end(error);
         });
         (feed, receiver)
     }
@@ -166,6 +169,7 @@ async fn try_pump(
         }
         media.keep(session, encoder.take_uploads()).await?;
         feed.push(chunk);
+        feed.send().await;
     }
 }
 
@@ -203,10 +207,34 @@ impl Feed {
         }
     }
 
-    /// Begins, or begins anew, at a place.
+    /// Lends the connection of a reader that has everything up to a place. Nothing if that is not all that there is.
+    pub(crate) fn lend(self: &Arc<Self>, connection: &Arc<TcpStream>, at: Cursor) -> Option<Lent> {
+        let mut ring = lock(&self.ring);
+        let newest = ring.chunks.back().map_or(ring.after, |chunk| chunk.last);
+        let has_everything = ring.epoch == Some(at.epoch) && at.seq == newest && ring.end.is_none();
+        has_everything.then(|| ring.lines.lend(self, connection, at))
+    }
+
+    /// Takes a connection back.
+    pub(super) fn recall(&self, id: u64) -> Option<Returned> {
+        lock(&self.ring).lines.remove(id)
+    }
+
+    /// Begins, or begins anew, at a place. Whoever was at another one has to find its way from there.
     fn restart(&self, cursor: Cursor) {
         let mut ring = lock(&self.ring);
-        *ring = Ring { epoch: Some(cursor.epoch), after: cursor.seq, head: cursor.seq, ..Ring::default() };
+        ring.lines.give_back();
+        let lines = std::mem::take(&mut ring.lines);
+        *ring = Ring { epoch: Some(cursor.epoch), after: cursor.seq, head: cursor.seq, lines, ..Ring::default() };
+        drop(ring);
+        self.bell.send_replace(());
+    }
+
+    /// Nothing more comes.
+    fn end(&self, error: Error) {
+        let mut ring = lock(&self.ring);
+        ring.lines.give_back();
+        ring.end = Some(error);
         drop(ring);
         self.bell.send_replace(());
     }
@@ -233,6 +261,21 @@ impl Feed {
         }
         drop(ring);
         self.bell.send_replace(());
+    }
+
+    /// Sends what was kept to those who have lent their connections.
+    async fn send(&self) {
+        let mut sent = self.send_some(None);
+        while sent.is_some() {
+            tokio::task::yield_now().await;
+            sent = self.send_some(sent);
+        }
+    }
+
+    fn send_some(&self, after: Option<u64>) -> Option<u64> {
+        let mut ring = lock(&self.ring);
+        let Ring { lines, chunks, .. } = &mut *ring;
+        lines.send(chunks, after)
     }
 }
 

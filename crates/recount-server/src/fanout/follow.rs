@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use recount_log::storage::Show;
 use recount_log::{Cursor, Error, Frame, Reader, Session, Start};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use super::Style;
 use super::chunk::{ChunkBuilder, Slice};
 use super::encoder::{Encoder, gap_word};
 use super::feed::{Feed, Feeds, Taken};
+use super::lent::Lent;
 use super::state::{encoder_after, encoder_at, settled};
 
 /// Where a reader begins.
@@ -35,6 +38,7 @@ pub(crate) struct Follow {
     from: From,
     at: Option<Cursor>,
     own: Option<Box<Own>>,
+    lent: Option<Lent>,
     is_live: bool,
 }
 
@@ -53,6 +57,22 @@ pub(crate) enum Next {
     Live(Cursor),
 }
 
+/// The same for who only sends it.
+#[derive(Debug)]
+pub(crate) enum ToSend {
+    Frames(Bytes),
+    Live(Cursor),
+}
+
+impl std::convert::From<Next> for ToSend {
+    fn from(next: Next) -> Self {
+        match next {
+            Next::Frames(slice) => Self::Frames(slice.bytes()),
+            Next::Live(cursor) => Self::Live(cursor),
+        }
+    }
+}
+
 impl Follow {
     /// Begins to read.
     ///
@@ -65,7 +85,8 @@ impl Follow {
             From::Log(start) => From::Log(settled(&session, start).await?),
             From::Unreadable => From::Unreadable,
         };
-        Ok(Self { session, style, feeds: Arc::clone(feeds), feed, bell, from, at: None, own: None, is_live: false })
+        let feeds = Arc::clone(feeds);
+        Ok(Self { session, style, feeds, feed, bell, from, at: None, own: None, lent: None, is_live: false })
     }
 
     /// What comes next, as soon as there is something. To give up waiting loses nothing.
@@ -75,29 +96,64 @@ impl Follow {
     /// When the session is gone or the log is closed.
     pub(crate) async fn next(&mut self) -> Result<Next, Error> {
         loop {
+            if let Some(next) = self.next_now().await? {
+                return Ok(next);
+            }
+            // The feed never goes away before it has said why.
+            self.bell.changed().await.map_err(|_| Error::Closed)?;
+        }
+    }
+
+    /// The same for who has a connection to lend: while there is nothing to send, what comes is sent to it along with all
+    /// the others. Before anything else is sent, it has to be [recalled](Self::recall).
+    ///
+    /// # Errors
+    ///
+    /// When the session is gone or the log is closed.
+    pub(crate) async fn next_lending(&mut self, connection: &Arc<TcpStream>) -> Result<ToSend, Error> {
+        loop {
+            if let Some(lent) = &mut self.lent {
+                lent.returned().await;
+                if let Some(rest) = self.recall() {
+                    return Ok(ToSend::Frames(rest));
+                }
+            }
+            if let Some(next) = self.next_now().await? {
+                return Ok(next.into());
+            }
+            self.lent = self.at.and_then(|at| self.feed.lend(connection, at));
+        }
+    }
+
+    /// Takes the connection back. What is left to be sent has to be sent before anything else.
+    pub(crate) fn recall(&mut self) -> Option<Bytes> {
+        let returned = self.lent.take()?.recall()?;
+        self.at = Some(returned.at);
+        Some(returned.rest).filter(|rest| !rest.is_empty())
+    }
+
+    /// What comes next, if there is something by now.
+    async fn next_now(&mut self) -> Result<Option<Next>, Error> {
+        loop {
             self.bell.mark_unchanged();
             match self.at.map(|at| (at, self.feed.take(at))) {
                 Some((_, Taken::Frames(slice, at))) => {
                     self.own = None;
                     self.at = Some(at);
                     if !slice.is_empty() {
-                        return Ok(Next::Frames(slice));
+                        return Ok(Some(Next::Frames(slice)));
                     }
                 }
                 Some((at, Taken::Nothing)) => {
                     self.own = None;
-                    if !self.is_live {
-                        self.is_live = true;
-                        return Ok(Next::Live(at));
-                    }
-                    // The feed never goes away before it has said why.
-                    self.bell.changed().await.map_err(|_| Error::Closed)?;
+                    let was_live = std::mem::replace(&mut self.is_live, true);
+                    return Ok((!was_live).then_some(Next::Live(at)));
                 }
                 Some((_, Taken::Over(error))) => return Err(error),
                 None | Some((_, Taken::Elsewhere)) => {
                     // Boxed, because a reader that only waits should not be as large as one that reads.
                     if let Some(slice) = Box::pin(self.read()).await? {
-                        return Ok(Next::Frames(slice));
+                        return Ok(Some(Next::Frames(slice)));
                     }
                 }
             }

@@ -4,12 +4,13 @@ mod chunk;
 mod encoder;
 mod feed;
 mod follow;
+mod lent;
 mod one_reply;
 mod state;
 
 pub(crate) use chunk::ChunkBuilder;
 pub(crate) use feed::Feeds;
-pub(crate) use follow::{Follow, From, Next};
+pub(crate) use follow::{Follow, From, Next, ToSend};
 pub(crate) use one_reply::{OneReply, Which};
 pub(crate) use state::encoder_at;
 

@@ -1,6 +1,7 @@
 //! A session as server-sent events.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::Body;
@@ -10,12 +11,13 @@ use futures_core::Stream;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use recount_dialect::{FrontEnd, Target};
 use recount_log::{Error, Session, Start};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use super::Answer;
 use crate::app::App;
 use crate::call::Call;
-use crate::fanout::{Follow, Framing, From, Next, OneReply, Which};
+use crate::fanout::{Follow, Framing, From, OneReply, ToSend, Which};
 use crate::guard::Caller;
 use crate::metrics::Counted;
 use crate::params::Params;
@@ -109,15 +111,29 @@ enum Source {
 }
 
 impl Source {
-    /// What comes next, if there is something to send; nothing means that it is over.
-    async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+    /// What comes next, if there is something to send; nothing means that it is over. A connection may be lent.
+    async fn next(&mut self, connection: Option<&Arc<TcpStream>>) -> Result<Option<Bytes>, Error> {
         match self {
             Self::Reply(reply) => reply.next().await,
-            Self::Session { follow, is_from_now } => Ok(Some(match follow.next().await? {
-                Next::Frames(slice) => slice.bytes(),
-                Next::Live(cursor) if *is_from_now => format!(": live\nid: {cursor}\n\n").into(),
-                Next::Live(_) => Bytes::from_static(LIVE),
-            })),
+            Self::Session { follow, is_from_now } => {
+                let next = match connection {
+                    Some(connection) => follow.next_lending(connection).await?,
+                    None => follow.next().await?.into(),
+                };
+                Ok(Some(match next {
+                    ToSend::Frames(bytes) => bytes,
+                    ToSend::Live(cursor) if *is_from_now => format!(": live\nid: {cursor}\n\n").into(),
+                    ToSend::Live(_) => Bytes::from_static(LIVE),
+                }))
+            }
+        }
+    }
+
+    /// Takes a connection back, and gives what has to be sent before anything else.
+    fn recall(&mut self) -> Option<Bytes> {
+        match self {
+            Self::Session { follow, .. } => follow.recall(),
+            Self::Reply(_) => None,
         }
     }
 }
@@ -139,18 +155,20 @@ impl SseReader {
         HEADERS.into_iter().chain(own)
     }
 
-    /// What to send next; nothing means that the stream is over.
-    pub(crate) async fn next(&mut self) -> Option<Bytes> {
+    /// What to send next; nothing means that the stream is over. Until there is something, the connection may be written to
+    /// by others.
+    pub(crate) async fn next(&mut self, connection: Option<&Arc<TcpStream>>) -> Option<Bytes> {
         tokio::select! {
             biased;
             () = self.app.closing().cancelled() => None,
             // Before what there is to tell, of which there may always be more.
             beat = self.beat.changed() => {
                 let goes_on = beat.is_ok() && self.caller.is_welcome(&self.app);
-                goes_on.then(|| Bytes::from_static(HEARTBEAT))
+                // What is left of something else is as good a sign of life.
+                goes_on.then(|| self.source.recall().unwrap_or(Bytes::from_static(HEARTBEAT)))
             }
             // After an error the client comes back, and is told what there is to tell.
-            next = self.source.next() => next.ok().flatten(),
+            next = self.source.next(connection) => next.ok().flatten(),
         }
     }
 }
@@ -161,7 +179,7 @@ struct Frames(Pin<Box<dyn Stream<Item = Result<Bytes, std::convert::Infallible>>
 impl Frames {
     fn of(reader: SseReader) -> Self {
         let frames = futures_util::stream::unfold(reader, async |mut reader| {
-            let bytes = reader.next().await?;
+            let bytes = reader.next(None).await?;
             Some((Ok(bytes), reader))
         });
         Self(Box::pin(frames))
