@@ -15,11 +15,12 @@ use crate::model::{ChatModel, Reply};
 /// ```
 /// use recount_agent::Agent;
 /// use recount_agent::scripted::{AttentiveModel, ScriptedModel};
-/// use recount_message::Msg;
+/// use recount_message::{Msg, Role};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let parrot = AttentiveModel::new(|messages, _reply_id| {
-///     ScriptedModel::new().says(messages.last().map(Msg::text_or_empty).unwrap_or_default())
+///     let asked = messages.iter().rfind(|message| message.role() == Role::User);
+///     ScriptedModel::new().says(asked.map(Msg::text_or_empty).unwrap_or_default())
 /// });
 /// let agent = Agent::builder("Polly").model(parrot).build()?;
 /// assert_eq!(agent.reply(Msg::user("Alice", "Hello")).await?.text().as_deref(), Some("Hello"));
