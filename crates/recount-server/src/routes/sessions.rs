@@ -133,21 +133,19 @@ pub(super) async fn created(call: &Call, session: &Session) -> Answer {
 
 /// The answer to somebody who has changed a session. Those who follow the sessions are told as well.
 async fn announced(call: &Call, status: StatusCode, session: &Session, change: Change) -> Answer {
-    let row = session.info().await?;
-    let info = describe(&call.app, &row).await?;
+    let info = describe(&call.app, &session.info().await?).await?;
     call.app.news().tell(&call.caller.tenant, session.key().name(), change, Some(&info.to_json()));
-    Ok(json(status, with_usage(&call.app, session, &row, info).await?.to_json()))
+    Ok(json(status, with_usage(&call.app, session, info).await?.to_json()))
 }
 
 async fn answer(call: &Call, session: &Session) -> Answer {
-    let row = session.info().await?;
-    let info = describe(&call.app, &row).await?;
-    Ok(json(StatusCode::OK, with_usage(&call.app, session, &row, info).await?.to_json()))
+    let info = describe(&call.app, &session.info().await?).await?;
+    Ok(json(StatusCode::OK, with_usage(&call.app, session, info).await?.to_json()))
 }
 
-/// A session as whoever asks for it alone sees it. Lists leave the usage out, for which every message has to be looked at.
-async fn with_usage(app: &App, session: &Session, row: &SessionRow, mut info: Object) -> Result<Object, Error> {
-    let usage = app.usages().of(session, head_of(row)).await?;
+/// A session as whoever asks for it alone sees it. Lists leave the usage out, for which messages have to be looked at.
+async fn with_usage(app: &App, session: &Session, mut info: Object) -> Result<Object, Error> {
+    let usage = app.usages().of(session).await?;
     let mut tokens = Object::new();
     tokens.insert("input_tokens", usage.input_tokens);
     tokens.insert("output_tokens", usage.output_tokens);
@@ -201,7 +199,7 @@ pub(crate) async fn describe(app: &App, row: &SessionRow) -> Result<Object, Erro
     let (status, open) = status(app, &row.key).await?;
     let mut session = Object::new();
     session.insert("id", row.key.name());
-    session.insert("cursor", head_of(row).to_string());
+    session.insert("cursor", Cursor { epoch: row.epoch, seq: row.head }.to_string());
     let agent = about.get("agent").cloned().unwrap_or_else(|| Json::from(app.runs().default_agent()));
     session.insert("agent", agent);
     session.insert("title", field("title"));
@@ -211,10 +209,6 @@ pub(crate) async fn describe(app: &App, row: &SessionRow) -> Result<Object, Erro
     session.insert("status", status);
     session.insert("open", open);
     Ok(session)
-}
-
-fn head_of(row: &SessionRow) -> Cursor {
-    Cursor { epoch: row.epoch, seq: row.head }
 }
 
 /// What a session is doing, and the replies that are open.
