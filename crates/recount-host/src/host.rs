@@ -1,13 +1,13 @@
 //! The host, as programs use it.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use recount_log::storage::{OpenedReply, StateChange};
 use recount_log::{Appended, Cursor, Events, Log, RefusalReason, SessionKey};
 use recount_message::{AgentEvent, Event, Msg, UserInterruptEvent};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
@@ -17,14 +17,10 @@ use crate::error::{Error, PostError};
 use crate::options::{HostOptions, OnBusy, Posted};
 use crate::run::{self, Command};
 use crate::scan::may_be_input;
+use crate::shared::Shared;
 use crate::source::{AgentInfo, AgentSource};
-use crate::tally::{HostLoad, Tally};
+use crate::tally::HostLoad;
 
-/// The subject of the lease under which a host works on a session.
-pub const LEASE: &str = "run";
-
-/// So many commands may wait for a session's run.
-const COMMANDS: usize = 64;
 /// So often something is sent to a session's run that ends before it takes it. To send it twice is to send it once.
 const ATTEMPTS: usize = 3;
 
@@ -37,21 +33,6 @@ pub struct Host {
     shared: Arc<Shared>,
     /// Ends with the last handle. The runs themselves hold none.
     _life: Arc<Life>,
-}
-
-pub(crate) struct Shared {
-    pub(crate) log: Log,
-    pub(crate) agents: Arc<dyn AgentSource>,
-    pub(crate) options: HostOptions,
-    /// Nothing new is begun.
-    pub(crate) draining: watch::Sender<bool>,
-    /// Everything is left as it stands.
-    pub(crate) left: CancellationToken,
-    runs: Mutex<HashMap<SessionKey, mpsc::Sender<Command>>>,
-    /// How many runs there are.
-    count: watch::Sender<usize>,
-    /// What they are doing.
-    pub(crate) tally: Arc<Tally>,
 }
 
 struct Life(CancellationToken);
@@ -72,16 +53,7 @@ impl Host {
     pub async fn start(log: Log, agents: Arc<dyn AgentSource>, options: HostOptions) -> Result<Self, Error> {
         let hosting = log.hosting().await?;
         let left = CancellationToken::new();
-        let shared = Arc::new(Shared {
-            log,
-            agents,
-            options,
-            draining: watch::Sender::new(false),
-            left: left.clone(),
-            runs: Mutex::default(),
-            count: watch::Sender::new(0),
-            tally: Arc::default(),
-        });
+        let shared = Arc::new(Shared::new(log, agents, options, left.clone()));
         for session in hosting {
             shared.send(&session, Command::Wake).await;
         }
@@ -283,10 +255,9 @@ impl Host {
     /// somebody. What is not there yet then is left as it stands, and the next host goes on with it.
     pub async fn drain(&self, within: Duration) {
         self.shared.draining.send_replace(true);
-        let mut count = self.shared.count.subscribe();
-        let _ = tokio::time::timeout(within, count.wait_for(|count| *count == 0)).await;
+        let _ = tokio::time::timeout(within, self.shared.all_ended()).await;
         self.shared.left.cancel();
-        let _ = count.wait_for(|count| *count == 0).await;
+        self.shared.all_ended().await;
     }
 
     /// What it is doing right now.
@@ -315,55 +286,6 @@ impl Host {
 
     async fn is_hosting(&self, key: &SessionKey) -> Result<bool, Error> {
         Ok(self.open(key).await?.iter().any(|open| open.hosted))
-    }
-}
-
-impl Shared {
-    /// Sends a command to a session's run, which is begun if there is none.
-    pub(crate) async fn send(self: &Arc<Self>, key: &SessionKey, command: Command) {
-        let sender = {
-            let mut runs = self.lock();
-            match runs.get(key) {
-                Some(sender) if !sender.is_closed() => sender.clone(),
-                Some(_) | None => {
-                    let (sender, commands) = mpsc::channel(COMMANDS);
-                    runs.insert(key.clone(), sender.clone());
-                    self.count.send_modify(|count| *count += 1);
-                    tokio::spawn(run::go(Arc::clone(self), key.clone(), commands, sender.downgrade()));
-                    sender
-                }
-            }
-        };
-        // A run that ends without taking it drops it, and whoever waits for an answer is told.
-        let _ = sender.send(command).await;
-    }
-
-    fn has_run(&self, key: &SessionKey) -> bool {
-        self.lock().contains_key(key)
-    }
-
-    /// A run wants to end. It may not if somebody has sent it something.
-    pub(crate) fn leave(&self, key: &SessionKey, commands: &mpsc::Receiver<Command>) -> bool {
-        let mut runs = self.lock();
-        let is_last = commands.is_empty() && runs.get(key).is_none_or(|sender| sender.strong_count() == 1);
-        if is_last {
-            runs.remove(key);
-        }
-        is_last
-    }
-
-    /// A run ends, whatever was sent to it.
-    pub(crate) fn remove(&self, key: &SessionKey) {
-        self.lock().remove(key);
-    }
-
-    /// A run has ended.
-    pub(crate) fn ended(&self) {
-        self.count.send_modify(|count| *count = count.saturating_sub(1));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, mpsc::Sender<Command>>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

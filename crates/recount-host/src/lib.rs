@@ -41,6 +41,7 @@
 //!   message's reply begins in the commit that ends the one before it.
 //! - Confirmations, results from outside and interrupts are entries of the log. The log's writer decides which one comes
 //!   first; the run takes them from there, whoever wrote them.
+//! - Bytes that were uploaded to the log are shown to models wherever a message names them by their URL.
 //! - A hint is told to the model before it is asked the next time; an idle session wakes up for it.
 //! - A host that dies leaves nothing behind but the log. The next one ([`Host::start`]) goes on with what was under way.
 //! - One run per session: a lease says whose. A host that has lost it writes nothing more.
@@ -55,14 +56,16 @@ mod options;
 mod outbox;
 mod run;
 mod scan;
+mod shared;
 mod sink;
 mod source;
 mod spans;
 mod tally;
+mod uploads;
 
 pub use error::{Error, PostError};
-pub use host::{Host, LEASE};
-pub use options::{HostOptions, OnBusy, Posted};
+pub use host::Host;
+pub use options::{HostOptions, LEASE, OnBusy, Posted};
 pub use source::{AgentInfo, AgentSource, OneAgent, SourceError};
 pub use spans::SPANS;
 pub use tally::HostLoad;

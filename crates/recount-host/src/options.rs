@@ -5,6 +5,9 @@ use std::time::Duration;
 use recount_agent::OnRestart;
 use recount_log::Cursor;
 
+/// The subject of the lease under which a host works on a session.
+pub const LEASE: &str = "run";
+
 /// How a host works.
 ///
 /// ```

@@ -86,6 +86,21 @@ impl Traces {
     }
 }
 
+/// The span of an operation, as OpenTelemetry's conventions for agents name them. What is only known later is empty.
+macro_rules! operation_span {
+    ($operation:literal, $kind:literal, $of:expr, $($fields:tt)*) => {
+        info_span!(
+            target: SPANS, parent: None, $operation,
+            otel.name = format!("{} {}", $operation, $of),
+            otel.kind = $kind,
+            gen_ai.operation.name = $operation,
+            "error.type" = Empty,
+            otel.status_code = Empty,
+            $($fields)*
+        )
+    };
+}
+
 /// Watches an agent's work.
 #[derive(Debug)]
 pub(crate) struct Watching {
@@ -99,17 +114,14 @@ pub(crate) struct Watching {
 impl Middleware for Watching {
     fn reply<'a>(&'a self, work: &'a mut Work, next: Next<'a>) -> BoxFuture<'a, Ending> {
         let Self { session, reply_id, agent, traces } = self;
-        let span = info_span!(
-            target: SPANS, parent: None, "invoke_agent",
-            otel.name = format!("invoke_agent {agent}"),
-            otel.kind = "internal",
-            gen_ai.operation.name = "invoke_agent",
+        let span = operation_span!(
+            "invoke_agent",
+            "internal",
+            agent,
             gen_ai.agent.name = agent,
             gen_ai.conversation.id = session,
             recount.reply.id = reply_id,
             recount.outcome = Empty,
-            "error.type" = Empty,
-            otel.status_code = Empty,
         );
         traces.begin(reply_id, &span);
         tracing::info!(session, reply = reply_id, agent, "a run begins");
@@ -134,11 +146,10 @@ impl Middleware for Watching {
 
     fn model_call<'a>(&'a self, work: &'a mut Work, request: Request, next: Next<'a>) -> BoxFuture<'a, CallOutcome> {
         let model = request.model.name().to_owned();
-        let span = info_span!(
-            target: SPANS, parent: None, "chat",
-            otel.name = format!("chat {model}"),
-            otel.kind = "client",
-            gen_ai.operation.name = "chat",
+        let span = operation_span!(
+            "chat",
+            "client",
+            model,
             gen_ai.request.model = model,
             gen_ai.provider.name = Empty,
             gen_ai.response.model = Empty,
@@ -147,8 +158,6 @@ impl Middleware for Watching {
             gen_ai.usage.input_tokens = Empty,
             gen_ai.usage.output_tokens = Empty,
             recount.requests = Empty,
-            "error.type" = Empty,
-            otel.status_code = Empty,
         );
         self.traces.in_work(&span);
         let told = span.clone();
@@ -164,15 +173,12 @@ impl Middleware for Watching {
 
     fn acting<'a>(&'a self, act: Act, next: Next<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let name = act.tool.spec().name.clone();
-        let span = info_span!(
-            target: SPANS, parent: None, "execute_tool",
-            otel.name = format!("execute_tool {name}"),
-            otel.kind = "internal",
-            gen_ai.operation.name = "execute_tool",
+        let span = operation_span!(
+            "execute_tool",
+            "internal",
+            name,
             gen_ai.tool.name = name,
             gen_ai.tool.call.id = act.context.call_id(),
-            "error.type" = Empty,
-            otel.status_code = Empty,
         );
         self.traces.in_work(&span);
         let told = span.clone();

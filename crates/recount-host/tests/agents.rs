@@ -258,3 +258,19 @@ fn the_page_has_every_key() {
         }
     }
 }
+
+/// A server that never says anything is waited for by who needs it, and by nobody else.
+#[tokio::test]
+async fn an_agent_does_not_wait_for_the_servers_of_another_one() {
+    let known = agents(
+        "[agents.slow]\nmodel = \"demo\"\n[agents.slow.mcp.silent]\ncommand = \"sleep\"\nargs = [\"600\"]\n\
+         [agents.quick]\nmodel = \"demo\"\n",
+    );
+    let session = session();
+    let slow = known.build("slow", &session);
+    tokio::select! {
+        biased;
+        _ = slow => panic!("it was waited for"),
+        built = known.build("quick", &session) => drop(built.unwrap()),
+    }
+}

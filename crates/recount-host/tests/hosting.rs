@@ -24,3 +24,5 @@ mod posting;
 mod several;
 #[path = "hosting/stopping.rs"]
 mod stopping;
+#[path = "hosting/uploads.rs"]
+mod uploads;

@@ -4,6 +4,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use recount_message::{Event, EventKind, Outcome, Reason};
+
+use crate::replies::is_repetition;
 use crate::storage::{SessionRow, StateChange, Upload};
 use crate::{Cursor, Error, Events, Lease, LeaseRequest, SessionKey};
 
@@ -172,6 +175,36 @@ pub struct Ignored {
     pub message: String,
     /// Whether it is an entry nevertheless. One for a reply that has ended, or a message that is there, is not.
     pub is_written: bool,
+}
+
+impl Ignored {
+    /// What is told of an event of a batch that was folded, if it changes no message.
+    ///
+    /// The fold has nothing against an event that lists nothing, nor against one of an unknown type that names no reply. Who
+    /// sends one has hardly meant it, and is told too.
+    pub fn of(index: usize, event: &Event<'_>, outcome: &Outcome) -> Option<Self> {
+        let (reason, message) = match (outcome.reason(), &event.kind) {
+            (Some(reason), _) => (reason.code(), reason.to_string()),
+            (None, EventKind::Unknown(kind)) => {
+                let reason = Reason::UnknownType(kind.type_name.to_string());
+                (reason.code(), reason.to_string())
+            }
+            (None, kind) => ("empty", format!("`{}` is empty", empty_list(kind)?)),
+        };
+        Some(Self { index, event_id: event.id.to_string(), reason, message, is_written: !is_repetition(outcome) })
+    }
+}
+
+/// The list of an event that is all about what it lists, if there is nothing in it.
+fn empty_list(kind: &EventKind<'_>) -> Option<&'static str> {
+    let (name, is_empty) = match kind {
+        EventKind::RequireUserConfirm(kind) => ("tool_calls", kind.tool_calls.is_empty()),
+        EventKind::RequireExternalExecution(kind) => ("tool_calls", kind.tool_calls.is_empty()),
+        EventKind::UserConfirmResult(kind) => ("confirm_results", kind.confirm_results.is_empty()),
+        EventKind::ExternalExecutionResult(kind) => ("execution_results", kind.execution_results.is_empty()),
+        _ => return None,
+    };
+    is_empty.then_some(name)
 }
 
 /// What joining deltas has changed.

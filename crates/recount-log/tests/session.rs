@@ -145,6 +145,31 @@ async fn a_reply_that_has_ended_takes_nothing_more() {
 }
 
 #[tokio::test]
+async fn what_says_nothing_is_written_and_told() {
+    let (_log, session) = session("chat").await;
+    let (id, open, _) = waiting();
+    session.append(&open).await.unwrap();
+    for (text, reason) in [
+        (r#"{"type":"TEXT_BLOK_START","id":"e1","block_id":"b"}"#.to_owned(), "unknown_type"),
+        (format!(r#"{{"type":"TEXT_BLOK_START","id":"e2","reply_id":"{id}"}}"#), "unknown_type"),
+        (format!(r#"{{"type":"USER_CONFIRM_RESULT","id":"e3","reply_id":"{id}","confirm_results":[]}}"#), "empty"),
+        (
+            format!(r#"{{"type":"EXTERNAL_EXECUTION_RESULT","id":"e4","reply_id":"{id}","execution_results":[]}}"#),
+            "empty",
+        ),
+    ] {
+        let event = Event::from_json(&text).unwrap();
+        let told = session.append(&event).await.unwrap();
+        assert_eq!((told.written, told.ignored.len()), (1, 1), "{text}");
+        assert_eq!((told.ignored[0].reason, told.ignored[0].is_written), (reason, true), "{text}");
+        let again = session.append(&event).await.unwrap();
+        assert_eq!((again.written, again.duplicates, again.ignored), (0, 1, Vec::new()));
+    }
+    let signal = Event::from_json(r#"{"type":"CUSTOM","name":"progress","value":{"done":3}}"#).unwrap();
+    assert_eq!(session.append(&signal).await.unwrap().ignored, Vec::new());
+}
+
+#[tokio::test]
 async fn a_lease_that_was_taken_over_lets_nothing_through() {
     let (_log, session) = session("chat").await;
     let first = session.lease(LeaseRequest::new("reply", "run 1")).await.unwrap();

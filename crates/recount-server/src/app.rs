@@ -37,6 +37,8 @@ struct Shared {
     usages: Usages,
     /// Sessions that are known to exist. They are removed by this process alone.
     existing: Mutex<HashSet<SessionKey>>,
+    /// Held by who changes what is said about a session, from reading it to writing it.
+    changing: tokio::sync::Mutex<()>,
     /// Changes whenever readers that hear nothing should hear something.
     heartbeat: watch::Sender<()>,
     /// Readers end when this is cancelled.
@@ -65,6 +67,7 @@ impl App {
             feeds,
             usages: Usages::default(),
             existing: Mutex::default(),
+            changing: tokio::sync::Mutex::default(),
             heartbeat: watch::Sender::new(()),
             closing: CancellationToken::new(),
             is_draining: AtomicBool::new(false),
@@ -114,6 +117,10 @@ impl App {
 
     pub(crate) fn usages(&self) -> &Usages {
         &self.0.usages
+    }
+
+    pub(crate) fn changing(&self) -> &tokio::sync::Mutex<()> {
+        &self.0.changing
     }
 
     pub(crate) fn heartbeat(&self) -> &watch::Sender<()> {

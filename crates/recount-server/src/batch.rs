@@ -1,5 +1,7 @@
 //! Events that come by POST.
 
+use std::collections::HashSet;
+
 use recount_dialect::{Dialect, StreamReader};
 use recount_host::Error as HostError;
 use recount_log::storage::StateChange;
@@ -168,12 +170,13 @@ fn translate(dialect: Dialect, kept: &Object, lines: &[Line<'_>]) -> Result<Tran
     };
     let seen = kept.get("seen").and_then(Json::to_list).unwrap_or_default();
     let mut seen: Vec<String> = seen.iter().filter_map(Json::to_text).collect();
+    let mut marks: HashSet<String> = seen.iter().cloned().collect();
     let mut translated = Translated { events: Vec::new(), places: Vec::new(), known: 0, state: Object::new() };
     for line in lines {
         let text =
             std::str::from_utf8(line.text).map_err(|_| Problem::bad("the line is no UTF-8").at_line(line.number))?;
         let mark = mark_of(text);
-        if seen.contains(&mark) {
+        if marks.contains(&mark) {
             translated.known += 1;
             continue;
         }
@@ -182,6 +185,7 @@ fn translate(dialect: Dialect, kept: &Object, lines: &[Line<'_>]) -> Result<Tran
             // It is for the session's own agent, which knows by its id whether it has it.
             Some(hint) => vec![hint],
             None => {
+                marks.insert(mark.clone());
                 seen.push(mark);
                 reader.push(text).map_err(|error| Problem::decode(&error).at_line(line.number))?
             }

@@ -109,7 +109,7 @@ fn needed(method: &Method, path: &str) -> Scope {
     }
 }
 
-/// The host that a client means, without the port.
+/// The host that a client means, with the port where it names one.
 fn host_of<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
     headers
         .get(header::HOST)

@@ -14,9 +14,10 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use recount_host::HostLoad;
-use recount_log::Commit;
+use recount_log::{Appended, Commit};
 
 use crate::fanout::Feeds;
+use crate::problem::Problem;
 use crate::watch::name_of;
 
 /// What the service counts.
@@ -29,12 +30,9 @@ pub(crate) struct Metrics {
     /// Connections that are open.
     pub(crate) connections: Gauge,
     failed_logins: Counter,
-    /// Events that were posted and written.
-    pub(crate) written: Counter,
-    /// Events that were posted and known already.
-    pub(crate) duplicates: Counter,
-    /// Inputs that were refused.
-    pub(crate) refused: Counter,
+    written: Counter,
+    duplicates: Counter,
+    refused: Counter,
     /// User messages that were taken.
     pub(crate) messages: Counter,
     sessions: Gauge,
@@ -174,6 +172,20 @@ impl Metrics {
         self.durations.get_or_create(&asked).observe(took.as_secs_f64());
         let Asked { method, route } = asked;
         self.answers.get_or_create(&Answer { method, route, status: status.as_u16() }).inc();
+    }
+
+    /// Events were posted, and this has become of them.
+    pub(crate) fn posted(&self, outcome: Result<&Appended, &Problem>) {
+        match outcome {
+            Ok(appended) => {
+                self.written.inc_by(appended.written as u64);
+                self.duplicates.inc_by(appended.duplicates as u64);
+            }
+            Err(problem) if problem.is_about_input() => {
+                self.refused.inc();
+            }
+            Err(_) => {}
+        }
     }
 
     /// Somebody came without a token that is known.

@@ -110,7 +110,7 @@ async fn report(app: &App, activity: &Activity) {
     let Some(change) = changes.last() else { return };
     let session = app.log().session(activity.session.clone());
     let Ok(row) = session.info().await else { return };
-    let Ok(info) = sessions::describe(app, row).await else { return };
+    let Ok(info) = sessions::describe(app, &row).await else { return };
     app.news().tell(activity.session.tenant(), activity.session.name(), change, Some(&info.to_json()));
 }
 

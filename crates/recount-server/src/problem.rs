@@ -20,6 +20,8 @@ pub(crate) struct Problem {
 
 /// The kind of a problem with what is there already.
 const EXISTS: &str = "exists";
+/// The kind of a problem with an input that does not fit.
+const REFUSED: &str = "refused";
 
 /// The media type of problems.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
@@ -104,6 +106,11 @@ impl Problem {
         self.kind == EXISTS
     }
 
+    /// Whether an input was late, doubled or foreign.
+    pub(crate) fn is_about_input(&self) -> bool {
+        self.kind == REFUSED
+    }
+
     pub(crate) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
         &self.headers
     }
@@ -131,7 +138,7 @@ impl Problem {
             Error::SessionExists(key) => Self::conflict(EXISTS, format!("there is a session `{}` already", key.name())),
             Error::Refused(refusal) => {
                 let line = lines.get(refusal.index).copied().unwrap_or(refusal.index + 1);
-                Self::conflict("refused", refusal.to_string())
+                Self::conflict(REFUSED, refusal.to_string())
                     .with("reason", refusal.reason.as_str())
                     .with("id", refusal.event_id.as_str())
                     .at_line(line)
@@ -164,7 +171,7 @@ impl Problem {
         Self::new(StatusCode::GONE, "gap", detail).with("reason", reason)
     }
 
-    /// The log has moved on.
+    /// A text that is no cursor.
     pub(crate) fn bad_cursor(field: &str, text: &str) -> Self {
         Self::bad_field(field, format!("{text:?} is no cursor: expected two numbers with a dot between them"))
     }
@@ -172,7 +179,7 @@ impl Problem {
 
 fn title(kind: &'static str, status: StatusCode) -> &'static str {
     match kind {
-        "refused" => "The input does not fit what the reply waits for",
+        REFUSED => "The input does not fit what the reply waits for",
         "moved" => "The session has moved on",
         "gap" => "The cursor cannot be continued",
         "no_agent" => "There is no such agent",

@@ -106,7 +106,10 @@ pub struct Tokens {
 
 #[derive(Debug, Default)]
 struct Known {
+    /// The file as it was last read; nothing where there is none.
     stamp: Option<Stamp>,
+    /// There has been a file. One that is removed while the service runs does not open it.
+    are_required: bool,
     by_hash: HashMap<String, TokenInfo>,
 }
 
@@ -130,7 +133,7 @@ impl Tokens {
 
     /// Whether everybody needs one.
     pub fn are_required(&self) -> bool {
-        self.known().stamp.is_some()
+        self.known().are_required
     }
 
     /// What is known of a token.
@@ -144,7 +147,7 @@ impl Tokens {
         let known = self.known();
         match id {
             Some(id) => known.by_hash.values().any(|token| token.id == id),
-            None => known.stamp.is_none(),
+            None => !known.are_required,
         }
     }
 
@@ -230,8 +233,8 @@ impl Tokens {
         if stamp != known.stamp {
             let tokens = fs::read_to_string(path).map(|text| read(&text)).unwrap_or_default();
             known.by_hash = tokens.into_iter().map(|token| (token.hash.clone(), token)).collect();
-            // A file that was removed while the service runs does not open it.
-            known.stamp = stamp.or(known.stamp);
+            known.are_required |= stamp.is_some();
+            known.stamp = stamp;
         }
         known
     }

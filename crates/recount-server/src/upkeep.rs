@@ -62,7 +62,7 @@ pub(crate) async fn expire(app: &App, now: Timestamp) -> Result<usize, Error> {
             match app.log().session(key.clone()).delete().await {
                 Ok(()) => removed += 1,
                 // Somebody was first.
-                Err(Error::UnknownSession(_)) => {}
+                Err(Error::UnknownSession(_)) => continue,
                 Err(error) => return Err(error),
             }
             app.forget(&key);

@@ -1,7 +1,7 @@
 //! How many tokens a session has taken.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use recount_log::storage::{Show, View};
 use recount_log::{Cursor, Error, Session, SessionKey};
@@ -10,45 +10,109 @@ use recount_message::{Msg, Usage};
 /// Totals of sessions, as they were last counted.
 #[derive(Debug, Default)]
 pub(crate) struct Usages {
-    counted: Mutex<HashMap<SessionKey, (Cursor, Usage)>>,
+    totals: Mutex<HashMap<SessionKey, Total>>,
+}
+
+/// What a session had taken at a cursor.
+#[derive(Debug, Clone)]
+struct Total {
+    at: Cursor,
+    usage: Usage,
+    /// All messages before this place were complete then. They are not looked at again.
+    settled_before: u64,
+    settled: Usage,
 }
 
 /// How many totals are remembered.
 const KEPT: usize = 4_096;
 /// How many messages are read at once.
-const PAGE: usize = 256;
+const PAGE: usize = 64;
 
 impl Usages {
     /// The tokens of all complete messages of a session at its head.
-    pub(crate) async fn of(&self, session: &Session, head: Cursor) -> Result<Usage, Error> {
-        if let Some((at, usage)) = self.counted().get(session.key())
-            && *at == head
-        {
-            return Ok(usage.clone());
-        }
+    pub(crate) async fn of(&self, session: &Session) -> Result<Usage, Error> {
         let key = session.key().clone();
-        let usage = session.log().look(move |view| count(view, &key)).await?;
-        let mut counted = self.counted();
-        if counted.len() >= KEPT {
-            counted.clear();
+        let known = self.totals().get(&key).cloned();
+        let total = session.log().look(move |view| count(view, &key, known)).await?;
+        let usage = total.usage.clone();
+        let mut totals = self.totals();
+        if totals.len() >= KEPT {
+            totals.clear();
         }
-        counted.insert(session.key().clone(), (head, usage.clone()));
+        totals.insert(session.key().clone(), total);
         Ok(usage)
     }
 
-    fn counted(&self) -> std::sync::MutexGuard<'_, HashMap<SessionKey, (Cursor, Usage)>> {
-        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    fn totals(&self) -> MutexGuard<'_, HashMap<SessionKey, Total>> {
+        self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn count(view: &dyn View, key: &SessionKey) -> Result<Usage, Error> {
-    let mut total = Usage::new(0, 0);
-    let mut before = u64::MAX;
-    loop {
+/// Counts on from what was counted before.
+fn count(view: &dyn View, key: &SessionKey, known: Option<Total>) -> Result<Total, Error> {
+    let row = view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
+    let at = Cursor { epoch: row.epoch, seq: row.head };
+    let (from, mut settled) = match known {
+        Some(known) if known.at == at => return Ok(known),
+        Some(known) if known.at.epoch == at.epoch => (known.settled_before, known.settled),
+        _ => (0, Usage::new(0, 0)),
+    };
+    let oldest_open = view.opened(key)?.iter().map(|reply| reply.place).min();
+    let settled_before = oldest_open.unwrap_or(row.head + 1);
+    let (mut rest, mut before) = (Usage::new(0, 0), u64::MAX);
+    while before > from {
         let page = view.finished(key, before, Show::All, PAGE)?;
-        let Some(oldest) = page.first() else { return Ok(total) };
-        before = oldest.place;
-        let of_page = page.iter().filter_map(|message| Msg::from_json(&message.body).ok()?.usage().cloned());
-        total = of_page.chain([total]).sum();
+        for message in page.iter().filter(|message| message.place >= from) {
+            if let Some(usage) = Msg::from_json(&message.body).ok().as_ref().and_then(Msg::usage) {
+                let sum = if message.place < settled_before { &mut settled } else { &mut rest };
+                *sum += usage;
+            }
+        }
+        before = page.first().map_or(0, |oldest| oldest.place);
+    }
+    Ok(Total { at, usage: [settled.clone(), rest].into_iter().sum(), settled_before, settled })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use recount_log::Log;
+    use recount_message::{AgentEvent, ReplyEnd, ReplyWriter, Stamps};
+
+    use super::*;
+
+    /// A reply that takes a token, without its end, and its end.
+    fn reply() -> (Vec<AgentEvent>, AgentEvent) {
+        let mut events = Vec::new();
+        let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Friday");
+        reply.model_call("m");
+        reply.end_model_call(Some(Usage::new(1, 0)));
+        reply.end(ReplyEnd::completed());
+        let end = events.pop().unwrap();
+        (events, end)
+    }
+
+    #[tokio::test]
+    async fn replies_count_when_they_end_in_whatever_order() {
+        let log = Log::in_memory();
+        let session = log.create("s".parse().unwrap()).await.unwrap();
+        let usages = Usages::default();
+        let counted = async || usages.of(&session).await.unwrap().input_tokens;
+        let (first, first_end) = reply();
+        session.append(&first).await.unwrap();
+        assert_eq!(counted().await, 0);
+        for number in 1..=3 {
+            let (other, end) = reply();
+            session.append(&other).await.unwrap();
+            assert_eq!(counted().await, number - 1);
+            session.append(&end).await.unwrap();
+            assert_eq!(counted().await, number);
+        }
+        session.append(&first_end).await.unwrap();
+        assert_eq!((counted().await, counted().await), (4, 4));
+        let (last, end) = reply();
+        session.append(&last).await.unwrap();
+        session.append(&end).await.unwrap();
+        assert_eq!((counted().await, Usages::default().of(&session).await.unwrap().input_tokens), (5, 5));
     }
 }

@@ -127,11 +127,7 @@ impl ModelSession {
             let taken = self.takes(event);
             let outcome = self.fold.apply(event);
             let is_over = matches!(&outcome, Outcome::Ignored(Reason::ReplyEnded(_) | Reason::MessageExists(_)));
-            if let Some(reason) = outcome.reason() {
-                let (reason, message) = (reason.code(), reason.to_string());
-                let event_id = event.id.to_string();
-                ignored.push(Ignored { index, event_id, reason, message, is_written: !is_over });
-            }
+            ignored.extend(Ignored::of(index, event, &outcome));
             if !is_over {
                 self.taken.extend(taken);
                 self.entries.push(event.clone());

@@ -1,10 +1,12 @@
-//! A model that answers as a script says, for tests.
+//! Models that answer as a script says, for tests.
 
 mod answer;
+mod attentive;
 mod gate;
 mod play;
 
 pub use answer::{Answer, Piece};
+pub use attentive::AttentiveModel;
 pub use gate::Gate;
 
 use std::collections::VecDeque;
@@ -17,6 +19,9 @@ use recount_model::format::ToolChoice;
 
 use crate::BoxFuture;
 use crate::model::{ChatModel, Reply};
+
+/// What a model is called that was given no name.
+const NAME: &str = "scripted";
 
 /// A model that answers as a script says, and remembers what it was asked. Clones are the same model.
 ///
@@ -70,7 +75,7 @@ impl Default for ScriptedModel {
 impl ScriptedModel {
     /// A model that has nothing to say. One that is asked more often than its script has answers fails.
     pub fn new() -> Self {
-        Self { name: "scripted".to_owned(), script: Arc::default() }
+        Self { name: NAME.to_owned(), script: Arc::default() }
     }
 
     /// The name under which its calls are announced; `scripted` if none is given.

@@ -16,7 +16,7 @@ use recount_message::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::looker::Looker;
+use crate::looker::looker;
 use crate::support::{careful, echo, folded, say};
 
 /// A clock that a test sets.
@@ -125,7 +125,7 @@ async fn what_a_helper_asks_expires_too() {
     let hand = Hand::new();
     let model = ScriptedModel::new().calls("research", r#"{"task": "Look."}"#).then().says("Nobody was there.");
     let helper = || {
-        let model = Looker { rounds: vec![vec![("h1", "look", "{}")]], says: "I could not look." };
+        let model = looker(vec![vec![("h1", "look", "{}")]], "I could not look.");
         Agent::builder("Helper").model(model).tool(echo("look")).confirm_within(Duration::from_secs(60))
     };
     let agent =

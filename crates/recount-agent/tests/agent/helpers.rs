@@ -12,7 +12,7 @@ use recount_message::{
     UserConfirmResultEvent, UserInterruptEvent,
 };
 
-use crate::looker::Looker;
+use crate::looker::looker;
 use crate::support::{Kept, agent, drain, echo, elsewhere, say};
 
 const TASK: &str = r#"{"task": "Find out."}"#;
@@ -20,7 +20,7 @@ const TASK: &str = r#"{"task": "Find out."}"#;
 /// An agent with a helper that has to ask before it does anything.
 fn helped(model: &ScriptedModel) -> AgentBuilder {
     let helper = || {
-        let model = Looker { rounds: vec![vec![("h1", "look", "{}")]], says: "It is 42." };
+        let model = looker(vec![vec![("h1", "look", "{}")]], "It is 42.");
         Agent::builder("Helper").model(model).tool(echo("look")).runtime_state(None)
     };
     agent(model).tool(SubAgent::new("research", "Finds something out.", helper))
@@ -266,11 +266,11 @@ async fn a_dropped_stream_ends_both() {
 #[tokio::test]
 async fn a_helper_may_be_helped() {
     let innermost = || {
-        let model = Looker { rounds: vec![vec![("i1", "look", "{}")]], says: "Deep down it is 42." };
+        let model = looker(vec![vec![("i1", "look", "{}")]], "Deep down it is 42.");
         Agent::builder("Innermost").model(model).tool(echo("look")).runtime_state(None)
     };
     let helper = move || {
-        let model = Looker { rounds: vec![vec![("h1", "dig", TASK)]], says: "They say 42." };
+        let model = looker(vec![vec![("h1", "dig", TASK)]], "They say 42.");
         let dig = SubAgent::new("dig", "Digs.", innermost);
         Agent::builder("Helper").model(model).tool(dig).runtime_state(None)
     };
@@ -354,7 +354,7 @@ async fn a_helper_waits_on_for_an_answer_that_it_takes() {
         times: u8,
     }
     let helper = || {
-        let model = Looker { rounds: vec![vec![("h1", "wave", r#"{"times": 1}"#)]], says: "Waved." };
+        let model = looker(vec![vec![("h1", "wave", r#"{"times": 1}"#)]], "Waved.");
         let wave = recount_agent::tool::FunctionTool::new("wave", "Waves.", |wave: Times| async move {
             Ok(format!("{} times", wave.times))
         });

@@ -12,7 +12,7 @@ use recount_message::{
 
 use crate::laws;
 use crate::log::Log;
-use crate::model::{self, Summariser};
+use crate::model;
 use crate::presentable::presentable;
 use crate::random::Random;
 use crate::tools::{Runs, toolkit};
@@ -119,7 +119,7 @@ fn build(log: &Log, runs: &Runs, model: &ScriptedModel, limits: Limits, is_new: 
         .max_iterations(iterations)
         .max_retries(retries)
         .stop_on_reject(stop_on_reject)
-        .compression(Compression::new(window).by(Summariser))
+        .compression(Compression::new(window).by(model::summariser()))
         .tool_result_limit(result_limit)
         .max_images(images)
         .stamps(Stamps::default())

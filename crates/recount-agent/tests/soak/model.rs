@@ -1,10 +1,9 @@
 //! Random answers.
 
-use recount_agent::scripted::{Answer, Piece, ScriptedModel};
-use recount_agent::{BoxFuture, ChatModel, Reply};
-use recount_message::{DataBlock, ErrorType, Msg, Object};
-use recount_model::client::{CallOptions, CallOutcome};
-use recount_model::decode::{CallEnd, CallError, CallErrorKind, Finish};
+use recount_agent::ChatModel;
+use recount_agent::scripted::{Answer, AttentiveModel, Piece, ScriptedModel};
+use recount_message::{DataBlock, ErrorType, Object};
+use recount_model::decode::{CallError, CallErrorKind};
 
 use crate::random::Random;
 use crate::tools::NAMES;
@@ -13,36 +12,14 @@ use crate::tools::NAMES;
 const INPUTS: &[&str] = &["{}", "{}", r#"{"x":"1"}"#, r#"{"x":1}"#, "", r#"{"x": "bro"#, "[1]", "nonsense"];
 
 /// A model that summarises whatever it is shown, or does not. Whether it does follows from how much that is.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Summariser;
-
-impl ChatModel for Summariser {
-    fn name(&self) -> &'static str {
-        "summariser"
-    }
-
-    fn call<'a>(
-        &'a self,
-        messages: &'a [Msg],
-        _options: &'a CallOptions,
-        reply: &'a mut Reply,
-    ) -> BoxFuture<'a, CallOutcome> {
-        Box::pin(async move {
-            reply.model_call("summariser");
-            tokio::task::yield_now().await;
-            let length: usize = messages.iter().map(|message| message.text_or_empty().len()).sum();
-            let end = if length.is_multiple_of(5) {
-                let error =
-                    CallError::new(CallErrorKind::Provider, ErrorType::Upstream, "the summary fails on purpose");
-                CallEnd::failed(error, false)
-            } else {
-                reply.text("It was said before.");
-                CallEnd::answered(Finish::Stop, None, true)
-            };
-            end.end_model_call(reply);
-            CallOutcome::new(end, "mine/summariser")
-        })
-    }
+pub(crate) fn summariser() -> impl ChatModel {
+    AttentiveModel::new(|messages, _| {
+        let length: usize = messages.iter().map(|message| message.text_or_empty().len()).sum();
+        match length % 5 {
+            0 => ScriptedModel::new().fails("the summary fails on purpose"),
+            _ => ScriptedModel::new().says("It was said before."),
+        }
+    })
 }
 
 pub(crate) fn script(random: &mut Random) -> ScriptedModel {

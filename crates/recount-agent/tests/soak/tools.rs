@@ -11,7 +11,7 @@ use recount_message::{DataBlock, Object};
 
 use crate::ON_PURPOSE;
 use crate::log::Log;
-use crate::looker::Looker;
+use crate::looker::looker;
 
 /// The tools, and one that there is not. What they do is in their names.
 pub(crate) const NAMES: &[&str] = &[
@@ -76,7 +76,7 @@ fn helper(log: &Log, runs: &Runs) -> SubAgent {
     let innermost = {
         let tool = tool.clone();
         SubAgent::new("innermost", "Helps the helper.", move || {
-            let model = Looker { rounds: vec![vec![("i1", "asks", "{}")]], says: "Helped the helper." };
+            let model = looker(vec![vec![("i1", "asks", "{}")]], "Helped the helper.");
             Agent::builder("Innermost").model(model).tool(tool("asks"))
         })
     };
@@ -85,7 +85,7 @@ fn helper(log: &Log, runs: &Runs) -> SubAgent {
             vec![("h1", "slow_concurrently", "{}"), ("h2", "asks_concurrently", "{}")],
             vec![("h3", "innermost", r#"{"task": "Help."}"#)],
         ];
-        let model = Looker { rounds, says: "Helped." };
+        let model = looker(rounds, "Helped.");
         let tools = ["slow_concurrently", "asks_concurrently"].map(&tool);
         let agent = Agent::builder("Helper").model(model).tool(innermost.clone());
         tools.into_iter().fold(agent, recount_agent::AgentBuilder::tool)

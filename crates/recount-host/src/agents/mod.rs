@@ -36,13 +36,13 @@ mod names;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use recount_agent::mcp::McpServer;
 use recount_agent::tool::ToolSource;
 use recount_agent::{AgentBuilder, BoxFuture};
 use recount_log::SessionKey;
-use tokio::sync::Mutex;
+use tokio::sync::OnceCell;
 
 use build::Plan;
 pub use choice::Choice;
@@ -73,8 +73,10 @@ pub struct Agents {
     base: PathBuf,
     environment: Environment,
     /// The MCP servers that run, by agent. They are shared by its sessions.
-    servers: Mutex<HashMap<String, Vec<Arc<McpServer>>>>,
+    servers: Mutex<HashMap<String, Arc<OnceCell<Servers>>>>,
 }
+
+type Servers = Vec<Arc<McpServer>>;
 
 impl Agents {
     /// The agents of a configuration, whose relative paths begin at `base`.
@@ -153,13 +155,10 @@ impl Agents {
     /// What is the matter with the MCP servers of an agent and of those who help it, each in a sentence. Those that were
     /// not needed yet are well.
     pub fn troubles(&self, name: &str) -> Vec<String> {
-        let running = self.servers.try_lock();
-        let servers = running.as_ref().ok().and_then(|running| running.get(name));
         let told = |server: &Arc<McpServer>| {
             server.trouble().map(|why| format!("the MCP server `{}` is not running: {why}", server.name()))
         };
-        let mut troubles: Vec<String> = servers.into_iter().flatten().filter_map(told).collect();
-        drop(running);
+        let mut troubles: Vec<String> = self.running(name).iter().flatten().filter_map(told).collect();
         for helper in self.config(name).map(|config| config.helpers).unwrap_or_default() {
             troubles.extend(self.troubles(&helper));
         }
@@ -170,23 +169,31 @@ impl Agents {
         look(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The MCP servers of an agent, started where they are not yet.
-    async fn servers(&self, name: &str, config: &AgentConfig) -> Result<Vec<Arc<McpServer>>, SourceError> {
-        let mut running = self.servers.lock().await;
-        if let Some(servers) = running.get(name) {
-            return Ok(servers.clone());
-        }
-        let mut servers = Vec::with_capacity(config.mcp.len());
-        for (server, config) in &config.mcp {
-            let unfit = |error: recount_agent::mcp::McpError| unfit(name, error.to_string());
-            servers.push(McpServer::start(server, config.clone()).map_err(unfit)?);
-        }
-        for server in &servers {
-            // One that cannot be started is tried again and again, and takes no other tool with it.
-            server.settled().await;
-        }
-        running.insert(name.to_owned(), servers.clone());
-        Ok(servers)
+    /// The MCP servers of an agent, started where they are not yet. Nobody else waits for them.
+    async fn servers(&self, name: &str, config: &AgentConfig) -> Result<Servers, SourceError> {
+        let cell = Arc::clone(self.cells().entry(name.to_owned()).or_default());
+        let start = async || {
+            let mut servers = Vec::with_capacity(config.mcp.len());
+            for (server, config) in &config.mcp {
+                let unfit = |error: recount_agent::mcp::McpError| unfit(name, error.to_string());
+                servers.push(McpServer::start(server, config.clone()).map_err(unfit)?);
+            }
+            for server in &servers {
+                // One that cannot be started is tried again and again, and takes no other tool with it.
+                server.settled().await;
+            }
+            Ok(servers)
+        };
+        cell.get_or_try_init(start).await.cloned()
+    }
+
+    /// The MCP servers of an agent, if they were started.
+    fn running(&self, name: &str) -> Option<Servers> {
+        self.cells().get(name).and_then(|cell| cell.get().cloned())
+    }
+
+    fn cells(&self) -> MutexGuard<'_, HashMap<String, Arc<OnceCell<Servers>>>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -209,11 +216,9 @@ impl Agents {
 impl AgentSource for Agents {
     fn agents(&self) -> Vec<AgentInfo> {
         let known = self.read(<[_]>::to_vec);
-        let running = self.servers.try_lock();
         let infos = known.into_iter().map(|(name, config)| {
-            let servers = running.as_ref().ok().and_then(|running| running.get(&name));
             let mut tools = config.tool_names();
-            match servers {
+            match self.running(&name) {
                 Some(servers) => {
                     let names = servers.iter().flat_map(|server| server.tools().to_vec());
                     tools.extend(names.map(|tool| tool.spec().name.clone()));

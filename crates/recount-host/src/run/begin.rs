@@ -9,13 +9,14 @@ use recount_log::{Error, Lease, LeaseRequest, Session, SessionKey};
 use recount_message::Object;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use super::{Command, Run, Stop};
 use crate::desk::Desk;
-use crate::host::{LEASE, Shared};
 use crate::notes::{NOTES, Notes, Open};
+use crate::options::LEASE;
 use crate::outbox::Outbox;
+use crate::shared::Shared;
 use crate::spans::Traces;
 use crate::tally::Counted;
 
@@ -94,7 +95,8 @@ async fn begin<'c>(
     };
     let traces = Traces::default();
     let outbox = Outbox::open(session.clone(), lease.clone(), host.options.batch, traces.clone());
-    let mut renewal = tokio::time::interval(host.options.lease_time.max(Duration::from_millis(30)) / 3);
+    let period = host.options.lease_time.max(Duration::from_millis(30)) / 3;
+    let mut renewal = tokio::time::interval_at(Instant::now() + period, period);
     renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut run = Run {
         host: Arc::clone(host),

@@ -16,6 +16,7 @@ use super::{Run, Stop};
 use crate::notes::{Open, agent_document, reply_to};
 use crate::sink::LogSink;
 use crate::spans::Watching;
+use crate::uploads::Uploads;
 
 /// So many messages are read at once.
 const PAGE: usize = 256;
@@ -100,7 +101,8 @@ impl Run<'_> {
             agent: reply.agent.clone(),
             traces: self.traces.clone(),
         };
-        let builder = builder.middleware(watching).still_running(self.watched.clone());
+        let uploads = Uploads::of(&self.host.log, self.session.key());
+        let builder = builder.middleware(watching).middleware(uploads).still_running(self.watched.clone());
         builder.sink(sink).resume(saved).build()
     }
 

@@ -1,6 +1,7 @@
 //! A session's run: the one task that works on a session, as long as there is something to do.
 
 mod begin;
+mod happened;
 mod hint;
 mod inputs;
 mod load;
@@ -19,18 +20,20 @@ use std::time::Duration;
 
 use opentelemetry::Context;
 use recount_agent::{Agent, AgentBuilder, BackgroundCall, Refusal, ReplyStream};
-use recount_log::{Appended, Error, Frame, Lease, Reader, Session};
+use recount_log::{Appended, Error, Lease, Reader, Session};
 use recount_message::jiff::Timestamp;
 use recount_message::{AgentEvent, Msg};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Interval};
 
+use happened::Happened;
+
 use crate::desk::Desk;
 use crate::error::PostError;
-use crate::host::Shared;
 use crate::options::{OnBusy, Posted};
 use crate::outbox::Outbox;
+use crate::shared::Shared;
 use crate::spans::Traces;
 use crate::tally::{Counted, RunState};
 
@@ -129,20 +132,6 @@ impl From<Error> for Stop {
     }
 }
 
-/// What has happened.
-enum Happened {
-    Draining,
-    Told(Command),
-    Read(Result<Frame, Error>),
-    Answered(String, Result<(), Refusal>),
-    /// The agent has said something, or has come to the end of what it can do now.
-    Said(bool),
-    Unwatched,
-    Due,
-    Expired,
-    Failed(Error),
-}
-
 impl Run<'_> {
     /// Works until there is nothing left to do.
     async fn work(&mut self) -> Stop {
@@ -178,30 +167,6 @@ impl Run<'_> {
     fn is_idle(&self) -> bool {
         let has_reply = self.desk.reply().is_some() && !*self.draining.borrow();
         self.work.is_none() && !has_reply && self.watchers.is_empty() && self.commands.is_empty()
-    }
-
-    async fn next(&mut self) -> Happened {
-        let (draining, outbox) = (&mut self.draining, &self.outbox);
-        let (reader, watchers) = (&mut self.reader, &mut self.watchers);
-        let has_watchers = !watchers.is_empty();
-        let is_working = self.work.is_some();
-        let (stream, answers) = match &mut self.work {
-            Some(work) => (Some(&mut work.stream), Some(&mut work.answers)),
-            None => (None, None),
-        };
-        let has_answers = answers.as_ref().is_some_and(|answers| !answers.is_empty());
-        tokio::select! {
-            biased;
-            error = outbox.failed() => Happened::Failed(error),
-            Ok(()) = draining.changed() => Happened::Draining,
-            Some(command) = self.commands.recv() => Happened::Told(command),
-            frame = read(reader) => Happened::Read(frame),
-            Some((id, outcome)) = answered(answers), if has_answers => Happened::Answered(id, outcome),
-            is_on = said(stream, outbox), if is_working => Happened::Said(is_on),
-            Some(_) = watchers.join_next(), if has_watchers => Happened::Unwatched,
-            _ = self.renewal.tick() => Happened::Due,
-            () = until(self.expiry), if self.is_waiting => Happened::Expired,
-        }
     }
 
     async fn take(&mut self, happened: Happened) -> Result<(), Stop> {
@@ -308,35 +273,5 @@ impl Run<'_> {
         self.outbox.close();
         // It may be lost already.
         let _ = self.session.release(self.lease).await;
-    }
-}
-
-async fn read(reader: &mut Option<Reader>) -> Result<Frame, Error> {
-    match reader {
-        Some(reader) => reader.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn until(time: Option<Instant>) {
-    match time {
-        Some(time) => tokio::time::sleep_until(time).await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn answered(
-    answers: Option<&mut JoinSet<(String, Result<(), Refusal>)>>,
-) -> Option<(String, Result<(), Refusal>)> {
-    // One that was not brought to its end is of a reply that has come to its own.
-    answers?.join_next().await?.ok()
-}
-
-/// Drives the agent on by one event, as soon as there is room for more.
-async fn said(stream: Option<&mut ReplyStream>, outbox: &Outbox) -> bool {
-    outbox.room().await;
-    match stream {
-        Some(stream) => stream.next().await.is_some(),
-        None => false,
     }
 }

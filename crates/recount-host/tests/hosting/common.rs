@@ -8,8 +8,8 @@ use std::time::Duration;
 use recount_agent::middleware::{Middleware, Next};
 use recount_agent::tool::{FunctionTool, NoArguments};
 use recount_agent::{AgentBuilder, BoxFuture, Ending, Work};
-use recount_host::{Host, HostOptions, OneAgent};
-use recount_log::{Frame, Log, Session, Start};
+use recount_host::{AgentInfo, AgentSource, Host, HostOptions, OneAgent, SourceError};
+use recount_log::{Frame, Log, Session, SessionKey, Start};
 use recount_message::{
     AgentEvent, ConfirmResult, Event, EventKind, Fold, Msg, Object, ReplyFold, ToolResultBlock, UserConfirmResultEvent,
 };
@@ -30,6 +30,27 @@ pub(crate) async fn host_with(
     make: impl Fn() -> AgentBuilder + Send + Sync + 'static,
 ) -> Host {
     Host::start(log.clone(), Arc::new(OneAgent::new("friday", make)), options).await.unwrap()
+}
+
+/// Agents that a function makes by their names. The default one is `friday`.
+pub(crate) struct Team<F>(pub(crate) F);
+
+impl<F: Fn(&str) -> Result<AgentBuilder, SourceError> + Send + Sync + 'static> AgentSource for Team<F> {
+    fn agents(&self) -> Vec<AgentInfo> {
+        Vec::new()
+    }
+
+    fn default_agent(&self) -> &str {
+        "friday"
+    }
+
+    fn build<'a>(
+        &'a self,
+        name: &'a str,
+        _session: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<AgentBuilder, SourceError>> {
+        Box::pin(async { (self.0)(name) })
+    }
 }
 
 /// A log in memory with one session.

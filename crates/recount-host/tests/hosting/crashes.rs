@@ -4,67 +4,40 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pretty_assertions::assert_eq;
-use recount_agent::scripted::ScriptedModel;
+use recount_agent::scripted::{AttentiveModel, ScriptedModel};
 use recount_agent::several::SubAgent;
-use recount_agent::{Agent, AgentBuilder, BoxFuture, ChatModel, OnRestart, Reply};
+use recount_agent::{Agent, AgentBuilder, ChatModel, OnRestart};
 use recount_host::{Host, HostOptions, OnBusy, PostError};
 use recount_log::{Log, MemoryStorage, Options, Session, SqliteStorage, Surroundings, Writer};
 use recount_message::{AgentEvent, FinishedReason, Msg, ToolCallBlock, ToolCallState, ToolResultState};
-use recount_model::client::{CallOptions, CallOutcome};
 
 use crate::common::{Held, SESSION, Watcher, check_paired, deploy, host_with, user, yes};
 use crate::dying::{Death, Dying};
 
-/// A model that goes by the conversation, so that it can be asked again: it calls `deploy`, and then says how that went.
-#[derive(Debug)]
-struct Deployer;
-
-impl ChatModel for Deployer {
-    fn name(&self) -> &str {
-        "deployer"
-    }
-
-    fn call<'a>(
-        &'a self,
-        messages: &'a [Msg],
-        options: &'a CallOptions,
-        reply: &'a mut Reply,
-    ) -> BoxFuture<'a, CallOutcome> {
+/// A model that calls `deploy`, and then says how that went.
+fn deployer() -> impl ChatModel {
+    AttentiveModel::new(|messages, reply_id| {
         let last = messages.iter().rev().find(|message| message.tool_pairs().next().is_some());
-        let answered = last.filter(|message| message.id() == reply.reply_id());
+        let answered = last.filter(|message| message.id() == reply_id);
         let result = answered.and_then(|message| message.tool_pairs().last()?.1).map(|result| result.state);
-        let script = match result {
+        match result {
             None => ScriptedModel::new().thinks("Hm.").streams(["I ", "will."]).calls_as("c1", "deploy", "{}"),
             Some(ToolResultState::Success) => ScriptedModel::new().thinks("Good.").says("It is live."),
             Some(_) => ScriptedModel::new().says("I do not know."),
-        };
-        Box::pin(async move { script.call(messages, options, reply).await })
-    }
+        }
+    })
 }
 
 /// A model that has another agent do it.
-#[derive(Debug)]
-struct Boss;
-
-impl ChatModel for Boss {
-    fn name(&self) -> &str {
-        "boss"
-    }
-
-    fn call<'a>(
-        &'a self,
-        messages: &'a [Msg],
-        options: &'a CallOptions,
-        reply: &'a mut Reply,
-    ) -> BoxFuture<'a, CallOutcome> {
-        let own = messages.iter().find(|message| message.id() == reply.reply_id());
+fn boss() -> impl ChatModel {
+    AttentiveModel::new(|messages, reply_id| {
+        let own = messages.iter().find(|message| message.id() == reply_id);
         let result = own.and_then(|message| message.tool_pairs().last()?.1);
-        let script = match result {
+        match result {
             None => ScriptedModel::new().calls_as("b1", "delegate", r#"{"task": "Deploy it."}"#),
             Some(result) => ScriptedModel::new().says(result.output.text().unwrap_or_default()),
-        };
-        Box::pin(async move { script.call(messages, options, reply).await })
-    }
+        }
+    })
 }
 
 /// Who is asked.
@@ -96,12 +69,12 @@ impl World {
         let (cast, runs, held) = (self.cast, Arc::clone(&self.runs), self.held.clone());
         move || {
             let runs = Arc::clone(&runs);
-            let worker = move |name: &str| Agent::builder(name).model(Deployer).tool(deploy(&runs));
+            let worker = move |name: &str| Agent::builder(name).model(deployer()).tool(deploy(&runs));
             let agent = match cast {
                 Cast::Alone => worker("Friday"),
                 Cast::Delegated => {
                     let delegate = SubAgent::new("delegate", "Does it.", move || worker("Worker"));
-                    Agent::builder("Friday").model(Boss).tool(delegate)
+                    Agent::builder("Friday").model(boss()).tool(delegate)
                 }
             };
             agent.middleware(held.clone())
@@ -161,6 +134,14 @@ impl World {
         }
     }
 
+    /// The host dies after so many entries.
+    async fn play_until_death(&self, entries: i64, storage: &MemoryStorage) {
+        let (dying, death) = Dying::after(entries, storage.clone());
+        let log = Log::with(dying, writer()).unwrap();
+        self.play_until(&log, death).await;
+        let _ = log.close().await;
+    }
+
     /// What has to be true of a reply, wherever its host has died.
     fn check(&self, watcher: &Watcher, reply: &Msg, crashes: u32) {
         check_paired(watcher, reply);
@@ -194,6 +175,15 @@ fn writer() -> Writer {
     Writer::new(Surroundings::default())
 }
 
+/// A storage with one session.
+async fn stored() -> MemoryStorage {
+    let storage = MemoryStorage::default();
+    let log = Log::with(storage.clone(), writer()).unwrap();
+    log.create(SESSION.parse().unwrap()).await.unwrap();
+    log.close().await.unwrap();
+    storage
+}
+
 /// How many entries the whole reply has.
 async fn length(cast: Cast) -> i64 {
     let log = Log::in_memory();
@@ -207,11 +197,7 @@ async fn length(cast: Cast) -> i64 {
 }
 
 async fn in_memory(cast: Cast, deaths: &[i64]) {
-    let storage = MemoryStorage::default();
-    let world = World::of(cast);
-    let log = Log::with(storage.clone(), writer()).unwrap();
-    log.create(SESSION.parse().unwrap()).await.unwrap();
-    log.close().await.unwrap();
+    let (storage, world) = (stored().await, World::of(cast));
     let mut crashes = 0;
     for &entries in deaths {
         let (dying, death) = Dying::after(entries, storage.clone());
@@ -270,16 +256,9 @@ async fn a_reply_comes_to_its_end_wherever_its_host_dies_again_and_again() {
 #[tokio::test]
 async fn a_reply_ends_with_an_error_after_its_host_has_died_too_often() {
     // Each time after something was written, in the middle of the model call.
-    let storage = MemoryStorage::default();
-    let world = World::new();
-    let log = Log::with(storage.clone(), writer()).unwrap();
-    log.create(SESSION.parse().unwrap()).await.unwrap();
-    log.close().await.unwrap();
+    let (storage, world) = (stored().await, World::new());
     for _ in 0..4 {
-        let (dying, death) = Dying::after(8, storage.clone());
-        let log = Log::with(dying, writer()).unwrap();
-        world.play_until(&log, death).await;
-        let _ = log.close().await;
+        world.play_until_death(8, &storage).await;
     }
     let log = Log::with(storage, writer()).unwrap();
     let session = log.session(SESSION.parse().unwrap());
@@ -292,15 +271,8 @@ async fn a_reply_ends_with_an_error_after_its_host_has_died_too_often() {
 
 #[tokio::test]
 async fn a_reply_may_be_closed_instead() {
-    let storage = MemoryStorage::default();
-    let world = World::new();
-    let log = Log::with(storage.clone(), writer()).unwrap();
-    log.create(SESSION.parse().unwrap()).await.unwrap();
-    log.close().await.unwrap();
-    let (dying, death) = Dying::after(8, storage.clone());
-    let log = Log::with(dying, writer()).unwrap();
-    world.play_until(&log, death).await;
-    let _ = log.close().await;
+    let (storage, world) = (stored().await, World::new());
+    world.play_until_death(8, &storage).await;
     let log = Log::with(storage, writer()).unwrap();
     let session = log.session(SESSION.parse().unwrap());
     let options = HostOptions { on_restart: Some(OnRestart::Close), ..HostOptions::default() };

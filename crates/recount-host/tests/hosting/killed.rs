@@ -6,14 +6,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use recount_agent::scripted::ScriptedModel;
+use recount_agent::scripted::{AttentiveModel, ScriptedModel};
 use recount_agent::tool::{FunctionTool, NoArguments};
-use recount_agent::{Agent, AgentBuilder, BoxFuture, ChatModel, Reply};
+use recount_agent::{Agent, AgentBuilder, ChatModel};
 use recount_host::{Host, HostOptions, OnBusy, OneAgent};
 use recount_log::storage::Show;
 use recount_log::{Log, Options};
 use recount_message::{FinishedReason, Msg};
-use recount_model::client::{CallOptions, CallOutcome};
 
 use crate::common::{SESSION, Watcher, check_paired, user};
 
@@ -22,34 +21,20 @@ const DIRECTORY: &str = "RECOUNT_HOST_TEST_DIRECTORY";
 const ROUNDS: usize = 6;
 
 /// A model that calls a tool and then says something, word by word.
-#[derive(Debug)]
-struct Talker;
-
-impl ChatModel for Talker {
-    fn name(&self) -> &str {
-        "talker"
-    }
-
-    fn call<'a>(
-        &'a self,
-        messages: &'a [Msg],
-        options: &'a CallOptions,
-        reply: &'a mut Reply,
-    ) -> BoxFuture<'a, CallOutcome> {
-        let own = messages.iter().find(|message| message.id() == reply.reply_id());
-        let has_called = own.is_some_and(|message| message.tool_pairs().next().is_some());
-        let script = if has_called {
+fn talker() -> impl ChatModel {
+    AttentiveModel::new(|messages, reply_id| {
+        let own = messages.iter().find(|message| message.id() == reply_id);
+        if own.is_some_and(|message| message.tool_pairs().next().is_some()) {
             ScriptedModel::new().thinks("So.").streams((0..50).map(|word| format!("word {word} ")))
         } else {
             ScriptedModel::new().says("Let me see.").calls("clock", "{}")
-        };
-        Box::pin(async move { script.call(messages, options, reply).await })
-    }
+        }
+    })
 }
 
 fn agent() -> AgentBuilder {
     let clock = FunctionTool::new("clock", "Tells the time.", |_: NoArguments| async { Ok("12:00") });
-    Agent::builder("Friday").model(Talker).tool(clock.read_only().idempotent())
+    Agent::builder("Friday").model(talker()).tool(clock.read_only().idempotent())
 }
 
 async fn host(log: &Log) -> Host {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::{Gate, ScriptedModel};
-use recount_agent::{Agent, AgentBuilder, BoxFuture};
-use recount_host::{AgentInfo, AgentSource, Host, HostOptions, OnBusy, PostError, SourceError};
+use recount_agent::{Agent, AgentBuilder};
+use recount_host::{Host, HostOptions, OnBusy, PostError, SourceError};
 use recount_log::{Log, SessionKey};
 use recount_message::{CustomEvent, Event, Msg, Object, Role, ThinkingBlock};
 
-use crate::common::{Held, Watcher, host, memory, user};
+use crate::common::{Held, Team, Watcher, host, memory, user};
 
 #[tokio::test]
 async fn a_message_is_answered_on_the_log() {
@@ -132,30 +132,13 @@ async fn what_cannot_be_said_to_an_agent_is_refused_and_writes_nothing() {
     assert_eq!(session.info().await.unwrap().head, 0);
 }
 
-/// Two agents, of which one cannot work.
-struct Team;
-
-impl AgentSource for Team {
-    fn agents(&self) -> Vec<AgentInfo> {
-        Vec::new()
-    }
-
-    fn default_agent(&self) -> &str {
-        "friday"
-    }
-
-    fn build<'a>(
-        &'a self,
-        name: &'a str,
-        _session: &'a SessionKey,
-    ) -> BoxFuture<'a, Result<AgentBuilder, SourceError>> {
-        let built = match name {
-            "friday" => Ok(Agent::builder("Friday").model(ScriptedModel::new().says("I am Friday."))),
-            "robot" => Ok(Agent::builder("Robot").model(ScriptedModel::new().says("I am Robot."))),
-            "broken" => Err(SourceError::Unfit { name: name.to_owned(), problem: "it has no key".to_owned() }),
-            _ => Err(SourceError::Unknown { name: name.to_owned() }),
-        };
-        Box::pin(async { built })
+/// Some agents, of which one cannot work.
+fn team(name: &str) -> Result<AgentBuilder, SourceError> {
+    match name {
+        "friday" => Ok(Agent::builder("Friday").model(ScriptedModel::new().says("I am Friday."))),
+        "robot" => Ok(Agent::builder("Robot").model(ScriptedModel::new().says("I am Robot."))),
+        "broken" => Err(SourceError::Unfit { name: name.to_owned(), problem: "it has no key".to_owned() }),
+        _ => Err(SourceError::Unknown { name: name.to_owned() }),
     }
 }
 
@@ -163,7 +146,7 @@ impl AgentSource for Team {
 async fn a_session_names_its_agent_and_may_change_it() {
     let log = Log::in_memory();
     let session = log.create_with("chat".parse().unwrap(), &Object::from([("agent", "robot")])).await.unwrap();
-    let host = Host::start(log, Arc::new(Team), HostOptions::default()).await.unwrap();
+    let host = Host::start(log, Arc::new(Team(team)), HostOptions::default()).await.unwrap();
     let mut watcher = Watcher::of(&session);
     let posted = host.post(session.key(), user("m1", "Who?"), OnBusy::Reject).await.unwrap();
     assert_eq!(watcher.ended(&posted.reply_id).await.text().as_deref(), Some("I am Robot."));

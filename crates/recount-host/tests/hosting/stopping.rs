@@ -6,11 +6,11 @@ use std::time::Duration;
 use pretty_assertions::assert_eq;
 use recount_agent::Agent;
 use recount_agent::scripted::{Gate, ScriptedModel};
-use recount_host::{AgentInfo, AgentSource, Error, Host, HostOptions, LEASE, OnBusy, PostError, SourceError};
-use recount_log::{LeaseRequest, SessionKey};
+use recount_host::{Error, Host, HostOptions, LEASE, OnBusy, PostError, SourceError};
+use recount_log::LeaseRequest;
 use recount_message::{FinishedReason, Msg};
 
-use crate::common::{Watcher, check_paired, deploy, host, host_with, memory, user, yes};
+use crate::common::{Team, Watcher, check_paired, deploy, host, host_with, memory, user, yes};
 
 #[tokio::test]
 async fn draining_lets_a_reply_come_to_its_end_and_begins_nothing_new() {
@@ -176,29 +176,6 @@ async fn a_reply_of_an_agent_elsewhere_stays_open_through_a_restart() {
     assert_eq!(watcher.events.last().unwrap().reply_id(), Some("r1"));
 }
 
-/// An agent that there is not any more.
-struct Nobody;
-
-impl AgentSource for Nobody {
-    fn agents(&self) -> Vec<AgentInfo> {
-        Vec::new()
-    }
-
-    fn default_agent(&self) -> &str {
-        "friday"
-    }
-
-    fn build<'a>(
-        &'a self,
-        name: &'a str,
-        _session: &'a SessionKey,
-    ) -> recount_agent::BoxFuture<'a, Result<recount_agent::AgentBuilder, SourceError>> {
-        Box::pin(
-            async move { Err(SourceError::Unfit { name: name.to_owned(), problem: "its key is gone".to_owned() }) },
-        )
-    }
-}
-
 #[tokio::test]
 async fn a_reply_whose_agent_is_gone_ends_with_an_error() {
     let (log, session) = memory().await;
@@ -212,7 +189,9 @@ async fn a_reply_whose_agent_is_gone_ends_with_an_error() {
     let mut watcher = Watcher::of(&session);
     watcher.until("a reply that waits", |watcher| !watcher.signals("recount.waiting").is_empty()).await;
     drop(first);
-    let second = Host::start(log, Arc::new(Nobody), HostOptions::default()).await.unwrap();
+    let gone =
+        Team(|name: &str| Err(SourceError::Unfit { name: name.to_owned(), problem: "its key is gone".to_owned() }));
+    let second = Host::start(log, Arc::new(gone), HostOptions::default()).await.unwrap();
     let reply = watcher.reply(&posted.reply_id).unwrap().clone();
     second.append(session.key(), [&yes(&reply, "c1")]).await.unwrap();
     let reply = watcher.ended(&posted.reply_id).await;

@@ -1,7 +1,5 @@
 //! A session in the writer's memory: what is needed to judge the next event.
 
-use recount_message::Outcome;
-
 use super::planning::existing;
 use crate::inputs::{is_input, refusal};
 use crate::refold::{decode, fold_replies};
@@ -111,16 +109,10 @@ impl Live {
             }
             let entry = NewEntry { seq, bytes: item.text.len(), hosted, stored, turn };
             let outcome = self.replies.apply(&event, &entry, append)?;
-            if !matches!(outcome, Outcome::Applied) {
-                let is_written = !is_repetition(&outcome);
-                if let Some(reason) = outcome.reason() {
-                    let (reason, message) = (reason.code(), reason.to_string());
-                    ignored.push(Ignored { index, event_id: event.id.to_string(), reason, message, is_written });
-                }
-                if !is_written {
-                    last = self.head;
-                    continue;
-                }
+            ignored.extend(Ignored::of(index, &event, &outcome));
+            if is_repetition(&outcome) {
+                last = self.head;
+                continue;
             }
             if request.events.names_uploads() {
                 append.uploads.extend(request.events.uploads_of(index));

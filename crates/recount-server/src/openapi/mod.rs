@@ -2,6 +2,7 @@
 //!
 //! [`routes`] lists what there is; this makes the document of it. A test holds the list to the routes that are served.
 
+mod parameters;
 mod routes;
 mod schemas;
 
@@ -12,7 +13,8 @@ use serde_json::{Map, Value, json};
 
 use crate::problem::MEDIA_TYPE;
 use crate::routes::{Answer, json as answer};
-pub(crate) use routes::{Body, Guard, Parameter, ROUTES, Route, Success, route_of};
+use parameters::Parameter;
+pub(crate) use routes::{Body, Guard, ROUTES, Route, Success, route_of};
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_string());
 

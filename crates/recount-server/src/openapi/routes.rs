@@ -1,9 +1,11 @@
 //! What there is.
 
 use http::Method;
-use serde_json::{Value, json};
 
-use crate::media::Media;
+use super::parameters::{
+    AFTER, AFTER_SESSION, ALL, BEFORE_MESSAGE, DIALECT, DIGEST, HEAD, ID, LAST_EVENT_ID, MEDIA, NAME, ON_BUSY,
+    Parameter, REPLY, SIGNALS, TARGET, limit,
+};
 
 /// A route, as the document describes it.
 #[derive(Debug)]
@@ -48,29 +50,6 @@ pub(crate) enum Success {
     Empty(u16),
 }
 
-/// A parameter of a route.
-#[derive(Debug)]
-pub(crate) struct Parameter {
-    pub(crate) name: &'static str,
-    /// `path`, `query` or `header`.
-    pub(crate) place: &'static str,
-    pub(crate) summary: &'static str,
-    kind: Kind,
-}
-
-#[derive(Debug)]
-enum Kind {
-    Name,
-    NameOrNothing,
-    Digest,
-    Text,
-    Cursor,
-    Place,
-    Flag,
-    Number(u64),
-    Words(&'static [&'static str]),
-}
-
 impl Route {
     /// The names of its parameters in the query.
     pub(crate) fn query(&self) -> impl Iterator<Item = &'static str> {
@@ -96,57 +75,6 @@ pub(crate) fn route_of(method: &Method, path: &str) -> Option<&'static Route> {
     ROUTES.iter().find(|route| route.method == method && route.is_at(path))
 }
 
-impl Parameter {
-    pub(crate) fn schema(&self) -> Value {
-        match &self.kind {
-            Kind::Name => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}),
-            Kind::Digest => json!({"type": "string", "pattern": "^[0-9a-f]{64}$"}),
-            Kind::Text => json!({"type": "string"}),
-            // An empty parameter is as good as none.
-            Kind::NameOrNothing => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{0,64}$"}),
-            Kind::Cursor => json!({"type": "string", "pattern": "^([0-9]+\\.[0-9]+)?$"}),
-            Kind::Place => {
-                json!({"anyOf": [{"enum": ["start", "now"]}, {"type": "string", "pattern": "^([0-9]+\\.[0-9]+)?$"}]})
-            }
-            Kind::Flag => json!({"type": "boolean"}),
-            Kind::Number(most) => json!({"type": "integer", "minimum": 1, "maximum": most}),
-            Kind::Words(words) => json!({"enum": words}),
-        }
-    }
-}
-
-const DIALECTS: &[&str] = &["native", "java", "java1", "typescript"];
-const TARGETS: &[&str] = &["native", "java", "java1", "typescript", "ag-ui", "ai-sdk"];
-
-const ID: Parameter = Parameter { name: "id", place: "path", summary: "The session", kind: Kind::Name };
-const ALL: Parameter =
-    Parameter { name: "all", place: "query", summary: "Whether sub-agents' replies are shown", kind: Kind::Flag };
-const SIGNALS: Parameter =
-    Parameter { name: "signals", place: "query", summary: "Whether CUSTOM events are shown", kind: Kind::Flag };
-const DIALECT: Parameter =
-    Parameter { name: "dialect", place: "query", summary: "Whose JSON it is", kind: Kind::Words(DIALECTS) };
-const TARGET: Parameter =
-    Parameter { name: "dialect", place: "query", summary: "Whose JSON to write", kind: Kind::Words(TARGETS) };
-const REPLY: Parameter =
-    Parameter { name: "reply", place: "query", summary: "The reply, where the dialect is ai-sdk", kind: Kind::Text };
-const AFTER: Parameter =
-    Parameter { name: "after", place: "query", summary: "Where to begin: a cursor, start or now", kind: Kind::Place };
-const HEAD: Parameter =
-    Parameter { name: "after", place: "query", summary: "The cursor that must still be the head", kind: Kind::Cursor };
-const LAST_EVENT_ID: Parameter =
-    Parameter { name: "Last-Event-ID", place: "header", summary: "The cursor to go on from", kind: Kind::Text };
-
-const MEDIA: Parameter = Parameter {
-    name: "media",
-    place: "query",
-    summary: "Whether media are base64 or the URLs of blobs",
-    kind: Kind::Words(Media::WORDS),
-};
-
-const fn limit(most: u64) -> Parameter {
-    Parameter { name: "limit", place: "query", summary: "How many at most", kind: Kind::Number(most) }
-}
-
 const fn guarded(method: &'static str, path: &'static str, id: &'static str, summary: &'static str) -> Route {
     Route {
         method,
@@ -168,21 +96,13 @@ const fn open(method: &'static str, path: &'static str, id: &'static str, summar
 /// Every route.
 pub(crate) const ROUTES: &[Route] = &[
     Route {
-        parameters: &[
-            Parameter {
-                name: "after",
-                place: "query",
-                summary: "The session before the page",
-                kind: Kind::NameOrNothing,
-            },
-            limit(1_000),
-        ],
+        parameters: &[AFTER_SESSION, limit(1_000)],
         successes: &[Success::Json(200, "SessionPage")],
         ..guarded("GET", "/v1/sessions", "listSessions", "Sessions, in the order of their names")
     },
     Route {
         body: Body::Json("SessionChange"),
-        successes: &[Success::Json(201, "Session")],
+        successes: &[Success::Json(201, "SessionWithUsage")],
         errors: &[408, 413, 415, 507],
         ..guarded("POST", "/v1/sessions", "createSession", "Make a session")
     },
@@ -195,14 +115,14 @@ pub(crate) const ROUTES: &[Route] = &[
     Route {
         parameters: &[ID],
         body: Body::Json("SessionChange"),
-        successes: &[Success::Json(200, "Session"), Success::Json(201, "Session")],
+        successes: &[Success::Json(200, "SessionWithUsage"), Success::Json(201, "SessionWithUsage")],
         errors: &[408, 409, 413, 415, 507],
         ..guarded("PUT", "/v1/sessions/{id}", "putSession", "Make a session with a name of one's own, or change it")
     },
     Route {
         parameters: &[ID],
         body: Body::Json("SessionChange"),
-        successes: &[Success::Json(200, "Session")],
+        successes: &[Success::Json(200, "SessionWithUsage")],
         errors: &[404, 408, 413, 415, 507],
         ..guarded("PATCH", "/v1/sessions/{id}", "changeSession", "Change what is said about a session; null removes")
     },
@@ -213,27 +133,13 @@ pub(crate) const ROUTES: &[Route] = &[
         ..guarded("DELETE", "/v1/sessions/{id}", "deleteSession", "Remove a session")
     },
     Route {
-        parameters: &[
-            ID,
-            Parameter { name: "before", place: "query", summary: "The message after the page", kind: Kind::Text },
-            limit(200),
-            ALL,
-            MEDIA,
-        ],
+        parameters: &[ID, BEFORE_MESSAGE, limit(200), ALL, MEDIA],
         successes: &[Success::Json(200, "MessagePage")],
         errors: &[404],
         ..guarded("GET", "/v1/sessions/{id}/messages", "listMessages", "Messages, oldest first within a page")
     },
     Route {
-        parameters: &[
-            ID,
-            Parameter {
-                name: "on_busy",
-                place: "query",
-                summary: "What to do while a reply is under way",
-                kind: Kind::Words(&["reject", "queue", "interrupt"]),
-            },
-        ],
+        parameters: &[ID, ON_BUSY],
         body: Body::Json("NewMessage"),
         successes: &[Success::Json(202, "Posted")],
         errors: &[404, 408, 409, 413, 415, 422, 507],
@@ -284,7 +190,7 @@ pub(crate) const ROUTES: &[Route] = &[
     Route {
         parameters: &[ID],
         body: Body::Json("Fork"),
-        successes: &[Success::Json(201, "Session")],
+        successes: &[Success::Json(201, "SessionWithUsage")],
         errors: &[404, 408, 409, 410, 413, 415, 507],
         ..guarded("POST", "/v1/sessions/{id}/fork", "forkSession", "Make a session of another one's beginning")
     },
@@ -296,10 +202,7 @@ pub(crate) const ROUTES: &[Route] = &[
         ..guarded("POST", "/v1/sessions/{id}/blobs", "uploadBlob", "Upload bytes that messages can name")
     },
     Route {
-        parameters: &[
-            ID,
-            Parameter { name: "digest", place: "path", summary: "SHA-256, in hexadecimal", kind: Kind::Digest },
-        ],
+        parameters: &[ID, DIGEST],
         successes: &[Success::Bytes(200)],
         errors: &[404],
         ..guarded("GET", "/v1/sessions/{id}/blobs/{digest}", "getBlob", "Bytes that were uploaded")
@@ -327,7 +230,7 @@ pub(crate) const ROUTES: &[Route] = &[
     Route { successes: &[Success::Json(200, "Document")], ..open("GET", "/openapi.json", "openapi", "This document") },
     Route { successes: &[Success::Text(200, "text/html")], ..open("GET", "/", "page", "The page") },
     Route {
-        parameters: &[Parameter { name: "id", place: "path", summary: "The session's name", kind: Kind::Text }],
+        parameters: &[NAME],
         successes: &[Success::Text(200, "text/html")],
         ..open("GET", "/s/{id}", "sessionPage", "The page, at a session")
     },

@@ -21,18 +21,20 @@ pub(super) fn all() -> Value {
         "open": {"type": "array", "items": {"type": "string"}, "description": "The replies that have not ended"},
     });
     let required = json!(["id", "cursor", "agent", "title", "metadata", "retention", "created_at", "status", "open"]);
+    let content = |block: Value| json!({"anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "minItems": 1, "items": block}]});
+    let block = json!({"type": "object", "required": ["type"], "properties": {"type": {"enum": ["text", "data"]}}});
     let new_message = json!({
         "id": {"type": ["string", "null"]},
         "name": {"type": "string"},
         "role": {"const": "user"},
-        "content": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]},
+        "content": content(block),
         "metadata": {"type": ["object", "null"]},
         "created_at": {"type": ["string", "null"]},
         "finished_at": {"type": ["string", "null"]},
         "on_busy": {"enum": ["reject", "queue", "interrupt"]},
     });
-    let mut with_usage = session.clone();
-    with_usage["usage"] = reference("Usage");
+    let mut whole_message = new_message.clone();
+    whole_message["content"] = content(json!({"type": "object"}));
     json!({
         "Problem": {
             "type": "object",
@@ -51,7 +53,11 @@ pub(super) fn all() -> Value {
         },
         "Cursor": {"type": "string", "description": "A place in a session, to be handed back as it is"},
         "Session": {"type": "object", "required": required, "properties": session},
-        "SessionWithUsage": {"type": "object", "required": required, "properties": with_usage},
+        "SessionWithUsage": {
+            "allOf": [reference("Session")],
+            "required": ["usage"],
+            "properties": {"usage": reference("Usage")},
+        },
         "Usage": {
             "type": "object",
             "required": ["input_tokens", "output_tokens"],
@@ -86,11 +92,11 @@ pub(super) fn all() -> Value {
             "required": ["id", "name", "role", "content"],
         },
         "NewMessage": {
-            "description": "A user's message; what is left out is filled in. One with `name` and `role` may have fields that \
-                are not known here, and keeps them",
+            "description": "A user's message that says something; what is left out is filled in. One with `name` and `role` \
+                may have fields and blocks that are not known here, and keeps them",
             "anyOf": [
                 {"type": "object", "required": ["content"], "properties": new_message, "additionalProperties": false},
-                {"type": "object", "required": ["content", "name", "role"], "properties": new_message},
+                {"type": "object", "required": ["content", "name", "role"], "properties": whole_message},
             ],
         },
         "MessagePage": {
@@ -128,8 +134,8 @@ pub(super) fn all() -> Value {
                         "properties": {
                             "line": {"type": "integer"},
                             "id": {"type": "string"},
-                            "reason": {"type": "string"},
-                            "message": {"type": "string"},
+                            "reason": {"type": "string", "description": "A word for programs, such as unknown_block"},
+                            "message": {"type": "string", "description": "The same for people"},
                         },
                     },
                 },

@@ -69,14 +69,9 @@ pub(super) async fn post(mut call: Call) -> Answer {
     };
     let body = call.bytes().await?;
     let lines = batch::lines(&body, kind, call.app.limits().event)?;
-    let (appended, places) =
-        batch::append(&call.app, &session, dialect, after, &lines).await.inspect_err(|problem| {
-            if problem.status() == StatusCode::CONFLICT {
-                call.app.metrics().refused.inc();
-            }
-        })?;
-    call.app.metrics().written.inc_by(appended.written as u64);
-    call.app.metrics().duplicates.inc_by(appended.duplicates as u64);
+    let outcome = batch::append(&call.app, &session, dialect, after, &lines).await;
+    call.app.metrics().posted(outcome.as_ref().map(|(appended, _)| appended));
+    let (appended, places) = outcome?;
     Ok(json(StatusCode::OK, told(&appended, &places)))
 }
 

@@ -1,11 +1,9 @@
 //! A session made of another one's beginning.
 
-use http::StatusCode;
 use recount_log::ForkPoint;
 
-use super::{Answer, json, sessions};
+use super::{Answer, sessions};
 use crate::call::Call;
-use crate::news::Change;
 use crate::problem::{Problem, read_cursor};
 
 /// `POST /v1/sessions/{id}/fork`
@@ -29,9 +27,6 @@ pub(super) async fn post(mut call: Call) -> Answer {
     let name = text("id")?.unwrap_or_else(sessions::new_id);
     let to = call.key_of("id", &name)?;
     sessions::check_room(&call).await?;
-    let fork = call.app.log().fork(from.key(), until, to.clone()).await?;
-    call.app.made(to);
-    let info = sessions::describe(&call.app, fork.info().await?).await?.to_json();
-    call.app.news().tell(&call.caller.tenant, &name, Change::Created, Some(&info));
-    Ok(json(StatusCode::CREATED, info))
+    let fork = call.app.log().fork(from.key(), until, to).await?;
+    sessions::created(&call, &fork).await
 }

@@ -6,10 +6,10 @@ use http::{HeaderValue, StatusCode};
 use recount_host::OnBusy;
 use recount_log::Session;
 use recount_log::storage::Show;
-use recount_message::{Json, Msg, Object, Role, Stamps};
+use recount_message::{Json, Msg, Object};
 
-use super::{Answer, CURSOR, json};
-use crate::call::{Call, check_fields};
+use super::{Answer, CURSOR, json, posted};
+use crate::call::Call;
 use crate::media::{Linker, Media};
 use crate::problem::Problem;
 
@@ -88,7 +88,7 @@ pub(super) async fn post(mut call: Call) -> Answer {
     };
     let asked = call.params.get("on_busy").map(read_on_busy).transpose()?;
     let on_busy = on_busy.as_deref().map(read_on_busy).transpose()?.or(asked).unwrap_or_default();
-    let message = read_message(body)?;
+    let message = posted::read(&session, body).await?;
     if message.to_json().len() > call.app.limits().event {
         return Err(Problem::too_large(format!("a message may have {} bytes", call.app.limits().event)));
     }
@@ -107,51 +107,4 @@ fn read_on_busy(word: &str) -> Result<OnBusy, Problem> {
         "interrupt" => Ok(OnBusy::Interrupt),
         _ => Err(Problem::bad_field("on_busy", format!("expected reject, queue or interrupt, found {word:?}"))),
     }
-}
-
-/// The fields of a message that was written for this route.
-const FIELDS: &[&str] = &["content", "name", "id", "metadata", "role", "created_at", "finished_at"];
-
-/// A user's message. What a client need not know is filled in.
-fn read_message(mut body: Object) -> Result<Msg, Problem> {
-    // A whole message, as its own side writes it, may have fields that nobody here knows; they are kept.
-    if !(body.contains_key("name") && body.contains_key("role")) {
-        check_fields(&body, FIELDS)?;
-    }
-    let content = body.get("content");
-    let text = content.and_then(Json::to_text);
-    if text.is_none() && content.and_then(Json::to_list).is_none() {
-        return Err(Problem::bad_field("content", "a message has `content`: a text, or a list of blocks"));
-    }
-    if let Some(text) = text {
-        let mut block = Object::new();
-        block.insert("type", "text");
-        block.insert("text", text);
-        body.insert("content", vec![Json::from(block)]);
-    }
-    if !body.contains_key("role") {
-        body.insert("role", Role::User.as_str());
-    }
-    if !body.contains_key("name") {
-        body.insert("name", "user");
-    }
-    let mut stamps = Stamps::default();
-    if body.get("id").is_none_or(|id| id.is_null() || id.to_text().is_some_and(|id| id.is_empty())) {
-        body.insert("id", stamps.id());
-    }
-    if body.get("created_at").is_none_or(Json::is_null) {
-        body.insert("created_at", stamps.time());
-    }
-    // What is posted is complete.
-    if body.get("finished_at").is_none_or(Json::is_null)
-        && let Some(time) = body.get("created_at").cloned()
-    {
-        body.insert("finished_at", time);
-    }
-    let message = Msg::from_json(&body.to_json())?;
-    if message.role() != Role::User {
-        let detail = format!("expected a message of the role user, found {}", message.role().as_str());
-        return Err(Problem::bad_field("role", detail));
-    }
-    Ok(message)
 }

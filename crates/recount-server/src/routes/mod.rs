@@ -8,6 +8,7 @@ mod health;
 mod interrupts;
 mod messages;
 mod page;
+mod posted;
 pub(crate) mod sessions;
 pub(crate) mod stream;
 mod tickets;

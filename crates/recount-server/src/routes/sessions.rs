@@ -2,7 +2,7 @@
 
 use http::{HeaderValue, StatusCode, header};
 use recount_log::storage::SessionRow;
-use recount_log::{Cursor, Error, OpenState, SessionKey};
+use recount_log::{Cursor, Error, OpenState, Session, SessionKey};
 use recount_message::{Json, Msg, Object, ToolCallBlock, ToolCallState};
 
 use super::{Answer, json};
@@ -28,7 +28,7 @@ pub(crate) async fn list(call: Call) -> Answer {
     let next = rows.last().filter(|_| has_more).map(|row| row.key.name().to_owned());
     let mut sessions = Vec::with_capacity(rows.len());
     for row in rows {
-        match describe(&call.app, row).await {
+        match describe(&call.app, &row).await {
             Ok(session) => sessions.push(Json::from(session)),
             // It was removed in the meantime.
             Err(Error::UnknownSession(_)) => {}
@@ -53,40 +53,31 @@ pub(crate) async fn put(mut call: Call) -> Answer {
     let key = call.key()?;
     let body = call.object().await?;
     let session = call.app.log().session(key.clone());
-    let row = match session.info().await {
+    match session.info().await {
         Err(Error::UnknownSession(_)) => {
             let about = described(&call.app, &body, Object::new())?;
             match make(&call, key.name(), &about).await {
                 // Somebody was first in that moment.
-                Err(problem) if problem.is_about_existing() => session.info().await?,
+                Err(problem) if problem.is_about_existing() => {}
                 made => return made,
             }
         }
-        found => found?,
-    };
-    if body.is_empty() { answer(&call, StatusCode::OK, row).await } else { change(&call, row, &body).await }
+        found => drop(found?),
+    }
+    if body.is_empty() { answer(&call, &session).await } else { change(&call, &session, &body).await }
 }
 
 /// `GET /v1/sessions/{id}`
 pub(crate) async fn get(call: Call) -> Answer {
     let session = call.session().await?;
-    let row = session.info().await?;
-    let usage = call.app.usages().of(&session, head_of(&row)).await?;
-    let mut info = describe(&call.app, row).await?;
-    let mut tokens = Object::new();
-    tokens.insert("input_tokens", usage.input_tokens);
-    tokens.insert("output_tokens", usage.output_tokens);
-    tokens.insert("cache_input_tokens", usage.cache_input_tokens);
-    tokens.insert("cache_creation_input_tokens", usage.cache_creation_input_tokens);
-    info.insert("usage", tokens);
-    Ok(json(StatusCode::OK, info.to_json()))
+    answer(&call, &session).await
 }
 
 /// `PATCH /v1/sessions/{id}`
 pub(crate) async fn patch(mut call: Call) -> Answer {
     let session = call.session().await?;
     let body = call.object().await?;
-    change(&call, session.info().await?, &body).await
+    change(&call, &session, &body).await
 }
 
 /// `DELETE /v1/sessions/{id}`
@@ -106,9 +97,7 @@ pub(super) fn new_id() -> String {
 /// Whether the tenant may have one more.
 pub(super) async fn check_room(call: &Call) -> Result<(), Problem> {
     let most = call.app.limits().sessions;
-    // Only who is near the limit is counted.
-    let tenant = call.caller.tenant.clone();
-    let count = call.app.sessions_of(&tenant, most).await?;
+    let count = call.app.sessions_of(&call.caller.tenant, most).await?;
     if count < most {
         return Ok(());
     }
@@ -118,29 +107,52 @@ pub(super) async fn check_room(call: &Call) -> Result<(), Problem> {
 
 async fn make(call: &Call, name: &str, about: &Object) -> Answer {
     check_room(call).await?;
-    let key = call.key_of("id", name)?;
-    let session = call.app.log().create_with(key.clone(), about).await?;
-    call.app.made(key);
-    let info = describe(&call.app, session.info().await?).await?.to_json();
-    call.app.news().tell(&call.caller.tenant, name, Change::Created, Some(&info));
-    let mut response = json(StatusCode::CREATED, info);
-    if let Ok(place) = HeaderValue::from_str(&format!("/v1/sessions/{name}")) {
+    let session = call.app.log().create_with(call.key_of("id", name)?, about).await?;
+    created(call, &session).await
+}
+
+async fn change(call: &Call, session: &Session, body: &Object) -> Answer {
+    {
+        // Of two that change different things at once, the second one would undo the first.
+        let _alone = call.app.changing().lock().await;
+        let known = Object::parse(&session.info().await?.about).unwrap_or_default();
+        session.describe(&described(&call.app, body, known)?).await?;
+    }
+    announced(call, StatusCode::OK, session, Change::Changed).await
+}
+
+/// The answer to somebody who has made a session.
+pub(super) async fn created(call: &Call, session: &Session) -> Answer {
+    call.app.made(session.key().clone());
+    let mut response = announced(call, StatusCode::CREATED, session, Change::Created).await?;
+    if let Ok(place) = HeaderValue::from_str(&format!("/v1/sessions/{}", session.key().name())) {
         response.headers_mut().insert(header::LOCATION, place);
     }
     Ok(response)
 }
 
-async fn change(call: &Call, row: SessionRow, body: &Object) -> Answer {
-    let about = described(&call.app, body, Object::parse(&row.about).unwrap_or_default())?;
-    let session = call.app.log().session(row.key.clone());
-    session.describe(&about).await?;
-    let info = describe(&call.app, session.info().await?).await?.to_json();
-    call.app.news().tell(&call.caller.tenant, row.key.name(), Change::Changed, Some(&info));
-    Ok(json(StatusCode::OK, info))
+/// The answer to somebody who has changed a session. Those who follow the sessions are told as well.
+async fn announced(call: &Call, status: StatusCode, session: &Session, change: Change) -> Answer {
+    let info = describe(&call.app, &session.info().await?).await?;
+    call.app.news().tell(&call.caller.tenant, session.key().name(), change, Some(&info.to_json()));
+    Ok(json(status, with_usage(&call.app, session, info).await?.to_json()))
 }
 
-async fn answer(call: &Call, status: StatusCode, row: SessionRow) -> Answer {
-    Ok(json(status, describe(&call.app, row).await?.to_json()))
+async fn answer(call: &Call, session: &Session) -> Answer {
+    let info = describe(&call.app, &session.info().await?).await?;
+    Ok(json(StatusCode::OK, with_usage(&call.app, session, info).await?.to_json()))
+}
+
+/// A session as whoever asks for it alone sees it. Lists leave the usage out, for which messages have to be looked at.
+async fn with_usage(app: &App, session: &Session, mut info: Object) -> Result<Object, Error> {
+    let usage = app.usages().of(session).await?;
+    let mut tokens = Object::new();
+    tokens.insert("input_tokens", usage.input_tokens);
+    tokens.insert("output_tokens", usage.output_tokens);
+    tokens.insert("cache_input_tokens", usage.cache_input_tokens);
+    tokens.insert("cache_creation_input_tokens", usage.cache_creation_input_tokens);
+    info.insert("usage", tokens);
+    Ok(info)
 }
 
 /// What is known about a session after a request: what the request leaves out stays, `null` removes.
@@ -181,13 +193,13 @@ fn described(app: &App, body: &Object, mut about: Object) -> Result<Object, Prob
 }
 
 /// A session as clients see it.
-pub(crate) async fn describe(app: &App, row: SessionRow) -> Result<Object, Error> {
+pub(crate) async fn describe(app: &App, row: &SessionRow) -> Result<Object, Error> {
     let about = Object::parse(&row.about).unwrap_or_default();
     let field = |name: &str| about.get(name).cloned().unwrap_or_else(Json::null);
     let (status, open) = status(app, &row.key).await?;
     let mut session = Object::new();
     session.insert("id", row.key.name());
-    session.insert("cursor", head_of(&row).to_string());
+    session.insert("cursor", Cursor { epoch: row.epoch, seq: row.head }.to_string());
     let agent = about.get("agent").cloned().unwrap_or_else(|| Json::from(app.runs().default_agent()));
     session.insert("agent", agent);
     session.insert("title", field("title"));
@@ -199,10 +211,6 @@ pub(crate) async fn describe(app: &App, row: SessionRow) -> Result<Object, Error
     Ok(session)
 }
 
-fn head_of(row: &SessionRow) -> Cursor {
-    Cursor { epoch: row.epoch, seq: row.head }
-}
-
 /// What a session is doing, and the replies that are open.
 async fn status(app: &App, key: &SessionKey) -> Result<(&'static str, Vec<String>), Error> {
     let looked = key.clone();
@@ -211,9 +219,14 @@ async fn status(app: &App, key: &SessionKey) -> Result<(&'static str, Vec<String
         return Ok(("idle", Vec::new()));
     }
     let open = app.log().session(key.clone()).open_replies().await?;
-    let status = if open.iter().any(is_waiting) { "waiting" } else { "running" };
+    let status = match open.as_slice() {
+        // They have ended in the meantime.
+        [] => "idle",
+        open if open.iter().any(is_waiting) => "waiting",
+        _ => "running",
+    };
     let ids = open.into_iter().filter(|reply| !reply.nested).map(|reply| reply.id);
-    Ok((if opened.is_empty() { "idle" } else { status }, ids.collect()))
+    Ok((status, ids.collect()))
 }
 
 /// Whether a reply waits for somebody.

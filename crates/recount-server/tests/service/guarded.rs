@@ -12,7 +12,7 @@ use crate::support::{Service, host_of, lines_of, said};
 struct Guarded {
     service: Service,
     tokens: Tokens,
-    _directory: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
 impl Guarded {
@@ -22,7 +22,7 @@ impl Guarded {
         let mut options = ServerOptions::default();
         options.data = Some(directory.path().to_owned());
         let service = Service::with(Log::in_memory(), options).await;
-        Self { service, tokens, _directory: directory }
+        Self { service, tokens, directory }
     }
 
     fn token(&self, tenant: &str, scope: Scope) -> String {
@@ -240,4 +240,19 @@ async fn a_tenant_has_so_many_sessions() {
     service.json("POST", "/v1/sessions", "").await.problem(429);
     service.ask("DELETE", "/v1/sessions/a", &[], b"").await;
     assert_eq!(service.json("PUT", "/v1/sessions/c", "").await.status, 201);
+}
+
+#[tokio::test]
+async fn a_file_of_tokens_that_goes_and_comes_back_is_read_again() {
+    let guarded = Guarded::start().await;
+    let token = guarded.token("acme", Scope::Read);
+    let headers = [("authorization", token.as_str())];
+    let list = || guarded.service.ask("GET", "/v1/sessions", &headers, b"");
+    assert_eq!(list().await.status, 200);
+    let (file, aside) = (guarded.directory.path().join("tokens.jsonl"), guarded.directory.path().join("aside"));
+    std::fs::rename(&file, &aside).unwrap();
+    list().await.problem(401);
+    guarded.service.get("/v1/sessions").await.problem(401);
+    std::fs::rename(&aside, &file).unwrap();
+    assert_eq!(list().await.status, 200);
 }

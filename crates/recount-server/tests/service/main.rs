@@ -8,6 +8,8 @@ mod hosted;
 mod hostile;
 mod media;
 mod openapi;
+mod posts;
+mod sessions;
 mod sockets;
 mod streams;
 mod support;

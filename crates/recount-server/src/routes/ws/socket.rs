@@ -9,11 +9,11 @@ use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
 use recount_log::{Error, Events, SessionKey};
-use recount_message::wire::write_string;
 use recount_message::{Event, Json};
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::AbortHandle;
 
+use super::frames::{cursor_frame, live_frame, problem_frame};
 use super::up::{self, Up};
 use crate::app::App;
 use crate::call::Call;
@@ -131,6 +131,7 @@ impl Socket {
         Ok(())
     }
 
+    /// Appends an event, and says where it stands.
     async fn append(&self, name: &str, event: &Json) -> Result<String, Problem> {
         if self.caller.scope < Scope::Write {
             return Err(Problem::forbidden(format!(
@@ -144,10 +145,10 @@ impl Socket {
             return Err(Problem::too_large(format!("an event may have {limit} bytes")));
         }
         let event = Event::from_json(event.as_str())?;
-        let appended = self.app.runs().append(&key, None, Events::of([&event])).await;
-        let appended = appended.map_err(|error| Problem::of_host(&error, &[]))?;
-        self.app.metrics().written.inc_by(appended.written as u64);
-        Ok(appended.cursor.to_string())
+        let outcome = self.app.runs().append(&key, None, Events::of([&event])).await;
+        let outcome = outcome.map_err(|error| Problem::of_host(&error, &[]));
+        self.app.metrics().posted(outcome.as_ref());
+        Ok(outcome?.cursor.to_string())
     }
 
     async fn subscribe(&self, wanted: Wanted, down: &Down, subscriptions: &mut Subscriptions) {
@@ -229,9 +230,7 @@ async fn follow(app: &App, key: SessionKey, wanted: &Wanted, down: &Down) -> Res
                 }
             }
             Ok(Next::Live(cursor)) => {
-                let mut frame = session_frame(Some(&wanted.name));
-                frame.push_str(&format!("\"live\":\"{cursor}\"}}"));
-                if down.send(frame.into()).await.is_err() {
+                if down.send(live_frame(&wanted.name, cursor)).await.is_err() {
                     return Ok(());
                 }
             }
@@ -264,19 +263,11 @@ async fn write(app: App, caller: Caller, mut sink: SplitSink<WebSocket, Message>
     loop {
         let message = tokio::select! {
             biased;
-            () = app.closing().cancelled() => {
-                let close = CloseFrame { code: close_code::AWAY, reason: Utf8Bytes::from_static("shutting down") };
-                let _ = tokio::time::timeout(Duration::from_secs(1), sink.send(Message::Close(Some(close)))).await;
-                return;
-            }
+            () = app.closing().cancelled() => return close(&mut sink, close_code::AWAY, "shutting down").await,
             // Before what there is to tell, of which there may always be more.
             beat = beat.changed() => match beat {
                 Ok(()) if caller.is_welcome(&app) => Message::Text(Utf8Bytes::from_static(HEARTBEAT)),
-                Ok(()) => {
-                    let close = CloseFrame { code: close_code::POLICY, reason: Utf8Bytes::from_static("token revoked") };
-                    let _ = tokio::time::timeout(Duration::from_secs(1), sink.send(Message::Close(Some(close)))).await;
-                    return;
-                }
+                Ok(()) => return close(&mut sink, close_code::POLICY, "token revoked").await,
                 Err(_) => return,
             },
             frame = frames.recv() => match frame {
@@ -300,28 +291,8 @@ async fn write(app: App, caller: Caller, mut sink: SplitSink<WebSocket, Message>
     }
 }
 
-/// The beginning of a frame.
-fn session_frame(session: Option<&str>) -> String {
-    let mut frame = String::from("{");
-    if let Some(session) = session {
-        frame.push_str("\"session\":");
-        write_string(&mut frame, session);
-        frame.push(',');
-    }
-    frame
-}
-
-fn cursor_frame(session: &str, reference: &Json, cursor: &str) -> Bytes {
-    let mut frame = session_frame(Some(session));
-    frame.push_str(&format!("\"ref\":{},\"cursor\":\"{cursor}\"}}", reference.as_str()));
-    frame.into()
-}
-
-fn problem_frame(session: Option<&str>, reference: Option<&Json>, problem: &Problem) -> Bytes {
-    let mut frame = session_frame(session);
-    if let Some(reference) = reference {
-        frame.push_str(&format!("\"ref\":{},", reference.as_str()));
-    }
-    frame.push_str(&format!("\"problem\":{}}}", problem.to_json()));
-    frame.into()
+/// Says goodbye, to who listens.
+async fn close(sink: &mut SplitSink<WebSocket, Message>, code: u16, reason: &'static str) {
+    let close = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
+    let _ = tokio::time::timeout(Duration::from_secs(1), sink.send(Message::Close(Some(close)))).await;
 }

@@ -1,0 +1,61 @@
+//! A model that goes by the conversation.
+
+use recount_message::Msg;
+use recount_model::client::{CallOptions, CallOutcome};
+
+use super::{NAME, ScriptedModel};
+use crate::BoxFuture;
+use crate::model::{ChatModel, Reply};
+
+/// A model whose answer follows from what it is shown, so that it does not matter who asks it and how often.
+///
+/// It is for tests in which somebody else goes on with a reply: a script would have gone on without them. The function gets
+/// the conversation and the id of the reply that is asked for, and gives a script of one answer.
+///
+/// ```
+/// use recount_agent::Agent;
+/// use recount_agent::scripted::{AttentiveModel, ScriptedModel};
+/// use recount_message::{Msg, Role};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let parrot = AttentiveModel::new(|messages, _reply_id| {
+///     let asked = messages.iter().rfind(|message| message.role() == Role::User);
+///     ScriptedModel::new().says(asked.map(Msg::text_or_empty).unwrap_or_default())
+/// });
+/// let agent = Agent::builder("Polly").model(parrot).build()?;
+/// assert_eq!(agent.reply(Msg::user("Alice", "Hello")).await?.text().as_deref(), Some("Hello"));
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct AttentiveModel<F> {
+    answer: F,
+}
+
+impl<F: Fn(&[Msg], &str) -> ScriptedModel + Send + Sync + 'static> AttentiveModel<F> {
+    /// The model that answers as the function says.
+    pub fn new(answer: F) -> Self {
+        Self { answer }
+    }
+}
+
+impl<F: Fn(&[Msg], &str) -> ScriptedModel + Send + Sync + 'static> ChatModel for AttentiveModel<F> {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn call<'a>(
+        &'a self,
+        messages: &'a [Msg],
+        options: &'a CallOptions,
+        reply: &'a mut Reply,
+    ) -> BoxFuture<'a, CallOutcome> {
+        let script = (self.answer)(messages, reply.reply_id());
+        Box::pin(async move { script.call(messages, options, reply).await })
+    }
+}
+
+impl<F> std::fmt::Debug for AttentiveModel<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AttentiveModel").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,81 @@
+//! What a run waits for.
+
+use recount_agent::{Refusal, ReplyStream};
+use recount_log::{Error, Frame, Reader};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::{Command, Run};
+use crate::outbox::Outbox;
+
+/// What has happened.
+pub(super) enum Happened {
+    Draining,
+    Told(Command),
+    Read(Result<Frame, Error>),
+    Answered(String, Result<(), Refusal>),
+    /// The agent has said something, or has come to the end of what it can do now.
+    Said(bool),
+    Unwatched,
+    Due,
+    Expired,
+    Failed(Error),
+}
+
+impl Run<'_> {
+    /// Waits for the next thing to happen.
+    pub(super) async fn next(&mut self) -> Happened {
+        let (draining, outbox) = (&mut self.draining, &self.outbox);
+        let (reader, watchers) = (&mut self.reader, &mut self.watchers);
+        let has_watchers = !watchers.is_empty();
+        let is_working = self.work.is_some();
+        let (stream, answers) = match &mut self.work {
+            Some(work) => (Some(&mut work.stream), Some(&mut work.answers)),
+            None => (None, None),
+        };
+        let has_answers = answers.as_ref().is_some_and(|answers| !answers.is_empty());
+        tokio::select! {
+            biased;
+            error = outbox.failed() => Happened::Failed(error),
+            Ok(()) = draining.changed() => Happened::Draining,
+            Some(command) = self.commands.recv() => Happened::Told(command),
+            frame = read(reader) => Happened::Read(frame),
+            Some((id, outcome)) = answered(answers), if has_answers => Happened::Answered(id, outcome),
+            // Before what the agent says, of which there may always be more.
+            _ = self.renewal.tick() => Happened::Due,
+            is_on = said(stream, outbox), if is_working => Happened::Said(is_on),
+            Some(_) = watchers.join_next(), if has_watchers => Happened::Unwatched,
+            () = until(self.expiry), if self.is_waiting => Happened::Expired,
+        }
+    }
+}
+
+async fn read(reader: &mut Option<Reader>) -> Result<Frame, Error> {
+    match reader {
+        Some(reader) => reader.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn answered(
+    answers: Option<&mut JoinSet<(String, Result<(), Refusal>)>>,
+) -> Option<(String, Result<(), Refusal>)> {
+    // One that was not brought to its end is of a reply that has come to its own.
+    answers?.join_next().await?.ok()
+}
+
+/// Drives the agent on by one event, as soon as there is room for more.
+async fn said(stream: Option<&mut ReplyStream>, outbox: &Outbox) -> bool {
+    outbox.room().await;
+    match stream {
+        Some(stream) => stream.next().await.is_some(),
+        None => false,
+    }
+}

@@ -1,0 +1,114 @@
+//! What is posted: messages that a model can be shown, and events that mean something.
+
+use pretty_assertions::assert_eq;
+use recount_agent::scripted::ScriptedModel;
+use recount_log::Log;
+use recount_message::{DataBlock, Msg, Source};
+use recount_server::ServerOptions;
+use serde_json::{Value, json};
+
+use crate::support::{Response, Service, lines_of, reply, said};
+
+async fn post(service: &Service, message: &Value) -> Response {
+    service.json("POST", "/v1/sessions/s/messages", &message.to_string()).await
+}
+
+/// A data block that names something by its URL.
+fn at(url: &str) -> Value {
+    json!({"type": "data", "source": {"type": "url", "url": url, "media_type": "image/png"}})
+}
+
+async fn check_refused(service: &Service, message: Value, field: &str) -> String {
+    let problem = post(service, &message).await.problem(400);
+    assert_eq!(problem["field"], field, "{message}");
+    problem["detail"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_message_that_says_nothing_is_refused() {
+    let service = Service::with_session("s").await;
+    for content in [
+        json!(""),
+        json!(" \n\t"),
+        json!([]),
+        json!([{"type": "text", "text": ""}]),
+        json!([{"type": "text", "text": ""}, {"type": "text", "text": " "}]),
+    ] {
+        check_refused(&service, json!({"content": content}), "content").await;
+        check_refused(&service, json!({"content": content, "name": "Alice", "role": "user"}), "content").await;
+    }
+    assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
+}
+
+#[tokio::test]
+async fn a_misspelt_block_is_refused_and_one_of_another_side_is_kept() {
+    let service = Service::with_session("s").await;
+    let blocks = json!([{"type": "text", "text": "See"}, {"type": "imgae", "url": "https://example.com/a.png"}]);
+    let detail = check_refused(&service, json!({"content": blocks}), "content[1].type").await;
+    assert_eq!(detail, "there is no block of the type `imgae`; expected text or data");
+    assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
+    let whole = json!({"content": blocks, "name": "Alice", "role": "user"});
+    assert_eq!(post(&service, &whole).await.status, 202);
+    let messages = service.get("/v1/sessions/s/messages").await.value();
+    assert_eq!(messages["messages"][0]["content"][1], blocks[1]);
+}
+
+#[tokio::test]
+async fn a_message_names_blobs_that_are_there() {
+    let service = Service::with_session("s").await;
+    let missing = format!("recount-blob:sha256:{}", "0".repeat(64));
+    let foreign = service.log.upload("another", "image/png", &b"\x89PNG"[..]).await.unwrap().url();
+    for url in [missing.as_str(), &foreign, "recount-blob:sha256:00", "recount-blob:md5:00", "Recount-Blob:x"] {
+        let content = json!([{"type": "text", "text": "See"}, at(url)]);
+        let detail = check_refused(&service, json!({"content": content}), "content[1].source.url").await;
+        assert!(detail.contains(url) && detail.contains("/v1/sessions/s/blobs"), "{detail}");
+        let whole = json!({"content": content, "name": "Alice", "role": "user"});
+        check_refused(&service, whole, "content[1].source.url").await;
+    }
+    assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
+    assert_eq!(post(&service, &json!({"content": [at("https://example.com/a.png")]})).await.status, 202);
+}
+
+#[tokio::test]
+async fn a_model_is_shown_the_bytes_of_a_blob() {
+    let model = ScriptedModel::new().says("A cat.");
+    let service = Service::hosting(Log::in_memory(), model.clone(), ServerOptions::default()).await;
+    service.log.create("s".parse().unwrap()).await.unwrap();
+    let png = b"\x89PNG\r\n\x1a\n";
+    let blob = service.ask("POST", "/v1/sessions/s/blobs", &[("content-type", "image/png")], png).await.value();
+    let url = blob["url"].as_str().unwrap();
+    let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
+    assert_eq!(post(&service, &json!({"content": [at(url)]})).await.status, 202);
+    while !stream.next().await.unwrap().data.contains("\"REPLY_END\"") {}
+    let asked = model.asked();
+    let shown: Vec<&DataBlock> = asked[0].messages.iter().flat_map(Msg::blocks::<DataBlock>).collect();
+    let Source::Base64(source) = &shown[0].source else { panic!("{shown:?}") };
+    assert_eq!((source.bytes().unwrap().as_slice(), source.media_type.as_str()), (png.as_slice(), "image/png"));
+    let messages = service.get("/v1/sessions/s/messages").await.value();
+    assert_eq!(messages["messages"][0]["content"][0]["source"]["url"], url, "the message itself goes on naming it");
+}
+
+#[tokio::test]
+async fn what_changes_no_message_is_said() {
+    let service = Service::with_session("s").await;
+    let stray = r#"{"type":"TEXT_BLOCK_DELTA","id":"d1","reply_id":"nobody","block_id":"b","delta":"x"}"#;
+    let answer = service.lines("/v1/sessions/s/events", &format!("{}\n\n{stray}\n", said("x").to_json())).await.value();
+    let ignored = &answer["ignored"][0];
+    assert_eq!(
+        (&ignored["line"], &ignored["id"], &ignored["reason"]),
+        (&json!(3), &json!("d1"), &json!("unknown_reply"))
+    );
+    let events = reply(&["Hello"]);
+    let id = events[0].reply_id().unwrap();
+    service.lines("/v1/sessions/s/events", &lines_of(&events[..1])).await;
+    let custom = r#"{"type":"CUSTOM","id":"e1","name":"progress","value":{}}"#;
+    let unknown = r#"{"type":"TEXT_BLOK_START","id":"e2","block_id":"b"}"#;
+    let empty = format!(r#"{{"type":"USER_CONFIRM_RESULT","id":"e3","reply_id":"{id}","confirm_results":[]}}"#);
+    let answer = service.lines("/v1/sessions/s/events", &format!("{custom}\n{unknown}\n{empty}\n")).await.value();
+    assert_eq!(answer["written"], 3, "they are kept: {answer}");
+    let expected = json!([
+        {"line": 2, "id": "e2", "reason": "unknown_type", "message": "the event type \"TEXT_BLOK_START\" is not known"},
+        {"line": 3, "id": "e3", "reason": "empty", "message": "`confirm_results` is empty"},
+    ]);
+    assert_eq!(answer["ignored"], expected);
+}
