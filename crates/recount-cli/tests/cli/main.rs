@@ -4,6 +4,7 @@
 
 mod ask;
 mod check;
+mod configured;
 mod convert;
 mod decode;
 mod fold;
@@ -16,4 +17,5 @@ mod pipes;
 mod run;
 mod serve;
 mod show;
+mod tail;
 mod watched;

@@ -26,7 +26,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    fn start(data: &Path) -> Self {
+    pub(crate) fn start(data: &Path) -> Self {
         Self::start_with(data, &[], Stdio::null())
     }
 
@@ -56,7 +56,16 @@ impl Service {
         body
     }
 
-    fn kill(mut self) {
+    /// Waits until a session is as it should be.
+    pub(crate) fn wait_for(&self, session: &str, status: &str) {
+        let until = Instant::now() + PATIENCE;
+        while text_of(&self.get(&format!("/v1/sessions/{session}")), "status") != status {
+            assert!(Instant::now() < until, "it is never {status}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
@@ -138,6 +147,10 @@ fn what_is_wrong_is_found_before_it_is_needed() {
     let doctor = recount(&format!("doctor --data {}/none", here.display()), b"");
     assert_eq!(doctor.exit, Some(1), "{}", doctor.stdout);
     assert!(doctor.stdout.contains("wrong there is no data directory"), "{}", doctor.stdout);
+    assert!(
+        doctor.stdout.ends_with("\n      hint: `recount serve` makes it, `--data` names another one\n"),
+        "{doctor:?}"
+    );
     let mut unknown = command("serve --listen 127.0.0.1:0 --model acme/one");
     unknown.arg("--data").arg(&here);
     let unknown = crate::run::finish(unknown, b"");
@@ -159,12 +172,50 @@ fn tokens_are_made_and_revoked_while_it_runs() {
     let kept = std::fs::read_to_string(data.join("tokens.jsonl")).unwrap();
     assert!(!kept.contains(run.stdout.trim()), "only its hash is kept");
     let list = recount(&format!("token list --data {}", data.display()), b"").stdout;
-    let id = list.split('\t').next().unwrap();
-    assert!(list.contains("\tacme\twrite\t"), "{list}");
+    let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!((rows.len(), rows[0].as_slice()), (2, &["ID", "TENANT", "SCOPE", "CREATED"][..]));
+    let id = rows[1][0];
+    assert_eq!(rows[1][1..3], ["acme", "write"]);
+    let json = recount(&format!("token list --json --data {}", data.display()), b"").stdout;
+    assert_eq!((text_of(&json, "id").as_str(), text_of(&json, "scope").as_str()), (id, "write"));
+    assert!(!json.contains("hash"), "{json}");
+    // Whoever asks from a terminal says the same.
+    let url = format!("http://{}", service.address);
+    let refused = recount(&format!("sessions {url}"), b"");
+    assert!(
+        refused.stderr.ends_with("hint: `--token TOKEN` or the variable RECOUNT_TOKEN says who asks\n"),
+        "{refused:?}"
+    );
+    assert_eq!(recount(&format!("sessions {url} --token {}", run.stdout), b"").exit, Some(0));
+    let mut named = command(&format!("sessions {url}"));
+    named.env("RECOUNT_TOKEN", run.stdout.trim());
+    assert_eq!(crate::run::finish(named, b"").exit, Some(0));
     assert_eq!(recount(&format!("token revoke {id} --data {}", data.display()), b"").exit, Some(0));
     assert_eq!(service.ask("GET", "/v1/sessions", &[&header], "").0, 401);
     assert_eq!(recount(&format!("token revoke {id} --data {}", data.display()), b"").exit, Some(2));
     service.kill();
+}
+
+#[test]
+fn tokens_are_where_the_configuration_says() {
+    let here = directory("serve-tokens-data");
+    let token = |args: &str| {
+        let mut command = command(&format!("token {args}"));
+        command.current_dir(&here).env("RECOUNT_SERVER_DATA", "elsewhere");
+        crate::run::finish(command, b"")
+    };
+    let missing = token("list");
+    assert_eq!((missing.exit, missing.stdout.as_str()), (Some(2), ""));
+    assert_eq!(
+        missing.stderr,
+        "error: there is no data directory elsewhere\nhint: `recount serve` makes it, `--data` names another one\n"
+    );
+    assert_eq!(token("create --tenant= --scope read").exit, Some(0));
+    std::fs::write(here.join("recount.toml"), "[server]\ndata = \"unused\"\n").unwrap();
+    let list = token("list").stdout;
+    assert!(list.lines().nth(1).is_some_and(|line| line.contains("  ''      read   ")), "{list}");
+    assert!(token("list --data unused").stderr.contains("there is no data directory unused"));
+    assert!(token("revoke 1 --data unused").stderr.contains("there is no data directory unused"));
 }
 
 #[test]
@@ -226,11 +277,7 @@ fn tail_sessions_and_doctor_look_at_it() {
     service.ask("PUT", "/v1/sessions/chat", &[], r#"{"title":"Holidays"}"#);
     let (status, posted) = service.ask("POST", "/v1/sessions/chat/messages", &[], r#"{"content":"Hello there"}"#);
     assert_eq!(status, 202, "{posted}");
-    let until = Instant::now() + PATIENCE;
-    while text_of(&service.get("/v1/sessions/chat"), "status") != "idle" {
-        assert!(Instant::now() < until);
-        thread::sleep(Duration::from_millis(20));
-    }
+    service.wait_for("chat", "idle");
     let url = format!("http://{}", service.address);
     let sessions = recount(&format!("sessions {url}"), b"");
     assert_eq!((sessions.exit, sessions.stderr.as_str()), (Some(0), ""));
@@ -247,6 +294,7 @@ fn tail_sessions_and_doctor_look_at_it() {
     assert_eq!((missing.exit, missing.stderr.as_str()), (Some(2), "error: there is no session `nobody`\n"));
     let doctor = recount(&format!("doctor --deep --data {}", data.display()), b"");
     assert_eq!(doctor.exit, Some(0), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("the log is sound: 1 session, "), "{}", doctor.stdout);
     assert!(doctor.stdout.contains("each message is the fold of its events"), "{}", doctor.stdout);
     service.kill();
 }
@@ -273,10 +321,7 @@ fn a_reply_goes_on_after_a_crash() {
         thread::sleep(Duration::from_millis(20));
     }
     service.ask("POST", "/v1/sessions/s/interrupt", &[], "{}");
-    while text_of(&service.get("/v1/sessions/s"), "status") != "idle" {
-        assert!(Instant::now() < until);
-        thread::sleep(Duration::from_millis(20));
-    }
+    service.wait_for("s", "idle");
     let events = service.get("/v1/sessions/s/events?limit=10000");
     let events: Vec<Event<'_>> = events.lines().map(|line| Event::from_json(line).unwrap()).collect();
     let fold: Fold = events.iter().collect();
