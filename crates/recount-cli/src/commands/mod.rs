@@ -73,7 +73,7 @@ fn model_of_variable() -> Result<Option<ModelName>> {
 /// Why a cursor cannot be continued, by the word for it.
 fn why_not_continued(reason: &str) -> &str {
     match reason {
-        "epoch" => "it is from before the session was restored or replaced",
+        "epoch" => "it is of another session, or of this one before it was restored or replaced",
         "future" => "it is beyond the end of the session",
         "compacted" => "it is inside of events that were joined since",
         other => other,

@@ -291,7 +291,8 @@ fn tail_sessions_and_doctor_look_at_it() {
     let shown = recount(&format!("tail {url}/v1/sessions/chat --no-follow"), b"");
     assert!(shown.stdout.contains("Hello there"), "{}", shown.stdout);
     let missing = recount(&format!("tail {url}/s/nobody"), b"");
-    assert_eq!((missing.exit, missing.stderr.as_str()), (Some(2), "error: there is no session `nobody`\n"));
+    let told = "error: there is no session `nobody`\nhint: `recount sessions` lists those that there are\n";
+    assert_eq!((missing.exit, missing.stderr.as_str()), (Some(2), told));
     let doctor = recount(&format!("doctor --deep --data {}", data.display()), b"");
     assert_eq!(doctor.exit, Some(0), "{}", doctor.stdout);
     assert!(doctor.stdout.contains("the log is sound: 1 session, "), "{}", doctor.stdout);

@@ -124,6 +124,11 @@ fn a_reply_is_shown_when_it_begins_to_wait() {
     );
     let shown = tail.message_with(" · open · waits for a result from outside\n");
     assert!(shown.contains("├─ call open · submitted\n"), "{shown}");
+    // What is complete waits for nobody.
+    let message = json!({"name": "Alice", "role": "user", "content": [{"type": "text", "text": "Hurry"}], "id": "m1"});
+    append(&service, "s", &json!([{"type": "CUSTOM", "name": "recount.message", "value": message}]));
+    let shown = tail.message_with("Hurry");
+    assert!(shown.contains("user Alice") && !shown.contains("assistant"), "{shown}");
     // What a sub-agent says is not asked for, what it asks is.
     let call = json!({"type": "tool_call", "id": "c2", "name": "shell", "input": "{}", "state": "asking"});
     append(
@@ -174,7 +179,8 @@ fn a_cursor_that_leads_nowhere_is_explained() {
     let service = Service::start(&directory("tail-gap"));
     waiting(&service, "s");
     let people = tail(&service, "s", "--no-follow --after 7.3");
-    let told = "the cursor cannot be continued: it is from before the session was restored or replaced";
+    let told =
+        "the cursor cannot be continued: it is of another session, or of this one before it was restored or replaced";
     assert_eq!((people.exit, people.stderr), (Some(0), format!("{told}; this is how the session is now\n")));
     assert!(people.stdout.contains("use a tool") && people.stdout.contains(ASKING), "{}", people.stdout);
     let json = tail(&service, "s", "--no-follow --json --after 7.3");

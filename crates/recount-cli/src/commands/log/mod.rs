@@ -128,12 +128,17 @@ pub(crate) fn run(args: &LogArgs) -> Result<Status> {
         Command::Verify(args) => (&args.data, verify::run(args)),
         Command::Backup(args) => (&args.data, backup::run(args)),
     };
-    done.map_err(|error| match damage(&error) {
-        Some(problem) => {
-            let data = data.path().display();
-            anyhow!("the log in {data} is damaged: {problem}\nhint: a backup can be used in its place")
+    let data = data.path().display();
+    done.map_err(|error| match error.downcast_ref() {
+        Some(Error::UnknownSession(key)) => {
+            anyhow!("there is no session {key}\nhint: `recount log sessions {data}` lists those that there are")
         }
-        None => error,
+        _ => match damage(&error) {
+            Some(problem) => {
+                anyhow!("the log in {data} is damaged: {problem}\nhint: a backup can be used in its place")
+            }
+            None => error,
+        },
     })
 }
 

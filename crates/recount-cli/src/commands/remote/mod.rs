@@ -67,7 +67,8 @@ impl Service {
         while let Some(deeper) = cause.source() {
             cause = deeper;
         }
-        let hint = if error.is_connect() { "\nhint: `recount serve` starts one" } else { "" };
+        let is_here = self.base.host_str().is_some_and(|host| matches!(host, "localhost" | "127.0.0.1" | "[::1]"));
+        let hint = if error.is_connect() && is_here { "\nhint: `recount serve` starts one" } else { "" };
         anyhow!("cannot reach the service at {}: {cause}{hint}", self.place())
     }
 }
@@ -100,6 +101,7 @@ async fn checked(response: Response) -> Result<Response> {
     let detail = Object::parse(&body).ok().and_then(|problem| problem.get("detail").and_then(Json::to_text));
     let detail = detail.unwrap_or_else(|| format!("the service answers {status}"));
     let hint = match status {
+        StatusCode::NOT_FOUND => "\nhint: `recount sessions` lists those that there are",
         StatusCode::UNAUTHORIZED => "\nhint: `--token TOKEN` or the variable RECOUNT_TOKEN says who asks",
         _ => "",
     };

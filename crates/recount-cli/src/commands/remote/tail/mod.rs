@@ -128,7 +128,7 @@ async fn follow(args: &TailArgs) -> Result<Status> {
     let (mut wait, mut has_worked) = (SOON, false);
     loop {
         let ended = match tail.request()?.send().await {
-            Ok(response) if is_passing(response.status()) => format!("the service answers {}", response.status()),
+            Ok(response) if is_passing(response.status()) => passing(response.status()),
             Ok(response) => {
                 (has_worked, wait) = (true, SOON);
                 match tail.read(checked(response).await?).await? {
@@ -149,6 +149,10 @@ async fn follow(args: &TailArgs) -> Result<Status> {
 /// Whether it may be different in a moment.
 fn is_passing(status: StatusCode) -> bool {
     matches!(status.as_u16(), 429 | 502 | 503 | 504)
+}
+
+fn passing(status: StatusCode) -> String {
+    format!("the service answers {status}")
 }
 
 impl Tail<'_> {
@@ -174,7 +178,7 @@ impl Tail<'_> {
         if !kind.starts_with("text/event-stream") {
             bail!("no service of Recount is at {}", self.service.place());
         }
-        let mut frames = Frames::default();
+        let (mut frames, mut is_live) = (Frames::default(), false);
         loop {
             match tokio::time::timeout(SILENCE, response.chunk()).await {
                 Ok(Ok(Some(bytes))) => frames.push(&bytes)?,
@@ -182,7 +186,6 @@ impl Tail<'_> {
                 Ok(Err(error)) => return Ok(Ended::Broken(error.to_string())),
                 Err(_) => return Ok(Ended::Broken("nothing was heard for a while".to_owned())),
             }
-            let mut is_live = false;
             while let Some(frame) = frames.next() {
                 // A place to come back to may be told without anything that has happened.
                 if !frame.data.is_empty() {
@@ -192,24 +195,35 @@ impl Tail<'_> {
                 self.cursor = frame.id.or(self.cursor.take());
             }
             if self.screen.wants_messages(is_live) {
-                let messages = self.messages().await?;
-                self.screen.messages(&messages)?;
+                match self.messages().await? {
+                    Ok(messages) => self.screen.messages(&messages)?,
+                    Err(why) => return Ok(Ended::Broken(why)),
+                }
             }
             if is_live && self.args.no_follow {
-                self.screen.finish()?;
+                self.screen.show_rest()?;
+                self.screen.flush()?;
                 return Ok(Ended::Done);
             }
-            self.screen.settle()?;
+            if is_live {
+                self.screen.show_waiting()?;
+            }
+            self.screen.flush()?;
         }
     }
 
-    /// The newest messages, open ones as they stand.
-    async fn messages(&self) -> Result<Vec<Msg>> {
+    /// The newest messages, open ones as they stand; or why it may be different in a moment.
+    async fn messages(&self) -> Result<Result<Vec<Msg>, String>> {
         let path = format!("/v1/sessions/{}/messages?all=true&limit=200", self.args.session.name);
-        let response = self.service.client.get(self.service.url(&path)?).send().await;
-        let response = checked(response.map_err(|error| self.service.unreachable(&error))?).await?;
-        let page = Object::parse(&response.text().await.map_err(|error| self.service.unreachable(&error))?)?;
-        Ok(messages(&page))
+        let page = match self.service.client.get(self.service.url(&path)?).send().await {
+            Ok(response) if is_passing(response.status()) => return Ok(Err(passing(response.status()))),
+            Ok(response) => checked(response).await?.text().await,
+            Err(error) => Err(error),
+        };
+        match page {
+            Ok(page) => Ok(Ok(messages(&Object::parse(&page)?))),
+            Err(error) => Ok(Err(error.to_string())),
+        }
     }
 }
 

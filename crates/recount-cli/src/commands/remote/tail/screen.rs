@@ -19,6 +19,7 @@ use crate::view::{self, Length, awaited};
 pub(super) struct Screen {
     out: Box<dyn io::Write>,
     is_json: bool,
+    /// Whether it goes on when everything that is there was shown.
     follows: bool,
     shows_all: bool,
     /// Whether the complete messages of the first snapshot are left out.
@@ -26,6 +27,8 @@ pub(super) struct Screen {
     is_from_cursor: bool,
     length: Length,
     fold: Fold,
+    /// The messages of the fold that were shown to the end.
+    held_up: HashSet<String>,
     has_shown: bool,
     /// The calls that were shown to be waiting, each with its reply.
     asked: HashSet<(String, String)>,
@@ -56,9 +59,10 @@ impl Screen {
             follows: !args.no_follow,
             shows_all: args.all,
             hides_past: args.after.as_deref() == Some("now"),
-            is_from_cursor: args.is_from_cursor(),
+            is_from_cursor: !args.json && args.is_from_cursor(),
             length: if args.full { Length::Whole } else { Length::Cut },
             fold: Fold::new(),
+            held_up: HashSet::new(),
             has_shown: false,
             asked: HashSet::new(),
             unread: Unread::default(),
@@ -82,7 +86,7 @@ impl Screen {
         if self.is_json && !self.follows {
             bail!("{why}\nhint: `--after start` prints all events that there are");
         }
-        self.out.flush().context("cannot write to standard output")?;
+        self.flush()?;
         let next = if self.is_json {
             "\nhint: events are missing here; `--after start` prints all that there are"
         } else {
@@ -119,6 +123,7 @@ impl Screen {
         }
         let replies = replies.into_iter().map(|(_, reply)| reply).collect();
         self.fold = Fold::resume(Checkpoint { cursor: 0, replies, taken: Vec::new() });
+        self.held_up.clear();
         self.show(&shown)
     }
 
@@ -133,14 +138,30 @@ impl Screen {
         {
             self.unread.changed.insert(id);
         }
-        let ended = self.fold.take_ended();
-        self.show(&ended)
+        let complete = match event.kind {
+            EventKind::ReplyEnd(_) | EventKind::Custom(_) if self.follows => self.take_complete(),
+            _ if self.follows => Vec::new(),
+            _ => self.fold.take_ended(),
+        };
+        self.show(&complete)
+    }
+
+    /// The messages that are complete since the last time, also those that one that began earlier holds up in the fold.
+    fn take_complete(&mut self) -> Vec<Msg> {
+        let open: HashSet<&str> = self.fold.open_replies().map(|reply| reply.message().id()).collect();
+        let is_new = |message: &&Msg| !open.contains(message.id()) && !self.held_up.contains(message.id());
+        let complete: Vec<Msg> = self.fold.messages().filter(is_new).cloned().collect();
+        self.held_up.extend(complete.iter().map(|message| message.id().to_owned()));
+        for message in self.fold.take_ended() {
+            self.held_up.remove(message.id());
+        }
+        complete
     }
 
     /// Whether the service has to be asked for messages, since their beginning was not read.
     pub(super) fn wants_messages(&mut self, is_live: bool) -> bool {
-        if is_live && !self.is_json {
-            self.unread.may_wait = std::mem::take(&mut self.is_from_cursor);
+        if is_live {
+            self.unread.may_wait |= std::mem::take(&mut self.is_from_cursor);
         }
         self.unread.may_wait || !self.unread.changed.is_empty()
     }
@@ -161,20 +182,20 @@ impl Screen {
         Ok(())
     }
 
-    /// Shows the replies that wait for somebody since the last time.
-    pub(super) fn settle(&mut self) -> Result<()> {
-        if self.follows {
-            let open = self.fold.open_replies().map(ReplyFold::message);
-            let waiting: Vec<Msg> = open.filter(|message| self.is_news(message)).cloned().collect();
-            self.show(&waiting)?;
-        }
-        self.out.flush().context("cannot write to standard output")
+    /// Shows the replies that wait for somebody since the last time. What was waited for in the past is nobody's business.
+    pub(super) fn show_waiting(&mut self) -> Result<()> {
+        let open = self.fold.open_replies().map(ReplyFold::message);
+        let waiting: Vec<Msg> = open.filter(|message| self.is_news(message)).cloned().collect();
+        self.show(&waiting)
     }
 
     /// What is not complete is shown as it stands.
-    pub(super) fn finish(&mut self) -> Result<()> {
+    pub(super) fn show_rest(&mut self) -> Result<()> {
         let rest: Vec<Msg> = std::mem::take(&mut self.fold).into_messages().collect();
-        self.show(&rest)?;
+        self.show(&rest)
+    }
+
+    pub(super) fn flush(&mut self) -> Result<()> {
         self.out.flush().context("cannot write to standard output")
     }
 
