@@ -23,7 +23,7 @@ test("a whole conversation, with thinking, a tool and a question", async () => {
   await log(page).getByText(ended).waitFor();
   const thought = log(page).getByRole("button", { name: /^Thought/ });
   expect(await thought.getAttribute("aria-expanded")).toBe("false");
-  expect(await log(page).getByRole("article").count()).toBe(2);
+  await expect.poll(() => log(page).getByRole("article").count()).toBe(2);
   expect(await log(page).locator("time").count()).toBeGreaterThanOrEqual(2);
 
   const reply = await shown(page);
@@ -49,8 +49,8 @@ test("what an agent asks that works for another one is answered in its call", as
   await call.getByRole("button", { name: "Allow once" }).click();
   await page.getByRole("button", { name: "Stop" }).waitFor({ state: "hidden" });
   await expect.poll(() => log(page).getByText(ended).count()).toBe(2);
-  expect(await call.getByRole("article").count()).toBe(1);
-  expect(await log(page).getByRole("article").count()).toBe(3);
+  await expect.poll(() => call.getByRole("article").count()).toBe(1);
+  await expect.poll(() => log(page).getByRole("article").count()).toBe(3);
 
   const reply = await shown(page);
   await page.reload();
@@ -67,8 +67,8 @@ test("what is said during a reply waits for its turn", async () => {
   await page.getByRole("textbox", { name: "Message" }).press("Enter");
   await log(page).getByText("And hello.", { exact: true }).waitFor();
   await expect.poll(() => log(page).getByText(ended).count(), { timeout: 50_000 }).toBe(2);
-  expect(await log(page).getByText("Sending…").count()).toBe(0);
-  expect(await log(page).getByRole("article").count()).toBe(4);
+  await expect.poll(() => log(page).getByText("Sending…").count()).toBe(0);
+  await expect.poll(() => log(page).getByRole("article").count()).toBe(4);
 });
 
 test("who has no key is shown what there is", async () => {
@@ -104,14 +104,14 @@ test("a reply is stopped, and said again with other words elsewhere", async () =
   await expect.poll(() => page.url()).not.toBe(first);
   await log(page).getByText("Hello there.", { exact: true }).waitFor();
   await log(page).getByText(ended).waitFor();
-  expect(await log(page).getByText("Something long").count()).toBe(0);
+  await expect.poll(() => log(page).getByText("Something long").count()).toBe(0);
 
   const second = page.url();
   await log(page).getByRole("article").last().hover();
   await page.getByRole("button", { name: "Regenerate in a new session" }).click();
   await expect.poll(() => page.url()).not.toBe(second);
   await log(page).getByText(ended).waitFor();
-  expect(await log(page).getByRole("article").count()).toBe(2);
+  await expect.poll(() => log(page).getByRole("article").count()).toBe(2);
   expect(complaints).toEqual([]);
 });
 

@@ -21,12 +21,12 @@ test("any event can be gone to, and the message is as it was then", async () => 
   await slider.focus();
   for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
   await page.getByText(`Event 5 of ${events.length}`).waitFor();
-  expect(await then.locator(".prose").textContent()).toBe("0 1 2");
+  await expect.poll(() => then.locator(".prose").textContent()).toBe("0 1 2");
   await page.keyboard.press("End");
   await then.getByText("198 199").waitFor();
   await slider.fill("104");
   await page.getByText(`Event 105 of ${events.length}`).waitFor();
-  expect(await then.locator(".prose").textContent()).toBe(text.slice(0, 101 * 5).trim());
+  await expect.poll(() => then.locator(".prose").textContent()).toBe(text.slice(0, 101 * 5).trim());
   await page.getByRole("region", { name: "The event" }).getByText("TEXT_BLOCK_DELTA").waitFor();
   await expect.poll(() => page.url()).toContain("inspect=105");
   await page.reload();

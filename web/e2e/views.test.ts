@@ -149,7 +149,7 @@ test("files can be attached, pasted and removed", async () => {
     box.dispatchEvent(new ClipboardEvent("paste", { clipboardData: pasted, bubbles: true, cancelable: true }));
   }, png.toString("base64"));
   await attached.getByText("pasted.png").waitFor();
-  expect(await attached.getByRole("listitem").count()).toBe(2);
+  await expect.poll(() => attached.getByRole("listitem").count()).toBe(2);
   await page.getByRole("button", { name: "Send" }).click();
   await log(page)
     .getByText(/\d+ in · \d+ out/)

@@ -13,7 +13,7 @@ mod write;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
 use rusqlite::{Connection, ErrorCode};
@@ -29,8 +29,11 @@ use wal::Checkpointer;
 
 /// The file in the data directory.
 const FILE: &str = "log.sqlite";
-/// How long a commit waits for somebody who has the database locked, such as another program that looks into it.
+/// How long a commit waits for somebody who has the database locked: the thread that empties the write-ahead log, or another
+/// program that looks into it.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long it waits before it looks again. SQLite itself would sleep for up to a tenth of a second.
+const SOON: Duration = Duration::from_micros(500);
 /// How many pages are given back at once.
 const SHRINK_PAGES: usize = 256;
 /// How many sessions the storage remembers the number and head of.
@@ -200,13 +203,13 @@ impl SqliteStorage {
             connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
         }
         // The beginning is on the disk in any case, so that the note about it is not lost with what it is about.
-        configure(&connection, Durability::Disk)?;
+        configure(&mut connection, Durability::Disk)?;
         schema::migrate(&mut connection, &path)?;
         let boot_id = options.boot_id.clone().or_else(meta::boot_id);
         write::sweep_drafts(&connection)?;
         let surroundings = &mut options.surroundings;
         meta::begin(&mut connection, options.durability, boot_id.as_deref(), || surroundings.number())?;
-        configure(&connection, options.durability)?;
+        configure(&mut connection, options.durability)?;
         if let Some(bytes) = options.max_bytes {
             let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(failed)?;
             let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
@@ -249,8 +252,16 @@ fn copy(connection: &Connection, to: &Path) -> Stored<()> {
     Ok(())
 }
 
-fn configure(connection: &Connection, durability: Durability) -> Stored<()> {
-    connection.busy_timeout(PATIENCE).map_err(failed)?;
+fn configure(connection: &mut Connection, durability: Durability) -> Stored<()> {
+    let mut since = Instant::now();
+    let wait = move |tries| {
+        if tries == 0 {
+            since = Instant::now();
+        }
+        std::thread::sleep(SOON);
+        since.elapsed() < PATIENCE
+    };
+    connection.busy_handler(Some(wait)).map_err(failed)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).map_err(failed)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;

@@ -1,7 +1,8 @@
 //! The write-ahead log of SQLite, and the thread that empties it.
 //!
 //! Commits only ever append to it. What is in it is moved into the database by a thread of its own, so that no append has
-//! to wait for that: when nothing has been written for a while, or when it has become large.
+//! to wait for that. Only to begin it anew takes the place of a commit, and that is done when nothing has been written for a
+//! while, or when it has become very large.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,8 +15,10 @@ use super::failed;
 use crate::StorageError;
 use crate::storage::Stored;
 
-/// It is emptied at this size even while it is written to.
-const LARGE: u64 = 64 << 20;
+/// What has come in the meantime is moved when it is this much, so that there is never much to move.
+const MUCH: u64 = 16 << 20;
+/// It is begun anew at this size even while it is written to.
+const LARGE: u64 = 256 << 20;
 /// Nobody writes for so long: it is emptied.
 const IDLE: Duration = Duration::from_millis(500);
 /// How long emptying may hold up a commit that comes in between, and how long it waits for readers.
@@ -100,6 +103,7 @@ impl Work {
         let mut seen = 0;
         while let Some(commits) = self.next_commit(seen) {
             seen = commits;
+            let mut moved = 0;
             loop {
                 let mut state = self.shared.lock();
                 // Until the first commit after that, so that a busy writer is not slowed down by waking this thread.
@@ -115,9 +119,14 @@ impl Work {
                 let is_idle = state.commits == seen;
                 seen = state.commits;
                 drop(state);
-                if is_idle || self.length() >= LARGE {
-                    // A reader or a writer may be in the way; there is always a next time.
+                let length = self.length();
+                // A reader or a writer may be in the way; there is always a next time.
+                if is_idle || length >= LARGE {
                     let _ = empty(&self.connection);
+                    moved = 0;
+                } else if length.saturating_sub(moved) >= MUCH {
+                    let _ = checkpoint(&self.connection, "PASSIVE");
+                    moved = length;
                 }
                 if is_idle {
                     break;
@@ -143,10 +152,15 @@ impl Work {
     }
 }
 
-/// Moves everything into the database: first as much as disturbs nobody, then the rest.
+/// Moves everything into the database: first what disturbs nobody, then what has come meanwhile, and then the rest, for
+/// which commits have to wait.
 pub(super) fn empty(connection: &Connection) -> Stored<()> {
-    for mode in ["PASSIVE", "TRUNCATE"] {
-        connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(())).map_err(failed)?;
+    for mode in ["PASSIVE", "PASSIVE", "TRUNCATE"] {
+        checkpoint(connection, mode)?;
     }
     Ok(())
+}
+
+fn checkpoint(connection: &Connection, mode: &str) -> Stored<()> {
+    connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(())).map_err(failed)
 }
