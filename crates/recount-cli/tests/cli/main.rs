@@ -18,4 +18,5 @@ mod run;
 mod serve;
 mod show;
 mod tail;
+mod tokens;
 mod watched;

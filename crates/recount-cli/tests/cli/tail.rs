@@ -58,19 +58,16 @@ fn waiting(service: &Service, session: &str) {
     service.wait_for(session, "waiting");
 }
 
-/// Gives the permission.
-fn confirm(service: &Service, session: &str) {
-    let path = format!("/v1/sessions/{session}/events");
-    let events = service.get(&path);
-    let asked = events.lines().find(|line| line.contains("REQUIRE_USER_CONFIRM")).unwrap();
-    let asked: Value = serde_json::from_str(asked).unwrap();
-    let answer = json!([{
-        "type": "USER_CONFIRM_RESULT",
-        "reply_id": asked["reply_id"],
-        "confirm_results": [{"confirmed": true, "tool_call": asked["tool_calls"][0]}],
-    }]);
-    let (status, body) = service.ask("POST", &path, &[], &answer.to_string());
-    assert_eq!(status, 200, "{body}");
+/// The events of a reply that comes to wait for a call.
+fn calling(reply: &str, name: &str, call: &str, asking: &str, state: &str, metadata: &Value) -> Value {
+    let block = json!({"type": "tool_call", "id": call, "name": "open", "input": "{}", "state": state});
+    json!([
+        {"type": "REPLY_START", "session_id": "s", "reply_id": reply, "name": name, "metadata": metadata},
+        {"type": "TOOL_CALL_START", "reply_id": reply, "tool_call_id": call, "tool_call_name": "open"},
+        {"type": "TOOL_CALL_DELTA", "reply_id": reply, "tool_call_id": call, "delta": "{}"},
+        {"type": "TOOL_CALL_END", "reply_id": reply, "tool_call_id": call},
+        {"type": asking, "reply_id": reply, "tool_calls": [block]},
+    ])
 }
 
 fn append(service: &Service, session: &str, events: &Value) {
@@ -97,7 +94,7 @@ fn what_a_reply_waits_for_is_shown_wherever_one_begins() {
     let mut later = Tail::start(&service, "s", &format!("--after {cursor}"));
     let shown = later.message_with(ASKING);
     assert!(!shown.contains("use a tool") && shown.contains("├─ call shell · asking\n"), "{shown}");
-    confirm(&service, "s");
+    service.confirm("s");
     for tail in [&mut all, &mut now, &mut later] {
         let shown = tail.message_with(" · completed\n");
         assert!(shown.contains("├─ call shell · finished\n") && !shown.contains(ASKING), "{shown}");
@@ -110,18 +107,7 @@ fn a_reply_is_shown_when_it_begins_to_wait() {
     let service = Service::start(&directory("tail-begins-to-wait"));
     service.ask("PUT", "/v1/sessions/s", &[], r#"{"title":"foreign"}"#);
     let mut tail = Tail::start(&service, "s", "");
-    let call = json!({"type": "tool_call", "id": "c1", "name": "open", "input": "{}", "state": "submitted"});
-    append(
-        &service,
-        "s",
-        &json!([
-            {"type": "REPLY_START", "session_id": "s", "reply_id": "r1", "name": "Friday"},
-            {"type": "TOOL_CALL_START", "reply_id": "r1", "tool_call_id": "c1", "tool_call_name": "open"},
-            {"type": "TOOL_CALL_DELTA", "reply_id": "r1", "tool_call_id": "c1", "delta": "{}"},
-            {"type": "TOOL_CALL_END", "reply_id": "r1", "tool_call_id": "c1"},
-            {"type": "REQUIRE_EXTERNAL_EXECUTION", "reply_id": "r1", "tool_calls": [call]},
-        ]),
-    );
+    append(&service, "s", &calling("r1", "Friday", "c1", "REQUIRE_EXTERNAL_EXECUTION", "submitted", &json!({})));
     let shown = tail.message_with(" · open · waits for a result from outside\n");
     assert!(shown.contains("├─ call open · submitted\n"), "{shown}");
     // What is complete waits for nobody.
@@ -130,19 +116,8 @@ fn a_reply_is_shown_when_it_begins_to_wait() {
     let shown = tail.message_with("Hurry");
     assert!(shown.contains("user Alice") && !shown.contains("assistant"), "{shown}");
     // What a sub-agent says is not asked for, what it asks is.
-    let call = json!({"type": "tool_call", "id": "c2", "name": "shell", "input": "{}", "state": "asking"});
-    append(
-        &service,
-        "s",
-        &json!([
-            {"type": "REPLY_START", "session_id": "s", "reply_id": "r2", "name": "Monday",
-                "metadata": {"recount": {"parent": "r1"}}},
-            {"type": "TOOL_CALL_START", "reply_id": "r2", "tool_call_id": "c2", "tool_call_name": "shell"},
-            {"type": "TOOL_CALL_DELTA", "reply_id": "r2", "tool_call_id": "c2", "delta": "{}"},
-            {"type": "TOOL_CALL_END", "reply_id": "r2", "tool_call_id": "c2"},
-            {"type": "REQUIRE_USER_CONFIRM", "reply_id": "r2", "tool_calls": [call]},
-        ]),
-    );
+    let metadata = json!({"recount": {"parent": "r1"}});
+    append(&service, "s", &calling("r2", "Monday", "c2", "REQUIRE_USER_CONFIRM", "asking", &metadata));
     let shown = tail.message_with(ASKING);
     assert!(shown.contains("assistant Monday · "), "{shown}");
     assert!(shown.contains(" · sub-agent · open · waits") && !shown.contains("assistant Friday"), "{shown}");

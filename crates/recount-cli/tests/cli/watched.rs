@@ -202,16 +202,7 @@ fn spans_tell_of_requests_runs_calls_and_commits() {
     let message = json!({ "content": words }).to_string();
     assert_eq!(service.ask("POST", "/v1/sessions/s/messages", &[&parent], &message).0, 202);
     service.wait_for("s", "waiting");
-    let events = service.get("/v1/sessions/s/events");
-    let asked = events.lines().find(|line| line.contains("REQUIRE_USER_CONFIRM")).unwrap();
-    let asked: Value = serde_json::from_str(asked).unwrap();
-    let answer = json!([{
-        "type": "USER_CONFIRM_RESULT",
-        "reply_id": asked["reply_id"],
-        "confirm_results": [{"confirmed": true, "tool_call": asked["tool_calls"][0]}],
-    }]);
-    let (status, told) = service.ask("POST", "/v1/sessions/s/events", &[], &answer.to_string());
-    assert_eq!(status, 200, "{told}");
+    service.confirm("s");
     service.wait_for("s", "idle");
     // Whatever has not been sent is sent at the end.
     assert_eq!(service.end(), Some(0));

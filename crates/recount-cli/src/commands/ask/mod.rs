@@ -1,7 +1,9 @@
 //! `recount ask`: one question to a model.
 
+mod printer;
+
 use std::fs;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -9,16 +11,15 @@ use clap::Args;
 use recount_agent::demo::DemoModel;
 use recount_agent::{ChatModel as _, Reply};
 use recount_host::agents::ModelName;
-use recount_message::{
-    AgentEvent, CustomName, DataBlock, EventKind, FinishedReason, Json, MediaBlock, Msg, ReplyEnd, ReplyWriter, Stamps,
-};
+use recount_message::{AgentEvent, DataBlock, FinishedReason, MediaBlock, Msg, ReplyEnd, ReplyWriter, Stamps};
 use recount_model::client::{CallOptions, CallOutcome, CancellationToken, Model};
 use recount_model::decode::{CallErrorKind, Finish};
 use recount_model::format::RequestOptions;
 use tokio::sync::mpsc;
 
+use self::printer::Printer;
 use super::{Status, model_of_variable};
-use crate::visible::{visible, visible_line};
+use crate::visible::visible_line;
 
 /// Ask a model one question
 ///
@@ -242,78 +243,4 @@ fn flawed(message: &str) -> Status {
 fn warn(message: &str) {
     // Nobody is left to tell when even this cannot be written.
     let _ = writeln!(io::stderr(), "{}", visible_line(message));
-}
-
-/// Prints events as they come. What goes wrong in writing stops the call and is told at its end.
-struct Printer {
-    json: bool,
-    is_terminal: bool,
-    stop: CancellationToken,
-    broken: Option<io::Error>,
-    /// Whether the last character of the answer was a line break.
-    at_line_start: bool,
-}
-
-impl Printer {
-    fn new(json: bool, stop: CancellationToken) -> Self {
-        Self { json, is_terminal: io::stdout().is_terminal(), stop, broken: None, at_line_start: true }
-    }
-
-    fn print(&mut self, event: &AgentEvent) {
-        if self.json {
-            let mut line = event.to_json();
-            line.push('\n');
-            return self.write(&line);
-        }
-        match &event.kind {
-            EventKind::TextBlockDelta(text) => self.write_text(&text.delta),
-            // Two texts of one answer stand apart.
-            EventKind::TextBlockEnd(_) => self.end_line(),
-            EventKind::DataBlockStart(data) => {
-                self.end_line();
-                warn(&format!("the model answers with {}, which --json shows", data.media_type));
-            }
-            EventKind::Custom(signal) => {
-                let said = |key: &str| signal.value.get(key).and_then(Json::to_text).unwrap_or_default();
-                match signal.own_name() {
-                    Some(CustomName::Retry) => warn(&format!("{}: {}, trying again", said("model"), said("class"))),
-                    Some(CustomName::Fallback) => warn(&format!("{} failed, asking {}", said("from"), said("to"))),
-                    _ => {}
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn write_text(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.at_line_start = text.ends_with('\n');
-            // A model's words must not drive the terminal; a file gets them as they are.
-            let shown = if self.is_terminal { visible(text) } else { text.into() };
-            self.write(&shown);
-        }
-    }
-
-    fn end_line(&mut self) {
-        if !self.at_line_start {
-            self.write("\n");
-            self.at_line_start = true;
-        }
-    }
-
-    fn write(&mut self, text: &str) {
-        if self.broken.is_some() {
-            return;
-        }
-        let mut out = io::stdout().lock();
-        if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            // Nobody reads the answer any more.
-            self.broken = Some(error);
-            self.stop.cancel();
-        }
-    }
-
-    fn finish(self) -> Result<()> {
-        self.broken.map_or(Ok(()), Err).context("cannot write to standard output")
-    }
 }
