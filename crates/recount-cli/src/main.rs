@@ -9,6 +9,7 @@ mod line;
 mod output;
 mod pretty;
 mod progress;
+mod table;
 mod telemetry;
 mod timeline;
 mod view;
@@ -27,11 +28,14 @@ use crate::visible::visible;
 
 /// Messages and events of AI agents on the command line
 ///
-/// An agent tells of a reply in events. `decode` makes them from what a model
-/// sends, and `fold`, `check` and `show` read them as JSON lines: one event per
-/// line, from a file or from standard input. `format` goes the other way, from
-/// messages to a model's request. `convert` translates between what the sides
-/// of AgentScope speak, and `log` works on a data directory that keeps events.
+/// `chat` is an agent in the terminal, and `serve` keeps sessions in which agents
+/// answer; `sessions` and `tail` look at them. `log` works on the data directory
+/// of either, in which everything that is said is kept as events.
+///
+/// `fold`, `check` and `show` read events as JSON lines, one event per line, from a
+/// file or from standard input. `decode` makes them from what a model sends,
+/// `format` goes the other way, from messages to a model's request, and `convert`
+/// translates between what the sides of AgentScope speak.
 #[derive(Debug, Parser)]
 #[command(name = "recount", version, arg_required_else_help = true, verbatim_doc_comment, after_help = EXAMPLES)]
 struct Cli {
@@ -41,56 +45,59 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  recount chat --model demo                        # needs no key
+  recount serve                                    # http://127.0.0.1:7171
+  recount tail chat-7
   recount fold events.jsonl > messages.jsonl
   recount check events.jsonl && recount show events.jsonl
   recount decode --provider openai response.sse | recount fold
 
 Exit status:
   0  all is well
-  1  a line could not be read, `check` or `log verify` found an error, or a
-     response failed
+  1  a line could not be read, `check`, `doctor` or `log verify` found an error,
+     or a response failed
   2  the command itself could not be carried out, such as a missing file";
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Chat(chat::ChatArgs),
+    Ask(ask::AskArgs),
+    Models(models::ModelsArgs),
     Serve(serve::ServeArgs),
+    Sessions(remote::sessions::SessionsArgs),
+    Tail(remote::tail::TailArgs),
     Token(token::TokenArgs),
     Config(config::ShowConfigArgs),
     Doctor(doctor::DoctorArgs),
-    Sessions(remote::sessions::SessionsArgs),
-    Tail(remote::tail::TailArgs),
+    Log(log::LogArgs),
     Fold(fold::FoldArgs),
     Check(check::CheckArgs),
     Show(show::ShowArgs),
     Convert(convert::ConvertArgs),
-    Log(log::LogArgs),
-    Schema(schema::SchemaArgs),
     Decode(decode::DecodeArgs),
     Format(format::FormatArgs),
-    Models(models::ModelsArgs),
-    Ask(ask::AskArgs),
-    Chat(chat::ChatArgs),
+    Schema(schema::SchemaArgs),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Chat(args) => chat::run(&args),
+        Command::Ask(args) => ask::run(&args),
+        Command::Models(args) => models::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Sessions(args) => remote::sessions::run(&args),
+        Command::Tail(args) => remote::tail::run(&args),
         Command::Token(args) => token::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Doctor(args) => doctor::run(&args),
-        Command::Sessions(args) => remote::sessions::run(&args),
-        Command::Tail(args) => remote::tail::run(&args),
+        Command::Log(args) => log::run(&args),
         Command::Fold(args) => fold::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Convert(args) => convert::run(&args),
-        Command::Log(args) => log::run(&args),
-        Command::Schema(args) => schema::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Format(args) => format::run(&args),
-        Command::Models(args) => models::run(&args),
-        Command::Ask(args) => ask::run(&args),
-        Command::Chat(args) => chat::run(&args),
+        Command::Schema(args) => schema::run(&args),
     };
     match result {
         Ok(Status::Clean) => ExitCode::SUCCESS,

@@ -1,16 +1,19 @@
 //! The configuration: one TOML file, and variables of the environment.
 
-use std::fmt;
+mod fields;
+
+use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use recount_host::agents::AgentsConfig;
 use recount_log::Durability;
-use serde::de::{Error as _, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
-use crate::duration::{parse_duration, parse_size};
+use crate::duration::parse_duration;
 use crate::limits::Limits;
+
+pub use recount_host::agents::ConfigError;
 
 /// The configuration of a service.
 ///
@@ -23,7 +26,9 @@ use crate::limits::Limits;
 /// assert_eq!((config.limits().body, config.limits().rate), (1 << 20, 50));
 ///
 /// let error = Config::load(Some("[server]\nlisten_on = 1\n"), []).unwrap_err();
-/// assert!(error.to_string().contains("unknown field `listen_on`"));
+/// assert!(error.to_string().starts_with("line 2: unknown field `listen_on`, expected one of `listen`"));
+/// let error = Config::load(None, [("RECOUNT_LIMITS_RATE".to_owned(), "fast".to_owned())]).unwrap_err();
+/// assert!(error.to_string().starts_with("the variable RECOUNT_LIMITS_RATE: \"fast\" is no size"));
 /// # Ok::<(), recount_server::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -48,17 +53,18 @@ pub struct Config {
 #[non_exhaustive]
 pub struct ServerConfig {
     /// The address, as `host:port`.
+    #[serde(deserialize_with = "fields::address")]
     pub listen: String,
     /// The names by which it is known, beside `localhost` and its own addresses.
-    #[serde(deserialize_with = "list")]
+    #[serde(deserialize_with = "fields::list")]
     pub hosts: Vec<String>,
     /// The data directory.
     pub data: PathBuf,
     /// How long running replies have when the service ends.
-    #[serde(deserialize_with = "text_of_duration")]
+    #[serde(deserialize_with = "fields::text_of_duration")]
     pub drain: String,
     /// The model of the default agent, as `provider/name`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "fields::model_name", skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
 
@@ -70,7 +76,7 @@ pub struct LogConfig {
     /// What an acknowledged event survives: `disk` a power loss, `process` the end of the process.
     pub durability: DurabilityWord,
     /// After how long the deltas of what is complete are joined.
-    #[serde(deserialize_with = "text_of_duration")]
+    #[serde(deserialize_with = "fields::text_of_duration")]
     pub compact_after: String,
     /// What becomes of replies whose process died: `continue` or `close`.
     pub on_restart: OnRestartWord,
@@ -104,19 +110,19 @@ pub enum OnRestartWord {
 #[non_exhaustive]
 pub struct LimitsConfig {
     /// How large a body may be.
-    #[serde(deserialize_with = "size")]
+    #[serde(deserialize_with = "fields::size")]
     pub body: usize,
     /// How large an event or a message may be.
-    #[serde(deserialize_with = "size")]
+    #[serde(deserialize_with = "fields::size")]
     pub event: usize,
     /// How many sessions a tenant may have.
-    #[serde(deserialize_with = "size")]
+    #[serde(deserialize_with = "fields::size")]
     pub sessions: usize,
     /// How many connections there may be; none means as many as files may be open, less 256.
-    #[serde(deserialize_with = "some_size", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "fields::some_size", skip_serializing_if = "Option::is_none")]
     pub connections: Option<usize>,
     /// How many requests a second each token or address may make.
-    #[serde(deserialize_with = "size")]
+    #[serde(deserialize_with = "fields::size")]
     pub rate: usize,
 }
 
@@ -148,11 +154,6 @@ pub enum LogFormat {
     Json,
 }
 
-/// The configuration cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ConfigError(String);
-
 /// How the variables begin: `RECOUNT_SERVER_LISTEN` is `listen` of `[server]`.
 const PREFIX: &str = "RECOUNT_";
 
@@ -164,6 +165,35 @@ impl Default for ServerConfig {
             data: PathBuf::from("recount-data"),
             drain: "10s".to_owned(),
             model: None,
+        }
+    }
+}
+
+impl ServerConfig {
+    /// Reads an address to listen on: a host and a port.
+    ///
+    /// ```
+    /// use recount_server::ServerConfig;
+    ///
+    /// assert_eq!(ServerConfig::parse_listen("[::1]:7171").as_deref(), Ok("[::1]:7171"));
+    /// assert!(ServerConfig::parse_listen("localhost:http").is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it is none. Whether one can listen there is seen when one tries.
+    pub fn parse_listen(text: &str) -> Result<String, String> {
+        let is_host = |host: &str| match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+            Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+            None => {
+                !host.is_empty() && host.chars().all(|char| char.is_alphanumeric() || matches!(char, '.' | '-' | '_'))
+            }
+        };
+        match text.rsplit_once(':') {
+            Some((host, port)) if is_host(host) && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
+            _ => Err(format!(
+                "{text:?} is no address: expected a host and a port, such as \"127.0.0.1:7171\" or \"[::1]:7171\""
+            )),
         }
     }
 }
@@ -197,14 +227,14 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// When something in it is not known or not what it should be.
+    /// When something in it is not known or not what it should be. What is wrong with the text has its line, and what is
+    /// wrong with a variable has its name.
     pub fn load(
         text: Option<&str>,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
-        let error = |error: toml::de::Error| ConfigError(error.to_string().trim_end().to_owned());
-        // Errors of the file itself say where they are.
         let text = text.unwrap_or_default();
+        let error = |error: toml::de::Error| ConfigError::of(text, error.span().or(Some(0..0)), error.message());
         toml::from_str::<Self>(text).map_err(error)?;
         let mut table: toml::Table = toml::from_str(text).map_err(error)?;
         for (name, value) in environment {
@@ -215,14 +245,17 @@ impl Config {
             if !matches!(section.as_str(), "server" | "log" | "limits" | "telemetry") {
                 continue;
             }
-            let section = table.entry(section).or_insert_with(|| toml::Table::new().into());
-            if let Some(section) = section.as_table_mut() {
-                section.insert(key, toml::Value::String(value));
+            let set = toml::Table::from_iter([(key, toml::Value::String(value))]);
+            // By itself first, so that it is clear whose fault it is.
+            let alone = toml::Table::from_iter([(section.clone(), set.clone().into())]);
+            alone
+                .try_into::<Self>()
+                .map_err(|error| ConfigError::of(text, None, format!("the variable {name}: {}", error.message())))?;
+            if let Some(section) = table.entry(section).or_insert_with(|| toml::Table::new().into()).as_table_mut() {
+                section.extend(set);
             }
         }
-        table.try_into().map_err(|problem: toml::de::Error| {
-            ConfigError(format!("in the environment: {}", problem.to_string().trim_end()))
-        })
+        table.try_into().map_err(|error: toml::de::Error| ConfigError::of(text, None, error.message()))
     }
 
     /// The whole of it as TOML, with what was left out.
@@ -258,58 +291,5 @@ impl Config {
     /// How long running replies have when the service ends.
     pub fn drain(&self) -> Duration {
         parse_duration(&self.server.drain).unwrap_or(Duration::from_secs(10))
-    }
-}
-
-fn text_of_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    parse_duration(&text).map_err(D::Error::custom)?;
-    Ok(text)
-}
-
-/// A list, or a text with commas.
-fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum OneOrMany {
-        One(String),
-        Many(Vec<String>),
-    }
-    Ok(match OneOrMany::deserialize(deserializer)? {
-        OneOrMany::Many(items) => items,
-        OneOrMany::One(text) => {
-            let items = text.split(',').map(|item| item.trim().to_owned());
-            items.filter(|item| !item.is_empty()).collect()
-        }
-    })
-}
-
-fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
-    deserializer.deserialize_any(SizeVisitor)
-}
-
-fn some_size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
-    size(deserializer).map(Some)
-}
-
-struct SizeVisitor;
-
-impl Visitor<'_> for SizeVisitor {
-    type Value = usize;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number, or a text such as \"32 MiB\"")
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<usize, E> {
-        usize::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<usize, E> {
-        usize::try_from(number).map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<usize, E> {
-        parse_size(text).map_err(E::custom)
     }
 }

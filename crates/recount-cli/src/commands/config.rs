@@ -1,21 +1,21 @@
 //! `recount config`: the configuration as it takes effect.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
 use recount_host::AgentSource as _;
-use recount_host::agents::{Agents, Environment, ModelName};
+use recount_host::agents::{Agents, ConfigError, Environment, ModelName};
 use recount_server::Config;
 
-use super::Status;
+use super::{Status, model_of_variable};
 
 /// Where the configuration comes from.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {
     /// The configuration, a TOML file; `recount.toml`, if there is one, when it is not given
-    #[arg(long, value_name = "FILE", env = "RECOUNT_CONFIG")]
+    #[arg(long, value_name = "FILE", env = "RECOUNT_CONFIG", hide_env_values = true)]
     config: Option<PathBuf>,
 }
 
@@ -39,43 +39,74 @@ pub(crate) struct ShowConfigArgs {
 /// The file that is read when none is named.
 const USUAL: &str = "recount.toml";
 
+/// The configuration of a service, and where it is from.
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    file: Option<PathBuf>,
+}
+
 pub(crate) fn run(args: &ShowConfigArgs) -> Result<Status> {
-    let config = effective(load(&args.config)?)?;
+    let config = load(&args.config)?.effective()?;
     let text = if args.json { config.to_json() + "\n" } else { config.to_toml() };
     std::io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")?;
     Ok(Status::Clean)
 }
 
-/// The configuration with everything that follows from elsewhere.
-fn effective(mut config: Config) -> Result<Config> {
-    let agents = agents(&config)?;
-    config.limits.connections = Some(config.limits().connections());
-    config.server.model = agents.model_of(agents.default_agent()).map(|model| model.to_string());
-    config.agents = agents.effective();
-    Ok(config)
-}
-
-/// The agents of a configuration, the default one with the model that was asked for.
-pub(crate) fn agents(config: &Config) -> Result<Agents> {
-    let here = std::env::current_dir().context("cannot tell where this is")?;
-    let agents = Agents::new(config.agents.clone(), &here, Environment::of_process())?;
-    if let Some(model) = &config.server.model {
-        let model: ModelName = model.parse()?;
-        agents.set_model(agents.default_agent(), model);
-    }
-    Ok(agents)
-}
-
 /// The configuration as it takes effect.
-pub(crate) fn load(args: &ConfigArgs) -> Result<Config> {
+pub(crate) fn load(args: &ConfigArgs) -> Result<Loaded> {
     let usual = PathBuf::from(USUAL);
-    let path = args.config.clone().or_else(|| usual.exists().then_some(usual));
-    let text = match &path {
-        Some(path) => Some(std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?),
+    let file = args.config.clone().or_else(|| usual.exists().then_some(usual));
+    let text = match &file {
+        Some(file) => Some(
+            std::fs::read_to_string(file)
+                .with_context(|| format!("{}: cannot read the configuration", file.display()))?,
+        ),
         None => None,
     };
-    Config::load(text.as_deref(), std::env::vars()).with_context(|| match &path {
-        Some(path) => format!("cannot use {}", path.display()),
-        None => "cannot use the configuration".to_owned(),
-    })
+    match Config::load(text.as_deref(), std::env::vars()) {
+        Ok(config) => Ok(Loaded { config, file }),
+        // What a variable says is on no line.
+        Err(error) if error.line.is_none() => Err(error.into()),
+        Err(error) => Err(in_file(error, file.as_deref())),
+    }
+}
+
+impl Loaded {
+    /// The configuration with everything that follows from elsewhere.
+    fn effective(self) -> Result<Config> {
+        let agents = self.agents()?;
+        let mut config = self.config;
+        config.limits.connections = Some(config.limits().connections());
+        config.server.model = agents.model_of(agents.default_agent()).map(|model| model.to_string());
+        config.agents = agents.effective();
+        Ok(config)
+    }
+
+    /// The agents, the default one with the model that was asked for.
+    pub(crate) fn agents(&self) -> Result<Agents> {
+        let file = self.file.as_deref();
+        let base = file.and_then(Path::parent).filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let agents = Agents::new(self.config.agents.clone(), base, Environment::of_process())
+            .map_err(|error| in_file(error, file))?;
+        if let Some(model) = &self.config.server.model {
+            let model: ModelName = model.parse()?;
+            agents.set_model(agents.default_agent(), model);
+        }
+        let has_model = |name: &str| agents.config(name).is_some_and(|config| config.model.is_some());
+        if !agents.agents().iter().all(|agent| has_model(&agent.name)) {
+            model_of_variable()?;
+        }
+        Ok(agents)
+    }
+}
+
+fn in_file(mut error: ConfigError, file: Option<&Path>) -> anyhow::Error {
+    error.file = file.map(|file| file.display().to_string());
+    error.into()
+}
+
+/// What is said of a data directory that is not there.
+pub(crate) fn no_directory(directory: &Path) -> String {
+    let directory = directory.display();
+    format!("there is no data directory {directory}\nhint: `recount serve` makes it, `--data` names another one")
 }

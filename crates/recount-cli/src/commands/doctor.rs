@@ -10,8 +10,9 @@ use recount_log::storage::{View, Views as _};
 use recount_log::{SqliteReaders, verify};
 use recount_server::{Config, Tokens};
 
-use super::Status;
-use super::config::{self, ConfigArgs};
+use super::config::{self, ConfigArgs, Loaded, no_directory};
+use super::log::each_session;
+use super::{Status, counted};
 use crate::visible::visible_line;
 
 /// Look for what is wrong with a service's configuration and data
@@ -19,26 +20,33 @@ use crate::visible::visible_line;
 /// It only reads, and may be used while the service runs. With --deep it folds
 /// every reply of every session again and compares it with what is stored.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct DoctorArgs {
     /// Fold every reply again, and compare
     #[arg(long)]
     deep: bool,
-    /// The data directory
+    /// The data directory [default: that of the configuration, else recount-data]
     #[arg(long, value_name = "DIRECTORY")]
     data: Option<std::path::PathBuf>,
     #[command(flatten)]
     config: ConfigArgs,
 }
 
-const PAGE: usize = 256;
+const EXAMPLES: &str = "\
+Examples:
+  recount doctor
+  recount doctor --deep --data /var/lib/recount
+
+Exit status:
+  0  everything is as it should be
+  1  something is wrong";
 
 pub(crate) fn run(args: &DoctorArgs) -> Result<Status> {
     let mut report = Report::default();
-    let mut config = match config::load(&args.config) {
-        Ok(config) => {
+    let mut loaded = match config::load(&args.config) {
+        Ok(loaded) => {
             good("the configuration can be read");
-            config
+            loaded
         }
         Err(error) => {
             // Nothing that follows would be about what was meant.
@@ -47,18 +55,18 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Status> {
         }
     };
     if let Some(data) = &args.data {
-        config.server.data.clone_from(data);
+        loaded.config.server.data.clone_from(data);
     }
-    agents(&config, &mut report);
-    guard(&config, &mut report);
-    data(&config.server.data, args.deep, &mut report)?;
+    agents(&loaded, &mut report);
+    guard(&loaded.config, &mut report);
+    data(&loaded.config.server.data, args.deep, &mut report)?;
     let _ = io::stdout().flush();
     Ok(Status::flawed_if(report.faults > 0))
 }
 
 /// Whether the agents can work.
-fn agents(config: &Config, report: &mut Report) {
-    match config::agents(config) {
+fn agents(loaded: &Loaded, report: &mut Report) {
+    match loaded.agents() {
         Ok(agents) => {
             for agent in agents.agents() {
                 match agents.check(&agent.name) {
@@ -79,7 +87,10 @@ fn guard(config: &Config, report: &mut Report) {
     match (tokens.are_required(), is_loopback) {
         (true, _) => match tokens.list() {
             Ok(list) if list.is_empty() => report.bad("every request needs a token, and all were revoked"),
-            Ok(list) => good(&format!("every request needs a token; there are {}", list.len())),
+            Ok(list) => {
+                let known = counted(list.len() as u64, "is known", "are known");
+                good(&format!("every request needs a token, of which {known}"));
+            }
             Err(error) => report.bad(&format!("the tokens cannot be read: {error}")),
         },
         (false, true) => good("there are no tokens, and only this machine can reach it"),
@@ -92,8 +103,7 @@ fn guard(config: &Config, report: &mut Report) {
 /// Whether the log is sound.
 fn data(directory: &Path, deep: bool, report: &mut Report) -> Result<()> {
     if !directory.exists() {
-        let hint = "hint: `recount serve` makes it, `--data` names another one";
-        report.bad(&format!("there is no data directory {}; {hint}", directory.display()));
+        report.bad(&no_directory(directory));
         return Ok(());
     }
     let readers = match SqliteReaders::open(directory) {
@@ -111,27 +121,26 @@ fn data(directory: &Path, deep: bool, report: &mut Report) -> Result<()> {
     let (sessions, entries) = look_through(&*view, deep, report)?;
     if report.faults == before {
         let how = if deep { ", each message is the fold of its events" } else { "" };
-        good(&format!("the log is sound: {sessions} sessions, {entries} entries{how}"));
+        let (sessions, entries) = (counted(sessions, "session", "sessions"), counted(entries, "entry", "entries"));
+        good(&format!("the log is sound: {sessions}, {entries}{how}"));
     }
     Ok(())
 }
 
 fn look_through(view: &dyn View, deep: bool, report: &mut Report) -> Result<(u64, u64)> {
-    let (mut sessions, mut entries, mut after) = (0, 0, None);
-    loop {
-        let page = view.sessions(None, after.as_ref(), PAGE).context("cannot read the log")?;
-        let Some(last) = page.last() else { return Ok((sessions, entries)) };
-        after = Some(last.key.clone());
-        for row in page {
-            sessions += 1;
-            entries += row.head;
-            if deep {
-                for fault in verify::session(view, &row.key).context("cannot read the log")? {
-                    report.bad(&format!("{}: {fault}", row.key));
-                }
+    let (mut sessions, mut entries) = (0, 0);
+    each_session(view, None, |row| {
+        sessions += 1;
+        entries += row.head;
+        if deep {
+            for fault in verify::session(view, &row.key)? {
+                report.bad(&format!("{}: {fault}", row.key));
             }
         }
-    }
+        Ok(())
+    })
+    .context("cannot read the log")?;
+    Ok((sessions, entries))
 }
 
 /// Says that something is as it should be.

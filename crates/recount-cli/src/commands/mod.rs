@@ -17,7 +17,11 @@ pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod token;
 
+use std::env;
+
+use anyhow::{Result, anyhow};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use recount_host::agents::ModelName;
 use recount_message::{Event, Outcome};
 use recount_model::Provider;
 
@@ -58,4 +62,25 @@ fn tell_unapplied(lines: &Lines, event: &Event<'_>, outcome: &Outcome) {
 /// The names of the providers, which `--help` lists.
 fn provider_names() -> impl TypedValueParser<Value = Provider> {
     PossibleValuesParser::new(Provider::ALL.map(Provider::name)).try_map(|name| name.parse::<Provider>())
+}
+
+/// The model that the variable RECOUNT_MODEL names, where it is set.
+fn model_of_variable() -> Result<Option<ModelName>> {
+    let Some(name) = env::var("RECOUNT_MODEL").ok().filter(|name| !name.is_empty()) else { return Ok(None) };
+    name.parse().map(Some).map_err(|error| anyhow!("the variable RECOUNT_MODEL: {error}"))
+}
+
+/// Why a cursor cannot be continued, by the word for it.
+fn why_not_continued(reason: &str) -> &str {
+    match reason {
+        "epoch" => "it is of another session, or of this one before it was restored or replaced",
+        "future" => "it is beyond the end of the session",
+        "compacted" => "it is inside of events that were joined since",
+        other => other,
+    }
+}
+
+/// A number of things, in words: `1 entry`, `2 entries`.
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -10,11 +10,11 @@ use recount_agent::OnRestart;
 use recount_host::agents::{Agents, Choice, Environment};
 use recount_host::{AgentSource as _, Host, HostOptions};
 use recount_log::{Log, Options};
-use recount_server::{CommitMeter, Config, Listening, OnRestartWord, Server, ServerOptions};
+use recount_server::{CommitMeter, Listening, OnRestartWord, Server, ServerConfig, ServerOptions};
 use tokio_util::sync::CancellationToken;
 
 use super::Status;
-use super::config::{self, ConfigArgs};
+use super::config::{self, ConfigArgs, Loaded};
 use crate::telemetry::Telemetry;
 
 /// Serve sessions over HTTP, with agents that answer
@@ -26,14 +26,15 @@ use crate::telemetry::Telemetry;
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
-    /// The address, as HOST:PORT; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS")]
+    /// The address, as HOST:PORT; port 0 takes a free one [default: 127.0.0.1:7171]
+    #[arg(long, value_name = "ADDRESS", value_parser = ServerConfig::parse_listen)]
     listen: Option<String>,
-    /// The data directory
+    /// The data directory [default: recount-data]
     #[arg(long, value_name = "DIRECTORY")]
     data: Option<PathBuf>,
-    /// The model of the default agent, as PROVIDER/NAME
-    #[arg(long, value_name = "MODEL")]
+    /// The model of the default agent, as `provider/name` or `demo` [default: what
+    /// RECOUNT_MODEL says, the first provider with a key, else `demo`]
+    #[arg(long, value_name = "MODEL", verbatim_doc_comment)]
     model: Option<String>,
     #[command(flatten)]
     config: ConfigArgs,
@@ -42,11 +43,13 @@ pub(crate) struct ServeArgs {
 const EXAMPLES: &str = "\
 Examples:
   recount serve
+  recount serve --config recount.toml
   recount serve --listen 127.0.0.1:8080 --data /var/lib/recount
   recount serve --model anthropic/claude-sonnet-4-5";
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Status> {
-    let mut config = config::load(&args.config)?;
+    let mut loaded = config::load(&args.config)?;
+    let config = &mut loaded.config;
     if let Some(listen) = &args.listen {
         config.server.listen.clone_from(listen);
     }
@@ -58,14 +61,14 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status> {
     }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
-    let telemetry = Telemetry::start(&config.telemetry, runtime.handle())?;
-    let status = runtime.block_on(serve(&config));
+    let telemetry = Telemetry::start(&loaded.config.telemetry, runtime.handle())?;
+    let status = runtime.block_on(serve(&loaded));
     telemetry.end();
     status
 }
 
-async fn serve(config: &Config) -> Result<Status> {
-    let agents = config::agents(config)?;
+async fn serve(loaded: &Loaded) -> Result<Status> {
+    let (config, agents) = (&loaded.config, loaded.agents()?);
     let told = told(&agents);
     // Before anything is written: a service that cannot be reached leaves nothing behind.
     let listening = Listening::begin(&config.server.listen, Some(&config.server.data)).await?;

@@ -5,21 +5,30 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
-use recount_server::{Scope, Tokens};
+use recount_message::Object;
+use recount_server::{Scope, TokenInfo, Tokens};
 use secrecy::ExposeSecret as _;
 
 use super::Status;
+use super::config::{self, ConfigArgs, no_directory};
+use crate::table::table;
 
 /// Make, list and revoke tokens
 ///
 /// As soon as there is one, every request needs one. They are kept as hashes in
 /// the data directory, and a running service notices at once.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment, arg_required_else_help = true)]
+#[command(verbatim_doc_comment, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct TokenArgs {
     #[command(subcommand)]
     command: Command,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  recount token create --tenant acme --scope write
+  recount token list
+  recount token revoke 1a2b3c4d";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -30,9 +39,29 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct DataArgs {
-    /// The data directory
-    #[arg(long, value_name = "DIRECTORY", env = "RECOUNT_SERVER_DATA", default_value = "recount-data")]
-    data: PathBuf,
+    /// The data directory [default: that of the configuration, else recount-data]
+    #[arg(long, value_name = "DIRECTORY")]
+    data: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+impl DataArgs {
+    fn directory(&self) -> Result<PathBuf> {
+        match &self.data {
+            Some(data) => Ok(data.clone()),
+            None => Ok(config::load(&self.config)?.config.server.data),
+        }
+    }
+
+    /// The same where it must be there: the tokens of a wrong name would be none.
+    fn existing_directory(&self) -> Result<PathBuf> {
+        let directory = self.directory()?;
+        if !directory.is_dir() {
+            bail!("{}", no_directory(&directory));
+        }
+        Ok(directory)
+    }
 }
 
 /// Make a token and print it; it is shown this once
@@ -51,6 +80,9 @@ struct CreateArgs {
 /// List tokens: id, tenant, scope and when each was made
 #[derive(Debug, Args)]
 struct ListArgs {
+    /// Print each as a JSON object with `id`, `tenant`, `scope` and `created_at`
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -68,29 +100,46 @@ struct RevokeArgs {
 pub(crate) fn run(args: &TokenArgs) -> Result<Status> {
     let text = match &args.command {
         Command::Create(args) => {
-            let tokens = Tokens::in_directory(&args.data.data);
-            let made = tokens.create(&args.tenant, args.scope);
-            let (_, token) = made.with_context(|| format!("cannot make a token in {}", args.data.data.display()))?;
+            let directory = args.data.directory()?;
+            let made = Tokens::in_directory(&directory).create(&args.tenant, args.scope);
+            let (_, token) = made.with_context(|| format!("cannot make a token in {}", directory.display()))?;
             format!("{}\n", token.expose_secret())
         }
         Command::List(args) => {
-            let tokens = Tokens::in_directory(&args.data.data);
-            let listed = tokens.list().with_context(|| format!("cannot read {}", args.data.data.display()))?;
-            let lines = listed
-                .iter()
-                .map(|token| format!("{}\t{}\t{}\t{}\n", token.id, token.tenant, token.scope, token.created_at));
-            lines.collect()
+            let directory = args.data.existing_directory()?;
+            let tokens = Tokens::in_directory(&directory).list();
+            let tokens = tokens.with_context(|| format!("cannot read {}", directory.display()))?;
+            if args.json { tokens.iter().map(json).collect() } else { table(&rows(&tokens)) }
         }
         Command::Revoke(args) => {
-            let tokens = Tokens::in_directory(&args.data.data);
-            let revoked =
-                tokens.revoke(&args.id).with_context(|| format!("cannot change {}", args.data.data.display()))?;
-            if !revoked {
-                bail!("there is no token `{}`; hint: `recount token list` shows them", args.id);
+            let directory = args.data.existing_directory()?;
+            let revoked = Tokens::in_directory(&directory).revoke(&args.id);
+            if !revoked.with_context(|| format!("cannot change {}", directory.display()))? {
+                bail!(
+                    "there is no token `{}` in {}\nhint: `recount token list` shows them",
+                    args.id,
+                    directory.display()
+                );
             }
             format!("revoked {}\n", args.id)
         }
     };
     std::io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")?;
     Ok(Status::Clean)
+}
+
+fn rows(tokens: &[TokenInfo]) -> Vec<[String; 4]> {
+    let mut rows = vec![["ID", "TENANT", "SCOPE", "CREATED"].map(str::to_owned)];
+    rows.extend(tokens.iter().map(|token| {
+        // The tenant of the sessions that belong to nobody, as it is written to `create`.
+        let tenant = if token.tenant.is_empty() { "''" } else { &token.tenant };
+        [&token.id, tenant, token.scope.as_str(), &token.created_at].map(str::to_owned)
+    }));
+    rows
+}
+
+fn json(token: &TokenInfo) -> String {
+    let TokenInfo { id, tenant, scope, created_at, .. } = token;
+    let fields = [("id", id.as_str()), ("tenant", tenant), ("scope", scope.as_str()), ("created_at", created_at)];
+    format!("{}\n", Object::from(fields).to_json())
 }

@@ -1,10 +1,10 @@
 //! The first line of a message.
 
 use anstyle::{AnsiColor, Style};
-use recount_message::{FinishedReason, Msg, Role};
+use recount_message::{FinishedReason, Msg, Role, ToolCallState};
 
 use super::bubble::Bubble;
-use super::{BAD, CAREFUL, DIMMED, GOOD};
+use super::{BAD, CAREFUL, DIMMED, GOOD, awaited, is_open};
 use crate::visible::visible_line;
 
 /// Begins the bubble of a message: who says it, when, how long it took and how it ended.
@@ -17,6 +17,13 @@ pub(super) fn begin<'o>(out: &'o mut String, message: &Msg) -> Bubble<'o> {
         parts.push(("sub-agent".to_owned(), DIMMED));
     }
     parts.extend(ending(message).map(|(word, style)| (word.to_owned(), style)));
+    let waits_for = |state| awaited(message).any(|call| call.state == state);
+    for (state, words) in [
+        (ToolCallState::Asking, "waits for a confirmation"),
+        (ToolCallState::Submitted, "waits for a result from outside"),
+    ] {
+        parts.extend(waits_for(state).then(|| (words.to_owned(), CAREFUL.bold())));
+    }
     Bubble::begin(out, style, &parts)
 }
 
@@ -57,7 +64,6 @@ fn ending(message: &Msg) -> Option<(&'static str, Style)> {
         Some(FinishedReason::Completed) => Some((FinishedReason::Completed.as_str(), GOOD)),
         Some(FinishedReason::Error) => Some((FinishedReason::Error.as_str(), BAD)),
         Some(other) => Some((other.as_str(), CAREFUL)),
-        // Only a reply can be open: all other messages come whole.
-        None => (message.role() == Role::Assistant && message.finished_at().is_none()).then_some(("open", CAREFUL)),
+        None => is_open(message).then_some(("open", CAREFUL)),
     }
 }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use anstyle::{AnsiColor, Style};
 use indicatif::HumanCount;
-use recount_message::{ContentBlock, Msg, ToolResultBlock, Usage};
+use recount_message::{ContentBlock, Msg, Role, ToolCallBlock, ToolCallState, ToolResultBlock, Usage};
 
 use self::bubble::Bubble;
 use crate::pretty;
@@ -27,6 +27,22 @@ const DIMMED: Style = Style::new().dimmed();
 const GOOD: Style = AnsiColor::Green.on_default();
 const CAREFUL: Style = AnsiColor::Yellow.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// The calls that an open reply waits for: those that need a confirmation, and those whose result comes from outside.
+pub(crate) fn awaited(message: &Msg) -> impl Iterator<Item = &ToolCallBlock> {
+    let is_open = is_open(message);
+    let pairs = message.tool_pairs().filter(move |(call, result)| {
+        is_open
+            && matches!(call.state, ToolCallState::Asking | ToolCallState::Submitted)
+            && result.is_none_or(|result| result.finished_at.is_none())
+    });
+    pairs.map(|(call, _)| call)
+}
+
+/// Only a reply can be open: all other messages come whole.
+fn is_open(message: &Msg) -> bool {
+    message.role() == Role::Assistant && message.finished_reason().is_none() && message.finished_at().is_none()
+}
 
 /// Writes a message, with styles in it. All meaning is in the words, so that the styles may be taken out again.
 pub(crate) fn render(out: &mut String, message: &Msg, length: Length) {

@@ -85,6 +85,40 @@ fn a_conversation_can_go_on_in_a_script() {
 }
 
 #[test]
+fn words_after_resume_are_no_new_conversation() {
+    let directory = directory("words_after_resume");
+    let kept = || fs::read_dir(directory.join("data")).unwrap().count();
+    let resume = |args: &[&str]| chat(&directory, &[&["--model", "demo/50000", "--resume"], args].concat(), "");
+    assert_eq!(resume(&[]).stderr.lines().last(), Some("hint: `recount chat` begins one"));
+    for _ in 0..2 {
+        assert_eq!(chat(&directory, &["--model", "demo/50000", "Hello"], "").exit, Some(0));
+    }
+    let mut names: Vec<String> = fs::read_dir(directory.join("data"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    for args in [&["Tell me more"][..], &["Tell", "me more"]] {
+        let run = resume(args);
+        assert_eq!((run.exit, run.stdout.as_str(), kept()), (Some(2), "", 2));
+        assert!(
+            run.stderr.starts_with(&format!("error: there is no conversation `{}` in ", args[0])),
+            "{}",
+            run.stderr
+        );
+        assert!(names.iter().all(|name| run.stderr.contains(name)), "{}", run.stderr);
+        assert!(run.stderr.ends_with("; `--resume -- MESSAGE` says something in the last one\n"), "{}", run.stderr);
+    }
+    let run = resume(&["2"]);
+    assert!(
+        run.stderr.starts_with("error: 2 conversations begin with `2`\nhint: the newest of them are "),
+        "{}",
+        run.stderr
+    );
+    let last = names.pop().unwrap();
+    assert_eq!((resume(&[&last, "Hello"]).exit, kept()), (Some(0), 2));
+}
+
+#[test]
 fn without_a_key_there_is_the_demo_model() {
     let directory = directory("without_a_key");
     let nothing = chat(&directory, &["Hello"], "");

@@ -164,6 +164,26 @@ fn another_model_is_asked() {
 }
 
 #[test]
+fn the_demo_model_needs_nothing() {
+    let run_demo = run(&["--model", "demo/50000", "--json", "think"], "");
+    assert_eq!((run_demo.exit, run_demo.stderr.as_str()), (Some(0), ""));
+    let folded = recount("fold", run_demo.stdout.as_bytes());
+    assert!(folded.stdout.contains("demo model") && folded.stdout.contains("completed"), "{}", folded.stdout);
+    assert_eq!(recount("check --strict", run_demo.stdout.as_bytes()).exit, Some(0));
+    let plain = run(&["--model", "demo/50000", "Hello"], "");
+    assert!(plain.stdout.starts_with("You wrote: “Hello”\n\nThis is Recount's **demo model**"), "{}", plain.stdout);
+}
+
+#[test]
+fn a_variable_that_names_no_model_is_named() {
+    let mut command = ask(&["Hello"]);
+    command.env("RECOUNT_MODEL", "gpt-5");
+    let run = finish(command, b"");
+    let told = "error: the variable RECOUNT_MODEL: `gpt-5` is neither `provider/name` nor `demo`\n";
+    assert_eq!((run.exit, run.stderr.as_str()), (Some(2), told));
+}
+
+#[test]
 fn what_is_missing_is_named() {
     for (name, args) in [
         ("ask_no_key", "--model anthropic/claude-opus-4-5 Hello"),
@@ -171,6 +191,7 @@ fn what_is_missing_is_named() {
         ("ask_no_provider", "--model gpt-5 Hello"),
         ("ask_unknown_provider", "--model acme/gpt-5 Hello"),
         ("ask_no_image", "--model openai/gpt-5 --image missing.png Hello"),
+        ("ask_demo_elsewhere", "--model demo --fallback openai/gpt-5 Hello"),
         ("ask_bad_address", "--model openai/gpt-5 --base-url localhost Hello"),
     ] {
         let words: Vec<&str> = args.split(' ').collect();

@@ -14,6 +14,15 @@ cases! {
     models: "models --help";
     ask: "ask --help";
     chat: "chat --help";
+    serve: "serve --help";
+    sessions: "sessions --help";
+    tail: "tail --help";
+    token: "token --help";
+    token_create: "token create --help";
+    token_list: "token list --help";
+    token_revoke: "token revoke --help";
+    config: "config --help";
+    doctor: "doctor --help";
     log: "log --help";
     log_sessions: "log sessions --help";
     log_export: "log export --help";

@@ -4,6 +4,7 @@
 
 mod ask;
 mod check;
+mod configured;
 mod convert;
 mod decode;
 mod fold;
@@ -16,4 +17,6 @@ mod pipes;
 mod run;
 mod serve;
 mod show;
+mod tail;
+mod tokens;
 mod watched;

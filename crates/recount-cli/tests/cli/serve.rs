@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use pretty_assertions::assert_eq;
 use recount_message::{Event, Fold, Json, Object};
+use serde_json::{Value, json};
 
 use crate::run::{command, directory, recount};
 
@@ -26,7 +27,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    fn start(data: &Path) -> Self {
+    pub(crate) fn start(data: &Path) -> Self {
         Self::start_with(data, &[], Stdio::null())
     }
 
@@ -56,7 +57,31 @@ impl Service {
         body
     }
 
-    fn kill(mut self) {
+    /// Waits until a session is as it should be.
+    pub(crate) fn wait_for(&self, session: &str, status: &str) {
+        let until = Instant::now() + PATIENCE;
+        while text_of(&self.get(&format!("/v1/sessions/{session}")), "status") != status {
+            assert!(Instant::now() < until, "it is never {status}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Allows what an agent asks.
+    pub(crate) fn confirm(&self, session: &str) {
+        let path = format!("/v1/sessions/{session}/events");
+        let events = self.get(&path);
+        let asked = events.lines().find(|line| line.contains("REQUIRE_USER_CONFIRM")).unwrap();
+        let asked: Value = serde_json::from_str(asked).unwrap();
+        let answer = json!([{
+            "type": "USER_CONFIRM_RESULT",
+            "reply_id": asked["reply_id"],
+            "confirm_results": [{"confirmed": true, "tool_call": asked["tool_calls"][0]}],
+        }]);
+        let (status, told) = self.ask("POST", &path, &[], &answer.to_string());
+        assert_eq!(status, 200, "{told}");
+    }
+
+    pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
@@ -138,33 +163,16 @@ fn what_is_wrong_is_found_before_it_is_needed() {
     let doctor = recount(&format!("doctor --data {}/none", here.display()), b"");
     assert_eq!(doctor.exit, Some(1), "{}", doctor.stdout);
     assert!(doctor.stdout.contains("wrong there is no data directory"), "{}", doctor.stdout);
+    assert!(
+        doctor.stdout.ends_with("\n      hint: `recount serve` makes it, `--data` names another one\n"),
+        "{doctor:?}"
+    );
     let mut unknown = command("serve --listen 127.0.0.1:0 --model acme/one");
     unknown.arg("--data").arg(&here);
     let unknown = crate::run::finish(unknown, b"");
     assert_eq!(unknown.exit, Some(2));
     assert!(unknown.stderr.starts_with("error: unknown provider `acme`, expected one of "), "{}", unknown.stderr);
     assert!(unknown.stderr.trim_end().ends_with("; `demo` is a model of its own"), "{}", unknown.stderr);
-}
-
-#[test]
-fn tokens_are_made_and_revoked_while_it_runs() {
-    let data = directory("serve-tokens");
-    let service = Service::start(&data);
-    assert_eq!(service.ask("GET", "/v1/sessions", &[], "").0, 200);
-    let run = recount(&format!("token create --tenant acme --scope write --data {}", data.display()), b"");
-    assert_eq!((run.exit, run.stderr.as_str(), run.stdout.lines().count()), (Some(0), "", 1));
-    let header = format!("authorization: Bearer {}", run.stdout.trim());
-    assert_eq!(service.ask("GET", "/v1/sessions", &[], "").0, 401);
-    assert_eq!(service.ask("GET", "/v1/sessions", &[&header], "").0, 200);
-    let kept = std::fs::read_to_string(data.join("tokens.jsonl")).unwrap();
-    assert!(!kept.contains(run.stdout.trim()), "only its hash is kept");
-    let list = recount(&format!("token list --data {}", data.display()), b"").stdout;
-    let id = list.split('\t').next().unwrap();
-    assert!(list.contains("\tacme\twrite\t"), "{list}");
-    assert_eq!(recount(&format!("token revoke {id} --data {}", data.display()), b"").exit, Some(0));
-    assert_eq!(service.ask("GET", "/v1/sessions", &[&header], "").0, 401);
-    assert_eq!(recount(&format!("token revoke {id} --data {}", data.display()), b"").exit, Some(2));
-    service.kill();
 }
 
 #[test]
@@ -226,11 +234,7 @@ fn tail_sessions_and_doctor_look_at_it() {
     service.ask("PUT", "/v1/sessions/chat", &[], r#"{"title":"Holidays"}"#);
     let (status, posted) = service.ask("POST", "/v1/sessions/chat/messages", &[], r#"{"content":"Hello there"}"#);
     assert_eq!(status, 202, "{posted}");
-    let until = Instant::now() + PATIENCE;
-    while text_of(&service.get("/v1/sessions/chat"), "status") != "idle" {
-        assert!(Instant::now() < until);
-        thread::sleep(Duration::from_millis(20));
-    }
+    service.wait_for("chat", "idle");
     let url = format!("http://{}", service.address);
     let sessions = recount(&format!("sessions {url}"), b"");
     assert_eq!((sessions.exit, sessions.stderr.as_str()), (Some(0), ""));
@@ -244,9 +248,11 @@ fn tail_sessions_and_doctor_look_at_it() {
     let shown = recount(&format!("tail {url}/v1/sessions/chat --no-follow"), b"");
     assert!(shown.stdout.contains("Hello there"), "{}", shown.stdout);
     let missing = recount(&format!("tail {url}/s/nobody"), b"");
-    assert_eq!((missing.exit, missing.stderr.as_str()), (Some(2), "error: there is no session `nobody`\n"));
+    let told = "error: there is no session `nobody`\nhint: `recount sessions` lists those that there are\n";
+    assert_eq!((missing.exit, missing.stderr.as_str()), (Some(2), told));
     let doctor = recount(&format!("doctor --deep --data {}", data.display()), b"");
     assert_eq!(doctor.exit, Some(0), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("the log is sound: 1 session, "), "{}", doctor.stdout);
     assert!(doctor.stdout.contains("each message is the fold of its events"), "{}", doctor.stdout);
     service.kill();
 }
@@ -273,10 +279,7 @@ fn a_reply_goes_on_after_a_crash() {
         thread::sleep(Duration::from_millis(20));
     }
     service.ask("POST", "/v1/sessions/s/interrupt", &[], "{}");
-    while text_of(&service.get("/v1/sessions/s"), "status") != "idle" {
-        assert!(Instant::now() < until);
-        thread::sleep(Duration::from_millis(20));
-    }
+    service.wait_for("s", "idle");
     let events = service.get("/v1/sessions/s/events?limit=10000");
     let events: Vec<Event<'_>> = events.lines().map(|line| Event::from_json(line).unwrap()).collect();
     let fold: Fold = events.iter().collect();

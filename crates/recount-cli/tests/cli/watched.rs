@@ -17,16 +17,7 @@ use prost::Message as _;
 use serde_json::{Value, json};
 
 use crate::run::{directory, recount};
-use crate::serve::{PATIENCE, Service, text_of};
-
-/// Waits until a session is as it should be.
-fn wait_for(service: &Service, session: &str, status: &str) {
-    let until = Instant::now() + PATIENCE;
-    while text_of(&service.get(&format!("/v1/sessions/{session}")), "status") != status {
-        assert!(Instant::now() < until, "it is never {status}");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
+use crate::serve::{PATIENCE, Service};
 
 #[test]
 fn logs_tell_what_happens_and_no_secret() {
@@ -41,7 +32,7 @@ fn logs_tell_what_happens_and_no_secret() {
     let words = "A sentence that nobody else has to know";
     let (status, body) = service.ask("POST", "/v1/sessions/s/messages", &[], &json!({ "content": words }).to_string());
     assert_eq!(status, 202, "{body}");
-    wait_for(&service, "s", "idle");
+    service.wait_for("s", "idle");
     let token = recount(&format!("token create --tenant acme --scope read --data {}", data.display()), b"").stdout;
     let header = format!("authorization: Bearer {}", token.trim());
     assert_eq!(service.ask("GET", "/v1/sessions", &[&header], "").0, 200);
@@ -78,7 +69,7 @@ fn counts_are_of_what_happened() {
     let (status, _) = service.ask("POST", "/v1/sessions/one/events", &[], &"x".repeat(3_000));
     assert_eq!(status, 413);
     service.ask("POST", "/v1/sessions/two/messages", &[], r#"{"content":"use a tool"}"#);
-    wait_for(&service, "two", "waiting");
+    service.wait_for("two", "waiting");
     let mut reader = TcpStream::connect(&service.address).unwrap();
     write!(reader, "GET /v1/sessions/one/stream HTTP/1.1\r\nhost: {}\r\n\r\n", service.address).unwrap();
     reader.read_exact(&mut [0; 12]).unwrap();
@@ -210,18 +201,9 @@ fn spans_tell_of_requests_runs_calls_and_commits() {
     let words = "use a tool that nobody knows";
     let message = json!({ "content": words }).to_string();
     assert_eq!(service.ask("POST", "/v1/sessions/s/messages", &[&parent], &message).0, 202);
-    wait_for(&service, "s", "waiting");
-    let events = service.get("/v1/sessions/s/events");
-    let asked = events.lines().find(|line| line.contains("REQUIRE_USER_CONFIRM")).unwrap();
-    let asked: Value = serde_json::from_str(asked).unwrap();
-    let answer = json!([{
-        "type": "USER_CONFIRM_RESULT",
-        "reply_id": asked["reply_id"],
-        "confirm_results": [{"confirmed": true, "tool_call": asked["tool_calls"][0]}],
-    }]);
-    let (status, told) = service.ask("POST", "/v1/sessions/s/events", &[], &answer.to_string());
-    assert_eq!(status, 200, "{told}");
-    wait_for(&service, "s", "idle");
+    service.wait_for("s", "waiting");
+    service.confirm("s");
+    service.wait_for("s", "idle");
     // Whatever has not been sent is sent at the end.
     assert_eq!(service.end(), Some(0));
 

@@ -62,8 +62,9 @@ pub(crate) struct ChatArgs {
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
-    /// Go on with a conversation, the last one if none is named
-    #[arg(long, value_name = "CONVERSATION", num_args = 0..=1)]
+    /// Go on with a conversation, the last one if none is named; the beginning of a
+    /// name suffices. A message comes before it, or after `--`
+    #[arg(long, value_name = "CONVERSATION", num_args = 0..=1, verbatim_doc_comment)]
     resume: Option<Option<String>>,
 
     /// An image to send along with the first message, by its path or URL; may be repeated
@@ -85,6 +86,7 @@ Examples:
   recount chat --model anthropic/claude-opus-4-5
   recount chat --config recount.toml --agent coder
   recount chat --resume
+  recount chat --resume -- 'And in Oslo?'
   recount chat --json --allow 'Run the tests' | recount show
   git diff | recount chat 'Review this change:' --image before.png
 

@@ -19,6 +19,9 @@ pub(super) struct Place {
     pub(super) is_new: bool,
 }
 
+/// What helps where there is none.
+const BEGINNING: &str = "`recount chat` begins one";
+
 /// Where conversations are kept if nothing else is said.
 pub(super) fn usual_root() -> Result<PathBuf> {
     let filled = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -39,30 +42,42 @@ impl Place {
 
     /// Of the conversation with a name, or with one that begins so; of the last one if none is given.
     pub(super) fn known(root: &Path, wanted: Option<&str>) -> Result<Self> {
-        let mut all = all(root)?;
+        let mut all = newest_first(root)?;
+        let root = root.display();
         let Some(wanted) = wanted else {
-            let last = all.into_iter().max_by_key(|place| last_use(&place.directory));
-            return last.with_context(|| format!("there is no conversation in {}", root.display()));
+            let last = all.into_iter().next();
+            return last.with_context(|| format!("there is no conversation in {root}\nhint: {BEGINNING}"));
         };
         if let Some(at) = all.iter().position(|place| place.name == wanted) {
             return Ok(all.swap_remove(at));
         }
-        let hint = known(&all);
-        all.retain(|place| place.name.starts_with(wanted));
-        match all.len() {
-            0 => bail!("there is no conversation `{wanted}` in {}{hint}", root.display()),
-            1 => Ok(all.swap_remove(0)),
-            count => bail!("{count} conversations begin with `{wanted}`"),
+        let begin_so: Vec<&Self> = all.iter().filter(|place| place.name.starts_with(wanted)).collect();
+        match begin_so.as_slice() {
+            [place] => Ok((*place).clone()),
+            [] if all.is_empty() => bail!("there is no conversation `{wanted}` in {root}\nhint: {BEGINNING}"),
+            [] => bail!(
+                "there is no conversation `{wanted}` in {root}\n\
+                 hint: the newest are {}; `--resume -- MESSAGE` says something in the last one",
+                names(&all),
+            ),
+            several => bail!(
+                "{} conversations begin with `{wanted}`\nhint: the newest of them are {}",
+                several.len(),
+                names(several.iter().copied()),
+            ),
         }
     }
 }
 
-/// The last conversations, for somebody who has named none of them.
-fn known(all: &[Place]) -> String {
-    let mut all: Vec<&Place> = all.iter().collect();
-    all.sort_by_key(|place| std::cmp::Reverse(last_use(&place.directory)));
-    let names: Vec<&str> = all.iter().take(5).map(|place| place.name.as_str()).collect();
-    if names.is_empty() { String::new() } else { format!("\nhint: the last ones are {}", names.join(", ")) }
+/// Some of them, for somebody who has named none.
+fn names<'a>(places: impl IntoIterator<Item = &'a Place>) -> String {
+    places.into_iter().take(5).map(|place| place.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn newest_first(root: &Path) -> Result<Vec<Place>> {
+    let mut all = all(root)?;
+    all.sort_by_cached_key(|place| std::cmp::Reverse(last_use(&place.directory)));
+    Ok(all)
 }
 
 fn all(root: &Path) -> Result<Vec<Place>> {

@@ -14,6 +14,7 @@ use recount_message::{Json, Object};
 
 use super::ChatArgs;
 use super::sessions::Place;
+use crate::commands::model_of_variable;
 
 /// What is known about a session has the model under this name, if the user has chosen one.
 const MODEL: &str = "model";
@@ -53,11 +54,10 @@ pub(super) fn prepare(agents: &Agents, agent: &str, model: Option<&ModelName>) -
         let known: Vec<String> = agents.agents().into_iter().map(|info| info.name).collect();
         bail!("there is no agent `{agent}`\nhint: there is {}", known.join(", "));
     };
-    let variable = std::env::var("RECOUNT_MODEL").ok().filter(|name| !name.is_empty() && config.model.is_none());
-    if let Some(Err(error)) = variable.map(|name| name.parse::<ModelName>()) {
-        bail!("the variable RECOUNT_MODEL: {error}");
-    }
-    if config.model.is_none() && Choice::of(&Environment::of_process()).variable.is_none() {
+    if config.model.is_none()
+        && model_of_variable()?.is_none()
+        && Choice::of(&Environment::of_process()).variable.is_none()
+    {
         bail!(
             "no model is named, and no provider's key is set\n\
              hint: `recount models` lists the variables that hold keys; `--model demo` needs none"

@@ -1,12 +1,16 @@
 //! `recount log backup`: a copy of everything.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
+use indicatif::BinaryBytes;
+use recount_log::SqliteReaders;
 use recount_log::storage::Views;
 
-use super::{DataArgs, Status};
+use super::{DataArgs, Status, database_size, each_session};
+use crate::commands::counted;
 
 /// Copy the whole log to another directory
 ///
@@ -31,5 +35,16 @@ Examples:
 
 pub(crate) fn run(args: &BackupArgs) -> Result<Status> {
     args.data.readers()?.back_up(&args.to)?;
+    let copy = SqliteReaders::open(&args.to)?;
+    let (mut sessions, mut entries) = (0, 0);
+    each_session(&*copy.view()?, None, |row| {
+        sessions += 1;
+        entries += row.head;
+        Ok(())
+    })?;
+    let (sessions, entries) = (counted(sessions, "session", "sessions"), counted(entries, "entry", "entries"));
+    let size = BinaryBytes(database_size(&args.to));
+    // Nobody is left to tell when even this cannot be written.
+    let _ = writeln!(io::stderr(), "{sessions}, {entries}, {size} copied to {}", args.to.display());
     Ok(Status::Clean)
 }

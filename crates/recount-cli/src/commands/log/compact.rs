@@ -1,14 +1,18 @@
 //! `recount log compact`: old deltas joined.
 
+use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use indicatif::BinaryBytes;
 use recount_log::{Compacted, SessionKey};
 use recount_message::Object;
+use recount_server::parse_duration;
 
-use super::{DataArgs, Status, TenantArgs, close, parse_key, wait};
+use super::{DataArgs, Status, TenantArgs, close, database_size, parse_key, wait};
+use crate::commands::counted;
 
 /// Join old deltas and give the room back
 ///
@@ -29,7 +33,7 @@ pub(crate) struct CompactArgs {
     tenant: TenantArgs,
 
     /// How old: a number with `s`, `m`, `h` or `d`
-    #[arg(long, value_name = "AGE", default_value = "30d", value_parser = parse_age)]
+    #[arg(long, value_name = "AGE", default_value = "30d", value_parser = parse_duration)]
     older_than: Duration,
 
     /// Print a JSON object with `entries`, `rows`, `bytes_before` and `bytes_after`
@@ -42,23 +46,8 @@ Examples:
   recount log compact data
   recount log compact data chat-7 --older-than 12h";
 
-fn parse_age(text: &str) -> Result<Duration, String> {
-    let expected = || format!("{text:?} is no age: expected a number with s, m, h or d, such as 30d");
-    let unit = text.chars().next_back().ok_or_else(expected)?;
-    let seconds: u64 = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 60 * 60,
-        'd' => 24 * 60 * 60,
-        _ => return Err(expected()),
-    };
-    let number: u64 = text.trim_end_matches(unit).parse().map_err(|_| expected())?;
-    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(expected)
-}
-
 pub(crate) fn run(args: &CompactArgs) -> Result<Status> {
-    let file = args.data.path().join("log.sqlite");
-    let size = || std::fs::metadata(&file).map(|metadata| metadata.len()).unwrap_or_default();
+    let size = || database_size(args.data.path());
     let session = args.session.as_ref().map(|session| args.tenant.key(session)).transpose()?;
     let log = args.data.open()?;
     let (before, compacted) = wait(async {
@@ -83,10 +72,28 @@ pub(crate) fn run(args: &CompactArgs) -> Result<Status> {
         let counts = [("entries", entries), ("rows", rows), ("bytes_before", before), ("bytes_after", after)];
         writeln!(out, "{}", Object::from(counts).to_json())
     } else {
-        writeln!(out, "{entries} entries became {rows}; {before} bytes became {after}")
+        let joined = if entries == rows {
+            "nothing to join".to_owned()
+        } else {
+            format!("{} became {rows}", counted(entries, "entry", "entries"))
+        };
+        writeln!(out, "{joined}: {}", room(before, after))
     };
     printed.context("cannot write to standard output")?;
     Ok(Status::Clean)
+}
+
+/// What has become of the size of the database.
+fn room(before: u64, after: u64) -> String {
+    let now = format!("the database has {}", BinaryBytes(after));
+    match after.cmp(&before) {
+        Ordering::Less => format!("{now}, {} less than before", BinaryBytes(before - after)),
+        Ordering::Equal => format!("{now}, as before"),
+        // A page that had no room for what was joined is two now, and neither is full.
+        Ordering::Greater => {
+            format!("{now}, {} more than before, with room in it for what comes", BinaryBytes(after - before))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -94,11 +101,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_have_a_unit() {
-        assert_eq!(parse_age("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(parse_age("30d"), Ok(Duration::from_secs(30 * 24 * 3_600)));
-        for text in ["", "30", "d", "-1d", "3 d", "1é", "99999999999999999999d"] {
-            assert!(parse_age(text).is_err(), "{text:?}");
-        }
+    fn what_was_gained_is_told_as_it_is() {
+        assert_eq!(room(8_192, 4_096), "the database has 4.00 KiB, 4.00 KiB less than before");
+        assert_eq!(room(8_192, 8_192), "the database has 8.00 KiB, as before");
+        assert_eq!(
+            room(8_192, 12_288),
+            "the database has 12.00 KiB, 4.00 KiB more than before, with room in it for what comes"
+        );
     }
 }

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
-use recount_log::{Cursor, ForkPoint, SessionKey};
+use recount_log::{Cursor, Error, ForkPoint, SessionKey};
 use recount_message::Object;
 
 use super::{DataArgs, Status, TenantArgs, close, parse_key, wait};
+use crate::commands::why_not_continued;
 
 /// Copy a session up to a place
 ///
@@ -60,7 +61,13 @@ pub(crate) fn run(args: &ForkArgs) -> Result<Status> {
             Err(error) => Err(error),
         };
         close(log).await;
-        Ok(row?)
+        row.map_err(|error| match error {
+            Error::Gap { session, reason } => anyhow!(
+                "{session} cannot be copied up to that cursor: {}\nhint: `recount log sessions` shows where it stands",
+                why_not_continued(reason.as_str()),
+            ),
+            error => error.into(),
+        })
     })?;
     let cursor = format!("{}.{}", row.epoch.get(), row.head);
     let mut out = io::stdout();

@@ -10,6 +10,7 @@ use recount_message::{AgentEvent, CustomEvent, Event, Object};
 use tokio::runtime::Runtime;
 
 use super::{DataArgs, Status, TenantArgs, close, parse_key, runtime};
+use crate::commands::counted;
 use crate::input::{InputArgs, Lines};
 use crate::line::{self, Line};
 
@@ -189,8 +190,8 @@ fn print(args: &ImportArgs, row: &SessionRow, left_out: u64) -> Result<()> {
     } else {
         let repeated =
             if left_out == 0 { String::new() } else { format!(", {left_out} repeated or late ones left out") };
-        let noun = if row.head == 1 { "entry" } else { "entries" };
-        writeln!(out, "{}: {} {noun}{repeated}, at {cursor}", row.key, row.head)
+        let entries = counted(row.head, "entry", "entries");
+        writeln!(out, "{}: {entries}{repeated}, at {cursor}", row.key)
     };
     printed.context("cannot write to standard output")
 }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
+use recount_log::storage::{SessionRow, View};
 use recount_log::{Error, Log, Options, SessionKey, SqliteReaders, StorageError};
 use tokio::runtime::Runtime;
 
@@ -52,6 +53,9 @@ enum Command {
     Verify(verify::VerifyArgs),
     Backup(backup::BackupArgs),
 }
+
+/// How many sessions are read at once.
+const PAGE: usize = 256;
 
 /// The data directory, as every command is told of it.
 #[derive(Debug, Args)]
@@ -124,12 +128,17 @@ pub(crate) fn run(args: &LogArgs) -> Result<Status> {
         Command::Verify(args) => (&args.data, verify::run(args)),
         Command::Backup(args) => (&args.data, backup::run(args)),
     };
-    done.map_err(|error| match damage(&error) {
-        Some(problem) => {
-            let data = data.path().display();
-            anyhow!("the log in {data} is damaged: {problem}\nhint: a backup can be used in its place")
+    let data = data.path().display();
+    done.map_err(|error| match error.downcast_ref() {
+        Some(Error::UnknownSession(key)) => {
+            anyhow!("there is no session {key}\nhint: `recount log sessions {data}` lists those that there are")
         }
-        None => error,
+        _ => match damage(&error) {
+            Some(problem) => {
+                anyhow!("the log in {data} is damaged: {problem}\nhint: a backup can be used in its place")
+            }
+            None => error,
+        },
     })
 }
 
@@ -143,6 +152,26 @@ fn damage(error: &anyhow::Error) -> Option<&str> {
         StorageError::Damaged(problem) => Some(problem),
         _ => None,
     }
+}
+
+/// Looks at every session, or at those of a tenant.
+pub(super) fn each_session(
+    view: &dyn View,
+    tenant: Option<&str>,
+    mut look: impl FnMut(&SessionRow) -> Result<()>,
+) -> Result<()> {
+    let mut after = None;
+    loop {
+        let page = view.sessions(tenant, after.as_ref(), PAGE)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = Some(last.key.clone());
+        page.iter().try_for_each(&mut look)?;
+    }
+}
+
+/// How large the database in a data directory is.
+fn database_size(directory: &Path) -> u64 {
+    std::fs::metadata(directory.join("log.sqlite")).map(|metadata| metadata.len()).unwrap_or_default()
 }
 
 /// Ends the work with a log. Everything that was answered is there, so a failure here takes nothing back.

@@ -7,13 +7,13 @@ use clap::Args;
 use recount_log::storage::{SessionRow, View, Views};
 use recount_message::{Json, Object};
 
-use super::{DataArgs, Status, TenantArgs};
+use super::{DataArgs, Status, TenantArgs, each_session};
 use crate::visible::visible_line;
 
 /// List the sessions
 ///
-/// Prints one session per line: its cursor, when it was made, how many replies
-/// are open, its name, and what is known about it.
+/// Prints a table with one session per line: its cursor, when it was made, how
+/// many replies are open, its name, and what is known about it.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct SessionsArgs {
@@ -34,22 +34,15 @@ Examples:
   recount log sessions data --tenant acme
   recount log sessions data --json | jq -r .session";
 
-const PAGE: usize = 256;
-
 pub(crate) fn run(args: &SessionsArgs) -> Result<Status> {
     let readers = args.data.readers()?;
     let view = readers.view()?;
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let mut after = None;
-    loop {
-        let page = view.sessions(args.tenant.name(), after.as_ref(), PAGE)?;
-        let Some(last) = page.last() else { break };
-        after = Some(last.key.clone());
-        for row in &page {
-            let line = line(&*view, row, args.json)?;
-            writeln!(out, "{line}").context("cannot write to standard output")?;
-        }
+    let mut write = |line: &str| writeln!(out, "{line}").context("cannot write to standard output");
+    if !args.json {
+        write(&columns("CURSOR", "CREATED", "OPEN", "SESSION", "ABOUT"))?;
     }
+    each_session(&*view, args.tenant.name(), |row| write(&line(&*view, row, args.json)?))?;
     out.flush().context("cannot write to standard output")?;
     Ok(Status::Clean)
 }
@@ -67,10 +60,13 @@ fn line(view: &dyn View, row: &SessionRow, is_json: bool) -> Result<String> {
         object.insert("about", Json::parse(about).unwrap_or_else(|_| Json::null()));
         return Ok(object.to_json());
     }
-    let mut line = format!("{cursor:<22} {created_at} {open:>3} open  {key}");
-    if about != "{}" {
-        line.push_str("  ");
-        line.push_str(about);
-    }
+    let about = if about == "{}" { "" } else { about };
+    let line = columns(&cursor, created_at, &open.to_string(), &key.to_string(), about);
     Ok(visible_line(&line).into_owned())
+}
+
+/// Not as wide as needed, but as wide as usual: there may be too many sessions to look at all of them first.
+fn columns(cursor: &str, created_at: &str, open: &str, session: &str, about: &str) -> String {
+    let line = format!("{cursor:<20}  {created_at:<32}  {open:>4}  {session:<24}  {about}");
+    line.trim_end().to_owned()
 }

@@ -8,7 +8,8 @@ use recount_log::storage::{View, Views};
 use recount_log::{Error, SessionKey, StorageError, verify};
 use recount_message::Object;
 
-use super::{DataArgs, Status, TenantArgs, parse_key};
+use super::{DataArgs, PAGE, Status, TenantArgs, each_session, parse_key};
+use crate::commands::counted;
 use crate::progress::Progress;
 use crate::visible::visible_line;
 
@@ -40,8 +41,6 @@ const EXAMPLES: &str = "\
 Examples:
   recount log verify data
   recount log verify backups/monday --json | jq -r .fault";
-
-const PAGE: usize = 256;
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Status> {
     let readers = args.data.readers()?;
@@ -82,20 +81,18 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Status> {
         progress.finish();
     }
     report.out.flush().context("cannot write to standard output")?;
-    let plural = |count: u64| if count == 1 { "" } else { "s" };
-    let faults = report.faults;
-    let _ = writeln!(io::stderr(), "{sessions} session{}, {faults} fault{}", plural(sessions), plural(faults));
-    Ok(Status::flawed_if(faults > 0))
+    let (sessions, faults) = (counted(sessions, "session", "sessions"), counted(report.faults, "fault", "faults"));
+    let _ = writeln!(io::stderr(), "{sessions}, {faults}");
+    Ok(Status::flawed_if(report.faults > 0))
 }
 
 fn count_entries(view: &dyn View, tenant: Option<&str>) -> Result<u64> {
-    let (mut total, mut after) = (0, None);
-    loop {
-        let page = view.sessions(tenant, after.as_ref(), PAGE)?;
-        let Some(last) = page.last() else { return Ok(total) };
-        after = Some(last.key.clone());
-        total += page.iter().map(|row| row.head).sum::<u64>();
-    }
+    let mut total = 0;
+    each_session(view, tenant, |row| {
+        total += row.head;
+        Ok(())
+    })?;
+    Ok(total)
 }
 
 struct Report<W: Write> {

@@ -2,14 +2,14 @@
 
 use std::io::Write as _;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use recount_message::{Json, Object};
 use reqwest::Url;
-use unicode_width::UnicodeWidthStr as _;
 
-use super::{Service, TokenArgs, checked, parse_url};
+use super::{Service, TokenArgs, USUAL, checked, parse_url, session_in};
 use crate::commands::Status;
+use crate::table::table;
 use crate::visible::visible_line;
 
 /// List the sessions of a service
@@ -17,7 +17,7 @@ use crate::visible::visible_line;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SessionsArgs {
     /// Where the service is, such as http://localhost:7171
-    #[arg(value_name = "URL", value_parser = parse_url, default_value = "http://127.0.0.1:7171")]
+    #[arg(value_name = "URL", value_parser = parse_url, default_value = USUAL)]
     url: Url,
     /// Print each as a JSON object
     #[arg(long)]
@@ -37,6 +37,7 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<Status> {
 }
 
 async fn list(args: &SessionsArgs) -> Result<Status> {
+    check_path(&args.url)?;
     let service = Service::new(&args.url, &args.token)?;
     let mut rows = vec![["ID", "STATUS", "AGENT", "CREATED", "TITLE"].map(str::to_owned)];
     let mut after: Option<String> = None;
@@ -45,8 +46,9 @@ async fn list(args: &SessionsArgs) -> Result<Status> {
         if let Some(after) = &after {
             url.query_pairs_mut().append_pair("after", after);
         }
-        let response = service.client.get(url).send().await.context("cannot reach the service")?;
-        let page = Object::parse(&checked(response).await?.text().await?)?;
+        let response = service.client.get(url).send().await.map_err(|error| service.unreachable(&error))?;
+        let page = checked(response).await?.text().await.map_err(|error| service.unreachable(&error))?;
+        let page = Object::parse(&page).with_context(|| format!("no service of Recount is at {}", service.place()))?;
         let sessions = page.get("sessions").and_then(Json::to_list).unwrap_or_default();
         if args.json {
             write(&sessions.iter().map(|session| format!("{}\n", session.as_str())).collect::<String>())?;
@@ -64,6 +66,17 @@ async fn list(args: &SessionsArgs) -> Result<Status> {
     Ok(Status::Clean)
 }
 
+/// A path that means something else is not passed over.
+fn check_path(url: &Url) -> Result<()> {
+    if let Some(name) = session_in(url) {
+        bail!("this is the URL of the session `{name}`\nhint: `recount tail {url}` follows it");
+    }
+    match url.path().trim_end_matches('/') {
+        "" | "/v1/sessions" => Ok(()),
+        path => bail!("there are no sessions at `{path}`\nhint: the address of the service is enough, such as {USUAL}"),
+    }
+}
+
 fn row(session: &Object) -> [String; 5] {
     ["id", "status", "agent", "created_at", "title"].map(|name| {
         let text = session.get(name).and_then(Json::to_text).unwrap_or_default();
@@ -71,39 +84,6 @@ fn row(session: &Object) -> [String; 5] {
     })
 }
 
-/// Rows with their columns under one another.
-fn table(rows: &[[String; 5]]) -> String {
-    let mut widths = [0; 5];
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.width().max(*width);
-        }
-    }
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (width, cell) in widths.iter().zip(row) {
-            line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', width - cell.width() + 2));
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
-}
-
 fn write(text: &str) -> Result<()> {
     std::io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_stand_under_one_another() {
-        let rows = [["ID", "STATUS", "AGENT", "CREATED", "TITLE"], ["chat-7", "idle", "助手", "now", ""]];
-        let rows = rows.map(|row| row.map(str::to_owned));
-        assert_eq!(table(&rows), "ID      STATUS  AGENT  CREATED  TITLE\nchat-7  idle    助手   now\n");
-    }
 }

@@ -17,6 +17,8 @@ pub(super) struct Frame {
     pub(super) event: Option<String>,
     pub(super) id: Option<String>,
     pub(super) data: String,
+    /// Everything that was there has been told.
+    pub(super) is_live: bool,
 }
 
 impl Frames {
@@ -28,7 +30,7 @@ impl Frames {
         Ok(())
     }
 
-    /// The next frame that is whole. Comments are passed over.
+    /// The next frame that is whole. Comments that say nothing are passed over.
     pub(super) fn next(&mut self) -> Option<Frame> {
         loop {
             let end = self.buffer.windows(2).position(|window| window == b"\n\n")?;
@@ -39,6 +41,7 @@ impl Frames {
                     Some(("event", event)) => frame.event = Some(event.to_owned()),
                     Some(("id", id)) => frame.id = Some(id.to_owned()),
                     Some(("data", data)) => frame.data.push_str(data),
+                    Some(("", "live")) => frame.is_live = true,
                     _ => {}
                 }
             }
@@ -55,16 +58,17 @@ mod tests {
 
     #[test]
     fn frames_come_out_of_any_pieces() {
-        let text = b":\n\nid: 1.2\ndata: {\"a\":1}\n\nevent: gap\ndata: {}\n\n";
+        let text = b":\n\n: live\nid: 1.1\n\nid: 1.2\ndata: {\"a\":1}\n\nevent: gap\ndata: {}\n\n";
         for size in 1..text.len() {
             let (mut frames, mut seen) = (Frames::default(), Vec::new());
             for piece in text.chunks(size) {
                 assert!(frames.push(piece).is_ok());
                 seen.extend(std::iter::from_fn(|| frames.next()));
             }
-            assert_eq!(seen.len(), 2);
-            assert_eq!((seen[0].id.as_deref(), seen[0].data.as_str()), (Some("1.2"), "{\"a\":1}"));
-            assert_eq!((seen[1].event.as_deref(), seen[1].data.as_str()), (Some("gap"), "{}"));
+            assert_eq!(seen.len(), 3);
+            assert_eq!((seen[0].is_live, seen[0].id.as_deref()), (true, Some("1.1")));
+            assert_eq!((seen[1].id.as_deref(), seen[1].data.as_str()), (Some("1.2"), "{\"a\":1}"));
+            assert_eq!((seen[2].event.as_deref(), seen[2].data.as_str()), (Some("gap"), "{}"));
         }
     }
 }

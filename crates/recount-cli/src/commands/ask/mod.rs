@@ -1,19 +1,25 @@
 //! `recount ask`: one question to a model.
 
-use std::env;
+mod printer;
+
 use std::fs;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use recount_message::{AgentEvent, CustomName, DataBlock, EventKind, Json, MediaBlock, Msg, ReplyWriter, Stamps};
+use recount_agent::demo::DemoModel;
+use recount_agent::{ChatModel as _, Reply};
+use recount_host::agents::ModelName;
+use recount_message::{AgentEvent, DataBlock, FinishedReason, MediaBlock, Msg, ReplyEnd, ReplyWriter, Stamps};
 use recount_model::client::{CallOptions, CallOutcome, CancellationToken, Model};
 use recount_model::decode::{CallErrorKind, Finish};
 use recount_model::format::RequestOptions;
+use tokio::sync::mpsc;
 
-use super::Status;
-use crate::visible::{visible, visible_line};
+use self::printer::Printer;
+use super::{Status, model_of_variable};
+use crate::visible::visible_line;
 
 /// Ask a model one question
 ///
@@ -31,8 +37,9 @@ pub(crate) struct AskArgs {
     #[arg(value_name = "QUESTION")]
     question: String,
 
-    /// The model, as `provider/name` [default: what RECOUNT_MODEL says]
-    #[arg(long, value_name = "MODEL")]
+    /// The model, as `provider/name`; `demo` needs no key [default: what
+    /// RECOUNT_MODEL says]
+    #[arg(long, value_name = "MODEL", verbatim_doc_comment)]
     model: Option<String>,
 
     /// A model that is asked when the one before has failed; may be repeated
@@ -66,6 +73,7 @@ pub(crate) struct AskArgs {
 
 const EXAMPLES: &str = "\
 Examples:
+  recount ask --model demo Hello
   recount ask --model anthropic/claude-opus-4-5 'Why is the sky blue?'
   recount ask --model ollama/qwen3 --system 'Answer in French.' Hello
   git diff | recount ask --model openai/gpt-5 --system 'Review this change.' -
@@ -80,49 +88,94 @@ Exit status:
   130  it was stopped by Ctrl-C";
 
 pub(crate) fn run(args: &AskArgs) -> Result<Status> {
-    let model = model(args)?;
+    let asked = asked(args)?;
     let messages = messages(args)?;
     let stop = CancellationToken::new();
     let mut options = CallOptions::new().cancelled_by(stop.clone());
     options.stream = !args.no_stream;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
     let mut printer = Printer::new(args.json, stop.clone());
-    let (_, outcome) = runtime.block_on(async {
-        let reply = ReplyWriter::start(|event| printer.print(&event), Stamps::default(), "ask", "assistant");
+    let outcome = runtime.block_on(async {
+        let (sender, mut events) = mpsc::unbounded_channel();
+        let sink: Box<dyn FnMut(AgentEvent) + Send> = Box::new(move |event| {
+            // It is received for as long as the reply is written.
+            let _ = sender.send(event);
+        });
+        let reply = ReplyWriter::start(sink, Stamps::default(), "ask", "assistant");
         let interrupted = tokio::spawn(async move {
             if tokio::signal::ctrl_c().await.is_ok() {
                 stop.cancel();
             }
         });
-        let answered = model.answer(&messages, &options, reply).await;
+        let printing = async {
+            while let Some(event) = events.recv().await {
+                printer.print(&event);
+            }
+        };
+        let (outcome, ()) = tokio::join!(asked.answer(&messages, &options, reply), printing);
         interrupted.abort();
-        answered
+        outcome
     });
     printer.finish()?;
     tell(&outcome)
 }
 
-/// The model that the arguments name, with its fallbacks.
-fn model(args: &AskArgs) -> Result<Model> {
-    let named = args.model.clone().or_else(|| env::var("RECOUNT_MODEL").ok().filter(|name| !name.is_empty()));
+/// Who is asked.
+enum Asked {
+    Model(Box<Model>),
+    Demo(DemoModel),
+}
+
+impl Asked {
+    /// Makes the call and ends the reply.
+    async fn answer(&self, messages: &[Msg], options: &CallOptions, mut reply: Reply) -> CallOutcome {
+        match self {
+            Self::Model(model) => model.answer(messages, options, reply).await.1,
+            Self::Demo(demo) => {
+                let outcome = demo.call(messages, options, &mut reply).await;
+                // A script fails only by being stopped.
+                let reason =
+                    if outcome.is_cancelled() { FinishedReason::Interrupted } else { FinishedReason::Completed };
+                reply.end(ReplyEnd::new(reason));
+                outcome
+            }
+        }
+    }
+}
+
+/// Whom the arguments name, with the fallbacks.
+fn asked(args: &AskArgs) -> Result<Asked> {
+    let named = match &args.model {
+        Some(name) => Some(name.parse::<ModelName>()?),
+        None => model_of_variable()?,
+    };
     let Some(named) = named else {
         bail!(
-            "no model is named\nhint: `--model provider/name`, or the variable RECOUNT_MODEL; `recount models` lists the providers"
+            "no model is named\nhint: `--model provider/name`, or the variable RECOUNT_MODEL; `recount models` lists the \
+             providers, and `--model demo` needs no key"
         );
     };
+    if named.is_demo() {
+        if args.base_url.is_some() || !args.fallback.is_empty() {
+            bail!(
+                "`{named}` is a script, which has no address and needs no fallback\nhint: leave out `--base-url` and `--fallback`"
+            );
+        }
+        return Ok(Asked::Demo(named.as_str().parse()?));
+    }
     let read = |name: &str| -> Result<Model> {
         let mut settings = RequestOptions::new("");
         settings.max_tokens = args.max_tokens;
         Ok(name.parse::<Model>()?.settings(settings))
     };
-    let mut model = read(&named)?;
+    let mut model = read(named.as_str())?;
     if let Some(address) = &args.base_url {
         model = model.base_url(address)?;
     }
     for name in &args.fallback {
         model = model.fallback(read(name)?);
     }
-    Ok(model)
+    Ok(Asked::Model(Box::new(model)))
 }
 
 fn messages(args: &AskArgs) -> Result<Vec<Msg>> {
@@ -190,78 +243,4 @@ fn flawed(message: &str) -> Status {
 fn warn(message: &str) {
     // Nobody is left to tell when even this cannot be written.
     let _ = writeln!(io::stderr(), "{}", visible_line(message));
-}
-
-/// Prints events as they come. What goes wrong in writing stops the call and is told at its end.
-struct Printer {
-    json: bool,
-    is_terminal: bool,
-    stop: CancellationToken,
-    broken: Option<io::Error>,
-    /// Whether the last character of the answer was a line break.
-    at_line_start: bool,
-}
-
-impl Printer {
-    fn new(json: bool, stop: CancellationToken) -> Self {
-        Self { json, is_terminal: io::stdout().is_terminal(), stop, broken: None, at_line_start: true }
-    }
-
-    fn print(&mut self, event: &AgentEvent) {
-        if self.json {
-            let mut line = event.to_json();
-            line.push('\n');
-            return self.write(&line);
-        }
-        match &event.kind {
-            EventKind::TextBlockDelta(text) => self.write_text(&text.delta),
-            // Two texts of one answer stand apart.
-            EventKind::TextBlockEnd(_) => self.end_line(),
-            EventKind::DataBlockStart(data) => {
-                self.end_line();
-                warn(&format!("the model answers with {}, which --json shows", data.media_type));
-            }
-            EventKind::Custom(signal) => {
-                let said = |key: &str| signal.value.get(key).and_then(Json::to_text).unwrap_or_default();
-                match signal.own_name() {
-                    Some(CustomName::Retry) => warn(&format!("{}: {}, trying again", said("model"), said("class"))),
-                    Some(CustomName::Fallback) => warn(&format!("{} failed, asking {}", said("from"), said("to"))),
-                    _ => {}
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn write_text(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.at_line_start = text.ends_with('\n');
-            // A model's words must not drive the terminal; a file gets them as they are.
-            let shown = if self.is_terminal { visible(text) } else { text.into() };
-            self.write(&shown);
-        }
-    }
-
-    fn end_line(&mut self) {
-        if !self.at_line_start {
-            self.write("\n");
-            self.at_line_start = true;
-        }
-    }
-
-    fn write(&mut self, text: &str) {
-        if self.broken.is_some() {
-            return;
-        }
-        let mut out = io::stdout().lock();
-        if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            // Nobody reads the answer any more.
-            self.broken = Some(error);
-            self.stop.cancel();
-        }
-    }
-
-    fn finish(self) -> Result<()> {
-        self.broken.map_or(Ok(()), Err).context("cannot write to standard output")
-    }
 }

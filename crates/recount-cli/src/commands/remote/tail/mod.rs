@@ -1,0 +1,234 @@
+//! `recount tail`: a session as it goes on.
+
+mod screen;
+
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ColorChoice};
+use recount_log::SessionKey;
+use recount_message::{Json, Msg, Object};
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Response, StatusCode, Url};
+
+use self::screen::Screen;
+use super::sse::Frames;
+use super::{Service, TokenArgs, USUAL, checked, parse_url, session_in};
+use crate::commands::Status;
+
+/// Follow a session of a service
+///
+/// Shows its newest messages, replies that are under way as far as they have
+/// come, and then each further message as soon as it is complete. A reply that
+/// waits for a confirmation or for a result from outside is shown as soon as it
+/// does; it can be answered on the page of the session, http://…/s/NAME.
+///
+/// When the connection breaks, it goes on where it was: no event is missing, and
+/// none is told twice. Ctrl-C ends it.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct TailArgs {
+    /// The session: its name where the service is at http://127.0.0.1:7171, else a
+    /// URL such as http://localhost:7171/s/NAME or …/v1/sessions/NAME
+    #[arg(value_name = "SESSION", value_parser = parse_session, verbatim_doc_comment)]
+    session: SessionUrl,
+    /// Print the events, one per line, from the first one or after a cursor
+    #[arg(long)]
+    json: bool,
+    /// Begin after this cursor, such as 848089607.12; `start` is the first event,
+    /// `now` leaves out what is complete
+    #[arg(long, value_name = "CURSOR", verbatim_doc_comment)]
+    after: Option<String>,
+    /// Sub-agents' replies too; what they wait for is shown in any case
+    #[arg(long)]
+    all: bool,
+    /// Show long tool arguments and results whole
+    #[arg(long)]
+    full: bool,
+    /// Stop at the end of what is there, instead of waiting for more; begins with
+    /// the first event, unless --after says otherwise
+    #[arg(long, verbatim_doc_comment)]
+    no_follow: bool,
+    /// When to use colours; `auto` means in a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+    #[command(flatten)]
+    token: TokenArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recount tail chat-7
+  recount tail https://recount.example/s/chat-7 --after now
+  recount tail http://localhost:7171/v1/sessions/chat-7 --json | recount check
+  recount tail chat-7 --json --no-follow > chat-7.jsonl";
+
+/// How long to wait before trying again, at first and at most.
+const SOON: Duration = Duration::from_millis(200);
+const LATEST: Duration = Duration::from_secs(10);
+/// The service says something every 15 seconds.
+const SILENCE: Duration = Duration::from_secs(45);
+
+/// A session of a service.
+#[derive(Debug, Clone)]
+struct SessionUrl {
+    url: Url,
+    name: String,
+}
+
+fn parse_session(text: &str) -> Result<SessionUrl, String> {
+    let is_name = text.parse::<SessionKey>().is_ok_and(|key| key.tenant().is_empty());
+    let url = parse_url(&if is_name { format!("{USUAL}/s/{text}") } else { text.to_owned() })?;
+    let name = session_in(&url).ok_or("it names no session: expected a name, or a URL that ends in /s/NAME")?;
+    Ok(SessionUrl { url, name })
+}
+
+impl TailArgs {
+    /// What the service is asked to begin after. Nothing asks for a snapshot.
+    fn begin(&self) -> Option<&str> {
+        match self.after.as_deref() {
+            // A person wants to know what is open now, which the events after it do not say.
+            Some("now") if !self.json => None,
+            Some(after) => Some(after),
+            None => (self.json || self.no_follow).then_some("start"),
+        }
+    }
+
+    /// Whether replies may have begun before what is read.
+    fn is_from_cursor(&self) -> bool {
+        self.begin().is_some_and(|begin| begin != "start")
+    }
+}
+
+pub(crate) fn run(args: &TailArgs) -> Result<Status> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
+    runtime.block_on(follow(args))
+}
+
+/// What is read, and how far.
+struct Tail<'a> {
+    args: &'a TailArgs,
+    service: Service,
+    screen: Screen,
+    cursor: Option<String>,
+}
+
+/// Why reading a stream ended.
+enum Ended {
+    /// Everything that was wanted is there.
+    Done,
+    /// The connection broke.
+    Broken(String),
+}
+
+async fn follow(args: &TailArgs) -> Result<Status> {
+    let service = Service::new(&args.session.url, &args.token)?;
+    let mut tail = Tail { args, service, screen: Screen::new(args), cursor: None };
+    let (mut wait, mut has_worked) = (SOON, false);
+    loop {
+        let ended = match tail.request()?.send().await {
+            Ok(response) if is_passing(response.status()) => passing(response.status()),
+            Ok(response) => {
+                (has_worked, wait) = (true, SOON);
+                match tail.read(checked(response).await?).await? {
+                    Ended::Done => return Ok(Status::Clean),
+                    Ended::Broken(why) => why,
+                }
+            }
+            Err(error) if !has_worked => return Err(tail.service.unreachable(&error)),
+            Err(error) => error.to_string(),
+        };
+        // Nobody is left to tell when even this cannot be written.
+        let _ = writeln!(io::stderr(), "{ended}; connecting again");
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(LATEST);
+    }
+}
+
+/// Whether it may be different in a moment.
+fn is_passing(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 429 | 502 | 503 | 504)
+}
+
+fn passing(status: StatusCode) -> String {
+    format!("the service answers {status}")
+}
+
+impl Tail<'_> {
+    /// Asks for everything after what was read.
+    fn request(&self) -> Result<reqwest::RequestBuilder> {
+        let mut url = self.service.url(&format!("/v1/sessions/{}/stream", self.args.session.name))?;
+        // People are shown what sub-agents wait for, whether or not they want to see the rest.
+        if self.args.all || !self.args.json {
+            url.query_pairs_mut().append_pair("all", "true");
+        }
+        if let Some(cursor) = &self.cursor {
+            return Ok(self.service.client.get(url).header("last-event-id", cursor));
+        }
+        if let Some(begin) = self.args.begin() {
+            url.query_pairs_mut().append_pair("after", begin);
+        }
+        Ok(self.service.client.get(url))
+    }
+
+    /// Shows what comes, for as long as the connection holds.
+    async fn read(&mut self, mut response: Response) -> Result<Ended> {
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !kind.starts_with("text/event-stream") {
+            bail!("no service of Recount is at {}", self.service.place());
+        }
+        let (mut frames, mut is_live) = (Frames::default(), false);
+        loop {
+            match tokio::time::timeout(SILENCE, response.chunk()).await {
+                Ok(Ok(Some(bytes))) => frames.push(&bytes)?,
+                Ok(Ok(None)) => return Ok(Ended::Broken("the service has closed the connection".to_owned())),
+                Ok(Err(error)) => return Ok(Ended::Broken(error.to_string())),
+                Err(_) => return Ok(Ended::Broken("nothing was heard for a while".to_owned())),
+            }
+            while let Some(frame) = frames.next() {
+                // A place to come back to may be told without anything that has happened.
+                if !frame.data.is_empty() {
+                    self.screen.frame(&frame)?;
+                }
+                is_live |= frame.is_live;
+                self.cursor = frame.id.or(self.cursor.take());
+            }
+            if self.screen.wants_messages(is_live) {
+                match self.messages().await? {
+                    Ok(messages) => self.screen.messages(&messages)?,
+                    Err(why) => return Ok(Ended::Broken(why)),
+                }
+            }
+            if is_live && self.args.no_follow {
+                self.screen.show_rest()?;
+                self.screen.flush()?;
+                return Ok(Ended::Done);
+            }
+            if is_live {
+                self.screen.show_waiting()?;
+            }
+            self.screen.flush()?;
+        }
+    }
+
+    /// The newest messages, open ones as they stand; or why it may be different in a moment.
+    async fn messages(&self) -> Result<Result<Vec<Msg>, String>> {
+        let path = format!("/v1/sessions/{}/messages?all=true&limit=200", self.args.session.name);
+        let page = match self.service.client.get(self.service.url(&path)?).send().await {
+            Ok(response) if is_passing(response.status()) => return Ok(Err(passing(response.status()))),
+            Ok(response) => checked(response).await?.text().await,
+            Err(error) => Err(error),
+        };
+        match page {
+            Ok(page) => Ok(Ok(messages(&Object::parse(&page)?))),
+            Err(error) => Ok(Err(error.to_string())),
+        }
+    }
+}
+
+/// The messages of an object that has some.
+fn messages(page: &Object) -> Vec<Msg> {
+    let messages = page.get("messages").and_then(Json::to_list).unwrap_or_default();
+    messages.iter().filter_map(|message| Msg::from_json(message.as_str()).ok()).collect()
+}

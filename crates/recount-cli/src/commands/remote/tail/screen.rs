@@ -1,0 +1,228 @@
+//! Where a session is shown as it goes on.
+
+use std::collections::HashSet;
+use std::io::{self, Write as _};
+
+use anstream::AutoStream;
+use anyhow::{Context, Result, bail};
+use clap::ColorChoice;
+use recount_message::{
+    Checkpoint, CheckpointReply, Event, EventKind, Fold, Json, Msg, Object, Outcome, Reason, ReplyFold,
+};
+
+use super::super::sse::Frame;
+use super::{TailArgs, messages};
+use crate::commands::why_not_continued;
+use crate::view::{self, Length, awaited};
+
+/// Where it is shown.
+pub(super) struct Screen {
+    out: Box<dyn io::Write>,
+    is_json: bool,
+    /// Whether it goes on when everything that is there was shown.
+    follows: bool,
+    shows_all: bool,
+    /// Whether the complete messages of the first snapshot are left out.
+    hides_past: bool,
+    is_from_cursor: bool,
+    length: Length,
+    fold: Fold,
+    /// The messages of the fold that were shown to the end.
+    held_up: HashSet<String>,
+    has_shown: bool,
+    /// The calls that were shown to be waiting, each with its reply.
+    asked: HashSet<(String, String)>,
+    unread: Unread,
+}
+
+/// Replies whose beginning was not read, so that the service has to be asked for them.
+#[derive(Default)]
+struct Unread {
+    /// Those that have ended or begun to wait since the service was asked.
+    changed: HashSet<String>,
+    /// Those that were shown to the end.
+    shown: HashSet<String>,
+    /// Whether one of them may have waited all the time.
+    may_wait: bool,
+}
+
+impl Screen {
+    pub(super) fn new(args: &TailArgs) -> Self {
+        let choice = match args.color {
+            ColorChoice::Auto => AutoStream::choice(&io::stdout()),
+            ColorChoice::Always => anstream::ColorChoice::Always,
+            ColorChoice::Never => anstream::ColorChoice::Never,
+        };
+        Self {
+            out: Box::new(io::BufWriter::new(AutoStream::new(io::stdout(), choice))),
+            is_json: args.json,
+            follows: !args.no_follow,
+            shows_all: args.all,
+            hides_past: args.after.as_deref() == Some("now"),
+            is_from_cursor: !args.json && args.is_from_cursor(),
+            length: if args.full { Length::Whole } else { Length::Cut },
+            fold: Fold::new(),
+            held_up: HashSet::new(),
+            has_shown: false,
+            asked: HashSet::new(),
+            unread: Unread::default(),
+        }
+    }
+
+    pub(super) fn frame(&mut self, frame: &Frame) -> Result<()> {
+        match frame.event.as_deref() {
+            Some("gap") => self.gap(&frame.data),
+            Some("snapshot") if self.is_json => Ok(()),
+            Some("snapshot") => self.snapshot(&frame.data),
+            _ if self.is_json => self.write(&format!("{}\n", frame.data)),
+            _ => self.event(&frame.data),
+        }
+    }
+
+    /// Says that the cursor led nowhere. A snapshot follows.
+    fn gap(&mut self, data: &str) -> Result<()> {
+        let reason = Object::parse(data)?.get("reason").and_then(Json::to_text).unwrap_or_default();
+        let why = format!("the cursor cannot be continued: {}", why_not_continued(&reason));
+        if self.is_json && !self.follows {
+            bail!("{why}\nhint: `--after start` prints all events that there are");
+        }
+        self.flush()?;
+        let next = if self.is_json {
+            "\nhint: events are missing here; `--after start` prints all that there are"
+        } else {
+            "; this is how the session is now"
+        };
+        // Nobody is left to tell when even this cannot be written.
+        let _ = writeln!(io::stderr(), "{why}{next}");
+        Ok(())
+    }
+
+    /// Begins anew with what the service says is there.
+    fn snapshot(&mut self, data: &str) -> Result<()> {
+        let snapshot = Object::parse(data)?;
+        let open = snapshot.get("open").and_then(Json::to_object).unwrap_or_default();
+        let places = snapshot.get("places").and_then(Json::to_object).unwrap_or_default();
+        let mut replies: Vec<(usize, CheckpointReply)> = open
+            .iter()
+            .filter_map(|(id, reply)| {
+                let reply = reply.to_object()?;
+                let message = Msg::from_json(reply.get("message")?.as_str()).ok()?;
+                let call_floor = reply.get("call_floor").and_then(|floor| floor.as_str().parse().ok());
+                let place = places.get(id).and_then(|place| place.as_str().parse().ok()).unwrap_or(usize::MAX);
+                Some((place, CheckpointReply { message, call_floor }))
+            })
+            .collect();
+        replies.sort_by_key(|(place, _)| *place);
+        let is_past_hidden = std::mem::take(&mut self.hides_past);
+        let mut shown = if is_past_hidden { Vec::new() } else { messages(&snapshot) };
+        // What is open at the end of what is there is shown then.
+        if self.follows {
+            for (place, reply) in &replies {
+                shown.insert(shown.len().min(*place), reply.message.clone());
+            }
+        }
+        let replies = replies.into_iter().map(|(_, reply)| reply).collect();
+        self.fold = Fold::resume(Checkpoint { cursor: 0, replies, taken: Vec::new() });
+        self.held_up.clear();
+        self.show(&shown)
+    }
+
+    fn event(&mut self, data: &str) -> Result<()> {
+        let event = Event::from_json(data)?;
+        let is_for_people = matches!(
+            event.kind,
+            EventKind::ReplyEnd(_) | EventKind::RequireUserConfirm(_) | EventKind::RequireExternalExecution(_)
+        );
+        if let Outcome::Ignored(Reason::UnknownReply(id)) = self.fold.apply(&event)
+            && is_for_people
+        {
+            self.unread.changed.insert(id);
+        }
+        let complete = match event.kind {
+            EventKind::ReplyEnd(_) | EventKind::Custom(_) if self.follows => self.take_complete(),
+            _ if self.follows => Vec::new(),
+            _ => self.fold.take_ended(),
+        };
+        self.show(&complete)
+    }
+
+    /// The messages that are complete since the last time, also those that one that began earlier holds up in the fold.
+    fn take_complete(&mut self) -> Vec<Msg> {
+        let open: HashSet<&str> = self.fold.open_replies().map(|reply| reply.message().id()).collect();
+        let is_new = |message: &&Msg| !open.contains(message.id()) && !self.held_up.contains(message.id());
+        let complete: Vec<Msg> = self.fold.messages().filter(is_new).cloned().collect();
+        self.held_up.extend(complete.iter().map(|message| message.id().to_owned()));
+        for message in self.fold.take_ended() {
+            self.held_up.remove(message.id());
+        }
+        complete
+    }
+
+    /// Whether the service has to be asked for messages, since their beginning was not read.
+    pub(super) fn wants_messages(&mut self, is_live: bool) -> bool {
+        if is_live {
+            self.unread.may_wait |= std::mem::take(&mut self.is_from_cursor);
+        }
+        self.unread.may_wait || !self.unread.changed.is_empty()
+    }
+
+    /// Shows what the service was asked for.
+    pub(super) fn messages(&mut self, messages: &[Msg]) -> Result<()> {
+        let changed = std::mem::take(&mut self.unread.changed);
+        let may_wait = std::mem::take(&mut self.unread.may_wait);
+        for message in messages {
+            let has_changed = changed.contains(message.id());
+            let is_unread = self.fold.message(message.id()).is_none();
+            let waits = is_unread && (has_changed || may_wait) && self.is_news(message);
+            let has_ended = has_changed && message.finished_at().is_some();
+            if waits || (has_ended && self.unread.shown.insert(message.id().to_owned())) {
+                self.show(std::slice::from_ref(message))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows the replies that wait for somebody since the last time. What was waited for in the past is nobody's business.
+    pub(super) fn show_waiting(&mut self) -> Result<()> {
+        let open = self.fold.open_replies().map(ReplyFold::message);
+        let waiting: Vec<Msg> = open.filter(|message| self.is_news(message)).cloned().collect();
+        self.show(&waiting)
+    }
+
+    /// What is not complete is shown as it stands.
+    pub(super) fn show_rest(&mut self) -> Result<()> {
+        let rest: Vec<Msg> = std::mem::take(&mut self.fold).into_messages().collect();
+        self.show(&rest)
+    }
+
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.out.flush().context("cannot write to standard output")
+    }
+
+    /// Whether a reply waits for something that was not shown.
+    fn is_news(&self, message: &Msg) -> bool {
+        awaited(message).any(|call| !self.asked.contains(&(message.id().to_owned(), call.id.clone())))
+    }
+
+    fn show(&mut self, messages: &[Msg]) -> Result<()> {
+        for message in messages {
+            self.asked.retain(|(reply_id, _)| reply_id != message.id());
+            if message.parent().is_some() && !self.shows_all && awaited(message).next().is_none() {
+                continue;
+            }
+            self.asked.extend(awaited(message).map(|call| (message.id().to_owned(), call.id.clone())));
+            let mut text = String::new();
+            if self.has_shown {
+                text.push('\n');
+            }
+            view::render(&mut text, message, self.length);
+            self.has_shown = true;
+            self.write(&text)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, text: &str) -> Result<()> {
+        self.out.write_all(text.as_bytes()).context("cannot write to standard output")
+    }
+}
