@@ -196,6 +196,31 @@ async fn every_dialect_folds_into_the_same_messages() {
 }
 
 #[tokio::test]
+async fn who_stops_reading_for_a_while_misses_nothing() {
+    let service = Service::with_session("s").await;
+    let mut slow = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
+    let mut fast = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
+    for stream in [&mut slow, &mut fast] {
+        while stream.line().await.unwrap() != ": live" {}
+    }
+    // More than the system keeps for a connection that nobody reads, but one that is read gets each at once.
+    let text = "x".repeat(100_000);
+    let events: Vec<_> = (0..120).map(|number| said(&format!("{number} {text}"))).collect();
+    for event in &events {
+        service.lines("/v1/sessions/s/events", &lines_of(std::slice::from_ref(event))).await;
+        assert!(fast.next().await.unwrap().data == event.to_json());
+    }
+    for event in &events {
+        assert!(slow.next().await.unwrap().data == event.to_json());
+    }
+    let last = said("Are you still there?");
+    service.lines("/v1/sessions/s/events", &lines_of(std::slice::from_ref(&last))).await;
+    for stream in [&mut slow, &mut fast] {
+        assert_eq!(stream.next().await.unwrap().data, last.to_json());
+    }
+}
+
+#[tokio::test]
 async fn a_removed_session_ends_its_streams() {
     let service = Service::with_session("s").await;
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
