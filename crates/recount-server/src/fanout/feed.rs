@@ -207,11 +207,12 @@ impl Feed {
         }
     }
 
-    /// Lends the connection of a reader that has everything up to a place. Nothing if that is not all that there is.
+    /// Lends the connection of a reader that has everything up to a place, which may be further than this has come. Nothing
+    /// if there is something after it.
     pub(crate) fn lend(self: &Arc<Self>, connection: &Arc<TcpStream>, at: Cursor) -> Option<Lent> {
         let mut ring = lock(&self.ring);
         let newest = ring.chunks.back().map_or(ring.after, |chunk| chunk.last);
-        let has_everything = ring.epoch == Some(at.epoch) && at.seq == newest && ring.end.is_none();
+        let has_everything = ring.epoch == Some(at.epoch) && at.seq >= newest && ring.end.is_none();
         has_everything.then(|| ring.lines.lend(self, connection, at))
     }
 
