@@ -209,8 +209,8 @@ soak: $(CLIENT)/node_modules/installed ## The laws and the simulator over many m
 	$(MAKE) conformance CONFORMANCE_STREAMS=20000 FRONT_END_STREAMS=200
 
 chaos: ## Kill processes under load, cut off readers, again and again, and look for what was acknowledged
-	RECOUNT_CRASHES=$(CHAOS_ROUNDS) cargo test --quiet --package recount-cli --test cli what_was_acknowledged -- --nocapture
-	RECOUNT_DISCONNECTS=$(CHAOS_DISCONNECTS) cargo test --quiet --package recount-server --test service whoever_drops_off -- --nocapture
+	RECOUNT_CRASHES=$(CHAOS_ROUNDS) cargo test --quiet $(EVERYTHING) --test cli what_was_acknowledged -- --nocapture
+	RECOUNT_DISCONNECTS=$(CHAOS_DISCONNECTS) cargo test --quiet $(EVERYTHING) --test service whoever_drops_off -- --nocapture
 	cargo run --release --quiet --package recount-simulator -- chaos --rounds $(CHAOS_ROUNDS)
 
 clean: ## Remove what was built and installed
