@@ -17,12 +17,16 @@
 
 mod coverage;
 mod edits;
+mod globs;
+mod hidden;
 mod read_only;
 mod reader;
 mod redirections;
 mod rule;
+mod sed;
 mod suggest;
 mod variables;
+mod whereabouts;
 mod words;
 mod wrappers;
 

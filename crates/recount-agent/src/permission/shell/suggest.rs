@@ -21,9 +21,7 @@ impl Script {
         let disturbed = self.commands.iter().any(|command| !command.disturbing.is_empty());
         let mut suggestions: Vec<String> = Vec::new();
         if self.unclear.is_none() && !disturbed {
-            for command in
-                self.commands.iter().filter(|command| !command.transparent && !self.only_reads(command, places))
-            {
+            for command in self.changing(places).filter(|command| !command.transparent) {
                 let suggestion = suggestion(command);
                 if !suggestions.contains(&suggestion) {
                     suggestions.push(suggestion);
