@@ -110,7 +110,7 @@ impl Chat {
             session.describe(&about).await?;
             (session, agent)
         };
-        let agents = Arc::new(agents);
+        let agents = Arc::new(agents.keep_aside_in(place.directory.join("aside")));
         let source: Arc<dyn AgentSource> = agents.clone();
         let host = Host::start(log.clone(), source, HostOptions::default()).await?;
         let chat = Self { host, agents, agent, session, log, place };
