@@ -274,4 +274,7 @@ fn suggestions_are_two_words_of_what_changes_something() {
     check("a 1; b 1; c 1; d 1; e 1; f 1", &["a 1; b 1; c 1; d 1; e 1; f 1"]);
     check("sudo apt install x", &["sudo apt:*", "apt install:*"]);
     check("rm \"$x\"", &["rm:*"]);
+    check("rm -rf target", &["rm -rf target"]);
+    check("python3 -c 'print(1)' && make", &["python3 -c 'print(1)'", "make:*"]);
+    check("git -C sub push *", &[r"git -C sub push \*"]);
 }

@@ -19,18 +19,21 @@ impl Script {
     /// ```
     pub fn is_edit(&self, places: &Places) -> bool {
         let whereabouts = self.whereabouts(places);
-        let accepted = |command: &Command| command.only_reads(&whereabouts) || command.edits_inside(&whereabouts);
-        self.unclear.is_none() && self.commands.iter().all(accepted) && !self.may_meet_moved_links()
+        let reads = |command: &Command| command.only_reads(&whereabouts);
+        let accepted = |command: &Command| reads(command) || command.edits_inside(&whereabouts);
+        let changes_nothing = self.commands.iter().all(reads);
+        self.unclear.is_none()
+            && self.commands.iter().all(accepted)
+            && (changes_nothing || !self.may_meet_what_it_changes())
     }
 
-    /// Whether a link may be moved to where it leads elsewhere, or a file made whose name is an option, before another command
-    /// comes there. Where a word leads is seen before any of them has run.
-    fn may_meet_moved_links(&self) -> bool {
-        let meets = |command: &Command| !command.is_pure() && !matches!(command.name(), Some("mkdir" | "cd"));
+    /// Whether one of its commands may come to a link that another one has moved to where it leads elsewhere, or to a file
+    /// that it has named like an option. Where words lead is seen before any of them has run.
+    fn may_meet_what_it_changes(&self) -> bool {
+        let meets = |command: &&Command| !command.is_pure() && !matches!(command.name(), Some("mkdir" | "cd"));
         let has_pattern = |command: &Command| command.words.iter().any(|word| word.text.is_none());
-        let count = self.commands.iter().filter(|command| meets(command)).count();
-        count > 1
-            && self.commands.iter().any(|command| command.carries_links() || (meets(command) && has_pattern(command)))
+        let meeting: Vec<&Command> = self.commands.iter().filter(meets).collect();
+        meeting.len() > 1 && meeting.iter().any(|command| command.carries_links() || has_pattern(command))
     }
 }
 

@@ -14,6 +14,7 @@ use recount_message::{Json, Object};
 
 use super::ChatArgs;
 use super::sessions::Place;
+use crate::commands::config::in_file;
 use crate::commands::model_of_variable;
 
 /// What is known about a session has the model under this name, if the user has chosen one.
@@ -42,7 +43,7 @@ pub(super) fn agents(args: &ChatArgs) -> Result<Agents> {
         }
         None => (AgentsConfig::default(), Path::new(".")),
     };
-    Ok(Agents::new(config, base, environment)?)
+    Agents::new(config, base, environment).map_err(|error| in_file(error, args.config.as_deref()))
 }
 
 /// Sees to it that an agent can be asked.
