@@ -308,7 +308,7 @@ async fn what_was_just_asked_is_not_summarised_where_there_is_room() {
     let agent = agent(&model).compression(Compression::new(100_000).by(by.clone())).build().unwrap();
     agent.compress();
     let events = say(&agent, "Hi").await;
-    assert_eq!(told(&events, "recount.compressed"), [&Object::new(); 0]);
+    assert!(told(&events, "recount.compressed").is_empty());
     assert_eq!((shown(&model.asked()[0]).last().map(String::as_str), by.asked().len()), (Some("Hi"), 0));
 }
 

@@ -49,7 +49,7 @@ async fn output_is_said_while_the_command_runs() {
     let ids = recount_agent::tool::CallIds::of("s1", "r1", "c1");
     let context = recount_agent::tool::ToolContext::new(ids, "Friday", says, CancellationToken::new());
     let command = r#"{"command":"echo first; until [ -e go ]; do sleep 0.02; done; echo second"}"#;
-    let arguments = recount_message::Object::parse(command).unwrap();
+    let arguments = Object::parse(command).unwrap();
     let watch = async {
         let first = saying.recv().await.unwrap();
         bench.file("go", "");

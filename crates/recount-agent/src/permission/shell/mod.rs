@@ -15,6 +15,7 @@
 //! assert!(script.unclear().is_some(), "nobody knows what `sh` will read");
 //! ```
 
+mod compound;
 mod coverage;
 mod edits;
 mod globs;

@@ -193,6 +193,7 @@ impl Conversation<'_> {
             tell(&told(&[(DIMMED, &format!("  [{}]", described(image)))], self.paint));
         }
         tell("");
+        let quiet = Quiet::begin();
         // A Ctrl-C from before is not about this reply.
         tokio::select! {
             biased;
@@ -213,6 +214,7 @@ impl Conversation<'_> {
             self.complain(&error.to_string());
         }
         self.tell_troubles();
+        drop(quiet);
     }
 
     /// Says once what is the matter with MCP servers.
