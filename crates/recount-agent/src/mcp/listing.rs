@@ -32,6 +32,10 @@ pub(super) async fn tools(shared: &Arc<Shared>, peer: &Peer<RoleClient>) -> Resu
                 continue;
             }
             match McpTool::new(shared, tool).map(Mounted::new) {
+                // One could be named like another one as it is called here, and no provider takes two of a name.
+                Ok(Ok(mounted)) if tools.iter().any(|tool| tool.spec().name == mounted.spec().name) => {
+                    tracing::warn!(server = &*shared.name, "it has two tools `{}`", mounted.spec().name);
+                }
                 Ok(Ok(mounted)) => tools.push(mounted),
                 Ok(Err(error)) => tracing::warn!(server = &*shared.name, "{error}"),
                 Err(why) => tracing::warn!(server = &*shared.name, "{why}"),

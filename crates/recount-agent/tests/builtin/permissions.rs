@@ -115,7 +115,7 @@ async fn a_shell_command_asks_unless_rules_allow_all_that_it_runs() {
     check(&plain, "cat ../outside/x", Behavior::Ask).await;
     let asked = check(&plain, "ls; make -j4 all", Behavior::Ask).await;
     assert_eq!(asked.reason, "it runs `make -j4 all`");
-    assert_eq!(asked.suggested_rules, [allow("shell", "make -j4:*").with_source("suggested")]);
+    assert_eq!(asked.suggested_rules, [allow("shell", "make -j4 all").with_source("suggested")]);
     let asked = check(&plain, "$X y", Behavior::Ask).await;
     assert_eq!(
         asked.reason,

@@ -33,6 +33,8 @@ const text = (value) => ({ content: [{ type: "text", text: value }] });
 const oddTools = [
   { name: "a.b", description: "x".repeat(50_000), inputSchema: {} },
   { name: "a/b", inputSchema: object },
+  // What `a.b` is called where it does not fit.
+  { name: "a_b_0466522c", inputSchema: object },
   { name: "twice", description: "first", inputSchema: object },
   { name: "twice", description: "second", inputSchema: object },
   { name: "broken", inputSchema: { type: "object", properties: { a: { type: "nonsense" } } } },

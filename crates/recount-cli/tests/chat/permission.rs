@@ -156,6 +156,13 @@ fn what_was_typed_before_a_question_does_not_answer_it() {
     terminal.wait_for("? May it run: shell");
     terminal.say("n");
     terminal.wait_for("└ shell denied");
+    // Nor does what came along with the message. It waits for the next one.
+    terminal.prompt();
+    terminal.press("use a tool\ry\r");
+    terminal.wait_for("? May it run: shell");
+    terminal.say("n");
+    terminal.wait_for("└ shell denied");
+    terminal.wait_for("You wrote: “y”");
     terminal.leave();
 }
 

@@ -25,7 +25,9 @@ const BY_OPTION: &[(&str, &[&str])] = &[
         &[
             "-F",
             "-I",
+            "-T",
             "--checkpoint-action",
+            "--files-from",
             "--info-script",
             "--new-volume-script",
             "--rmt-command",
@@ -60,6 +62,9 @@ pub(super) fn may_run(name: &str, arguments: &[Word]) -> bool {
         "awk" | "gawk" | "mawk" | "nawk" => awk(arguments),
         "sed" | "gsed" => sed_program(arguments),
         "git" => git(arguments),
+        "make" if arguments.iter().any(|word| word.text.as_deref().is_some_and(|text| text.starts_with("SHELL="))) => {
+            true
+        }
         // Its first word may be options without a dash.
         "tar" if arguments.first().is_some_and(|word| word.is_unknown() || is_bundle(word)) => true,
         name => BY_OPTION.iter().any(|(known, options)| *known == name && takes_one(arguments, options)),
@@ -73,7 +78,7 @@ fn takes_one(arguments: &[Word], options: &[&str]) -> bool {
 }
 
 fn is_bundle(word: &Word) -> bool {
-    word.text.as_deref().is_some_and(|text| !text.starts_with('-') && text.contains(['F', 'I']))
+    word.text.as_deref().is_some_and(|text| !text.starts_with('-') && text.contains(['F', 'I', 'T']))
 }
 
 fn git(arguments: &[Word]) -> bool {
@@ -105,6 +110,13 @@ fn git_command(command: &str, arguments: &[Word]) -> bool {
     }
 }
 
+/// Whether a program is in a file, where it is run like any other, and does not come from elsewhere.
+fn is_file(word: &Word) -> bool {
+    word.text.as_deref().is_some_and(|file| {
+        !file.is_empty() && file != "-" && !["/dev/", "/proc/"].iter().any(|place| file.starts_with(place))
+    })
+}
+
 /// Whether the program of an `awk` has a pipe or calls `system`.
 fn awk(arguments: &[Word]) -> bool {
     let mut words = arguments.iter();
@@ -112,8 +124,7 @@ fn awk(arguments: &[Word]) -> bool {
         let Some(text) = word.text.as_deref() else { return true };
         match text {
             "-F" | "-v" => drop(words.next()),
-            // A program in a file is run like any other.
-            "-f" => return false,
+            "-f" => return !words.next().is_some_and(is_file),
             "--" => {}
             _ if text.starts_with("-F") || text.starts_with("-v") => {}
             _ if text.starts_with('-') => return true,
@@ -143,7 +154,7 @@ fn sed_program(arguments: &[Word]) -> bool {
             Some("-") => is_over = true,
             Some(long) if long.starts_with('-') => match long.split_once('=').unwrap_or((long, "")) {
                 ("-expression", program) if long.contains('=') => programs.push(program),
-                ("-file", _) if long.contains('=') => has_file = true,
+                ("-file", file) if is_file(&Word::literal(file)) => has_file = true,
                 (
                     "-quiet" | "-silent" | "-regexp-extended" | "-null-data" | "-separate" | "-in-place" | "-posix"
                     | "-unbuffered" | "-sandbox",
@@ -162,7 +173,7 @@ fn sed_program(arguments: &[Word]) -> bool {
                         if takes_next { words.next().and_then(|word| word.text.as_deref()) } else { Some(attached) };
                     match (letter, value) {
                         ('e', Some(program)) => programs.push(program),
-                        ('f', _) => has_file = true,
+                        ('f', Some(file)) if is_file(&Word::literal(file)) => has_file = true,
                         ('i' | 'l', _) => {}
                         _ => return true,
                     }

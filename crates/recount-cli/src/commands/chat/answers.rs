@@ -7,7 +7,7 @@ use recount_message::{ToolCallBlock, ToolResultBlock, UserConfirmResultEvent};
 
 use super::editor::{Editor, Line};
 use super::reading::Waiting;
-use super::terminal::{BOLD, CAREFUL, DIMMED, PLAIN, Paint, forget_typed, told};
+use super::terminal::{BOLD, CAREFUL, DIMMED, PLAIN, Paint, told};
 use crate::visible::visible_line;
 
 /// What the user has said.
@@ -96,10 +96,8 @@ async fn confirmation(
     let always = if rules.is_empty() { String::new() } else { format!("  a always: {}", named(rules)) };
     let until = question.expires_at.map(left).unwrap_or_default();
     tell(&told(&[(DIMMED, &format!("  y once{always}  n no  e edit{until}"))], paint));
-    // Whoever has typed on has not seen this yet.
-    forget_typed();
     loop {
-        let line = match editor.line("allow? ", "").await? {
+        let line = match editor.answer("allow? ", "").await? {
             Line::Text(line) => line,
             Line::Interrupted => return Ok(Err(Answered::Stop)),
             Line::End => return Ok(Err(Answered::Leave)),
@@ -127,7 +125,7 @@ async fn edited(editor: &mut Editor, call: &ToolCallBlock, tell: fn(&str)) -> Re
     // What has several lines cannot be edited in one.
     let command = command.filter(|command| !command.contains('\n'));
     let shown = command.clone().unwrap_or_else(|| call.input.clone());
-    let Line::Text(line) = editor.line("edit> ", &shown).await? else { return Ok(None) };
+    let Line::Text(line) = editor.answer("edit> ", &shown).await? else { return Ok(None) };
     let mut changed = call.clone();
     changed.input = match (command, object) {
         (Some(_), Some(mut object)) => {
@@ -154,7 +152,7 @@ async fn result(
     let call = question.call;
     tell(&question.line(paint, "? What is the result of:"));
     tell(&told(&[(DIMMED, "  an empty line says that it failed")], paint));
-    Ok(match editor.line("result> ", "").await? {
+    Ok(match editor.answer("result> ", "").await? {
         Line::Text(line) if line.trim().is_empty() => Ok(call.error("the user has no result")),
         Line::Text(line) => Ok(call.success(line)),
         Line::Interrupted => Err(Answered::Stop),

@@ -6,6 +6,8 @@ use anyhow::{Context, Result};
 use rustyline::error::ReadlineError;
 use rustyline::{Config, DefaultEditor};
 
+use super::terminal::forget_typed;
+
 /// What came of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line {
@@ -25,8 +27,7 @@ pub(super) struct Editor {
 
 impl Editor {
     pub(super) fn new(history: &Path) -> Result<Self> {
-        let config = Config::builder().auto_add_history(false).history_ignore_space(true).build();
-        let mut inner = DefaultEditor::with_config(config).context("cannot read from the terminal")?;
+        let mut inner = editor()?;
         // The first time there is none.
         let _ = inner.load_history(history);
         Ok(Self { inner: Some(inner), history: history.to_owned() })
@@ -37,7 +38,7 @@ impl Editor {
         let mut whole = String::new();
         let mut shown = prompt.to_owned();
         loop {
-            let line = match self.line(&shown, "").await? {
+            let line = match self.line(&shown).await? {
                 Line::Text(line) => line,
                 ended => return Ok(ended),
             };
@@ -56,23 +57,19 @@ impl Editor {
         }
     }
 
-    /// One line, which begins as `initial` says.
-    pub(super) async fn line(&mut self, prompt: &str, initial: &str) -> Result<Line> {
-        let mut editor = self.inner.take().context("a line is being read already")?;
-        let (prompt, initial) = (prompt.to_owned(), initial.to_owned());
-        // The terminal is waited for where nothing else has to wait.
-        let read = tokio::task::spawn_blocking(move || {
-            let line = editor.readline_with_initial(&prompt, (&initial, ""));
-            (editor, line)
-        });
-        let (editor, line) = read.await.context("cannot read from the terminal")?;
-        self.inner = Some(editor);
-        match line {
-            Ok(text) => Ok(Line::Text(text)),
-            Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
-            Err(ReadlineError::Eof) => Ok(Line::End),
-            Err(error) => Err(error).context("cannot read from the terminal"),
-        }
+    /// An answer to a question, which begins as `initial` says. What was typed before the question was asked is no part of it.
+    pub(super) async fn answer(&mut self, prompt: &str, initial: &str) -> Result<Line> {
+        forget_typed();
+        // What was typed ahead of the next message waits in the other one.
+        let (_, line) = read(editor()?, prompt, initial).await?;
+        Ok(line)
+    }
+
+    async fn line(&mut self, prompt: &str) -> Result<Line> {
+        let inner = self.inner.take().context("a line is being read already")?;
+        let (inner, line) = read(inner, prompt, "").await?;
+        self.inner = Some(inner);
+        Ok(line)
     }
 
     fn remember(&mut self, message: &str) {
@@ -82,4 +79,28 @@ impl Editor {
             let _ = editor.append_history(&self.history);
         }
     }
+}
+
+fn editor() -> Result<DefaultEditor> {
+    let config = Config::builder().auto_add_history(false).history_ignore_space(true).build();
+    DefaultEditor::with_config(config).context(CANNOT)
+}
+
+const CANNOT: &str = "cannot read from the terminal";
+
+/// Reads a line where nothing else has to wait for it.
+async fn read(mut editor: DefaultEditor, prompt: &str, initial: &str) -> Result<(DefaultEditor, Line)> {
+    let (prompt, initial) = (prompt.to_owned(), initial.to_owned());
+    let reading = tokio::task::spawn_blocking(move || {
+        let line = editor.readline_with_initial(&prompt, (&initial, ""));
+        (editor, line)
+    });
+    let (editor, line) = reading.await.context(CANNOT)?;
+    let line = match line {
+        Ok(text) => Line::Text(text),
+        Err(ReadlineError::Interrupted) => Line::Interrupted,
+        Err(ReadlineError::Eof) => Line::End,
+        Err(error) => return Err(error).context(CANNOT),
+    };
+    Ok((editor, line))
 }
