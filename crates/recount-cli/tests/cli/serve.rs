@@ -258,6 +258,30 @@ fn tail_sessions_and_doctor_look_at_it() {
 }
 
 #[test]
+fn what_is_put_aside_goes_with_its_session() {
+    let data = directory("what_is_put_aside");
+    let service = Service::start(&data);
+    let message = json!({"role": "user", "name": "Alice", "content": r#"shell {"command": "seq 20000"}"#});
+    let aside = |session: &str| data.join("aside").join(session);
+    for session in ["one", "two"] {
+        let path = format!("/v1/sessions/{session}");
+        assert_eq!(service.ask("PUT", &path, &[], "{}").0, 201);
+        assert_eq!(service.ask("POST", &format!("{path}/messages"), &[], &message.to_string()).0, 202);
+        let until = Instant::now() + PATIENCE;
+        while !aside(session).is_dir() {
+            assert!(Instant::now() < until);
+            thread::sleep(Duration::from_millis(20));
+        }
+        // What the model says to it is of no interest.
+        service.ask("POST", &format!("{path}/interrupt"), &[], "{}");
+        service.wait_for(session, "idle");
+    }
+    assert_eq!(service.ask("DELETE", "/v1/sessions/one", &[], "").0, 204);
+    assert!(!aside("one").exists() && aside("two").is_dir());
+    service.kill();
+}
+
+#[test]
 fn a_reply_goes_on_after_a_crash() {
     let data = directory("serve-continues");
     let service = Service::start(&data);
