@@ -251,6 +251,11 @@ impl Host {
         self.shared.agents.default_agent()
     }
 
+    /// A session was removed from the log: what its agents have put aside goes too.
+    pub fn forget(&self, session: &SessionKey) {
+        self.shared.agents.forget(session);
+    }
+
     /// Stops in good order: nothing new is begun, and what is under way gets this long to come to its end or to wait for
     /// somebody. What is not there yet then is left as it stands, and the next host goes on with it.
     pub async fn drain(&self, within: Duration) {

@@ -18,6 +18,11 @@ pub trait AgentSource: Send + Sync + 'static {
     ///
     /// When there is no such agent, or when something that it needs is missing, such as a key.
     fn build<'a>(&'a self, name: &'a str, session: &'a SessionKey) -> BoxFuture<'a, Result<AgentBuilder, SourceError>>;
+
+    /// A session was removed: what is kept for it can go.
+    fn forget(&self, session: &SessionKey) {
+        let _ = session;
+    }
 }
 
 /// What people are told of an agent.

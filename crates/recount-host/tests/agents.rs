@@ -128,6 +128,36 @@ async fn rules_of_the_configuration_hold() {
     assert!(message.text().unwrap().contains("1\n4\n9"));
 }
 
+/// An agent is made anew for each message. What one of them has put aside, the next one can read.
+#[tokio::test]
+async fn what_is_too_long_lasts_as_long_as_the_session() {
+    let directory = tempfile::tempdir().unwrap();
+    let known =
+        agents("[agents.a]\nmodel = \"demo/1000000\"\ntool_result_limit = 20\n").keep_aside_in(directory.path());
+    let say = async |session: &SessionKey, text: &str| {
+        let agent = known.build("a", session).await.unwrap().build().unwrap();
+        let message = agent.reply(text).await.unwrap();
+        let result = message.first::<ToolResultBlock>().cloned();
+        (result, message)
+    };
+    let (result, _) = say(&session(), r#"shell {"command": "seq 20000"}"#).await;
+    let text = result.unwrap().output.text().unwrap();
+    let path = text.rsplit('`').find(|part| part.starts_with('/')).unwrap();
+    assert!(std::fs::read_to_string(path).unwrap().ends_with("\n20000\n"));
+    // The message has what the tool has shown. What the model is sent of it is even less, and the rest is aside too.
+    assert_eq!(std::fs::read_dir(directory.path().join("s1")).unwrap().count(), 2);
+
+    let read = format!(r#"read {{"path": "{path}", "offset": 20000}}"#);
+    let (result, _) = say(&session(), &read).await;
+    assert_eq!(result.unwrap().output.text().as_deref(), Some(" 20000\t20000\n"));
+    // Other sessions have to ask.
+    let (result, message) = say(&SessionKey::of_tenant("s1", "s2").unwrap(), &read).await;
+    assert_eq!((result, message.tool_pairs().next().unwrap().0.state), (None, ToolCallState::Asking));
+
+    known.forget(&session());
+    assert!(!directory.path().join("s1").exists());
+}
+
 #[tokio::test]
 async fn an_external_tool_waits_for_somebody() {
     let text = r#"
@@ -161,6 +191,10 @@ async fn what_is_missing_is_said_when_an_agent_is_needed() {
         ("[agents.a]\nworkspace = \"/nowhere\"\n", "agent `a`: cannot work in /nowhere"),
         ("[agents.a.external.\"two words\"]\ndescription = \"x\"\n", "agent `a`: "),
         ("[agents.a.external.read]\ndescription = \"x\"\n", "agent `a`: "),
+        (
+            "[agents.a.permissions]\ndeny = [\"fetch\", \"shel(rm:*)\"]\n",
+            "agent `a`: the rule `shel(rm:*)` is about no tool that it has",
+        ),
     ] {
         let config = AgentsConfig::from_toml(text).unwrap();
         let error = Agents::new(config, Path::new("."), Environment::empty()).unwrap_err().to_string();
@@ -273,4 +307,13 @@ async fn an_agent_does_not_wait_for_the_servers_of_another_one() {
         _ = slow => panic!("it was waited for"),
         built = known.build("quick", &session) => drop(built.unwrap()),
     }
+}
+
+/// Not even by who needs it: its tools are there as soon as it is.
+#[tokio::test(start_paused = true)]
+async fn an_agent_does_without_a_server_that_says_nothing() {
+    let known = agents("[agents.a]\nmodel = \"demo\"\n[agents.a.mcp.silent]\ncommand = \"sleep\"\nargs = [\"600\"]\n");
+    assert_eq!(known.troubles("a"), [""; 0]);
+    drop(known.build("a", &session()).await.unwrap());
+    assert_eq!(known.troubles("a"), ["the MCP server `silent` is not running: it has not answered yet"]);
 }

@@ -28,6 +28,11 @@ impl Runs {
         self.host.log()
     }
 
+    /// A session was removed.
+    pub(crate) fn forget(&self, key: &SessionKey) {
+        self.host.forget(key);
+    }
+
     /// Says something to a session's agent.
     pub(crate) async fn post(&self, key: &SessionKey, message: Msg, on_busy: OnBusy) -> Result<Posted, Problem> {
         self.host.post(key, message, on_busy).await.map_err(|error| match error {

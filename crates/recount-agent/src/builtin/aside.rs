@@ -25,6 +25,7 @@ impl Aside {
         Self { path: OnceLock::new(), temporary: true }
     }
 
+    /// One that stays. It is made when it is needed, too.
     pub(super) fn lasting(path: PathBuf) -> Self {
         Self { path: OnceLock::from(path), temporary: false }
     }
@@ -42,6 +43,7 @@ impl Aside {
 
     fn directory(&self) -> io::Result<&Path> {
         if let Some(path) = self.path.get() {
+            DirBuilder::new().recursive(true).mode(0o700).create(path)?;
             return Ok(path);
         }
         let path = fs::canonicalize(std::env::temp_dir())?.join(format!("recount-{}", RandomIds.next_id()));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recount_message::{DataBlock, Object, PermissionBehavior, PermissionRule};
-use recount_model::client::{FetchMedia, MediaFetcher};
+use recount_model::client::{FetchMedia, MediaErrorKind, MediaFetcher};
 use recount_model::format::MediaRef;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,7 +22,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 ///
 /// Addresses of this machine and of private networks are refused, also behind names and redirects; size and time have limits.
 /// It asks unless a rule allows the address: `example.org` for a host and those below it, `https://example.org/docs/*` for a
-/// part of it.
+/// part of it. What was allowed is this host, so a redirect to another one is told to the model and not followed.
 pub struct Fetch {
     spec: ToolSpec,
     workspace: Arc<Workspace>,
@@ -38,7 +38,7 @@ struct Arguments {
 impl Fetch {
     /// The tool, on the public internet. What is too long to be shown is kept aside by the workspace.
     pub fn new(workspace: Arc<Workspace>) -> Self {
-        let fetcher = MediaFetcher::new().max_bytes(5 << 20).timeout(Duration::from_secs(30));
+        let fetcher = MediaFetcher::new().stay_on_host().max_bytes(5 << 20).timeout(Duration::from_secs(30));
         Self::with_fetcher(workspace, fetcher)
     }
 
@@ -52,7 +52,10 @@ impl Fetch {
     async fn fetch(&self, arguments: Arguments) -> Result<ToolOutput, ToolError> {
         let url = address(&arguments.url)?;
         let wanted = MediaRef { url: url.to_string(), media_type: String::new() };
-        let bytes = self.fetcher.fetch(&wanted).await?;
+        let bytes = self.fetcher.fetch(&wanted).await.map_err(|error| match error.kind() {
+            MediaErrorKind::Redirected => ToolError::new(format!("{error}; call again with that address")),
+            _ => error.into(),
+        })?;
         let name = url.path_segments().and_then(Iterator::last).filter(|name| !name.is_empty());
         let data = DataBlock::from_bytes(&bytes);
         if data.is_image() {

@@ -1,10 +1,12 @@
 //! The tools that work on files. They differ in what they do, and share whom they ask and which rules are about them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use recount_message::{Object, PermissionBehavior, PermissionRule};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::{Workspace, blocking, file_rules, taken};
@@ -22,7 +24,11 @@ pub struct FileTool {
     workspace: Arc<Workspace>,
     access: Access,
     work: Box<Work>,
+    longest: Duration,
 }
+
+/// So long one may look. A directory can have more in it than anybody wants to wait for.
+const LONGEST: Duration = Duration::from_secs(60);
 
 type Work = dyn Fn(Arc<Workspace>, Object, CancellationToken) -> BoxFuture<'static, Result<ToolOutput, ToolError>>
     + Send
@@ -55,7 +61,7 @@ impl FileTool {
             };
             Box::pin(done) as BoxFuture<'static, Result<ToolOutput, ToolError>>
         };
-        Self { spec, workspace, access, work: Box::new(work) }
+        Self { spec, workspace, access, work: Box::new(work), longest: LONGEST }
     }
 }
 
@@ -65,7 +71,19 @@ impl Tool for FileTool {
     }
 
     fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        (self.work)(Arc::clone(&self.workspace), arguments, context.cancelled().clone())
+        let stop = context.cancelled().child_token();
+        let work = (self.work)(Arc::clone(&self.workspace), arguments, stop.clone());
+        match self.access {
+            // What was begun is done: nobody could tell how far it came.
+            Access::Changes => work,
+            Access::Reads => Box::pin(async move {
+                timeout(self.longest, work).await.unwrap_or_else(|_| {
+                    stop.cancel();
+                    let longest = self.longest;
+                    Err(ToolError::new(format!("it took longer than {longest:?}: use a narrower `path` or pattern")))
+                })
+            }),
+        }
     }
 
     fn is_read_only(&self, arguments: &Object) -> bool {
@@ -98,5 +116,35 @@ impl std::fmt::Debug for FileTool {
             .field("name", &self.spec.name)
             .field("workspace", &self.workspace)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::tool::{CallIds, NoArguments};
+
+    /// Looks on until it is told to stop.
+    fn endless(_: &Workspace, _: &NoArguments, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+        while !stop.is_cancelled() {
+            std::thread::yield_now();
+        }
+        Err(ToolError::new("stopped"))
+    }
+
+    #[tokio::test]
+    async fn looking_comes_to_an_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let workspace = Arc::new(Workspace::new(directory.path()).unwrap());
+        let mut tool = FileTool::new(ToolSpec::new("look", "Looks."), workspace, Access::Reads, endless);
+        tool.longest = Duration::from_millis(10);
+        let (says, _said) = mpsc::channel(1);
+        let context = ToolContext::new(CallIds::of("s1", "r1", "c1"), "Friday", says, CancellationToken::new());
+        // The runtime waits for the thread that looks, so this ends only if that one does.
+        let error = tool.run(Object::new(), &context).await.unwrap_err().to_string();
+        assert_eq!(error, "it took longer than 10ms: use a narrower `path` or pattern");
     }
 }

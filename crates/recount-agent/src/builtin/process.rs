@@ -6,16 +6,18 @@ use std::io;
 use std::path::Path;
 use std::process::Stdio;
 
+use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
 use recount_message::{IdSource, RandomIds};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
 /// The variable by which a process is known as one of ours, wherever it went.
 const MARK: &str = "RECOUNT_PROCESS";
 
 /// Ends a command and everything that it started when it is dropped.
 ///
-/// The command leads a process group of its own. What leaves that group is found by a variable in its environment, where
+/// The command leads a session of its own, so that it has no terminal: it can neither write over what stands there nor wait
+/// for a password that nobody is asked for. What leaves its process group is found by a variable in its environment, where
 /// `/proc` shows those.
 #[derive(Debug)]
 pub(super) struct Group {
@@ -24,27 +26,48 @@ pub(super) struct Group {
     reaped: bool,
 }
 
+/// A process that was started.
+pub(super) type Child = Box<dyn ChildWrapper>;
+
 /// Starts a script in a directory, with pipes for its output and nothing to read.
 pub(super) fn start(shell: &str, script: &str, directory: &Path) -> io::Result<(Child, Group)> {
     let mark = RandomIds.next_id();
-    let mut command = Command::new(shell);
-    if shell.ends_with("bash") {
-        command.args(["--noprofile", "--norc"]);
-    }
-    command.arg("-c").arg(script).current_dir(directory).process_group(0).kill_on_drop(true);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    for (name, _) in std::env::vars_os().filter(|(name, _)| is_withheld(name)) {
-        command.env_remove(name);
-    }
-    let child = command.env(MARK, &mark).spawn()?;
+    let mut command = CommandWrap::with_new(shell, |command| {
+        if shell.ends_with("bash") {
+            command.args(["--noprofile", "--norc"]);
+        }
+        command.arg("-c").arg(script).current_dir(directory).kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_withheld(name)) {
+            command.env_remove(name);
+        }
+        command.env(MARK, &mark);
+        keep_git_to_repositories(command);
+    });
+    command.wrap(ProcessSession);
+    // What is put around it would wait for the whole group.
+    let child = command.spawn()?.into_inner();
     let leader = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
     Ok((child, Group { leader, mark, reaped: false }))
 }
 
+/// A directory that has what is in a `.git` is a repository to `git`, with programs that it runs even when it is only asked for
+/// the status. Anybody may have put one among the files, so it has to be named to be taken for one.
+fn keep_git_to_repositories(command: &mut Command) {
+    // Somebody may have set others this way.
+    let count = std::env::var("GIT_CONFIG_COUNT").ok().and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
+    command.env("GIT_CONFIG_COUNT", (count + 1).to_string());
+    command.env(format!("GIT_CONFIG_KEY_{count}"), "safe.bareRepository");
+    command.env(format!("GIT_CONFIG_VALUE_{count}"), "explicit");
+}
+
+/// What the names of secrets have in them.
+const SECRETS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"];
+
 /// Whether a variable stays here: it may be a secret, or change what a script means.
 fn is_withheld(name: &OsString) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
-    let secret = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"].iter().any(|word| name.contains(word));
+    let secret = SECRETS.iter().any(|word| name.contains(word)) && !name.starts_with("GIT_CONFIG_KEY_");
     let meaning = ["BASH_ENV", "ENV", "CDPATH", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT", "IFS", "GLOBIGNORE"];
     secret || meaning.contains(&name.as_str()) || name.starts_with("BASH_FUNC_")
 }

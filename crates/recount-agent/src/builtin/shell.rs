@@ -71,7 +71,7 @@ impl Shell {
         let seconds = arguments.timeout_seconds.unwrap_or(120).clamp(1, 3_600);
         let deadline = Instant::now() + Duration::from_secs(seconds);
         let (mut child, mut group) = start(self.program, &arguments.command, self.workspace.places().base())?;
-        let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
+        let (mut stdout, mut stderr) = (child.stdout().take(), child.stderr().take());
         let (mut from_stdout, mut from_stderr) = (Pieces::default(), Pieces::default());
         let mut output = Output { workspace: &self.workspace, context, bytes: 0, shown: String::new(), kept: None };
         let mut status = None;

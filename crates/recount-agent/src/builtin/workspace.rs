@@ -55,15 +55,14 @@ impl Workspace {
         Ok(self)
     }
 
-    /// The same with a directory for what is too long to be shown. What is put there stays; by default it goes to a
-    /// temporary directory that goes with the workspace.
+    /// The same with a directory for what is too long to be shown, which is made when it is needed. What is put there stays;
+    /// by default it goes to a temporary directory that goes with the workspace.
     ///
     /// # Errors
     ///
-    /// It cannot be made.
+    /// It is not known where that is.
     pub fn keep_aside_in(mut self, directory: impl AsRef<Path>) -> io::Result<Self> {
-        std::fs::create_dir_all(directory.as_ref())?;
-        self.aside = Aside::lasting(directory_at(directory.as_ref())?);
+        self.aside = Aside::lasting(Places::default().resolve(std::path::absolute(directory)?)?);
         Ok(self)
     }
 

@@ -120,7 +120,7 @@ impl Work {
             // How much the model reads is less than was thought.
             Because::Refused => (measured(room.keep).min(said / 4), said / 2, room.window.min(tokens / 2).max(1)),
         };
-        let Some((until, messages)) = self.cut(keep, trigger) else { return Ok(false) };
+        let Some((until, messages)) = self.cut(keep, trigger, because) else { return Ok(false) };
         let layers = Arc::clone(&self.shared.config.middleware);
         let compress = Compress {
             agent: self.shared.config.name.clone(),
@@ -160,7 +160,7 @@ impl Work {
     }
 
     /// Where the conversation is cut, and what lies before that and has not been left out yet.
-    fn cut(&self, keep: u64, trigger: u64) -> Option<(Mark, Vec<Msg>)> {
+    fn cut(&self, keep: u64, trigger: u64, because: Because) -> Option<(Mark, Vec<Msg>)> {
         let view = self.view();
         let mark = view.compressed.as_ref().map(|compressed| &compressed.until);
         let inner = self.shared.lock();
@@ -171,6 +171,11 @@ impl Work {
             messages.iter().map(|message| Shown { message, is_open: message.id() == reply_id }).collect();
         let mut until = best_cut(&shown, keep, trigger, |message, block| view.tokens(message, block))?;
         let end = messages.iter().position(|message| message.id() == until.message_id)?;
+        // There is room for what was asked last, so there has to be something before it.
+        let asked_last = messages.iter().rposition(|message| message.role() == Role::User);
+        if because == Because::Wanted && asked_last == Some(end) {
+            return None;
+        }
         let mut left_out: Vec<Msg> = messages.into_iter().take(end + 1).collect();
         if let Some(last) = left_out.pop() {
             let mut parts = last.into_parts();

@@ -71,9 +71,10 @@ fn child(server: &str, transport: &McpTransport, last_words: &Arc<LastWords>) ->
             child.current_dir(directory);
         }
     });
-    // A server is often started by a script or a package manager. All of them have to end with it.
+    // A server is often started by a script or a package manager. All of them have to end with it, and none of them may
+    // speak to the terminal.
     #[cfg(unix)]
-    wrapped.wrap(process_wrap::tokio::ProcessGroup::leader());
+    wrapped.wrap(process_wrap::tokio::ProcessSession);
     #[cfg(windows)]
     wrapped.wrap(process_wrap::tokio::JobObject);
     let (child, stderr) = TokioChildProcess::builder(wrapped)

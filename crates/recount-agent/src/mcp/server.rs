@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::service::Peer;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::config::McpConfig;
@@ -25,10 +27,14 @@ pub struct McpServer {
     _shutdown: DropGuard,
 }
 
+/// A server that takes longer to start is told of.
+const IS_LATE: Duration = Duration::from_secs(5);
+
 /// What the tools of a server share.
 pub(super) struct Shared {
     pub(super) name: Arc<str>,
     pub(super) config: McpConfig,
+    begun: Instant,
     pub(super) state: watch::Sender<State>,
     tools: RwLock<Arc<[Mounted]>>,
     pub(super) progress: Arc<ProgressRoutes>,
@@ -78,6 +84,7 @@ impl McpServer {
         let shared = Arc::new(Shared {
             name: name.into(),
             config,
+            begun: Instant::now(),
             state: watch::Sender::new(State::Starting),
             tools: RwLock::new(Arc::new([])),
             progress: Arc::default(),
@@ -101,6 +108,7 @@ impl McpServer {
     /// Why the server does not run, if it should and does not.
     pub fn trouble(&self) -> Option<String> {
         match &*self.shared.state.borrow() {
+            State::Starting if self.shared.begun.elapsed() > IS_LATE => Some("it has not answered yet".to_owned()),
             State::Ready(_) | State::Starting => None,
             State::Down(why) => Some(why.to_string()),
             State::Closed => Some("it was closed".to_owned()),

@@ -303,6 +303,16 @@ async fn a_summary_can_be_wanted() {
 }
 
 #[tokio::test]
+async fn what_was_just_asked_is_not_summarised_where_there_is_room() {
+    let (model, by) = (ScriptedModel::new().says("Hello."), summariser(&["Somebody said something."]));
+    let agent = agent(&model).compression(Compression::new(100_000).by(by.clone())).build().unwrap();
+    agent.compress();
+    let events = say(&agent, "Hi").await;
+    assert!(told(&events, "recount.compressed").is_empty());
+    assert_eq!((shown(&model.asked()[0]).last().map(String::as_str), by.asked().len()), (Some("Hi"), 0));
+}
+
+#[tokio::test]
 async fn a_summary_that_is_wanted_and_cannot_be_had_takes_nothing_away() {
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new().fails("no").then().fails("no"));
     let agent = agent(&model).conversation(talk()).compression(Compression::new(100_000).by(by)).build().unwrap();

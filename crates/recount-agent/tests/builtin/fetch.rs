@@ -13,13 +13,18 @@ use super::bench::{Bench, Called, call, shown};
 
 /// Answers one request with these bytes, and gives its address.
 async fn served(body: &'static [u8]) -> String {
+    answered("200 OK", body).await
+}
+
+/// Answers one request with a status and maybe other headers.
+async fn answered(status: impl Into<String>, body: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
+    let (address, status) = (listener.local_addr().unwrap(), status.into());
     tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();
         let mut request = [0; 4_096];
         let _ = socket.read(&mut request).await.unwrap();
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+        let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
         socket.write_all(head.as_bytes()).await.unwrap();
         socket.write_all(body).await.unwrap();
     });
@@ -29,7 +34,7 @@ async fn served(body: &'static [u8]) -> String {
 async fn fetched(url: &str) -> Called {
     let directory = tempfile::tempdir().unwrap();
     let workspace = Arc::new(Workspace::new(directory.path()).unwrap());
-    let fetcher = MediaFetcher::new().allow_private_networks().max_bytes(1 << 20);
+    let fetcher = MediaFetcher::new().stay_on_host().allow_private_networks().max_bytes(1 << 20);
     let fetch = Fetch::with_fetcher(workspace, fetcher);
     call(&fetch, &format!(r#"{{"url":"{url}"}}"#), CancellationToken::new()).await
 }
@@ -66,10 +71,39 @@ async fn what_is_too_large_is_refused() {
 }
 
 #[tokio::test]
+async fn a_redirect_is_followed_on_the_same_host_only() {
+    let target = served(b"here").await;
+    let moved = answered(format!("302 Found\r\nlocation: {target}"), b"").await;
+    assert_eq!(shown(&fetched(&moved).await.result.unwrap()), "here");
+    // Permission was given for this host and no other.
+    let target = served(b"elsewhere").await.replace("127.0.0.1", "localhost");
+    let moved = answered(format!("302 Found\r\nlocation: {target}"), b"").await;
+    let error = fetched(&moved).await.result.unwrap_err().to_string();
+    assert_eq!(error, format!("{moved}: it leads to another host: {target}; call again with that address"));
+}
+
+#[tokio::test]
 async fn private_addresses_are_refused_by_default() {
     let bench = Bench::new();
     let url = served(b"secret").await;
-    for url in [url.as_str(), "http://localhost:1/", "http://169.254.169.254/latest/meta-data", "http://[::1]/"] {
+    for url in [
+        url.as_str(),
+        "http://localhost:1/",
+        "http://169.254.169.254/latest/meta-data",
+        "http://[::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://[::ffff:7f00:1]/",
+        "http://[64:ff9b::7f00:1]/",
+        // Other ways to write 127.0.0.1.
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://0177.0.0.1/",
+        "http://127.1/",
+        "http://127.0.0.1./",
+        "http://\u{ff11}27.0.0.1/",
+        "http://user:word@127.0.0.1/",
+        "http://0/",
+    ] {
         let error = bench.error("fetch", &format!(r#"{{"url":"{url}"}}"#)).await;
         assert!(error.contains("the address is not one of the public internet"), "{url}: {error}");
     }

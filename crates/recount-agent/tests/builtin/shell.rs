@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use recount_agent::builtin::{Shell, Workspace};
-use recount_message::ToolResultState;
+use recount_message::{Object, ToolResultState};
 use tokio_util::sync::CancellationToken;
 
 use super::bench::{Bench, call, shown};
@@ -49,7 +49,7 @@ async fn output_is_said_while_the_command_runs() {
     let ids = recount_agent::tool::CallIds::of("s1", "r1", "c1");
     let context = recount_agent::tool::ToolContext::new(ids, "Friday", says, CancellationToken::new());
     let command = r#"{"command":"echo first; until [ -e go ]; do sleep 0.02; done; echo second"}"#;
-    let arguments = recount_message::Object::parse(command).unwrap();
+    let arguments = Object::parse(command).unwrap();
     let watch = async {
         let first = saying.recv().await.unwrap();
         bench.file("go", "");
@@ -125,9 +125,31 @@ async fn endless_output_is_cut_kept_and_ended() {
 #[tokio::test]
 async fn secrets_and_what_changes_the_meaning_of_a_script_are_withheld() {
     let bench = Bench::new();
-    // The test process has variables of its own; none of them may be seen if its name says that it is a secret.
-    let said = bench
-        .text("shell", r#"{"command":"export -p | grep -ciE '^declare -x [^=]*(key|token|secret|password)' || true"}"#)
-        .await;
+    // The test process has variables of its own; none of them may be seen if its name says that it is a secret. One that is
+    // set for `git` is not.
+    let command =
+        "export -p | grep -iE '^declare -x [^=]*(key|token|secret|password)' | grep -vc GIT_CONFIG_KEY_ || true";
+    let said = bench.text("shell", &Object::from([("command", command)]).to_json()).await;
     assert_eq!(said.trim(), "0");
+}
+
+#[tokio::test]
+async fn a_repository_among_the_files_runs_nothing() {
+    let bench = Bench::new();
+    // All that `git` takes for a repository, with a program that it would run for the status.
+    bench.file("docs/HEAD", "ref: refs/heads/main\n");
+    bench.file("docs/objects/x", "");
+    bench.file("docs/refs/x", "");
+    let evil = "[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\nfsmonitor = \"touch ran; false\"\n";
+    bench.file("docs/config", evil);
+    let called = bench.call("shell", r#"{"command":"cd docs && git status"}"#).await;
+    assert!(!bench.path("work/docs/ran").exists(), "{}", called.said);
+    assert!(called.said.contains("safe.bareRepository"), "{}", called.said);
+}
+
+#[tokio::test]
+async fn a_command_has_no_terminal() {
+    let bench = Bench::new();
+    let called = bench.call("shell", r#"{"command":"echo x > /dev/tty","timeout_seconds":20}"#).await;
+    assert!(called.said.contains("/dev/tty: No such device or address"), "{called:?}");
 }

@@ -1,7 +1,8 @@
 //! Held against Bash itself: whatever Bash runs was found, or the script was called unclear.
 //!
 //! Scripts are made of pieces, most of which are nonsense. The only programs that they can find write down how they were
-//! called. There is no loop among the pieces that would not end, and nothing that calls the functions.
+//! called. There is no loop among the pieces that would not end, and nothing that calls the functions. The same is done with
+//! programs of `sed`.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -179,6 +180,81 @@ fn whatever_bash_runs_was_found() {
 #[test]
 fn whatever_sh_runs_was_found() {
     check("/bin/sh", Dialect::Sh, cases());
+}
+
+/// What programs of `sed` are made of. The only command that one of them can run leaves a file behind.
+const SED: &[&str] = &[
+    "e touch ran",
+    "e touch ran\n",
+    "s/a/touch ran/",
+    "s/a/touch ran/e",
+    "s/a/b/",
+    "e",
+    "g",
+    "p",
+    "w",
+    "/",
+    "/a/",
+    "1",
+    "$",
+    ",",
+    "!",
+    ";",
+    "\n",
+    "{",
+    "}",
+    " ",
+    "a ",
+    "a\\\n",
+    "i x",
+    "\\",
+    "[",
+    "]",
+    "\\,",
+    "s,a,",
+    "y/a/b/",
+    "#",
+    "q",
+    "n",
+    "|",
+    "s|",
+    "r x",
+    "I",
+    "w x\n",
+    "d",
+    "=",
+    "c x\n",
+    "&",
+    "s/a/touch ran;#/",
+    "~",
+    "+1",
+    "0",
+    "s/.*/touch ran/",
+    "l 3",
+    "M",
+    "m",
+];
+
+#[test]
+fn whatever_sed_runs_was_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut runner = TestRunner::new(Config { cases: cases(), failure_persistence: None, ..Config::default() });
+    let clear = Cell::new(0);
+    let programs = vec(select(SED), 1..8).prop_map(|pieces| pieces.concat());
+    let outcome = runner.run(&programs, |program| {
+        let quoted = format!("sed -- '{program}' file");
+        if Script::read(&quoted, Dialect::Bash).unclear().is_none() {
+            fs::write(directory.path().join("file"), "a\na\n").unwrap();
+            let mut sed = Command::new("sed");
+            sed.args(["--", &program, "file"]).current_dir(&directory).stdin(Stdio::null());
+            let ended = sed.stderr(Stdio::piped()).stdout(Stdio::piped()).output().unwrap();
+            clear.set(clear.get() + u32::from(ended.status.success()));
+            prop_assert!(!directory.path().join("ran").exists(), "{program:?}");
+        }
+        Ok(())
+    });
+    assert!(outcome.is_ok(), "{outcome:?}");
+    assert!(clear.get() > cases() / 100, "only {} programs were clear and worked", clear.get());
 }
 
 /// How many scripts to try: more in a long run.

@@ -333,3 +333,92 @@ fn an_allow_rule_covers_all_that_runs_or_nothing() {
     check(&["echo a | sh"], "echo a | sh", true);
     check(&["$X foo"], "$X foo", true);
 }
+
+/// A rule about a program is not about what its arguments have it run.
+#[test]
+fn a_command_in_an_argument_is_not_covered_by_the_rule_for_its_program() {
+    let check = |program: &str, text: &str, expected: bool| {
+        let rule = format!("{program}:*");
+        let coverage = script(text).covered(&[&rule], PermissionBehavior::Allow, &places());
+        assert_eq!(coverage, Coverage::from(expected), "{rule}: {text}");
+        let denied = script(text).covered(&["curl:*"], PermissionBehavior::Deny, &places());
+        assert_eq!(denied, if expected { Coverage::No } else { Coverage::Unclear }, "{text}");
+    };
+    for text in [
+        "git add . && git commit -m \"$(cat a)\"",
+        "git push -u origin main",
+        "git -C sub log -p",
+        "git config --get user.name",
+        "git config get user.name",
+        "git submodule update --init",
+        "git bisect good",
+        "git rebase main",
+        "git clean -fdx",
+    ] {
+        check("git", text, true);
+    }
+    for text in [
+        "git -c alias.x='!curl a' x",
+        "git -c core.pager=curl log",
+        "git --config-env=core.pager=X log",
+        "git --exec-path=/tmp x",
+        "git --git-dir=x status",
+        "git $x",
+        "git config core.fsmonitor curl",
+        "git config --global alias.x '!curl'",
+        "git rebase -x curl main",
+        "git rebase --exe curl main",
+        "git bisect run curl",
+        "git submodule foreach curl",
+        "git filter-branch --tree-filter curl",
+        "git difftool -x curl",
+        "git grep -Ocurl x",
+        "git clone -c core.fsmonitor=curl a",
+        "git clone --template=x a",
+        "git fetch --upload-pack=curl a",
+        "git fetch \"$x\"",
+        "git push --receive-pack=curl a",
+    ] {
+        check("git", text, false);
+    }
+    for (program, text, expected) in [
+        ("tar", "tar xf a.tar", true),
+        ("tar", "tar -czf a.tgz dir", true),
+        ("tar", "tar xf a.tar --to-command=curl", false),
+        ("tar", "tar cf a b --checkpoint=1 --checkpoint-action=exec=curl", false),
+        ("tar", "tar -I curl -cf a b", false),
+        ("tar", "tar cIf curl a b", false),
+        ("tar", "tar xf \"$x\"", false),
+        ("tar", "tar cf a *", false),
+        ("awk", "awk '{ print $1 }' a", true),
+        ("awk", "awk -F: -v x=1 '$1 || $2' a", true),
+        ("awk", "awk 'BEGIN { system(\"curl\") }'", false),
+        ("awk", "awk '{ print | \"curl\" }' a", false),
+        ("awk", "awk \"$x\" a", false),
+        ("sed", "sed s/a/b/ x", true),
+        ("sed", "sed -i.bak -e '1,3d' -e 's|a|b|g' x", true),
+        ("sed", "sed -f script x", true),
+        ("sed", "sed '1e curl' x", false),
+        ("sed", "sed s/a/b/e x", false),
+        ("sed", "sed p x '-e1e curl'", false),
+        ("sed", "sed -n -e p -ne '1e curl' x", false),
+        ("sed", "sed --expression='1e curl' x", false),
+        ("sed", "sed \"$x\" a", false),
+        ("sed", "sed p *", false),
+        ("sort", "sort -u a", true),
+        ("sort", "sort --compress-prog=curl a", false),
+        ("split", "split --filter=curl a", false),
+        ("rsync", "rsync -av a b", true),
+        ("rsync", "rsync -ave curl a b", false),
+        ("ssh", "ssh -o ProxyCommand=curl host", false),
+        ("go", "go test ./...", true),
+        ("go", "go test -exec=curl ./...", false),
+        ("make", "make --eval='x:;curl' x", false),
+        ("cargo", "cargo test --all", true),
+        ("cargo", "cargo test --config 'build.rustc-wrapper=\"curl\"'", false),
+        ("zsh", "zsh -c 'path=/tmp; curl'", false),
+        ("xargs", "xargs -a x", false),
+    ] {
+        check(program, text, expected);
+    }
+}

@@ -1,5 +1,8 @@
 //! Which shell commands need no question, and what is suggested for those that do.
 
+use std::fs;
+use std::os::unix::fs::symlink;
+
 use pretty_assertions::assert_eq;
 use recount_agent::permission::Coverage;
 use recount_agent::permission::path::Places;
@@ -42,7 +45,7 @@ fn commands_that_only_read_are_told_from_those_that_do_not() {
         "ls *.rs",
         "timeout 5 ls",
         "git show HEAD:a",
-        "cargo --version",
+        "node --version",
         "ls 2>/dev/null",
         "bash -c 'ls; pwd'",
         "x=1; echo $x",
@@ -108,6 +111,37 @@ fn commands_that_only_read_are_told_from_those_that_do_not() {
         "cat < $x",
         "cat < /etc/passwd",
         "diff a /etc/passwd",
+        // An option may be quoted, or stand behind what it changes.
+        "sed -n 1p '-e1e id' a",
+        "sed -n 1p \\-i a",
+        "printf '-v' PATH x; ls",
+        "printf -\"v\" PATH x; ls",
+        "uniq -- -a b",
+        "uniq - b",
+        "cd '-' && ls",
+        "cat < -/../../etc/passwd",
+        // What it reads may stand in another file, or in a program.
+        "xargs -a /etc/passwd echo",
+        "wc --files0-from=a",
+        "jq 'import \"a\" as $a {search: \"/\"}; $a' b",
+        "jq -n 'include \"a\" {search: \"/\"}; b'",
+        "jq -L / . a",
+        // Links may be met on the way.
+        "grep -R x .",
+        "grep -nR x .",
+        "rg --follow x",
+        "ls -lL",
+        "tree -l",
+        "diff -r a b",
+        "find . -exec cat {} +",
+        "find . -exec cat {} -type f \\;",
+        "find -L . -type f -exec cat {} +",
+        "find . -type f -o -exec cat {} +",
+        "cat .*/a",
+        // Which program that is depends on files that are there.
+        "cargo --version",
+        "rustc --version",
+        "zsh -c ls",
     ] {
         check(text, false);
     }
@@ -161,9 +195,66 @@ fn edits_are_accepted_inside_of_the_working_directories_only() {
         "PATH=. touch a",
         "mkdir $(curl)",
         "cp a b; sh b",
+        "cd .git && touch config",
+        "cd .git/hooks; echo x > pre-commit",
+        "cp -t.. a",
+        "cp -t.git a",
+        "cp --target-directory=.git/hooks a",
+        "cp -L a b",
+        "sed -i s/a/b/ '-e1e id' x",
+        "find .git -type f -exec cp a {} +",
+        "mv a/b c && cat c",
+        "cp -r a b; cat b/c",
+        "touch ./-rf && rm *",
     ] {
         check(text, false);
     }
+}
+
+/// Where a word leads is looked up, for every directory that the script may come to.
+#[test]
+fn links_and_patterns_are_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let work = directory.path().join("work");
+    for name in ["a/b/in.rs", "a/out.rs", "plain/x.rs", ".git/config"] {
+        let path = work.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    fs::write(directory.path().join("secret"), "").unwrap();
+    symlink("../../../secret", work.join("a/b/link")).unwrap();
+    symlink(directory.path(), work.join("up")).unwrap();
+    let places = Places::new([&work]);
+    let reads = |text: &str, expected: bool| assert_eq!(script(text).is_read_only(&places), expected, "{text}");
+    reads("cat plain/*.rs", true);
+    reads("cat */*.rs", true);
+    reads("cat a/b/*.rs", true);
+    reads("cat a/b/link", false);
+    reads("cat a/b/l*", false);
+    reads("cat */b/*", false);
+    reads("cat u?/secret", false);
+    reads("cat */secret", false);
+    reads("cat [u]p/secret", false);
+    reads("cd a/b && cat in.rs", true);
+    reads("cd a/b && cat link", false);
+    reads("cd a && cd b && cat link", false);
+    reads("for x in 1 2; do cd a; cd b; done; cat link", false);
+    reads("cd plain && ls", true);
+    reads("cd up && ls", false);
+    reads("cat 'a'/b/*.rs", true);
+    reads("cat '['a]*", false);
+
+    let edits = |text: &str, expected: bool| assert_eq!(script(text).is_edit(&places), expected, "{text}");
+    edits("rm plain/*", true);
+    edits("rm a/b/*", false);
+    edits("echo x > .gi?/config", false);
+    edits("cp plain/x.rs .g*/config", false);
+
+    // A file may be named like an option.
+    fs::write(work.join("--pre=x"), "").unwrap();
+    reads("rg a *", false);
+    reads("cat -- *.rs", true);
+    reads("grep x ./*.rs", true);
 }
 
 #[test]
@@ -183,4 +274,7 @@ fn suggestions_are_two_words_of_what_changes_something() {
     check("a 1; b 1; c 1; d 1; e 1; f 1", &["a 1; b 1; c 1; d 1; e 1; f 1"]);
     check("sudo apt install x", &["sudo apt:*", "apt install:*"]);
     check("rm \"$x\"", &["rm:*"]);
+    check("rm -rf target", &["rm -rf target"]);
+    check("python3 -c 'print(1)' && make", &["python3 -c 'print(1)'", "make:*"]);
+    check("git -C sub push *", &[r"git -C sub push \*"]);
 }

@@ -100,7 +100,8 @@ impl Loaded {
     }
 }
 
-fn in_file(mut error: ConfigError, file: Option<&Path>) -> anyhow::Error {
+/// An error of a file, which names it.
+pub(crate) fn in_file(mut error: ConfigError, file: Option<&Path>) -> anyhow::Error {
     error.file = file.map(|file| file.display().to_string());
     error.into()
 }

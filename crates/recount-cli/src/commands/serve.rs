@@ -68,7 +68,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status> {
 }
 
 async fn serve(loaded: &Loaded) -> Result<Status> {
-    let (config, agents) = (&loaded.config, loaded.agents()?);
+    let config = &loaded.config;
+    let agents = loaded.agents()?.keep_aside_in(config.server.data.join("aside"));
     let told = told(&agents);
     // Before anything is written: a service that cannot be reached leaves nothing behind.
     let listening = Listening::begin(&config.server.listen, Some(&config.server.data)).await?;

@@ -10,7 +10,7 @@ use recount_message::{FinishedReason, Msg};
 use crate::terminal::{Terminal, directory};
 
 /// Where the only conversation is kept.
-fn conversation(directory: &Path) -> PathBuf {
+pub(crate) fn conversation(directory: &Path) -> PathBuf {
     let entries = fs::read_dir(directory.join("data")).unwrap().map(|entry| entry.unwrap().path());
     let found: Vec<PathBuf> = entries.filter(|path| path.join("log.sqlite").exists()).collect();
     assert_eq!(found.len(), 1, "{found:?}");

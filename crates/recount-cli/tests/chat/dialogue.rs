@@ -43,7 +43,8 @@ fn markdown_is_shown_in_colours_where_they_are_wanted() {
 #[test]
 fn the_conversation_and_its_image_can_be_kept() {
     let directory = directory("the_conversation_can_be_kept");
-    let mut terminal = Terminal::start(&directory, FAST);
+    let home = directory.to_str().unwrap();
+    let mut terminal = Terminal::start_with(&directory, FAST, &[("NO_COLOR", "1"), ("HOME", home)]);
     terminal.say("show an image");
     terminal.wait_for("[image/png · ");
     terminal.say("/save rings.png");
@@ -54,6 +55,9 @@ fn the_conversation_and_its_image_can_be_kept() {
     terminal.wait_for("is in talk.jsonl");
     terminal.say("/save talk.md");
     terminal.wait_for("error: talk.md is there already");
+    terminal.say("/save ~/talk.md");
+    terminal.wait_for("error: ");
+    terminal.wait_for("/talk.md is there already");
     terminal.leave();
 
     assert!(fs::read(directory.join("rings.png")).unwrap().starts_with(b"\x89PNG"));
@@ -74,6 +78,7 @@ fn an_image_goes_along_by_its_path() {
     terminal.say("/image cat.gif");
     terminal.wait_for("goes along with the next message");
     terminal.say("And here?");
+    terminal.wait_for("  [image/gif · 6 B · cat.gif]");
     terminal.wait_for("I have received `image/gif`");
     terminal.say("/image dog.gif");
     terminal.wait_for("error: cannot read dog.gif");
@@ -159,9 +164,46 @@ fn the_first_message_may_be_an_argument() {
 }
 
 #[test]
+fn what_is_typed_ahead_is_the_beginning_of_the_next_message() {
+    let directory = directory("what_is_typed_ahead");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.prompt();
+    // All of it comes at once, as when it is pasted into a terminal that does not say so.
+    terminal.press("one\rtwo\rthr");
+    terminal.wait_for("You wrote: “one”");
+    terminal.wait_for("You wrote: “two”");
+    terminal.wait_for("thr");
+    terminal.press("ee\r");
+    terminal.wait_for("You wrote: “three”");
+    terminal.leave();
+}
+
+#[test]
+fn a_terminal_may_become_narrower_in_the_middle_of_a_reply() {
+    let directory = directory("a_terminal_may_become_narrower");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
+    terminal.say("a long story");
+    terminal.wait_for("wherever they joined.");
+    terminal.resize(40);
+    // What was broken by the terminal is written over from where it begins, in lines that fit.
+    terminal.wait_for("A\r");
+    terminal.wait_for("**Paragraph 1.** A message is the fold\r\nof its events, and nothing else.\r\n");
+    terminal.press("\x03");
+    terminal.wait_for("— stopped");
+    terminal.leave();
+
+    // And what is shown again is as wide as the terminal.
+    let mut terminal = Terminal::start(&directory, &["--resume"]);
+    terminal.wait_for("Whoever reads those events\r\nends up with");
+    terminal.leave();
+}
+
+#[test]
 fn what_was_said_is_summed_up_on_demand() {
     let directory = directory("what_was_said_is_summed_up");
     let mut terminal = Terminal::start(&directory, &["--model", "demo/5000"]);
+    terminal.say("/compress");
+    terminal.wait_for("nothing was said yet");
     terminal.say("a long story");
     terminal.wait_for("Paragraph 5");
     terminal.say("/compress");

@@ -85,7 +85,10 @@ fn a_script_is_told_who_asks() {
 
     let (status, answer, told) = run(&[TASK]);
     assert_eq!(status, Some(0));
-    assert!(told.contains("scout: shell asks to run: denied; --allow would allow it\n"), "{told}");
+    assert!(
+        told.contains("scout: shell asks to run (it runs `expr $n '*' $n`): denied; --allow would allow it\n"),
+        "{told}"
+    );
     assert!(told.contains("scout: shell ended: denied\n") && !told.contains("running shell"), "{told}");
     assert!(told.contains("running scout\n") && told.contains("\nscout ended: success\n"), "{told}");
     // What the helper says is no part of the answer, and is told all the same.

@@ -1,7 +1,10 @@
 //! What the agent asks.
 
+use std::process::Command;
+
 use pretty_assertions::assert_eq;
 
+use crate::crash::conversation;
 use crate::terminal::{Terminal, directory};
 
 const FAST: &[&str] = &["--model", "demo/5000"];
@@ -117,6 +120,63 @@ fn what_a_tool_says_cannot_drive_the_terminal() {
     let shown = terminal.wait_for("└ shell done");
     assert!(shown.contains("\\u{1b}[2Jgone") && !shown.contains("\x1b[2J"), "{shown:?}");
     assert!(shown.contains("│ 19\r") && shown.contains("│ … 11 more lines") && !shown.contains("│ 20"), "{shown}");
+    terminal.leave();
+}
+
+#[test]
+fn a_long_line_and_progress_are_shown_in_part() {
+    let directory = directory("a_long_line_and_progress");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say(r#"shell {"command": "printf '10%%\\r20%%\\r30%%\\n'; seq -s x 2000"}"#);
+    let shown = terminal.wait_for("└ shell done");
+    assert!(shown.contains("│ 30%\r\n") && !shown.contains("10%\\r20%\\r30%\r"), "{shown}");
+    assert!(shown.contains("│ … 1 more lines") && shown.matches("\r\n  │ ").count() < 24, "{shown}");
+    terminal.leave();
+}
+
+#[test]
+fn a_command_has_no_terminal_to_write_to_or_to_wait_at() {
+    let directory = directory("a_command_has_no_terminal");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say(r#"shell {"command": "echo gone > /dev/tty; read -r x < /dev/tty; expr 6 '*' 7"}"#);
+    terminal.say("y");
+    let shown = terminal.wait_for("└ shell done");
+    assert!(shown.contains("/dev/tty: No such device or address") && shown.contains("│ 42"), "{shown}");
+    assert!(!shown.contains("\r\ngone"), "{shown}");
+    terminal.leave();
+}
+
+#[test]
+fn what_was_typed_before_a_question_does_not_answer_it() {
+    let directory = directory("what_was_typed_before");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
+    terminal.say("use a tool");
+    terminal.wait_for("I call `shell`.");
+    terminal.press("y\r");
+    terminal.wait_for("? May it run: shell");
+    terminal.say("n");
+    terminal.wait_for("└ shell denied");
+    terminal.leave();
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_told() {
+    let directory = directory("an_answer_that_comes_too_late");
+    std::fs::write(directory.join("a.toml"), "[agents.a]\nmodel = \"demo/5000\"\nconfirm_within = 1\n").unwrap();
+    let mut terminal = Terminal::start(&directory, &["--config", "a.toml"]);
+    terminal.say("use a tool");
+    terminal.wait_for("e edit  (within ");
+    terminal.prompt();
+    // The log tells when the time is over; the terminal waits for the user.
+    let conversation = conversation(&directory);
+    let name = conversation.file_name().unwrap();
+    let mut export = Command::new(env!("CARGO_BIN_EXE_recount"));
+    export.args(["log", "export"]).arg(&conversation).arg(name);
+    while !String::from_utf8_lossy(&export.output().unwrap().stdout).contains("Nobody has confirmed") {}
+    terminal.press("y\r");
+    terminal.wait_for("error: the answer came too late");
+    terminal.wait_for("Nobody has confirmed this call");
+    terminal.wait_for("└ shell denied");
     terminal.leave();
 }
 

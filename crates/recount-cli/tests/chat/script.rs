@@ -60,10 +60,10 @@ fn what_is_asked_is_denied_unless_it_is_allowed() {
     let state = |run: &Run| folded(&run.stdout)[1].first::<ToolResultBlock>().unwrap().state;
     let denied = chat(&directory, &["--json", "--model", "demo/50000", "-"], "use a tool");
     assert_eq!((denied.exit, state(&denied)), (Some(0), ToolResultState::Denied));
-    assert_eq!(denied.stderr, "shell asks to run: denied; --allow would allow it\n");
+    assert_eq!(denied.stderr, "shell asks to run (it runs `expr $n '*' $n`): denied; --allow would allow it\n");
     let allowed = chat(&directory, &["--json", "--allow", "--model", "demo/50000"], "use a tool");
     assert_eq!((allowed.exit, state(&allowed)), (Some(0), ToolResultState::Success));
-    assert_eq!(allowed.stderr, "shell asks to run: allowed\n");
+    assert_eq!(allowed.stderr, "shell asks to run (it runs `expr $n '*' $n`): allowed\n");
 }
 
 #[test]

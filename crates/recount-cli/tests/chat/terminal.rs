@@ -37,7 +37,7 @@ struct Written {
 }
 
 pub(crate) struct Terminal {
-    _master: Box<dyn MasterPty + Send>,
+    master: Box<dyn MasterPty + Send>,
     keyboard: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     written: Arc<(Mutex<Written>, Condvar)>,
@@ -117,7 +117,7 @@ impl Terminal {
             }
         });
         let keyboard = pair.master.take_writer().unwrap();
-        Self { _master: pair.master, keyboard, child, written, at: 0 }
+        Self { master: pair.master, keyboard, child, written, at: 0 }
     }
 
     /// Waits until a text was written, after what was waited for before. Gives what came before it.
@@ -160,6 +160,11 @@ impl Terminal {
         self.prompt();
         self.press(line);
         self.press("\r");
+    }
+
+    /// Makes the terminal wider or narrower.
+    pub(crate) fn resize(&self, columns: u16) {
+        self.master.resize(PtySize { rows: 40, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
     }
 
     /// Waits for the end of the program, and gives its exit status.

@@ -10,7 +10,7 @@ use recount_agent::mcp::McpServer;
 use recount_agent::permission::{Opinion, Permissions};
 use recount_agent::several::SubAgent;
 use recount_agent::tool::{FunctionTool, ToolSource, ToolSpec, Toolkit};
-use recount_agent::{Agent, AgentBuilder, Compression};
+use recount_agent::{Agent, AgentBuilder, Compression, Offload};
 use recount_message::{Json, PermissionBehavior};
 use recount_model::Provider;
 
@@ -19,7 +19,7 @@ use super::config::{AgentConfig, ExternalTool};
 use super::environment::Environment;
 use super::file::ConfigError;
 use super::model::NamedModel;
-use super::names::ToolName;
+use super::names::{Rule, ToolName};
 use crate::run::unfit;
 
 /// What an agent is told that has no prompt of its own.
@@ -32,11 +32,24 @@ pub(super) fn check(name: &str, config: &AgentConfig, base: &Path) -> Result<(),
     if name.is_empty() {
         return Err(wrong("its name is empty".to_owned()));
     }
-    let tools = toolkit(config, base, &[]).map_err(wrong)?;
+    let tools = toolkit(config, base, None, &[]).map_err(wrong)?;
+    check_rules(config).map_err(wrong)?;
     let with_helper = |tools: Toolkit, helper: &String| {
         tools.with(SubAgent::new(helper, "", || Agent::builder(""))).map_err(|error| wrong(error.to_string()))
     };
     config.helpers.iter().try_fold(tools, with_helper).map(drop)
+}
+
+/// Sees to it that every rule is about a tool that there may be. One that is misspelt would be about none, and forbid nothing.
+fn check_rules(config: &AgentConfig) -> Result<(), String> {
+    let said = &config.permissions;
+    let names: Vec<String> = ToolName::ALL.map(str::to_owned).into_iter().chain(config.tool_names()).collect();
+    let of_server = |tool: &str| config.mcp.keys().any(|server| tool.starts_with(&format!("{server}__")));
+    let unknown = |rule: &&Rule| !names.iter().any(|name| name == rule.tool()) && !of_server(rule.tool());
+    match [&said.allow, &said.deny, &said.ask].into_iter().flatten().find(unknown) {
+        Some(rule) => Err(format!("the rule `{rule}` is about no tool that it has")),
+        None => Ok(()),
+    }
 }
 
 /// The model of an agent, if it can be asked.
@@ -72,6 +85,8 @@ pub(super) struct Plan {
     pub(super) config: AgentConfig,
     pub(super) base: PathBuf,
     pub(super) environment: Environment,
+    /// Where its session puts aside what is too long to be shown.
+    pub(super) aside: Option<PathBuf>,
     pub(super) servers: Vec<Arc<McpServer>>,
     pub(super) helpers: Vec<Self>,
 }
@@ -80,7 +95,7 @@ impl Plan {
     /// An agent to be filled in with its session.
     pub(super) fn builder(&self) -> Result<AgentBuilder, String> {
         let Self { config, base, environment, .. } = self;
-        let mut tools = toolkit(config, base, &self.servers)?;
+        let mut tools = toolkit(config, base, self.aside.as_deref(), &self.servers)?;
         for helper in &self.helpers {
             tools = tools.with(helper.tool()?).map_err(|error| error.to_string())?;
         }
@@ -91,6 +106,9 @@ impl Plan {
             .permissions(permissions(config, base));
         for fallback in &config.fallback {
             builder = builder.fallback(NamedModel::new(fallback, environment)?);
+        }
+        if let Some(directory) = &self.aside {
+            builder = builder.offload(Offload::to(directory));
         }
         if let Some(times) = config.max_iterations {
             builder = builder.max_iterations(times);
@@ -130,10 +148,15 @@ fn description(name: &str, config: &AgentConfig) -> String {
     format!("{what} Gives it a task, which it works on by itself, and answers with what it says.")
 }
 
-fn toolkit(config: &AgentConfig, base: &Path, servers: &[Arc<McpServer>]) -> Result<Toolkit, String> {
+fn toolkit(
+    config: &AgentConfig,
+    base: &Path,
+    aside: Option<&Path>,
+    servers: &[Arc<McpServer>],
+) -> Result<Toolkit, String> {
     let mut toolkit = Toolkit::new();
     let names = config.builtin_names();
-    for tool in builtin::all(workspace(config, base)?) {
+    for tool in builtin::all(workspace(config, base, aside)?) {
         if names.contains(&tool.spec().name) {
             toolkit = toolkit.with_shared(tool).map_err(|error| error.to_string())?;
         }
@@ -147,13 +170,16 @@ fn toolkit(config: &AgentConfig, base: &Path, servers: &[Arc<McpServer>]) -> Res
     Ok(toolkit)
 }
 
-fn workspace(config: &AgentConfig, base: &Path) -> Result<Workspace, String> {
+fn workspace(config: &AgentConfig, base: &Path, aside: Option<&Path>) -> Result<Workspace, String> {
     let directory = directory(config, base);
     let told = |path: &Path, error: std::io::Error| format!("cannot work in {}: {error}", path.display());
     let mut workspace = Workspace::new(&directory).map_err(|error| told(&directory, error))?;
     for further in &config.directories {
         let further = base.join(further);
         workspace = workspace.and_directory(&further).map_err(|error| told(&further, error))?;
+    }
+    if let Some(aside) = aside {
+        workspace = workspace.keep_aside_in(aside).map_err(|error| told(aside, error))?;
     }
     Ok(workspace)
 }

@@ -37,6 +37,7 @@ mod names;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
 use recount_agent::mcp::McpServer;
 use recount_agent::tool::ToolSource;
@@ -72,11 +73,16 @@ pub struct Agents {
     /// Where relative paths begin.
     base: PathBuf,
     environment: Environment,
+    /// Where each session has a directory for what is too long to be shown.
+    aside: Option<PathBuf>,
     /// The MCP servers that run, by agent. They are shared by its sessions.
     servers: Mutex<HashMap<String, Arc<OnceCell<Servers>>>>,
 }
 
 type Servers = Vec<Arc<McpServer>>;
+
+/// So long an agent waits for its MCP servers before it does without those that have not started yet.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Agents {
     /// The agents of a configuration, whose relative paths begin at `base`.
@@ -100,7 +106,16 @@ impl Agents {
         let named_default = agents.iter().find(|(name, _)| name == "default");
         let default_agent = named_default.or(agents.first()).map(|(name, _)| name.clone()).unwrap_or_default();
         let (known, base, servers) = (RwLock::new(agents), base.to_owned(), Mutex::default());
-        Ok(Self { known, default_agent, base, environment, servers })
+        Ok(Self { known, default_agent, base, environment, aside: None, servers })
+    }
+
+    /// The same with a directory for what is too long to be shown to models, in which each session has one of its own: long
+    /// results, older images, and what was summed up. The tool `read` may look there. Without it, long output of the built-in
+    /// tools lasts as long as the reply, and the rest is only left out.
+    #[must_use]
+    pub fn keep_aside_in(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.aside = Some(directory.into());
+        self
     }
 
     /// The agent that there is without a configuration, with its tools where the program was started, and which model it
@@ -169,7 +184,8 @@ impl Agents {
         look(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The MCP servers of an agent, started where they are not yet. Nobody else waits for them.
+    /// The MCP servers of an agent, started where they are not yet. They are waited for a little, and by nobody else: the tools
+    /// of one that takes longer are there as soon as it is.
     async fn servers(&self, name: &str, config: &AgentConfig) -> Result<Servers, SourceError> {
         let cell = Arc::clone(self.cells().entry(name.to_owned()).or_default());
         let start = async || {
@@ -178,10 +194,13 @@ impl Agents {
                 let unfit = |error: recount_agent::mcp::McpError| unfit(name, error.to_string());
                 servers.push(McpServer::start(server, config.clone()).map_err(unfit)?);
             }
-            for server in &servers {
-                // One that cannot be started is tried again and again, and takes no other tool with it.
-                server.settled().await;
-            }
+            let all_settled = async {
+                for server in &servers {
+                    // One that cannot be started is tried again and again, and takes no other tool with it.
+                    server.settled().await;
+                }
+            };
+            let _ = tokio::time::timeout(PATIENCE, all_settled).await;
             Ok(servers)
         };
         cell.get_or_try_init(start).await.cloned()
@@ -199,17 +218,25 @@ impl Agents {
 
 impl Agents {
     /// What an agent is made from, with all who help it.
-    fn plan<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Plan, SourceError>> {
+    fn plan<'a>(&'a self, name: &'a str, session: &'a SessionKey) -> BoxFuture<'a, Result<Plan, SourceError>> {
         Box::pin(async move {
             let config = self.config(name).ok_or_else(|| SourceError::Unknown { name: name.to_owned() })?;
             let servers = self.servers(name, &config).await?;
             let mut helpers = Vec::with_capacity(config.helpers.len());
             for helper in &config.helpers {
-                helpers.push(self.plan(helper).await?);
+                helpers.push(self.plan(helper, session).await?);
             }
-            let (base, environment) = (self.base.clone(), self.environment.clone());
-            Ok(Plan { name: name.to_owned(), config, base, environment, servers, helpers })
+            let (base, environment, aside) = (self.base.clone(), self.environment.clone(), self.aside_of(session));
+            Ok(Plan { name: name.to_owned(), config, base, environment, aside, servers, helpers })
         })
+    }
+
+    /// Where something is put aside for a session. No session has a name with `~` in it, so none lies in that of another.
+    fn aside_of(&self, session: &SessionKey) -> Option<PathBuf> {
+        let directory = self.aside.as_ref()?;
+        let tenant = session.tenant();
+        let of_tenant = if tenant.is_empty() { directory.clone() } else { directory.join(format!("{tenant}~")) };
+        Some(of_tenant.join(session.name()))
     }
 }
 
@@ -236,15 +263,18 @@ impl AgentSource for Agents {
         &self.default_agent
     }
 
-    fn build<'a>(
-        &'a self,
-        name: &'a str,
-        _session: &'a SessionKey,
-    ) -> BoxFuture<'a, Result<AgentBuilder, SourceError>> {
+    fn build<'a>(&'a self, name: &'a str, session: &'a SessionKey) -> BoxFuture<'a, Result<AgentBuilder, SourceError>> {
         Box::pin(async move {
-            let plan = self.plan(name).await?;
+            let plan = self.plan(name, session).await?;
             plan.builder().map_err(|problem| unfit(name, problem))
         })
+    }
+
+    fn forget(&self, session: &SessionKey) {
+        if let Some(directory) = self.aside_of(session) {
+            // Mostly there is none.
+            let _ = std::fs::remove_dir_all(directory);
+        }
     }
 }
 

@@ -85,6 +85,7 @@ pub(crate) async fn delete(call: Call) -> Answer {
     let session = call.session().await?;
     session.delete().await?;
     call.app.forget(session.key());
+    call.app.runs().forget(session.key());
     call.app.news().tell(&call.caller.tenant, session.key().name(), Change::Deleted, None);
     Ok(axum::response::IntoResponse::into_response(StatusCode::NO_CONTENT))
 }

@@ -3,6 +3,7 @@
 use recount_message::PermissionBehavior;
 
 use super::rule::Rule;
+use super::whereabouts::Whereabouts;
 use super::{Command, Script};
 use crate::permission::Coverage;
 use crate::permission::path::Places;
@@ -35,10 +36,11 @@ impl Script {
         if rules.iter().any(|rule| rule.is_text(&self.text)) {
             return true;
         }
-        self.unclear.is_none() && self.commands.iter().all(|command| self.is_allowed(command, rules, places))
+        let whereabouts = self.whereabouts(places);
+        self.unclear.is_none() && self.commands.iter().all(|command| self.is_allowed(command, rules, &whereabouts))
     }
 
-    fn is_allowed(&self, command: &Command, rules: &[Rule], places: &Places) -> bool {
+    fn is_allowed(&self, command: &Command, rules: &[Rule], whereabouts: &Whereabouts<'_>) -> bool {
         if !command.disturbing.is_empty() {
             return false;
         }
@@ -51,7 +53,7 @@ impl Script {
             let outer = self.commands.get(outer)?;
             rules.iter().find(|rule| rule.names(outer, at))
         };
-        by_rule || command.transparent || self.only_reads(command, places) || named().is_some()
+        by_rule || command.transparent || command.only_reads(whereabouts) || named().is_some()
     }
 
     fn concerned(&self, rules: &[Rule]) -> Coverage {

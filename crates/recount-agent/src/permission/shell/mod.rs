@@ -15,14 +15,19 @@
 //! assert!(script.unclear().is_some(), "nobody knows what `sh` will read");
 //! ```
 
+mod compound;
 mod coverage;
 mod edits;
+mod globs;
+mod hidden;
 mod read_only;
 mod reader;
 mod redirections;
 mod rule;
+mod sed;
 mod suggest;
 mod variables;
+mod whereabouts;
 mod words;
 mod wrappers;
 

@@ -1,6 +1,7 @@
 //! Commands that change nothing.
 
-use super::{Command, Script, Word};
+use super::whereabouts::Whereabouts;
+use super::{Command, Script, Word, sed};
 use crate::permission::path::Places;
 
 /// They look at nothing but their words.
@@ -9,14 +10,11 @@ const PURE: [&str; 14] = [
 ];
 
 /// They read the files that they are given, whatever their options.
-const READERS: [&str; 26] = [
-    "ls",
+const READERS: [&str; 21] = [
     "cat",
     "head",
     "tail",
-    "wc",
     "stat",
-    "du",
     "df",
     "cut",
     "nl",
@@ -33,24 +31,28 @@ const READERS: [&str; 26] = [
     "sha1sum",
     "sha256sum",
     "cksum",
-    "realpath",
     "readlink",
-    "diff",
 ];
 
-/// They only read unless one of these options is there: whole, as the beginning of `--option=value`, or as a letter.
-const READERS_UNLESS: [(&str, &[&str]); 11] = [
-    ("sort", &["-o", "--output", "-T", "--temporary-directory", "--compress-program", "--files0-from"]),
+/// They only read what they are given unless one of these options is there: whole, as the beginning of `--option=value`, or as
+/// a letter. Some write or run something, others have files read that are named elsewhere or that links lead to.
+const READERS_UNLESS: [(&str, &[&str]); 16] = [
+    ("diff", &["-r", "--recursive"]),
+    ("du", &["-L", "--dereference", "--files0-from"]),
+    ("egrep", &["-f", "--file", "-R", "--dereference-recursive"]),
+    ("fgrep", &["-f", "--file", "-R", "--dereference-recursive"]),
     ("file", &["-C", "--compile", "-m", "--magic-file", "-f", "--files-from"]),
-    ("tree", &["-o", "--output", "-R"]),
-    ("grep", &["-f", "--file"]),
-    ("egrep", &["-f", "--file"]),
-    ("fgrep", &["-f", "--file"]),
-    ("rg", &["--pre", "--pre-glob", "--hostname-bin", "-f", "--file", "--ignore-file"]),
-    ("jq", &["-f", "--from-file", "-L", "--rawfile", "--slurpfile"]),
-    ("which", &[]),
-    ("uname", &[]),
+    ("grep", &["-f", "--file", "-R", "--dereference-recursive"]),
     ("id", &[]),
+    ("jq", &["-f", "--from-file", "-L", "--library-path", "--rawfile", "--slurpfile", "--argfile"]),
+    ("ls", &["-L", "--dereference"]),
+    ("realpath", &[]),
+    ("rg", &["--pre", "--pre-glob", "--hostname-bin", "-f", "--file", "--ignore-file", "-L", "--follow"]),
+    ("sort", &["-o", "--output", "-T", "--temporary-directory", "--compress-program", "--files0-from"]),
+    ("tree", &["-o", "--output", "-R", "-l", "--fromfile"]),
+    ("uname", &[]),
+    ("wc", &["--files0-from"]),
+    ("which", &[]),
 ];
 
 /// The first word that is no option is a pattern or a program, and no file.
@@ -58,6 +60,9 @@ const PATTERN_FIRST: [&str; 5] = ["grep", "egrep", "fgrep", "rg", "jq"];
 
 /// What `find` does beside looking. What it executes is judged by itself.
 const FIND_WRITES: [&str; 6] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from"];
+
+/// They say nothing but their versions then. `cargo` and `rustc` are not among them: which of them runs is said by a file.
+const VERSIONED: [&str; 9] = ["bash", "gcc", "go", "java", "make", "node", "npm", "python", "python3"];
 
 /// What `git` can be asked without changing anything.
 const GIT: [&str; 14] = [
@@ -94,132 +99,116 @@ impl Script {
     /// assert!(!reads("cat /etc/shadow"));
     /// ```
     pub fn is_read_only(&self, places: &Places) -> bool {
-        self.unclear.is_none() && self.commands.iter().all(|command| self.only_reads(command, places))
+        let whereabouts = self.whereabouts(places);
+        self.unclear.is_none() && self.commands.iter().all(|command| command.only_reads(&whereabouts))
     }
 
     /// The commands that do more than look at files in the given places.
     pub fn changing(&self, places: &Places) -> impl Iterator<Item = &Command> {
-        self.commands.iter().filter(move |command| !self.only_reads(command, places))
+        let whereabouts = self.whereabouts(places);
+        self.commands.iter().filter(move |command| !command.only_reads(&whereabouts))
+    }
+}
+
+impl Command {
+    /// Whether it looks at nothing but its words.
+    pub(super) fn is_pure(&self) -> bool {
+        self.disturbing.is_empty() && (self.transparent || self.name().is_some_and(|name| PURE.contains(&name)))
     }
 
-    pub(super) fn only_reads(&self, command: &Command, places: &Places) -> bool {
-        let Some(name) = command.name() else { return false };
-        let arguments = command.words.get(1..).unwrap_or_default();
-        if !command.disturbing.is_empty() {
-            return false;
-        }
-        if command.transparent || PURE.contains(&name) {
-            return true;
-        }
-        let inside = |words: &[Word]| words.iter().all(|word| self.is_inside(word, places));
+    /// Whether all that it does is look at files in the places.
+    pub(super) fn only_reads(&self, whereabouts: &Whereabouts<'_>) -> bool {
+        let Some(name) = self.name().filter(|_| self.disturbing.is_empty()) else { return false };
+        let arguments = self.words.get(1..).unwrap_or_default();
+        let inside = |words: &[Word]| whereabouts.are_inside(words);
+        let first = arguments.first().and_then(|word| word.text.as_deref());
         match name {
-            "cd" => arguments.len() == 1 && operands(arguments).count() == 1 && inside(arguments),
-            "<" => inside(arguments),
-            "printf" => !arguments.first().is_none_or(|word| word.text.is_none() || word.raw.starts_with("-v")),
+            _ if self.is_pure() => true,
+            "cd" => arguments.len() == 1 && operands(arguments).len() == 1 && inside(arguments),
+            "<" => arguments.iter().all(|file| whereabouts.is_inside(file)),
+            "printf" => first.is_some_and(|format| !format.starts_with("-v")),
             "date" => {
                 arguments.iter().all(|word| matches!(&word.text, Some(text) if text == "-u" || text.starts_with('+')))
             }
             "hostname" | "uptime" | "free" => arguments.is_empty(),
-            "command" => arguments.first().is_some_and(|word| matches!(word.text.as_deref(), Some("-v" | "-V"))),
-            "uniq" => operands(arguments).count() <= 1 && inside(arguments),
+            "command" => matches!(first, Some("-v" | "-V")),
+            "uniq" => operands(arguments).len() <= 1 && inside(arguments),
             "find" => known(arguments) && !has(arguments, &FIND_WRITES) && inside(arguments),
-            "sed" => {
-                prints_lines(arguments) && inside(operands(arguments).skip(1).cloned().collect::<Vec<_>>().as_slice())
-            }
-            "git" => self.git_reads(arguments, places),
-            "cargo" | "rustc" | "node" | "npm" | "python3" | "python" | "go" | "java" | "make" | "gcc" | "bash" => {
-                arguments.len() == 1 && arguments.iter().all(|word| word.text.as_deref() == Some("--version"))
-            }
+            "sed" => match operands(arguments).as_slice() {
+                [program, files @ ..] => {
+                    let prints = program.text.as_deref().is_some_and(sed::prints_lines);
+                    let options = arguments.iter().filter(|word| word.is_option());
+                    let is_quiet = options.into_iter().all(|word| word.text.as_deref() == Some("-n"));
+                    prints && is_quiet && files.iter().all(|file| whereabouts.is_inside(file))
+                }
+                [] => false,
+            },
+            "git" => git_reads(arguments) && inside(arguments.get(1..).unwrap_or_default()),
+            name if VERSIONED.contains(&name) => arguments.len() == 1 && first == Some("--version"),
             name if READERS.contains(&name) => inside(arguments),
+            // It can read files from within its programs.
+            "jq" if arguments.iter().any(imports) => false,
             name => {
                 let Some((_, unless)) = READERS_UNLESS.iter().find(|(known, _)| *known == name) else { return false };
-                let by_option = ["-e", "--regexp"];
-                let pattern_first = PATTERN_FIRST.contains(&name) && !has(arguments, &by_option);
-                let files: Vec<_> = if pattern_first {
-                    let pattern = operands(arguments).next();
-                    arguments
-                        .iter()
-                        .filter(|word| !pattern.is_some_and(|it| std::ptr::eq(it, *word)))
-                        .cloned()
-                        .collect()
-                } else {
-                    arguments.to_vec()
-                };
-                known(arguments) && !has(arguments, unless) && inside(&files)
+                let pattern_first = PATTERN_FIRST.contains(&name) && !has(arguments, &["-e", "--regexp"]);
+                let pattern = operands(arguments).first().copied().filter(|it| pattern_first && it.text.is_some());
+                let files = arguments.iter().filter(|word| !pattern.is_some_and(|it| std::ptr::eq(it, *word)));
+                known(arguments) && !has(arguments, unless) && inside(&files.cloned().collect::<Vec<_>>())
             }
         }
     }
+}
 
-    fn git_reads(&self, arguments: &[Word], places: &Places) -> bool {
-        // Options before the subcommand may name programs to run.
-        let Some(subcommand) = arguments.first().and_then(|word| word.text.as_deref()) else { return false };
-        let rest = arguments.get(1..).unwrap_or_default();
-        let listing =
-            |allowed: &[&str]| rest.iter().all(|word| word.text.as_deref().is_some_and(|text| allowed.contains(&text)));
-        let reads = match subcommand {
-            "branch" => listing(&["-a", "-r", "-v", "-vv", "--all", "--list", "--show-current"]),
-            "tag" => listing(&["-l", "--list"]),
-            "remote" => listing(&["-v"]),
-            "stash" => rest.first().is_some_and(|word| word.text.as_deref() == Some("list")) && rest.len() == 1,
-            _ => GIT.contains(&subcommand),
-        };
-        reads && known(rest) && !has(rest, &GIT_UNLESS) && rest.iter().all(|word| self.is_inside(word, places))
-    }
+fn git_reads(arguments: &[Word]) -> bool {
+    // Options before the subcommand may name programs to run.
+    let Some(subcommand) = arguments.first().and_then(|word| word.text.as_deref()) else { return false };
+    let rest = arguments.get(1..).unwrap_or_default();
+    let listing =
+        |allowed: &[&str]| rest.iter().all(|word| word.text.as_deref().is_some_and(|text| allowed.contains(&text)));
+    let reads = match subcommand {
+        "branch" => listing(&["-a", "-r", "-v", "-vv", "--all", "--list", "--show-current"]),
+        "tag" => listing(&["-l", "--list"]),
+        "remote" => listing(&["-v"]),
+        "stash" => rest.len() == 1 && listing(&["list"]),
+        _ => GIT.contains(&subcommand),
+    };
+    reads && known(rest) && !has(rest, &GIT_UNLESS)
+}
 
-    /// Whether a word names nothing outside of the places, wherever the script has gone.
-    pub(super) fn is_inside(&self, word: &Word, places: &Places) -> bool {
-        let Some(text) = word.text.as_deref().or(word.glob.as_deref()) else { return false };
-        let path = match text.strip_prefix('-') {
-            // `--file=/etc/passwd`, `-f/etc/passwd`
-            Some(option) => option
-                .split_once('=')
-                .map(|(_, value)| value)
-                .or_else(|| Some(option.split_at(option.find(['/', '~'])?).1)),
-            None => Some(text),
-        };
-        let Some(path) = path else { return true };
-        if path.starts_with('~') {
-            return false;
-        }
-        let moves = self.commands.iter().filter(|command| command.moves());
-        let mut bases =
-            moves.map(|command| command.words.get(1).and_then(|word| word.text.as_deref())).chain([Some("")]);
-        bases.all(|base| {
-            let Some(base) = base.filter(|base| !base.starts_with('-')) else { return false };
-            let resolved = places.resolve(base).and_then(|base| places.resolve(base.join(path)));
-            resolved.is_ok_and(|resolved| places.hold(&resolved))
-        })
-    }
+/// Whether a program of `jq` has others read.
+fn imports(word: &Word) -> bool {
+    word.text.as_deref().is_none_or(|text| text.contains("import") || text.contains("include"))
 }
 
 fn known(words: &[Word]) -> bool {
     words.iter().all(|word| word.text.is_some() || word.glob.is_some())
 }
 
-pub(super) fn operands(words: &[Word]) -> impl Iterator<Item = &Word> {
-    words.iter().filter(|word| !word.raw.starts_with('-'))
+/// The words that are no options.
+pub(super) fn operands(words: &[Word]) -> Vec<&Word> {
+    let mut operands = Vec::new();
+    let mut rest = words.iter();
+    for word in rest.by_ref() {
+        if word.text.as_deref() == Some("--") {
+            break;
+        }
+        if !word.is_option() {
+            operands.push(word);
+        }
+    }
+    operands.extend(rest);
+    operands
 }
 
 /// Whether one of these options is among the words. Long ones may be shortened, and letters joined.
-fn has(words: &[Word], options: &[&str]) -> bool {
+pub(super) fn has(words: &[Word], options: &[&str]) -> bool {
     let is = |text: &str, option: &str| {
         let name = text.split('=').next().unwrap_or(text);
         match option.strip_prefix("--") {
             Some(_) => name.len() > 2 && name.starts_with("--") && option.starts_with(name),
-            None if option.len() > 2 => text == option,
+            None if option.len() > 2 => name == option,
             None => !text.starts_with("--") && text.starts_with('-') && text.contains(option.trim_start_matches('-')),
         }
     };
     words.iter().filter_map(|word| word.text.as_deref()).any(|text| options.iter().any(|option| is(text, option)))
-}
-
-/// `sed -n 10,20p`: every other program of `sed` may write files or run commands.
-fn prints_lines(words: &[Word]) -> bool {
-    let mut options = words.iter().filter(|word| word.raw.starts_with('-'));
-    let program = operands(words).next().and_then(|word| word.text.as_deref());
-    let prints = |program: &str| {
-        let Some(lines) = program.strip_suffix('p') else { return false };
-        lines.split(',').count() <= 2 && lines.chars().all(|c| c.is_ascii_digit() || c == ',' || c == '$')
-    };
-    options.all(|word| word.text.as_deref() == Some("-n")) && program.is_some_and(prints)
 }

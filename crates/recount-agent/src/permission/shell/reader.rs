@@ -175,154 +175,13 @@ impl Reader {
         }
     }
 
-    /// Reads a reserved word and what only it has. Gives back whether there was one.
-    fn compound(&mut self) -> bool {
-        let start = self.at;
-        let word: String = self.chars.iter().skip(start).take_while(|c| !" \t\n;&|<>()".contains(**c)).collect();
-        match word.as_str() {
-            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "{" | "}" | "!" => {
-                self.at += word.len();
-            }
-            "time" if self.dialect == Dialect::Bash => {
-                self.at += word.len();
-                self.skip_blanks();
-                if self.is_word("-p") {
-                    self.at += 2;
-                } else if self.peek(0) == Some('-') {
-                    self.lost("`time` has options");
-                }
-            }
-            "for" | "select" => {
-                self.at += word.len();
-                self.for_loop();
-            }
-            "case" => {
-                self.at += word.len();
-                self.case();
-            }
-            "function" => {
-                self.at += word.len();
-                self.skip_blanks();
-                self.some_word();
-                self.parentheses();
-            }
-            "[[" => {
-                self.at += word.len();
-                self.conditional();
-            }
-            "coproc" => self.lost("it has a coprocess"),
-            _ => return false,
-        }
-        true
-    }
-
-    fn for_loop(&mut self) {
-        self.skip_blanks();
-        let (name, _) = self.word();
-        match &name.text {
-            Some(name) if variables::is_name(name) => self.sets(name, &format!("for {name}")),
-            Some(_) | None => return self.lost("it has a loop that is not known here"),
-        }
-        self.skip_blank_lines();
-        if self.peek(0) == Some(';') || self.is_word("do") {
-            return;
-        }
-        if !self.is_word("in") {
-            return self.lost("it has a loop that is not known here");
-        }
-        self.at += 2;
-        while !self.stopped {
-            self.skip_blanks();
-            match self.peek(0) {
-                None | Some(';' | '\n') => return,
-                Some(_) => self.some_word(),
-            }
-        }
-    }
-
     /// A variable is set that may disturb what follows.
-    fn sets(&mut self, name: &str, shown: &str) {
+    pub(super) fn sets(&mut self, name: &str, shown: &str) {
         if !variables::is_harmless(name) {
             self.vague("it sets a variable that may change what programs do");
             let command =
                 Command { words: vec![Word::literal(shown)], disturbing: vec![name.to_owned()], ..Command::default() };
             self.commands.push(command);
-        }
-    }
-
-    fn case(&mut self) {
-        self.skip_blanks();
-        self.some_word();
-        self.skip_blank_lines();
-        if !self.is_word("in") {
-            return self.lost("it has a `case` that is not known here");
-        }
-        self.at += 2;
-        while !self.stopped {
-            self.skip_blank_lines();
-            if self.peek(0) == Some('(') {
-                self.at += 1;
-            } else if self.is_word("esac") {
-                self.at += 4;
-                return;
-            }
-            self.patterns();
-            if !self.stopped {
-                self.nested(Ends::Clause);
-            }
-        }
-    }
-
-    fn patterns(&mut self) {
-        while !self.stopped {
-            self.skip_blanks();
-            self.some_word();
-            self.skip_blanks();
-            match self.next() {
-                Some('|') => {}
-                Some(')') => return,
-                Some(_) | None => self.lost("it has a `case` that is not known here"),
-            }
-        }
-    }
-
-    /// `[[ … ]]`, as far as it evaluates nothing.
-    fn conditional(&mut self) {
-        if self.dialect == Dialect::Sh {
-            return self.lost("it has a condition that not every shell knows");
-        }
-        while !self.stopped {
-            self.skip_blank_lines();
-            match (self.peek(0), self.peek(1)) {
-                (Some('&'), Some('&')) | (Some('|'), Some('|')) => self.at += 2,
-                (Some('(' | ')'), _) => self.at += 1,
-                (Some('<' | '>'), Some(next)) if next != '(' => self.at += 1,
-                (Some(';' | '&' | '|' | '#') | None, _) => self.lost("it has a condition that is not known here"),
-                (Some(_), _) => {
-                    if self.is_word("]]") {
-                        self.at += 2;
-                        return;
-                    }
-                    let start = self.at;
-                    let (word, _) = self.word();
-                    let evaluates = ["=~", "-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
-                    if self.at == start || evaluates.contains(&word.raw.as_str()) {
-                        self.lost("it has a condition that is not known here");
-                    }
-                }
-            }
-        }
-    }
-
-    /// `()` after the name of a function.
-    fn parentheses(&mut self) {
-        self.skip_blanks();
-        if self.peek(0) == Some('(') {
-            self.at += 1;
-            self.skip_blanks();
-            if self.next() != Some(')') {
-                self.lost("it has a parenthesis in the middle of a command");
-            }
         }
     }
 
@@ -395,7 +254,7 @@ impl Reader {
         }
     }
 
-    fn some_word(&mut self) {
+    pub(super) fn some_word(&mut self) {
         let start = self.at;
         self.word();
         if self.at == start {
@@ -404,7 +263,7 @@ impl Reader {
     }
 
     /// Whether exactly this word, without quotes, stands here.
-    fn is_word(&self, word: &str) -> bool {
+    pub(super) fn is_word(&self, word: &str) -> bool {
         let length = word.len();
         word.chars().enumerate().all(|(ahead, c)| self.peek(ahead) == Some(c))
             && self.peek(length).is_none_or(|c| " \t\n;&|<>()".contains(c))
@@ -420,7 +279,7 @@ impl Reader {
         }
     }
 
-    fn skip_blank_lines(&mut self) {
+    pub(super) fn skip_blank_lines(&mut self) {
         while !self.stopped {
             self.skip_blanks();
             match self.peek(0) {

@@ -7,7 +7,8 @@ use crate::permission::path::Places;
 const MOST: usize = 5;
 
 impl Script {
-    /// Contents of rules that together would allow this script, five at most: two words and whatever follows them.
+    /// Contents of rules that together would allow this script, five at most: two words and whatever follows them, or the
+    /// whole command where the second is an option.
     ///
     /// Where only the script as it stands can be allowed, that is what is suggested.
     ///
@@ -21,9 +22,7 @@ impl Script {
         let disturbed = self.commands.iter().any(|command| !command.disturbing.is_empty());
         let mut suggestions: Vec<String> = Vec::new();
         if self.unclear.is_none() && !disturbed {
-            for command in
-                self.commands.iter().filter(|command| !command.transparent && !self.only_reads(command, places))
-            {
+            for command in self.changing(places).filter(|command| !command.transparent) {
                 let suggestion = suggestion(command);
                 if !suggestions.contains(&suggestion) {
                     suggestions.push(suggestion);
@@ -41,7 +40,10 @@ impl Script {
 }
 
 fn suggestion(command: &Command) -> String {
-    if matches!(command.name(), Some(">" | "<")) {
+    let second = command.words.get(1).and_then(|word| word.text.as_deref());
+    let is_known = command.words().all(|word| word.is_some());
+    // What follows an option says more than the option: `rm -rf target` is not every `rm -rf`, nor `python3 -c` one program.
+    if matches!(command.name(), Some(">" | "<")) || (is_known && second.is_some_and(|word| word.starts_with('-'))) {
         return escaped(&command.line());
     }
     let words: Vec<_> =

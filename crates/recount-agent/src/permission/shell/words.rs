@@ -16,12 +16,20 @@ pub(super) struct Draft {
     /// How much of `text` stands before the first quote or expansion.
     pub(super) plain: Option<usize>,
     braces: bool,
+    /// A character was quoted that would be a pattern otherwise.
+    quoted_pattern: bool,
 }
 
 impl Draft {
     fn mark_quoted(&mut self) {
         self.quoted = true;
         self.plain.get_or_insert(self.text.len());
+    }
+
+    /// A character that stands for itself, whatever it is.
+    fn push_quoted(&mut self, c: char) {
+        self.quoted_pattern |= "*?[]".contains(c);
+        self.text.push(c);
     }
 
     fn mark_glob(&mut self) {
@@ -81,6 +89,10 @@ impl Reader {
         if draft.braces && (draft.text.contains(',') || draft.text.contains("..")) {
             draft.mark_dynamic();
         }
+        // Which of its characters are patterns could not be told any more.
+        if draft.glob && draft.quoted_pattern {
+            draft.mark_dynamic();
+        }
         let raw: String = self.chars.get(start..self.at).unwrap_or_default().iter().collect();
         let text = (!draft.dynamic && !draft.glob).then(|| draft.text.clone());
         let glob = (!draft.dynamic && draft.glob).then(|| draft.text.clone());
@@ -97,7 +109,7 @@ impl Reader {
             Some('\n') => {}
             Some(c) => {
                 draft.mark_quoted();
-                draft.text.push(c);
+                draft.push_quoted(c);
             }
             None => self.lost("it ends with a backslash"),
         }
@@ -109,7 +121,7 @@ impl Reader {
         loop {
             match self.next() {
                 Some('\'') => return,
-                Some(c) => draft.text.push(c),
+                Some(c) => draft.push_quoted(c),
                 None => return self.lost("a quote is not closed"),
             }
         }
@@ -137,7 +149,7 @@ impl Reader {
                 }
                 Some(c) => {
                     self.at += 1;
-                    draft.text.push(c);
+                    draft.push_quoted(c);
                 }
                 None => self.lost("a quote is not closed"),
             }

@@ -1,7 +1,8 @@
 //! Commands that run other commands.
 
 use super::reader::{MAX_DEPTH, Reader};
-use super::{Command, Dialect, Word};
+use super::whereabouts::FOUND;
+use super::{Command, Dialect, Word, hidden};
 
 /// How a command names the one that it runs.
 struct Wrapper {
@@ -50,10 +51,7 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         name: "xargs",
         flags: ("0rtxop", &["--null", "--no-run-if-empty", "--verbose", "--exit", "--interactive", "--open-tty"]),
-        valued: (
-            "adEILnPs",
-            &["--arg-file", "--delimiter", "--max-lines", "--max-args", "--max-procs", "--max-chars", "--replace"],
-        ),
+        valued: ("dEILnPs", &["--delimiter", "--max-lines", "--max-args", "--max-procs", "--max-chars", "--replace"]),
         ..NONE
     },
     Wrapper {
@@ -76,7 +74,7 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper { name: "busybox", transparent: false, ..NONE },
 ];
 
-const SHELLS: [&str; 9] = ["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "rbash"];
+const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "ksh", "mksh", "rbash"];
 
 /// Looks for what a command runs itself, and has that noted too.
 pub(super) fn unwrap(reader: &mut Reader, index: usize) {
@@ -99,8 +97,12 @@ pub(super) fn unwrap(reader: &mut Reader, index: usize) {
         "command" if arguments.first().is_some_and(|word| matches!(word.text.as_deref(), Some("-v" | "-V"))) => {}
         "parallel" | "watch" | "su" | "script" | "flock" | "unshare" | "nsenter" | "runuser" | "setpriv"
         | "start-stop-daemon" | "systemd-run" | "fd" | "fdfind" | "entr" | "expect" | "complete" | "mapfile"
-        | "readarray" | "enable" => {
+        | "readarray" | "enable" | "at" | "batch" | "crontab" => {
             reader.vague(&format!("`{name}` may run a command that is not looked for"));
+        }
+        "zsh" | "fish" | "csh" | "tcsh" => reader.vague(&format!("the language of `{name}` is not known here")),
+        name if hidden::may_run(name, arguments) => {
+            reader.vague(&format!("`{name}` is told to run a command, or may be"));
         }
         name => {
             if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
@@ -167,13 +169,16 @@ fn text_of(reader: &mut Reader, index: usize, word: &Word) {
     }
 }
 
+/// What `find` executes stands behind one of these.
+const EXECUTES: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+
 /// `find … -exec command … ;`, as often as there are some.
 fn executed(reader: &mut Reader, index: usize, words: &[Word]) {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         at += 1;
         match word.text.as_deref() {
-            Some("-exec" | "-execdir" | "-ok" | "-okdir") => {}
+            Some(text) if EXECUTES.contains(&text) => {}
             Some(_) => continue,
             None => {
                 reader.vague("`find` has an expression that is known only when it runs");
@@ -182,7 +187,8 @@ fn executed(reader: &mut Reader, index: usize, words: &[Word]) {
         }
         let rest = words.get(at..).unwrap_or_default();
         let length = rest.iter().take_while(|word| !matches!(word.text.as_deref(), Some(";" | "+"))).count();
-        inner(reader, index, at, filled(rest.get(..length).unwrap_or_default()));
+        let inside = filled(rest.get(..length).unwrap_or_default());
+        inner(reader, index, at, if finds_files(words) { inside } else { unknown(inside) });
         at += length;
     }
 }
@@ -231,7 +237,7 @@ fn wrapped(reader: &mut Reader, index: usize, wrapper: &Wrapper, words: &[Word])
             if !replaces_braces_only(words.get(1..at).unwrap_or_default()) {
                 reader.vague("`xargs` puts what it reads where it is not looked for");
             }
-            inside = filled(&inside).into_iter().map(|word| Word { glob: None, ..word }).collect();
+            inside = unknown(filled(&inside));
             inside.push(Word { text: None, glob: None, raw: "…".to_owned() });
         }
         inner(reader, index, at, inside);
@@ -255,11 +261,26 @@ fn replaces_braces_only(options: &[Word]) -> bool {
     true
 }
 
+/// Whether what `find` has found when it comes to execute something is a file, and no link that may lead elsewhere.
+fn finds_files(words: &[Word]) -> bool {
+    let is = |word: &Word, texts: &[&str]| word.text.as_deref().is_some_and(|text| texts.contains(&text));
+    let before = words.split(|word| is(word, &EXECUTES)).next().unwrap_or_default();
+    let is_file =
+        before.windows(2).any(|pair| matches!(pair, [test, kind] if is(test, &["-type"]) && is(kind, &["f"])));
+    let other_ways = ["-L", "-H", "-follow", "-o", "-or", ",", "!", "-not"];
+    is_file && !words.iter().any(|word| is(word, &other_ways))
+}
+
+/// The same words, where what was filled in may be anything.
+fn unknown(words: Vec<Word>) -> Vec<Word> {
+    words.into_iter().map(|word| Word { glob: None, ..word }).collect()
+}
+
 /// Words in which `{}` stands for something that is known only when it runs.
 fn filled(words: &[Word]) -> Vec<Word> {
     let fill = |word: &Word| match &word.text {
         // By itself it is a file that was found.
-        Some(text) if text == "{}" => Word { text: None, glob: Some(text.clone()), raw: word.raw.clone() },
+        Some(text) if text == FOUND => Word { text: None, glob: Some(text.clone()), raw: word.raw.clone() },
         Some(text) if text.contains("{}") => Word { text: None, glob: None, raw: word.raw.clone() },
         Some(_) | None => word.clone(),
     };

@@ -1,12 +1,13 @@
 //! Asking the user what a reply waits for.
 
 use anyhow::Result;
+use recount_message::jiff::Timestamp;
 use recount_message::{AgentEvent, ConfirmResult, Event, ExternalExecutionResultEvent, Json, Object, PermissionRule};
 use recount_message::{ToolCallBlock, ToolResultBlock, UserConfirmResultEvent};
 
 use super::editor::{Editor, Line};
 use super::reading::Waiting;
-use super::terminal::{BOLD, CAREFUL, DIMMED, PLAIN, Paint, told};
+use super::terminal::{BOLD, CAREFUL, DIMMED, PLAIN, Paint, forget_typed, told};
 use crate::visible::visible_line;
 
 /// What the user has said.
@@ -24,7 +25,8 @@ pub(super) async fn ask(editor: &mut Editor, paint: Paint, waiting: &[Waiting], 
     for waiting in waiting {
         let mut confirmed = Vec::new();
         for (call, reason) in &waiting.confirmations {
-            let question = Question { call, helper: waiting.helper.as_deref(), reason: reason.as_deref() };
+            let (helper, expires_at) = (waiting.helper.as_deref(), waiting.expires_at);
+            let question = Question { call, helper, reason: reason.as_deref(), expires_at };
             match confirmation(editor, paint, &question, tell).await? {
                 Ok(answer) => confirmed.push(answer),
                 Err(ended) => return Ok(ended),
@@ -32,7 +34,7 @@ pub(super) async fn ask(editor: &mut Editor, paint: Paint, waiting: &[Waiting], 
         }
         let mut results = Vec::new();
         for call in &waiting.results {
-            let question = Question { call, helper: waiting.helper.as_deref(), reason: None };
+            let question = Question { call, helper: waiting.helper.as_deref(), reason: None, expires_at: None };
             match result(editor, paint, &question, tell).await? {
                 Ok(result) => results.push(result),
                 Err(ended) => return Ok(ended),
@@ -49,6 +51,8 @@ struct Question<'a> {
     /// Who wants to know, if it is not the agent that the user talks to.
     helper: Option<&'a str>,
     reason: Option<&'a str>,
+    /// Until when it can be answered, where that is limited.
+    expires_at: Option<Timestamp>,
 }
 
 impl Question<'_> {
@@ -90,7 +94,10 @@ async fn confirmation(
     let rules = &call.suggested_rules;
     tell(&question.line(paint, "? May it run:"));
     let always = if rules.is_empty() { String::new() } else { format!("  a always: {}", named(rules)) };
-    tell(&told(&[(DIMMED, &format!("  y once{always}  n no  e edit"))], paint));
+    let until = question.expires_at.map(left).unwrap_or_default();
+    tell(&told(&[(DIMMED, &format!("  y once{always}  n no  e edit{until}"))], paint));
+    // Whoever has typed on has not seen this yet.
+    forget_typed();
     loop {
         let line = match editor.line("allow? ", "").await? {
             Line::Text(line) => line,
@@ -153,6 +160,13 @@ async fn result(
         Line::Interrupted => Err(Answered::Stop),
         Line::End => Err(Answered::Leave),
     })
+}
+
+/// How much time is left.
+fn left(expires_at: Timestamp) -> String {
+    let seconds = expires_at.duration_since(Timestamp::now()).as_secs().max(0);
+    let left = if seconds < 120 { format!("{seconds} seconds") } else { format!("{} minutes", seconds / 60) };
+    format!("  (within {left})")
 }
 
 fn named(rules: &[PermissionRule]) -> String {

@@ -2,24 +2,28 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Result;
 use recount_host::agents::ModelName;
-use recount_host::{AgentSource, OnBusy};
+use recount_host::{AgentSource, Error as HostError, OnBusy};
 use recount_message::{DataBlock, Msg};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::{Instant, interval, sleep};
 
 use super::answers::{self, Answered};
 use super::editor::{Editor, Line};
-use super::images;
+use super::images::{self, at_home};
 use super::input::{HELP, HELP_BELOW, Said};
 use super::reading::{Reading, Standing, Waiting};
 use super::saving;
 use super::setup::Chat;
 use super::sight::Sight;
-use super::terminal::{BAD, DIMMED, PLAIN, Paint, Quiet, listed, tokens, told};
+use super::terminal::{BAD, DIMMED, PLAIN, Paint, Quiet, described, listed, tokens, told};
 use crate::commands::Status;
 use crate::visible::visible_line;
+
+const SECOND: Duration = Duration::from_secs(1);
 
 /// What comes next.
 enum Next {
@@ -90,22 +94,28 @@ impl Conversation<'_> {
     async fn follow(&mut self) -> Result<Next> {
         let quiet = Quiet::begin();
         let mut is_stopping = std::mem::take(&mut self.is_stopping);
+        let mut last_seen = Instant::now();
+        let mut seconds = interval(SECOND);
         self.reading.catch_up(&mut self.sight).await?;
         let next = loop {
-            self.sight.draw()?;
+            self.sight.draw(silence(last_seen.elapsed(), self.paint))?;
             match self.reading.standing() {
                 Standing::Idle => break Next::Prompt,
                 Standing::Waiting(waiting) if !is_stopping => break Next::Answer(waiting),
                 Standing::Waiting(_) | Standing::Busy => {}
             }
             tokio::select! {
+                _ = seconds.tick() => {}
                 _ = self.interrupts.recv() => {
                     if std::mem::replace(&mut is_stopping, true) {
                         break Next::Leave;
                     }
                     self.chat.host.interrupt(self.chat.session.key()).await?;
                 }
-                read = self.reading.next(&mut self.sight) => read?,
+                read = self.reading.next(&mut self.sight) => {
+                    read?;
+                    last_seen = Instant::now();
+                }
             }
         };
         if let Some(usage) = self.reading.take_ended().and_then(|ended| ended.usage) {
@@ -125,11 +135,13 @@ impl Conversation<'_> {
                 self.chat.host.interrupt(key).await?;
                 self.is_stopping = true;
             }
-            Answered::Events(events) => {
-                if let Err(error) = self.chat.host.append(key, &events).await {
-                    self.complain(&error.to_string());
+            Answered::Events(events) => match self.chat.host.append(key, &events).await {
+                Ok(_) => {}
+                Err(HostError::Log(recount_log::Error::Refused(_))) => {
+                    self.complain("the answer came too late: nobody waits for it any more");
                 }
-            }
+                Err(error) => self.complain(&error.to_string()),
+            },
         }
         Ok(true)
     }
@@ -160,7 +172,7 @@ impl Conversation<'_> {
                 Said::Tools => self.tools().await,
                 Said::Compress => self.compress().await,
                 Said::Model(name) => self.model(name).await,
-                Said::Save(file) => match saving::save(&self.chat.session, Path::new(&file)).await {
+                Said::Save(file) => match saving::save(&self.chat.session, Path::new(&at_home(&file))).await {
                     Ok(kept) => self.say(&kept),
                     Err(error) => self.complain(&format!("{error:#}")),
                 },
@@ -177,7 +189,11 @@ impl Conversation<'_> {
     }
 
     async fn post(&mut self, message: Msg) {
+        for image in message.blocks::<DataBlock>() {
+            tell(&told(&[(DIMMED, &format!("  [{}]", described(image)))], self.paint));
+        }
         tell("");
+        let quiet = Quiet::begin();
         // A Ctrl-C from before is not about this reply.
         tokio::select! {
             biased;
@@ -185,11 +201,20 @@ impl Conversation<'_> {
             () = std::future::ready(()) => {}
         }
         // Something may have begun by itself meanwhile.
-        let posted = self.chat.host.post(self.chat.session.key(), message, OnBusy::Queue).await;
+        let posting = self.chat.host.post(self.chat.session.key(), message, OnBusy::Queue);
+        tokio::pin!(posting);
+        let posted = tokio::select! {
+            posted = &mut posting => posted,
+            () = sleep(SECOND) => {
+                tell(&told(&[(DIMMED, "… the agent's tools are being started")], self.paint));
+                posting.await
+            }
+        };
         if let Err(error) = posted {
             self.complain(&error.to_string());
         }
         self.tell_troubles();
+        drop(quiet);
     }
 
     /// Says once what is the matter with MCP servers.
@@ -220,6 +245,10 @@ impl Conversation<'_> {
     }
 
     async fn compress(&self) {
+        match self.chat.session.info().await {
+            Ok(row) if row.head == 0 => return self.say("nothing was said yet"),
+            Ok(_) | Err(_) => {}
+        }
         match self.chat.host.compress(self.chat.session.key()).await {
             Ok(()) => self.say("what was said so far is summed up for the model before it is asked the next time"),
             Err(error) => self.complain(&error.to_string()),
@@ -248,6 +277,11 @@ impl Conversation<'_> {
     fn say(&self, what: &str) {
         tell(&told(&[(PLAIN, &visible_line(what))], self.paint));
     }
+}
+
+/// What stands where nothing has happened for a while.
+fn silence(lasting: Duration, paint: Paint) -> Option<String> {
+    (lasting >= SECOND).then(|| paint.on(DIMMED, &format!("… {} s", lasting.as_secs())))
 }
 
 fn tell(text: &str) {

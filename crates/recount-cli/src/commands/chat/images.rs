@@ -50,7 +50,8 @@ fn words(text: &str) -> Vec<String> {
     words.into_iter().map(|word| word.trim_end_matches(['?', ',', ';', ':', '!']).to_owned()).collect()
 }
 
-fn at_home(path: &str) -> String {
+/// A path in which `~` is the home directory.
+pub(super) fn at_home(path: &str) -> String {
     let home = || env::var_os("HOME").map(PathBuf::from);
     match path.strip_prefix("~/").zip(home()) {
         Some((rest, home)) => home.join(rest).display().to_string(),

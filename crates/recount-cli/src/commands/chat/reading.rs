@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result, bail};
 use recount_log::{Entry, Frame, Reader, Session, Snapshot, Start};
+use recount_message::jiff::Timestamp;
 use recount_message::{
-    Checkpoint, CheckpointReply, Event, EventKind, FinishedReason, Fold, Json, Msg, Object, ReplyFold, ToolCallBlock,
-    ToolCallState, ToolResultBlock, Usage,
+    Checkpoint, CheckpointReply, CustomName, Event, EventKind, FinishedReason, Fold, Json, Msg, Object, ReplyFold,
+    ToolCallBlock, ToolCallState, ToolResultBlock, Usage, parse_time,
 };
 
 use super::sight::Sight;
@@ -17,6 +18,8 @@ pub(super) struct Reading {
     fold: Fold,
     /// Why a call was asked about.
     reasons: HashMap<CallKey, String>,
+    /// Until when replies wait for their answers.
+    expiries: HashMap<String, Timestamp>,
     /// The calls that somebody has answered for.
     answered: HashSet<CallKey>,
     last: Option<Ended>,
@@ -54,6 +57,8 @@ pub(super) struct Waiting {
     pub(super) confirmations: Vec<(ToolCallBlock, Option<String>)>,
     /// Calls whose results come from outside.
     pub(super) results: Vec<ToolCallBlock>,
+    /// Until when a permission can be given, where that is limited.
+    pub(super) expires_at: Option<Timestamp>,
 }
 
 impl Reading {
@@ -61,8 +66,14 @@ impl Reading {
     pub(super) async fn begin(session: &Session, sight: &mut Sight, shows_past: bool) -> Result<Self> {
         let mut reader = session.join(Start::Snapshot)?;
         let Frame::Snapshot(snapshot) = reader.next().await? else { bail!("the session cannot be read") };
-        let mut reading =
-            Self { reader, fold: Fold::new(), reasons: HashMap::new(), answered: HashSet::new(), last: None };
+        let mut reading = Self {
+            reader,
+            fold: Fold::new(),
+            reasons: HashMap::new(),
+            expiries: HashMap::new(),
+            answered: HashSet::new(),
+            last: None,
+        };
         reading.take_snapshot(&snapshot, sight, shows_past)?;
         Ok(reading)
     }
@@ -107,6 +118,7 @@ impl Reading {
             self.end(&message);
             self.answered.retain(|(reply_id, _)| reply_id != message.id());
             self.reasons.retain(|(reply_id, _), _| reply_id != message.id());
+            self.expiries.remove(message.id());
         }
         Ok(())
     }
@@ -121,6 +133,11 @@ impl Reading {
                     self.answered.remove(&key(&call.id));
                     self.reasons.extend(reason.clone().map(|reason| (key(&call.id), reason)));
                 }
+            }
+            EventKind::Custom(signal) if signal.own_name() == Some(CustomName::Waiting) => {
+                let said = |key: &str| signal.value.get(key).and_then(Json::to_text);
+                let expires_at = said("expires_at").and_then(|time| parse_time(&time));
+                self.expiries.extend(said("reply_id").zip(expires_at));
             }
             EventKind::UserConfirmResult(answer) => {
                 self.answered.extend(answer.confirm_results.iter().map(|result| key(&result.tool_call.id)));
@@ -179,6 +196,7 @@ impl Reading {
             helper: message.parent().map(|_| message.name().to_owned()),
             confirmations: Vec::new(),
             results: Vec::new(),
+            expires_at: self.expiries.get(message.id()).copied(),
         };
         let mut has_calls = false;
         for call in calls {

@@ -19,7 +19,7 @@ pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, 
     let mut message = message;
     let (mut is_stopping, mut answered) = (false, None);
     loop {
-        sight.draw()?;
+        sight.draw(None)?;
         match reading.standing() {
             Standing::Idle => {
                 answered = reading.take_ended().or(answered);
@@ -34,8 +34,9 @@ pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, 
                 let verdict = if allow { "allowed" } else { "denied; --allow would allow it" };
                 for waiting in &waiting {
                     let who = waiting.helper.as_ref().map(|helper| format!("{helper}: ")).unwrap_or_default();
-                    for (call, _) in &waiting.confirmations {
-                        sight.note(&format!("{who}{} asks to run: {verdict}", call.name));
+                    for (call, reason) in &waiting.confirmations {
+                        let why = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+                        sight.note(&format!("{who}{} asks to run{why}: {verdict}", call.name));
                     }
                     chat.host.append(key, &answers::unasked(waiting, allow)).await?;
                 }

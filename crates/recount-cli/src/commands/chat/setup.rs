@@ -14,6 +14,7 @@ use recount_message::{Json, Object};
 
 use super::ChatArgs;
 use super::sessions::Place;
+use crate::commands::config::in_file;
 use crate::commands::model_of_variable;
 
 /// What is known about a session has the model under this name, if the user has chosen one.
@@ -42,7 +43,7 @@ pub(super) fn agents(args: &ChatArgs) -> Result<Agents> {
         }
         None => (AgentsConfig::default(), Path::new(".")),
     };
-    Ok(Agents::new(config, base, environment)?)
+    Agents::new(config, base, environment).map_err(|error| in_file(error, args.config.as_deref()))
 }
 
 /// Sees to it that an agent can be asked.
@@ -110,7 +111,7 @@ impl Chat {
             session.describe(&about).await?;
             (session, agent)
         };
-        let agents = Arc::new(agents);
+        let agents = Arc::new(agents.keep_aside_in(place.directory.join("aside")));
         let source: Arc<dyn AgentSource> = agents.clone();
         let host = Host::start(log.clone(), source, HostOptions::default()).await?;
         let chat = Self { host, agents, agent, session, log, place };

@@ -25,7 +25,8 @@ pub(super) enum Sight {
 
 impl Sight {
     pub(super) fn terminal(paint: Paint) -> Self {
-        Self::Terminal { view: Box::new(ReplyView::new(paint)), screen: Screen::new(io::stdout()) }
+        let view = ReplyView::new(paint, size().columns);
+        Self::Terminal { view: Box::new(view), screen: Screen::new(io::stdout()) }
     }
 
     pub(super) fn plain() -> Self {
@@ -60,13 +61,16 @@ impl Sight {
         }
     }
 
-    /// Shows what was taken.
-    pub(super) fn draw(&mut self) -> Result<()> {
+    /// Shows what was taken. On a terminal, `meanwhile` stands where nothing else is changing.
+    pub(super) fn draw(&mut self, meanwhile: Option<String>) -> Result<()> {
         match self {
             Self::Terminal { view, screen } => {
-                let (columns, rows) = size();
-                let (done, live) = view.lines(columns);
-                screen.draw(done, live, rows).context(CANNOT)
+                let size = size();
+                let (done, mut live) = view.lines(size.columns);
+                if live.is_empty() {
+                    live.extend(meanwhile);
+                }
+                screen.draw(done, live, size).context(CANNOT)
             }
             Self::Plain { .. } | Self::Json => io::stdout().flush().context(CANNOT),
         }
@@ -76,11 +80,11 @@ impl Sight {
     pub(super) fn settle(&mut self) -> Result<()> {
         match self {
             Self::Terminal { view, screen } => {
-                let (columns, rows) = size();
-                let (mut done, live) = view.lines(columns);
+                let size = size();
+                let (mut done, live) = view.lines(size.columns);
                 done.extend(live);
                 done.extend(view.begin().then(String::new));
-                screen.draw(done, Vec::new(), rows).context(CANNOT)
+                screen.draw(done, Vec::new(), size).context(CANNOT)
             }
             Self::Plain { at_line_start, .. } => {
                 let mut out = io::stdout().lock();

@@ -15,7 +15,7 @@ pub(super) use gather::Gathered;
 
 use super::transport::BoxFuture;
 use crate::format::MediaRef;
-use web::Web;
+use web::{Reach, Redirects, Web};
 
 /// Brings the bytes of a file or URL that stands in a message.
 ///
@@ -94,7 +94,7 @@ impl MediaFetcher {
             directories: Vec::new(),
             max_bytes: 20 << 20,
             timeout: Duration::from_secs(30),
-            web: Web::new(web::Reach::PublicInternet),
+            web: Web::new(Reach::PublicInternet, Redirects::Anywhere),
         }
     }
 
@@ -108,7 +108,14 @@ impl MediaFetcher {
     /// Addresses of this machine and of private networks may be fetched from. Only where no message comes from a stranger.
     #[must_use]
     pub fn allow_private_networks(mut self) -> Self {
-        self.web = Web::new(web::Reach::Everywhere);
+        self.web = Web::new(Reach::Everywhere, self.web.redirects);
+        self
+    }
+
+    /// A redirect to another host is not followed, and told. For those who were allowed this host and no other.
+    #[must_use]
+    pub fn stay_on_host(mut self) -> Self {
+        self.web = Web::new(self.web.reach, Redirects::SameHost);
         self
     }
 
@@ -166,6 +173,8 @@ pub enum MediaErrorKind {
     Forbidden,
     /// It is not there.
     Missing,
+    /// It is at another host, and only this one is asked.
+    Redirected,
     /// It is too large.
     TooLarge,
     /// It took too long.

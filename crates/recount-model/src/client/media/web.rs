@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::LOCATION;
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, StatusCode, Url};
+use reqwest::{Client, Response, StatusCode, Url};
 
 use super::addresses::is_public;
 use super::{Failure, MediaErrorKind};
@@ -32,16 +33,24 @@ impl Reach {
 /// How many redirects are followed.
 const REDIRECTS: usize = 5;
 
+/// Which redirects are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Redirects {
+    Anywhere,
+    SameHost,
+}
+
 /// A client that looks at each address before it connects.
 #[derive(Debug)]
 pub(super) struct Web {
-    reach: Reach,
+    pub(super) reach: Reach,
+    pub(super) redirects: Redirects,
     client: OnceLock<Result<Client, Failure>>,
 }
 
 impl Web {
-    pub(super) fn new(reach: Reach) -> Self {
-        Self { reach, client: OnceLock::new() }
+    pub(super) fn new(reach: Reach, redirects: Redirects) -> Self {
+        Self { reach, redirects, client: OnceLock::new() }
     }
 
     pub(super) async fn fetch(&self, url: &str, max_bytes: usize) -> Result<Bytes, Failure> {
@@ -52,6 +61,7 @@ impl Web {
         let mut response = client.get(url).send().await.map_err(|error| failure(&error))?;
         match response.status() {
             status if status.is_success() => {}
+            status if status.is_redirection() => return Err(leads_elsewhere(&response)),
             StatusCode::NOT_FOUND | StatusCode::GONE => {
                 return Err(Failure::new(MediaErrorKind::Missing, response.status().to_string()));
             }
@@ -68,25 +78,45 @@ impl Web {
     }
 
     fn make_client(&self) -> Result<Client, Failure> {
-        let reach = self.reach;
+        let (reach, redirects) = (self.reach, self.redirects);
         builder()
             // A proxy would look the names up by itself, where nobody checks what it finds.
             .no_proxy()
             .dns_resolver(Arc::new(CheckedNames { reach }))
-            .redirect(Policy::custom(move |attempt| follow(attempt, reach)))
+            .redirect(Policy::custom(move |attempt| follow(attempt, reach, redirects)))
             .build()
             .map_err(|error| failure(&error))
     }
 }
 
-fn follow(attempt: Attempt<'_>, reach: Reach) -> reqwest::redirect::Action {
+fn follow(attempt: Attempt<'_>, reach: Reach, redirects: Redirects) -> reqwest::redirect::Action {
     if attempt.previous().len() > REDIRECTS {
         return attempt.error(Refused("too many redirects"));
     }
-    match check(attempt.url(), reach) {
-        Ok(()) => attempt.follow(),
-        Err(refused) => attempt.error(refused),
+    if let Err(refused) = check(attempt.url(), reach) {
+        return attempt.error(refused);
     }
+    let from = attempt.previous().last().and_then(Url::host_str).unwrap_or_default();
+    match redirects {
+        Redirects::SameHost if bare(from) != bare(attempt.url().host_str().unwrap_or_default()) => attempt.stop(),
+        Redirects::SameHost | Redirects::Anywhere => attempt.follow(),
+    }
+}
+
+/// Sites move between these two names of one host.
+fn bare(host: &str) -> &str {
+    host.strip_prefix("www.").unwrap_or(host)
+}
+
+/// A redirect that is not followed.
+fn leads_elsewhere(response: &Response) -> Failure {
+    let place = response.headers().get(LOCATION).and_then(|place| place.to_str().ok());
+    let url = place.and_then(|place| response.url().join(place).ok());
+    let reason = match url {
+        Some(url) => format!("it leads to another host: {url}"),
+        None => response.status().to_string(),
+    };
+    Failure::new(MediaErrorKind::Redirected, reason)
 }
 
 /// What may not be fetched.

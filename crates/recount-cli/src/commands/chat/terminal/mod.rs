@@ -10,7 +10,7 @@ mod told;
 mod wrap;
 
 pub(super) use paint::{BAD, BOLD, CAREFUL, DIMMED, PLAIN, Paint};
-pub(super) use reply::{ReplyView, tokens};
+pub(super) use reply::{ReplyView, described, tokens};
 pub(super) use screen::Screen;
-pub(super) use size::{Quiet, size};
+pub(super) use size::{Quiet, forget_typed, size};
 pub(super) use told::{listed, told};

@@ -2,6 +2,11 @@
 
 use std::io::{self, Write};
 
+use anstream::adapter::strip_str;
+
+use super::size::Size;
+use super::wrap::width_of;
+
 /// Lines that are done, and below them lines that may still change. What has not changed is not written again, so that
 /// nothing flickers.
 #[derive(Debug)]
@@ -15,12 +20,12 @@ impl<W: Write> Screen<W> {
         Self { out, live: Vec::new() }
     }
 
-    /// Replaces what was changing by lines that are done and lines that may still change, on so many rows.
-    pub(in super::super) fn draw(&mut self, done: Vec<String>, live: Vec<String>, rows: usize) -> io::Result<()> {
+    /// Replaces what was changing by lines that are done and lines that may still change, on a terminal of a size.
+    pub(in super::super) fn draw(&mut self, done: Vec<String>, live: Vec<String>, size: Size) -> io::Result<()> {
         let length = done.len();
         let mut lines = done;
         lines.extend(live);
-        let text = self.change(&lines, rows);
+        let text = if self.is_broken(size) { self.anew(&lines, size) } else { self.change(&lines, size.rows) };
         let is_done = lines.len() == length;
         self.live = lines.split_off(length);
         if text.is_empty() && !(is_done && length > 0) {
@@ -31,6 +36,19 @@ impl<W: Write> Screen<W> {
             self.out.write_all(b"\n")?;
         }
         self.out.flush()
+    }
+
+    /// Whether the terminal has become so narrow that it has broken lines which were whole.
+    fn is_broken(&self, size: Size) -> bool {
+        self.live.iter().any(|line| height(line, size.columns) > 1)
+    }
+
+    /// Writes over all that was changing, wherever that stands now.
+    fn anew(&self, lines: &[String], size: Size) -> String {
+        let height: usize = self.live.iter().map(|line| height(line, size.columns)).sum();
+        let up = height.saturating_sub(1).min(size.rows.saturating_sub(1));
+        let above = if up > 0 { format!("\x1b[{up}A") } else { String::new() };
+        format!("{above}\r\x1b[J{}", lines.join("\n"))
     }
 
     /// What has to be written so that the terminal shows these lines in place of those that were changing.
@@ -85,6 +103,11 @@ impl<W: Write> Screen<W> {
     }
 }
 
+/// How many rows a line takes that was written when there were more columns.
+fn height(line: &str, columns: usize) -> usize {
+    width_of(&strip_str(line).to_string()).div_ceil(columns.max(1)).max(1)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -99,7 +122,7 @@ mod tests {
         let mut screen = Screen::new(Vec::new());
         let mut written = Vec::new();
         for (done, live) in steps {
-            screen.draw(lines(done), lines(live), rows).unwrap();
+            screen.draw(lines(done), lines(live), Size { columns: 80, rows }).unwrap();
             written.push(String::from_utf8(std::mem::take(&mut screen.out)).unwrap());
         }
         written
@@ -127,5 +150,18 @@ mod tests {
     #[test]
     fn what_has_scrolled_away_is_left_alone() {
         assert_eq!(drawn(3, &[("", "a\nb\nc\nd"), ("", "x\ny\nz\nw")])[1], "\x1b[1A\rz\x1b[K\nw\x1b[K");
+    }
+
+    #[test]
+    fn what_a_narrower_terminal_has_broken_is_written_over() {
+        let mut screen = Screen::new(Vec::new());
+        let mut draw = |live: &str, columns| {
+            screen.draw(Vec::new(), lines(live), Size { columns, rows: 24 }).unwrap();
+            String::from_utf8(std::mem::take(&mut screen.out)).unwrap()
+        };
+        draw("\x1b[1mone two\x1b[0m three\nfour", 20);
+        // The first line takes two rows by now, so it begins two above.
+        assert_eq!(draw("one two\nthree\nfour", 8), "\x1b[2A\r\x1b[Jone two\nthree\nfour");
+        assert_eq!(draw("one two\nthree\nfour!", 8), "!");
     }
 }

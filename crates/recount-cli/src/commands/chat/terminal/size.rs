@@ -2,16 +2,32 @@
 
 use std::io;
 
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetwinsize, tcsetattr,
+};
 
-/// How many columns and rows there are.
-pub(in super::super) fn size() -> (usize, usize) {
-    let known = tcgetwinsize(io::stdout()).ok().map(|size| (usize::from(size.ws_col), usize::from(size.ws_row)));
-    known.filter(|(columns, rows)| *columns > 1 && *rows > 1).unwrap_or((80, 24))
+/// How much a terminal shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) struct Size {
+    pub(in super::super) columns: usize,
+    pub(in super::super) rows: usize,
 }
 
-/// As long as this lives, what is typed is not shown: it would stand in the middle of a reply. It is not lost either, and
-/// Ctrl-C works.
+/// How large the terminal is.
+pub(in super::super) fn size() -> Size {
+    let known = tcgetwinsize(io::stdout()).ok();
+    let known = known.map(|size| Size { columns: usize::from(size.ws_col), rows: usize::from(size.ws_row) });
+    known.filter(|size| size.columns > 1 && size.rows > 1).unwrap_or(Size { columns: 80, rows: 24 })
+}
+
+/// Forgets what was typed and not read yet: it was not meant for what comes next.
+pub(in super::super) fn forget_typed() {
+    // Where that cannot be done, nobody has typed.
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+}
+
+/// As long as this lives, what is typed is not shown: it would stand in the middle of a reply. It is not lost either, but
+/// stands where the next message is written, and Ctrl-C works.
 pub(in super::super) struct Quiet {
     before: Option<Termios>,
 }

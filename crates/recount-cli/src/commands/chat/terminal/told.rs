@@ -35,5 +35,5 @@ pub(in super::super) fn listed(entries: &[(&str, &str)], paint: Paint) -> String
 
 fn columns() -> usize {
     // A full line would put the cursor where terminals differ.
-    size().0.saturating_sub(1)
+    size().columns.saturating_sub(1)
 }

@@ -1,6 +1,6 @@
 //! The blocks of a reply, piece by piece.
 
-use recount_message::{CustomName, HintBlock, Json, Object, ToolResultState};
+use recount_message::{CustomName, HintBlock, Json, MediaBlock, Object, Payload, ToolResultState};
 
 use super::super::paint::{CALL, CAREFUL, DIMMED, PLAIN};
 use super::super::prose::{MarkdownText, Thought};
@@ -95,12 +95,31 @@ impl ReplyView {
     }
 
     pub(super) fn result_text(&mut self, id: &str, delta: &str) {
-        if self.helped.contains(id) {
-            return;
-        }
         let form = self.form();
-        let Some(output) = self.results.iter_mut().find(|output| output.call_id == id) else { return };
-        self.done.extend(output.push(delta, form));
+        let lines = self.shown_result(id).map(|output| output.push(delta, form));
+        self.done.extend(lines.into_iter().flatten());
+    }
+
+    pub(super) fn result_data(&mut self, id: &str, described: &str) {
+        let form = self.form();
+        let lines = self.shown_result(id).map(|output| output.push_line(&format!("[{described}]"), form));
+        self.done.extend(lines.into_iter().flatten());
+    }
+
+    pub(super) fn result_payload(&mut self, id: &str, payload: &Payload) {
+        let Payload::Blocks(blocks) = payload else { return self.result_text(id, &text_of(payload)) };
+        for block in blocks {
+            match block {
+                MediaBlock::Text(block) => self.result_text(id, &block.text),
+                MediaBlock::Data(block) => self.result_data(id, &Data::of(block).described()),
+                _ => {}
+            }
+        }
+    }
+
+    /// The result of a call, unless what it says was shown by the agent that has worked on it.
+    fn shown_result(&mut self, id: &str) -> Option<&mut Output> {
+        self.results.iter_mut().find(|output| output.call_id == id && !self.helped.contains(id))
     }
 
     pub(super) fn end_result(&mut self, id: &str, state: ToolResultState) {

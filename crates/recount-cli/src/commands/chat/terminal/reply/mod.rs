@@ -14,7 +14,7 @@ use super::paint::{BAD, BOLD, CAREFUL, DIMMED, Paint};
 use super::prose::{MarkdownText, Thought};
 use super::wrap::{Margin, Span, cut, wrap};
 use crate::visible::{visible, visible_line};
-use data::{Data, decoded_length, text_of};
+use data::{Data, decoded_length};
 use nested::Nested;
 use output::Output;
 
@@ -57,10 +57,11 @@ struct Call {
 }
 
 impl ReplyView {
-    pub(in super::super) fn new(paint: Paint) -> Self {
+    /// For a terminal of so many columns.
+    pub(in super::super) fn new(paint: Paint, columns: usize) -> Self {
         Self {
             paint,
-            width: 80,
+            width: width_in(columns),
             done: Vec::new(),
             now: Now::default(),
             calls: Vec::new(),
@@ -74,8 +75,7 @@ impl ReplyView {
 
     /// The lines that are done since the last time, and those that may still change, on a terminal of a width.
     pub(in super::super) fn lines(&mut self, columns: usize) -> (Vec<String>, Vec<String>) {
-        // A full line would put the cursor where terminals differ.
-        let done = self.take_done(columns.saturating_sub(1));
+        let done = self.take_done(width_in(columns));
         (done, self.live())
     }
 
@@ -145,10 +145,7 @@ impl ReplyView {
             EventKind::ToolCallEnd(call) => self.end_call(&call.tool_call_id),
             EventKind::ToolResultStart(result) => self.begin_result(&result.tool_call_id, &result.tool_call_name),
             EventKind::ToolResultTextDelta(text) => self.result_text(&text.tool_call_id, &text.delta),
-            EventKind::ToolResultDataDelta(data) => {
-                let line = format!("[{}]\n", data.media_type);
-                self.result_text(&data.tool_call_id, &line);
-            }
+            EventKind::ToolResultDataDelta(data) => self.result_data(&data.tool_call_id, &data.media_type),
             EventKind::ToolResultEnd(end) => self.end_result(&end.tool_call_id, end.state),
             EventKind::HintBlock(hint) => {
                 let mut block = HintBlock::new(hint.hint.clone());
@@ -212,7 +209,7 @@ impl ReplyView {
             }
             ContentBlock::ToolResult(result) => {
                 self.begin_result(&result.id, &result.name);
-                self.result_text(&result.id, &text_of(&result.output));
+                self.result_payload(&result.id, &result.output);
                 if is_done {
                     self.end_result(&result.id, result.state);
                 }
@@ -288,6 +285,16 @@ impl ReplyView {
             self.done.push(String::new());
         }
     }
+}
+
+/// How wide text may be: a full line would put the cursor where terminals differ.
+fn width_in(columns: usize) -> usize {
+    columns.saturating_sub(1).max(NARROWEST)
+}
+
+/// What stands for an image, a sound or a file.
+pub(in super::super) fn described(data: &DataBlock) -> String {
+    Data::of(data).described()
 }
 
 /// How many tokens it took.

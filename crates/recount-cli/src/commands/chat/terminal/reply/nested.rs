@@ -90,7 +90,8 @@ impl ReplyView {
         self.helped.insert(call_id);
         let name = visible_line(name).into_owned();
         self.show(self.paint.on(DIMMED, &format!("↳ {name} begins")));
-        self.nested.push(Nested { reply_id: reply_id.to_owned(), name, view: Self::new(self.paint) });
+        let view = Self::new(self.paint, self.width);
+        self.nested.push(Nested { reply_id: reply_id.to_owned(), name, view });
     }
 
     fn end_nested(&mut self, at: usize) {
@@ -148,7 +149,7 @@ mod tests {
         lead.text("Found.");
         lead.end(ReplyEnd::completed());
 
-        let mut view = ReplyView::new(Paint { has_color: false });
+        let mut view = ReplyView::new(Paint { has_color: false }, 31);
         let mut shown = Vec::new();
         for event in events.borrow().iter() {
             view.event(event);

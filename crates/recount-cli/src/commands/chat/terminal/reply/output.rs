@@ -34,6 +34,12 @@ impl Output {
         Self { call_id: call_id.to_owned(), name, pending: String::new(), lines: 0, hidden: 0 }
     }
 
+    /// Takes something that stands on a line of its own.
+    pub(super) fn push_line(&mut self, line: &str, form: Form) -> Vec<String> {
+        let before = if self.pending.is_empty() { "" } else { "\n" };
+        self.push(&format!("{before}{line}\n"), form)
+    }
+
     /// Takes more, and gives the lines that are complete by it.
     pub(super) fn push(&mut self, delta: &str, form: Form) -> Vec<String> {
         self.pending.push_str(delta);
@@ -68,25 +74,33 @@ impl Output {
 
     /// What is shown of the line that is not complete.
     pub(super) fn live(&self, form: Form) -> Vec<String> {
-        if self.hidden > 0 || (self.lines >= SHOWN_LINES && !self.pending.is_empty()) {
+        let room = SHOWN_LINES.saturating_sub(self.lines);
+        if self.hidden > 0 || (room == 0 && !self.pending.is_empty()) {
             return vec![self.more(form.paint)];
         }
-        if self.pending.is_empty() { Vec::new() } else { self.wrapped(&self.pending, form) }
+        if self.pending.is_empty() {
+            Vec::new()
+        } else {
+            self.wrapped(&self.pending, form).into_iter().take(room).collect()
+        }
     }
 
+    /// A line that is complete. One that is broken into several counts as these, and may be hidden in part.
     fn line(&mut self, line: &str, form: Form) -> Vec<String> {
-        if self.lines >= SHOWN_LINES {
-            self.hidden += 1;
-            return Vec::new();
-        }
-        self.lines += 1;
-        self.wrapped(line, form)
+        let mut lines = self.wrapped(line, form);
+        let room = SHOWN_LINES.saturating_sub(self.lines);
+        self.hidden += usize::from(lines.len() > room);
+        lines.truncate(room);
+        self.lines += lines.len();
+        lines
     }
 
     fn wrapped(&self, line: &str, form: Form) -> Vec<String> {
         let edge = if form.has_others { format!("  │ {}: ", self.name) } else { "  │ ".to_owned() };
         let margin = Margin { style: DIMMED, ..Margin::new(&edge, "  │ ") };
-        wrap(&[Span::new(PLAIN, visible(line.trim_end_matches('\r')))], form.width, margin, form.paint)
+        // What was written over before the line was complete is not shown: it was progress.
+        let shown = line.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default();
+        wrap(&[Span::new(PLAIN, visible(shown))], form.width, margin, form.paint)
     }
 
     fn more(&self, paint: Paint) -> String {
