@@ -35,7 +35,7 @@ CHAOS_ROUNDS ?= 200
 CHAOS_DISCONNECTS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint rust-test binaries client-test web web-test screenshots conformance python-conformance java-conformance \
+.PHONY: help run test peers lint rust-test binaries client-test web web-test screenshots conformance python-conformance java-conformance \
 	openapi-conformance front-end-conformance conformance-record bench bench-server bench-server-test fuzz soak chaos clean
 
 help: ## List the commands
@@ -47,8 +47,17 @@ run: ## Start the service, with an agent that answers
 	@cargo build --quiet --package recount-cli
 	@cargo run --quiet --package recount-cli -- serve
 
-# The page is built first: the service has it in it, and would be compiled again.
-test: lint web rust-test bench-server-test client-test web-test conformance ## Everything that must hold: lints, tests, and the live peers
+# What comes over the network comes while the compiler is at work. The page is built before the tests: the service has it in it,
+# and would be compiled again.
+test: ## Everything that must hold: lints, tests, and the live peers
+	@mkdir -p target
+	@$(MAKE) --no-print-directory peers > target/peers.log 2>&1 & peers=$$!; \
+	$(MAKE) --no-print-directory lint web rust-test || { kill $$peers; exit 1; }; \
+	wait $$peers || { cat target/peers.log; exit 1; }
+	@$(MAKE) --no-print-directory bench-server-test client-test web-test conformance
+
+peers: $(VENV)/installed .venv-openapi/installed $(FRONT_ENDS)/node_modules/installed $(CHROMIUM) $(JAVA) ## Install what the tests run beside
+	conformance/java/ask build
 
 lint: ## Formatting, lints, documentation
 	cargo fmt --all --check
