@@ -37,9 +37,10 @@ export function newMessages(): Messages {
 
     begin(cursor, { messages, open, before, places }) {
       const replies = messages.map((message) => ({ message, call_floor: null as number | null }));
+      const placeOf = (id: string) => places?.[id] ?? replies.length;
       // Each is at its place when those before it are at theirs.
-      const inOrder = Object.entries(places).sort(([, place], [, other]) => place - other);
-      for (const [id, place] of inOrder) replies.splice(place, 0, open[id]!);
+      const inOrder = Object.keys(open).sort((id, other) => placeOf(id) - placeOf(other));
+      for (const id of inOrder) replies.splice(placeOf(id), 0, open[id]!);
       all.cursor = cursor;
       all.before = before;
       fold = Fold.resume({ version: 1, cursor: "0", replies });
