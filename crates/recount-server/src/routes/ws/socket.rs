@@ -219,7 +219,7 @@ impl Drop for Subscriptions {
 /// Tells of a session until it is gone.
 async fn follow(app: &App, key: SessionKey, wanted: &Wanted, down: &Down) -> Result<(), Problem> {
     let session = app.existing(key).await?;
-    let mut follow = Follow::begin(app.feeds(), session, wanted.style, wanted.from).await?;
+    let mut follow = Follow::begin(app.feeds(), session, wanted.style.clone(), wanted.from).await?;
     loop {
         match follow.next().await {
             Ok(Next::Frames(slice)) => {
