@@ -11,7 +11,7 @@ use recount_bench::log::LongSession;
 use recount_bench::report::{Limit, Target, write_targets};
 use recount_bench::server::appends::Batches;
 use recount_bench::server::fanout::{Crowd, Script};
-use recount_bench::server::idle::kib_per_reader;
+use recount_bench::server::idle::{kib_per_reader, start};
 use recount_bench::server::joins::joins;
 use recount_bench::server::process::{Kind, Nginx, Programs, Server, raise_open_file_limit};
 use serde::Serialize;
@@ -26,7 +26,7 @@ struct Options {
     /// Everything in little, and without judging: that it works.
     #[arg(long)]
     small: bool,
-    /// Only what was named: spread, one, idle, appends, joins.
+    /// Only what was named: start, spread, one, idle, appends, joins.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
@@ -65,14 +65,26 @@ const SMALL: Size =
 /// How many events a batch has.
 const BATCH: usize = 100;
 
-/// What was measured. The first five are what others read.
-#[derive(Debug, Default, Serialize)]
+/// What was measured, for programs: the last line.
+#[derive(Debug, Serialize)]
+struct Outcome {
+    append_share: Option<f64>,
+    p99_ms: Option<f64>,
+    nchan_p99_ms: Option<f64>,
+    kib_per_reader: Option<f64>,
+    join_ms: Option<f64>,
+}
+
+/// Everything that was measured.
+#[derive(Debug, Default)]
 struct Figures {
     append_share: Option<f64>,
     p99_ms: Option<f64>,
     nchan_p99_ms: Option<f64>,
     kib_per_reader: Option<f64>,
     join_ms: Option<f64>,
+    start_ms: Option<f64>,
+    idle_mib: Option<f64>,
     p50_ms: Option<f64>,
     nchan_p50_ms: Option<f64>,
     one_session_p50_ms: Option<f64>,
@@ -130,6 +142,9 @@ fn run(options: &Options) -> anyhow::Result<bool> {
         progress("Nchan is not installed, so there is nothing beside Recount");
     }
     let is_wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
+    if is_wanted("start") {
+        bench.start(&mut figures)?;
+    }
     if is_wanted("spread") {
         let sessions = bench.size.sessions;
         let [ours, theirs] = bench.fanout(sessions)?;
@@ -160,7 +175,9 @@ fn run(options: &Options) -> anyhow::Result<bool> {
         write_targets(&targets, &mut out)?;
         writeln!(out)?;
     }
-    writeln!(out, "{}", serde_json::to_string(&figures)?)?;
+    let Figures { append_share, p99_ms, nchan_p99_ms, kib_per_reader, join_ms, .. } = figures;
+    let result = Outcome { append_share, p99_ms, nchan_p99_ms, kib_per_reader, join_ms };
+    writeln!(out, "{}", serde_json::to_string(&result)?)?;
     Ok(options.small || !targets.iter().any(Target::is_missed))
 }
 
@@ -188,6 +205,19 @@ struct Bench {
 }
 
 impl Bench {
+    fn start(&self, figures: &mut Figures) -> anyhow::Result<()> {
+        progress("the service is started again and again");
+        let (mut milliseconds, mut mebibytes) = (Vec::new(), Vec::new());
+        for _ in 0..self.size.rounds {
+            let (took, kib) = start(&self.programs)?;
+            milliseconds.push(took.as_secs_f64() * 1e3);
+            mebibytes.push(kib as f64 / 1024.0);
+        }
+        figures.start_ms = Some(median(milliseconds.into_iter()));
+        figures.idle_mib = Some(median(mebibytes.into_iter()));
+        Ok(())
+    }
+
     /// The rounds of Recount and of Nchan. They take turns, so that a slow moment of the machine is nobody's in
     /// particular.
     fn fanout(&self, sessions: usize) -> anyhow::Result<[Option<Vec<Spread>>; 2]> {
@@ -249,9 +279,9 @@ impl Bench {
     fn joins(&self) -> anyhow::Result<Percentiles> {
         let Size { thousands, joins: count, .. } = self.size;
         progress(&format!("a session of {thousands} thousand entries is written"));
-        let directory = tempfile::tempdir()?;
+        let directory = Arc::new(tempfile::tempdir()?);
         self.log.block_on(async { LongSession::write(directory.path(), thousands).await?.close().await })?;
-        let server = self.programs.start_recount_in(directory)?;
+        let server = self.programs.start_recount_in(&directory)?;
         progress(&format!("{count} readers come back to it, one after the other"));
         Ok(Percentiles::of(&self.load.block_on(joins(&server, "long", count))?))
     }
@@ -312,6 +342,9 @@ fn print(figures: &Figures, out: &mut impl Write) -> std::io::Result<()> {
     let (p50, p99) = (figure(figures.join_p50_ms), figure(figures.join_ms));
     writeln!(out, "{:<34} {p50:>12} {p99:>12}", "ms to the first event at a cursor")?;
     writeln!(out)?;
+    writeln!(out, "{:<34} {:>12}", "ms to start", figure(figures.start_ms))?;
+    writeln!(out, "{:<34} {:>12}", "MiB that it has then", figure(figures.idle_mib))?;
+    writeln!(out)?;
     writeln!(out, "the machine's load before: {:.2}", figures.load_before)?;
     writeln!(out)
 }
@@ -339,6 +372,12 @@ fn targets(figures: &Figures) -> Vec<Target> {
             name: "first event at a random cursor of a million entries: ms, p99",
             limit: Limit::AtMost(10.0),
             measured: figures.join_ms,
+        },
+        Target { name: "start after a clean stop: ms", limit: Limit::AtMost(100.0), measured: figures.start_ms },
+        Target {
+            name: "memory of a service that does nothing: MiB",
+            limit: Limit::AtMost(30.0),
+            measured: figures.idle_mib,
         },
     ]
 }

@@ -1,9 +1,10 @@
-//! What a reader takes that hears nothing.
+//! What the service takes that does nothing, and what a reader takes that hears nothing.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::fanout::open_streams;
-use super::process::{Kind, Server};
+use super::process::{Kind, Programs, Server};
 use super::wire::{Client, request};
 
 /// KiB of memory for each of so many readers of idle sessions.
@@ -25,4 +26,19 @@ pub async fn kib_per_reader(server: &Server, sessions: usize, readers: usize) ->
     let after = server.resident_kib()?;
     drop(streams);
     Ok(after.saturating_sub(before) as f64 / readers as f64)
+}
+
+/// How long the service takes to start where one has ended in good order, and how many KiB it has then.
+///
+/// # Errors
+///
+/// When it does not start.
+pub fn start(programs: &Programs) -> anyhow::Result<(Duration, u64)> {
+    let directory = Arc::new(tempfile::tempdir()?);
+    drop(programs.start_recount_in(&directory)?);
+    let began = Instant::now();
+    let server = programs.start_recount_in(&directory)?;
+    let took = began.elapsed();
+    std::thread::sleep(Duration::from_secs(1));
+    Ok((took, server.resident_kib()?))
 }

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -31,7 +32,7 @@ pub struct Server {
     pub address: SocketAddr,
     child: Child,
     /// What it keeps, for as long as it runs.
-    _directory: TempDir,
+    _directory: Arc<TempDir>,
 }
 
 /// The programs that are measured.
@@ -66,7 +67,7 @@ impl Programs {
     ///
     /// When it does not start.
     pub fn start_recount(&self) -> anyhow::Result<Server> {
-        self.start_recount_in(tempfile::tempdir()?)
+        self.start_recount_in(&Arc::new(tempfile::tempdir()?))
     }
 
     /// Starts the service with the data of a directory.
@@ -74,7 +75,7 @@ impl Programs {
     /// # Errors
     ///
     /// When it does not start.
-    pub fn start_recount_in(&self, directory: TempDir) -> anyhow::Result<Server> {
+    pub fn start_recount_in(&self, directory: &Arc<TempDir>) -> anyhow::Result<Server> {
         let mut child = Command::new(std::path::absolute(&self.recount)?)
             .args(["serve", "--listen", "127.0.0.1:0", "--model", "demo", "--data"])
             .arg(directory.path())
@@ -94,7 +95,7 @@ impl Programs {
         }
         let address = told.split("http://").nth(1).and_then(|rest| rest.split_whitespace().next());
         let address = address.context("the service does not say where it is")?.parse()?;
-        Ok(Server { kind: Kind::Recount, address, child, _directory: directory })
+        Ok(Server { kind: Kind::Recount, address, child, _directory: Arc::clone(directory) })
     }
 
     /// Starts Nchan with one worker, if it is installed.
@@ -115,7 +116,7 @@ impl Programs {
             .stdout(Stdio::null())
             .spawn()
             .context("cannot start nginx")?;
-        let mut server = Server { kind: Kind::Nchan, address, child, _directory: directory };
+        let mut server = Server { kind: Kind::Nchan, address, child, _directory: Arc::new(directory) };
         let until = Instant::now() + PATIENCE;
         while TcpStream::connect(address).is_err() {
             let ended = server.child.try_wait()?;

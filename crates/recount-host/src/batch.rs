@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
-use recount_log::{Appended, Error, Events, Refusal};
-use recount_message::{AgentEvent, Event, EventKind};
+use recount_log::storage::OpenedReply;
+use recount_log::{Appended, Error, Events, Ignored, Refusal};
+use recount_message::{AgentEvent, CustomName, Event, EventKind, Json};
 
+use crate::desk::is_input;
 use crate::scan::contains;
 
 /// Events that somebody posts, sorted by who is told.
@@ -12,9 +14,20 @@ use crate::scan::contains;
 pub(crate) struct Batch {
     /// Those that are for the session's own agent.
     pub(crate) hints: Vec<AgentEvent>,
+    /// Those of a reply in which only the session's own agent speaks.
+    pub(crate) strays: Vec<Stray>,
     /// Those that are for the log.
     pub(crate) others: Events,
     pub(crate) places: Places,
+}
+
+/// An event of a reply that is not its sender's.
+#[derive(Debug)]
+pub(crate) struct Stray {
+    /// Where it stood in the batch.
+    pub(crate) place: usize,
+    pub(crate) event: AgentEvent,
+    reply_id: String,
 }
 
 /// Where those for the log stood in the batch.
@@ -26,16 +39,21 @@ pub(crate) enum Places {
 }
 
 impl Batch {
+    /// Events that are all for the log.
+    pub(crate) fn for_log(events: Events) -> Self {
+        Self { hints: Vec::new(), strays: Vec::new(), others: events, places: Places::Same }
+    }
+
     pub(crate) fn may_have_hints(events: &Events) -> bool {
         events.texts().any(|text| contains(text, b"\"HINT_BLOCK\""))
     }
 
-    /// Sorts events. A hint in what an agent elsewhere says, whose open replies are given, is a part of its reply.
-    pub(crate) fn of(events: Events, mut elsewhere: HashSet<String>) -> Self {
-        if !Self::may_have_hints(&events) {
-            return Self { hints: Vec::new(), others: events, places: Places::Same };
-        }
-        let (mut hints, mut others, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    /// Sorts events, where some replies are open. A hint in what an agent elsewhere says is a part of its reply.
+    pub(crate) fn of(events: &Events, open: &[OpenedReply]) -> Self {
+        let ids = |hosted: bool| open.iter().filter(move |reply| reply.hosted == hosted).map(|reply| reply.id.clone());
+        let (hosted, mut elsewhere): (HashSet<String>, HashSet<String>) = (ids(true).collect(), ids(false).collect());
+        let (mut hints, mut strays) = (Vec::new(), Vec::new());
+        let (mut others, mut places) = (Vec::new(), Vec::new());
         for (place, text) in events.texts().enumerate() {
             // What is in there was made from events.
             let Ok(event) = Event::from_slice(text) else { continue };
@@ -44,13 +62,45 @@ impl Batch {
                     hints.push(event.into_owned());
                     continue;
                 }
-                EventKind::ReplyStart(start) => drop(elsewhere.insert(start.reply_id.to_string())),
+                EventKind::ReplyStart(start) if !hosted.contains(&*start.reply_id) => {
+                    elsewhere.insert(start.reply_id.to_string());
+                }
                 _ => {}
             }
-            others.push(event);
-            places.push(place);
+            match said_in(&event).filter(|id| hosted.contains(id)) {
+                Some(reply_id) => strays.push(Stray { place, event: event.into_owned(), reply_id }),
+                None => {
+                    others.push(event);
+                    places.push(place);
+                }
+            }
         }
-        Self { hints, others: Events::of(&others), places: Places::At(places) }
+        Self { hints, strays, others: Events::of(&others), places: Places::At(places) }
+    }
+}
+
+/// The reply that an event is a part of. Inputs are about one, and are anybody's.
+fn said_in(event: &Event<'_>) -> Option<String> {
+    match &event.kind {
+        EventKind::Custom(custom) => match custom.own_name() {
+            Some(CustomName::Block | CustomName::Call) => custom.value.get("reply_id").and_then(Json::to_text),
+            _ => None,
+        },
+        _ if is_input(event) => None,
+        kind => kind.reply_id().map(str::to_owned),
+    }
+}
+
+impl Stray {
+    /// What its sender is told.
+    pub(crate) fn ignored(&self) -> Ignored {
+        Ignored {
+            index: self.place,
+            event_id: self.event.id.to_string(),
+            reason: "hosted",
+            message: format!("only the agent here speaks in the reply {:?}", self.reply_id),
+            is_written: false,
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The host, as programs use it.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Stray};
 use crate::error::{Error, PostError};
 use crate::options::{HostOptions, OnBusy, Posted};
 use crate::run::{self, Command};
@@ -90,7 +89,8 @@ impl Host {
     ///
     /// What a run waits for reaches it through the log. A hint that is not of a reply elsewhere is told to the model before
     /// it is asked the next time, as a part of that reply; an idle session begins one for it. Such a hint is an entry when
-    /// it is told, and kept until then.
+    /// it is told, and kept until then. In a reply of an agent here only that agent speaks: what somebody else says in it is
+    /// not written, and told as ignored (`hosted`).
     ///
     /// # Errors
     ///
@@ -136,8 +136,12 @@ impl Host {
         events: Events,
         states: Vec<StateChange>,
     ) -> Result<Appended, Error> {
-        let elsewhere = if Batch::may_have_hints(&events) { self.open_elsewhere(key).await? } else { HashSet::new() };
-        let Batch { hints, others, places } = Batch::of(events, elsewhere);
+        // Without a run there is no reply of an agent here, and without hints nobody to be told.
+        let batch = match Batch::may_have_hints(&events) || self.shared.has_run(key) {
+            true => Batch::of(&events, &self.open(key).await?),
+            false => Batch::for_log(events),
+        };
+        let Batch { hints, strays, others, places } = batch;
         let session = self.shared.log.session(key.clone());
         let mut total = None;
         if !others.is_empty() || hints.is_empty() || !states.is_empty() {
@@ -150,7 +154,7 @@ impl Host {
             if concerns_run && !self.shared.has_run(key) && self.is_hosting(key).await? {
                 self.shared.send(key, Command::Wake).await;
             }
-            total = Some(appended);
+            total = Some(self.with_strays(key, appended, strays).await?);
         }
         for hint in hints {
             if *self.shared.draining.borrow() {
@@ -168,6 +172,30 @@ impl Host {
             });
         }
         total.ok_or_else(|| recount_log::Error::Closed.into())
+    }
+
+    /// What is told of events that are not their sender's to say: that they are there already, or that nobody heard them.
+    async fn with_strays(
+        &self,
+        key: &SessionKey,
+        mut appended: Appended,
+        strays: Vec<Stray>,
+    ) -> Result<Appended, Error> {
+        if strays.is_empty() {
+            return Ok(appended);
+        }
+        let session = self.shared.log.session(key.clone());
+        // Nothing is ever behind this place, so nothing is written; and known events are known before that is looked at.
+        let nowhere = Cursor { seq: u64::MAX, ..appended.cursor };
+        for stray in strays {
+            match session.append_if(nowhere, [&stray.event]).await {
+                Ok(_) => appended.duplicates += 1,
+                Err(recount_log::Error::Moved { .. }) => appended.ignored.push(stray.ignored()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        appended.ignored.sort_by_key(|ignored| ignored.index);
+        Ok(appended)
     }
 
     async fn hint(&self, key: &SessionKey, hint: AgentEvent) -> Result<Appended, Error> {
@@ -282,11 +310,6 @@ impl Host {
             Ok(view.opened(&key)?)
         });
         Ok(open.await?)
-    }
-
-    /// The replies that agents elsewhere have not ended.
-    async fn open_elsewhere(&self, key: &SessionKey) -> Result<HashSet<String>, Error> {
-        Ok(self.open(key).await?.into_iter().filter(|open| !open.hosted).map(|open| open.id).collect())
     }
 
     async fn is_hosting(&self, key: &SessionKey) -> Result<bool, Error> {

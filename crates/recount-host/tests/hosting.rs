@@ -18,6 +18,8 @@ mod full;
 mod hints;
 #[path = "hosting/killed.rs"]
 mod killed;
+#[path = "hosting/meddling.rs"]
+mod meddling;
 #[path = "hosting/posting.rs"]
 mod posting;
 #[path = "hosting/several.rs"]

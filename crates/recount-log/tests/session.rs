@@ -275,15 +275,22 @@ fn end(reply_id: &str) -> AgentEvent {
 async fn a_snapshot_tells_where_open_replies_stand() {
     let (_log, session) = session("chat").await;
     let places = async || {
-        let snapshot = session.snapshot().await.unwrap().to_json();
-        Object::parse(&snapshot).unwrap().get("places").unwrap().to_string()
+        let snapshot = Object::parse(&session.snapshot().await.unwrap().to_json()).unwrap();
+        snapshot.get("places").map(ToString::to_string).unwrap_or_default()
     };
-    assert_eq!(places().await, "{}");
+    // Nothing is open, or one reply that is the newest of all: there is nothing to tell.
+    assert_eq!(places().await, "");
+    session.append([&message("m0"), &start("0")]).await.unwrap();
+    assert_eq!(places().await, "");
+    session.append([&message("m1")]).await.unwrap();
+    assert_eq!(places().await, r#"{"0":1}"#);
+    session.append([&end("0")]).await.unwrap();
+    assert_eq!(places().await, "");
     // The ids are such that objects of JavaScript would have them in another order.
-    session.append([&start("9"), &message("m1"), &start("3"), &start("7"), &message("m2")]).await.unwrap();
-    assert_eq!(places().await, r#"{"9":0,"3":2,"7":3}"#);
-    session.append([&end("3"), &message("m3"), &start("1")]).await.unwrap();
-    assert_eq!(places().await, r#"{"9":0,"7":3,"1":6}"#);
+    session.append([&start("9"), &message("m2"), &start("3"), &start("7"), &message("m3")]).await.unwrap();
+    assert_eq!(places().await, r#"{"9":3,"3":5,"7":6}"#);
+    session.append([&end("3"), &message("m4"), &start("1")]).await.unwrap();
+    assert_eq!(places().await, r#"{"9":3,"7":6,"1":9}"#);
     // Those that began before all messages that are shown come first.
     let more: Vec<AgentEvent> = (0..SNAPSHOT_MESSAGES).map(|number| message(&format!("more-{number}"))).collect();
     session.append(&more).await.unwrap();

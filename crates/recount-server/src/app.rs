@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use recount_log::{Error, Log, Session, SessionKey};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::fanout::Feeds;
@@ -30,6 +30,7 @@ struct Shared {
     tickets: Tickets,
     hosts: Vec<String>,
     limits: Limits,
+    bodies: Arc<Semaphore>,
     rates: Rates,
     feeds: Arc<Feeds>,
     news: Arc<News>,
@@ -62,6 +63,7 @@ impl App {
             tokens,
             tickets: Tickets::default(),
             hosts: hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
+            bodies: limits.room_for_bodies(),
             limits,
             rates: Rates::default(),
             feeds,
@@ -97,6 +99,11 @@ impl App {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.0.limits
+    }
+
+    /// The room that bodies share.
+    pub(crate) fn bodies(&self) -> &Arc<Semaphore> {
+        &self.0.bodies
     }
 
     pub(crate) fn rates(&self) -> &Rates {

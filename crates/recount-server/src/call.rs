@@ -1,6 +1,6 @@
 //! A request, as the routes see it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -11,6 +11,7 @@ use http::{HeaderMap, StatusCode, header};
 use http_body_util::BodyExt as _;
 use recount_log::{Session, SessionKey};
 use recount_message::Object;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::app::App;
 use crate::guard::Caller;
@@ -27,7 +28,12 @@ pub(crate) struct Call {
     pub(crate) parts: Parts,
     /// Only who has all of the call reads it.
     body: Mutex<Body>,
+    /// The room that its body takes.
+    room: Option<OwnedSemaphorePermit>,
 }
+
+/// A body up to this size needs no room of its own, so that messages and answers go through whatever else is uploaded.
+const SMALL: usize = 64 * 1024;
 
 impl FromRequest<App> for Call {
     type Rejection = Problem;
@@ -43,7 +49,7 @@ impl FromRequest<App> for Call {
         let caller = caller.ok_or_else(|| Problem::forbidden("the request was not let in"))?;
         let params = Params::of(&parts.uri);
         params.check(&parts.method, parts.uri.path())?;
-        Ok(Self { app: app.clone(), caller, params, path, parts, body: Mutex::new(body) })
+        Ok(Self { app: app.clone(), caller, params, path, parts, body: Mutex::new(body), room: None })
     }
 }
 
@@ -114,14 +120,21 @@ impl Call {
         }
         let mebibytes = announced.unwrap_or(0) / (1024 * 1024);
         let time = self.app.limits().body_time + Duration::from_secs(mebibytes as u64);
+        let (bodies, room) = (self.app.bodies(), &mut self.room);
         let body = self.body.get_mut().unwrap_or_else(PoisonError::into_inner);
         let read = async {
             let mut whole = BytesMut::new();
             while let Some(frame) = body.frame().await {
                 let frame = frame.map_err(|_| Problem::bad("the body has broken off"))?;
                 let Ok(data) = frame.into_data() else { continue };
-                if whole.len() + data.len() > limit {
+                let length = whole.len() + data.len();
+                if length > limit {
                     return Err(too_large());
+                }
+                if length > SMALL && room.is_none() {
+                    // All of it at once: two who have half of what they need would wait for each other.
+                    let wanted = u32::try_from(announced.unwrap_or(limit)).unwrap_or(u32::MAX);
+                    *room = Arc::clone(bodies).acquire_many_owned(wanted).await.ok();
                 }
                 whole.extend_from_slice(&data);
             }

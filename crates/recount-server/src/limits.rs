@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, getrlimit, setrlimit};
+use tokio::sync::Semaphore;
 
 /// How much anybody may ask for.
 ///
@@ -38,6 +39,8 @@ pub struct Limits {
 
 /// What the log and the agents need.
 const FILES_OF_OUR_OWN: u64 = 256;
+/// All bodies together may take as much memory as so many of the largest.
+const LARGE_BODIES: usize = 8;
 const MIB: usize = 1024 * 1024;
 
 impl Default for Limits {
@@ -60,6 +63,11 @@ impl Limits {
     pub fn connections(&self) -> usize {
         let for_connections = raised_open_file_limit().saturating_sub(FILES_OF_OUR_OWN);
         self.connections.unwrap_or_else(|| usize::try_from(for_connections).unwrap_or(usize::MAX).max(16))
+    }
+
+    /// The memory that the bodies of requests share. Who finds none left is not read from until there is some.
+    pub(crate) fn room_for_bodies(&self) -> Arc<Semaphore> {
+        Arc::new(Semaphore::new(self.body.saturating_mul(LARGE_BODIES).min(Semaphore::MAX_PERMITS)))
     }
 }
 

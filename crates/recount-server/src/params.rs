@@ -3,7 +3,7 @@
 use http::{Method, Uri};
 use recount_dialect::{Dialect, Target};
 
-use crate::fanout::{Framing, Style};
+use crate::fanout::{Framing, LONGEST_NAMES, Signals, Style};
 use crate::media::Media;
 use crate::openapi;
 use crate::problem::Problem;
@@ -79,13 +79,27 @@ impl Params {
     pub(crate) fn style(&self, framing: Framing) -> Result<Style, Problem> {
         let (target, media) = (self.target()?, self.media()?);
         check_media(target, media)?;
-        Ok(Style { target, signals: self.flag("signals", true)?, all: self.flag("all", false)?, media, framing })
+        Ok(Style { target, signals: self.signals()?, all: self.flag("all", false)?, media, framing })
+    }
+
+    /// Which signals a reader wants: all, none, or those with some names.
+    fn signals(&self) -> Result<Signals, Problem> {
+        match self.get("signals") {
+            None | Some("true") => Ok(Signals::All),
+            Some("false") => Ok(Signals::None),
+            Some(names) => Signals::named(names.split(',')).ok_or_else(too_long),
+        }
     }
 
     pub(crate) fn media(&self) -> Result<Media, Problem> {
         let Some(word) = self.get("media") else { return Ok(Media::default()) };
         read_media(word)
     }
+}
+
+/// What is said of names of signals that are too long.
+pub(crate) fn too_long() -> Problem {
+    Problem::bad_field("signals", format!("the names may have {LONGEST_NAMES} bytes together"))
 }
 
 /// How somebody wants media.

@@ -118,6 +118,18 @@ struct Known {
 pub(crate) struct Stamp {
     modified: Option<SystemTime>,
     length: u64,
+    /// Which file it is. Times are coarse, and one that takes the place of another may be as long.
+    file: u64,
+}
+
+impl Stamp {
+    fn of(metadata: &fs::Metadata) -> Self {
+        #[cfg(unix)]
+        let file = std::os::unix::fs::MetadataExt::ino(metadata);
+        #[cfg(not(unix))]
+        let file = 0;
+        Self { modified: metadata.modified().ok(), length: metadata.len(), file }
+    }
 }
 
 impl Tokens {
@@ -174,6 +186,7 @@ impl Tokens {
         if let Some(directory) = path.parent() {
             make_private_directory(directory)?;
         }
+        let _alone = alone(path)?;
         private(fs::OpenOptions::new().create(true).append(true)).open(path)?.write_all(line.as_bytes())?;
         Ok((info, SecretString::from(token)))
     }
@@ -197,7 +210,9 @@ impl Tokens {
     ///
     /// When the file cannot be written.
     pub fn revoke(&self, id: &str) -> io::Result<bool> {
-        let (path, tokens) = (self.path()?, self.list()?);
+        let path = self.path()?;
+        let _alone = alone(path)?;
+        let tokens = self.list()?;
         let kept: Vec<&TokenInfo> = tokens.iter().filter(|token| token.id != id).collect();
         if kept.len() == tokens.len() {
             return Ok(false);
@@ -225,10 +240,10 @@ impl Tokens {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(path) = &self.path else { return known };
         let stamp = match fs::metadata(path) {
-            Ok(metadata) => Some(Stamp { modified: metadata.modified().ok(), length: metadata.len() }),
+            Ok(metadata) => Some(Stamp::of(&metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             // What cannot be read lets nobody in.
-            Err(_) => Some(Stamp { modified: None, length: 0 }),
+            Err(_) => Some(Stamp { modified: None, length: 0, file: 0 }),
         };
         if stamp != known.stamp {
             let tokens = fs::read_to_string(path).map(|text| read(&text)).unwrap_or_default();
@@ -238,6 +253,15 @@ impl Tokens {
         }
         known
     }
+}
+
+/// Holds off whoever else would change the file, for as long as what this gives lives. A token that was made while another one
+/// is revoked would be gone with it.
+fn alone(path: &Path) -> io::Result<fs::File> {
+    let lock = private(fs::OpenOptions::new().create(true).truncate(false).write(true))
+        .open(path.with_extension("jsonl.lock"))?;
+    lock.lock()?;
+    Ok(lock)
 }
 
 fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
@@ -259,4 +283,29 @@ pub(crate) fn object_with(name: &str, secret: Option<&SecretString>) -> Object {
     let mut object = Object::new();
     object.insert(name, secret.map(|secret| secret.expose_secret().to_owned()));
     object
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_that_is_made_while_others_are_revoked_is_known() {
+        let directory = tempfile::tempdir().unwrap();
+        let make = |count: usize| -> Vec<TokenInfo> {
+            let tokens = Tokens::in_directory(directory.path());
+            (0..count).map(|_| tokens.create("acme", Scope::Read).unwrap().0).collect()
+        };
+        let revoked = make(50);
+        let kept = std::thread::scope(|scope| {
+            let making = scope.spawn(|| make(200));
+            let tokens = Tokens::in_directory(directory.path());
+            for token in &revoked {
+                assert!(tokens.revoke(&token.id).unwrap());
+            }
+            making.join().unwrap()
+        });
+        assert_eq!(Tokens::in_directory(directory.path()).list().unwrap(), kept);
+    }
 }

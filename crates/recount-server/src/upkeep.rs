@@ -79,9 +79,14 @@ fn is_over(view: &dyn View, row: &SessionRow, now: Timestamp) -> Result<bool, Er
     if !view.opened(&row.key)?.is_empty() {
         return Ok(false);
     }
+    // Times in events are those of whoever made them, perhaps long before they came here.
+    let began = now.checked_sub(kept).map_or(i64::MIN, Timestamp::as_millisecond);
+    if view.settled(&row.key, i64::MAX)? > view.settled(&row.key, began)? {
+        return Ok(false);
+    }
     let last = view.entries(&row.key, row.head.saturating_sub(1), Limit { count: 1, bytes: 0 })?;
     let said = last.first().and_then(|entry| Event::from_slice(&entry.body).ok()?.created());
-    let Some(quiet_since) = said.or_else(|| parse_time(&row.created_at)) else { return Ok(false) };
+    let Some(quiet_since) = said.max(parse_time(&row.created_at)) else { return Ok(false) };
     Ok(now.duration_since(quiet_since) > kept)
 }
 
@@ -89,6 +94,7 @@ fn is_over(view: &dyn View, row: &SessionRow, now: Timestamp) -> Result<bool, Er
 #[allow(clippy::unwrap_used)]
 mod tests {
     use recount_log::Log;
+    use recount_message::{CustomEvent, Msg};
 
     use super::*;
 
@@ -102,5 +108,22 @@ mod tests {
             let (row, now) = (row.clone(), Timestamp::now() + SignedDuration::from_hours(hours));
             assert_eq!(log.look(move |view| is_over(view, &row, now)).await.unwrap(), expected);
         }
+    }
+
+    #[tokio::test]
+    async fn what_was_said_long_ago_counts_from_when_it_came() {
+        let log = Log::in_memory();
+        let about = Object::from([("retention", "1d")]);
+        let session = log.create_with("s".parse().unwrap(), &about).await.unwrap();
+        let is_over_in = async |hours: i64| {
+            let row = session.info().await.unwrap();
+            let now = Timestamp::now() + SignedDuration::from_hours(hours);
+            log.look(move |view| is_over(view, &row, now)).await.unwrap()
+        };
+        let old = Msg::user("Alice", "Hello").with_created_at("2020-01-01T00:00:00.000000+00:00".to_owned());
+        let event =
+            Event::stamped("e1".to_owned(), "2020-01-01T00:00:00.000000+00:00".to_owned(), CustomEvent::message(&old));
+        session.append([&event]).await.unwrap();
+        assert_eq!((is_over_in(23).await, is_over_in(25).await), (false, true));
     }
 }

@@ -12,8 +12,8 @@ export interface Snapshot {
   readonly open: Readonly<Record<string, Checkpoint["replies"][number]>>;
   /** The oldest of the messages, if there are older ones. */
   readonly before: string | null;
-  /** Where each of the replies stands in the list of all. */
-  readonly places: Readonly<Record<string, number>>;
+  /** Where each of the replies stands in the list of all, unless there is one and it is the last. */
+  readonly places?: Readonly<Record<string, number>>;
 }
 
 /** What the service sends about a session, whatever the transport: one of these, and the cursor that it is at. */

@@ -35,11 +35,11 @@ export function newMessages(): Messages {
   const all: Messages = {
     before: null,
 
-    begin(cursor, { messages, open, before, places }) {
+    begin(cursor, { messages, open, before, places = {} }) {
       const replies = messages.map((message) => ({ message, call_floor: null as number | null }));
-      // Each is at its place when those before it are at theirs.
-      const inOrder = Object.entries(places).sort(([, place], [, other]) => place - other);
-      for (const [id, place] of inOrder) replies.splice(place, 0, open[id]!);
+      // Each is at its place when those before it are at theirs. One without a place is the only one, and the last.
+      const inOrder = Object.keys(open).sort((id, other) => places[id]! - places[other]!);
+      for (const id of inOrder) replies.splice(places[id] ?? messages.length, 0, open[id]!);
       all.cursor = cursor;
       all.before = before;
       fold = Fold.resume({ version: 1, cursor: "0", replies });

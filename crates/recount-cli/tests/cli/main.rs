@@ -6,6 +6,7 @@ mod ask;
 mod check;
 mod configured;
 mod convert;
+mod crashes;
 mod decode;
 mod fold;
 mod format;

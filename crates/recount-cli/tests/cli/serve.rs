@@ -1,17 +1,14 @@
-//! The service as a process of its own: how it starts, stops, is guarded, and what a crash leaves behind.
+//! The service as a process of its own: how it starts, stops and is guarded.
 
-use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use pretty_assertions::assert_eq;
-use recount_message::{Event, Fold, Json, Object};
+use recount_message::{Json, Object};
 use serde_json::{Value, json};
 
 use crate::run::{command, directory, recount};
@@ -102,7 +99,7 @@ impl Service {
 }
 
 /// One request; nothing when the connection breaks.
-fn ask(address: &str, method: &str, path: &str, headers: &[&str], body: &str) -> Option<(u16, String)> {
+pub(crate) fn ask(address: &str, method: &str, path: &str, headers: &[&str], body: &str) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
@@ -279,127 +276,4 @@ fn what_is_put_aside_goes_with_its_session() {
     assert_eq!(service.ask("DELETE", "/v1/sessions/one", &[], "").0, 204);
     assert!(!aside("one").exists() && aside("two").is_dir());
     service.kill();
-}
-
-#[test]
-fn a_reply_goes_on_after_a_crash() {
-    let data = directory("serve-continues");
-    let service = Service::start(&data);
-    service.ask("PUT", "/v1/sessions/s", &[], "{}");
-    let (_, posted) = service.ask("POST", "/v1/sessions/s/messages", &[], r#"{"content":"a long story, please"}"#);
-    let reply = text_of(&posted, "reply_id");
-    let until = Instant::now() + PATIENCE;
-    while !service.get("/v1/sessions/s/events").contains("TEXT_BLOCK_DELTA") {
-        assert!(Instant::now() < until);
-        thread::sleep(Duration::from_millis(20));
-    }
-    service.kill();
-    let service = Service::start(&data);
-    // It need not come to its end: that it goes on is seen.
-    let head = || service.get("/v1/sessions/s/events?limit=10000").lines().count();
-    let before = head();
-    while head() == before {
-        assert!(Instant::now() < until);
-        thread::sleep(Duration::from_millis(20));
-    }
-    service.ask("POST", "/v1/sessions/s/interrupt", &[], "{}");
-    service.wait_for("s", "idle");
-    let events = service.get("/v1/sessions/s/events?limit=10000");
-    let events: Vec<Event<'_>> = events.lines().map(|line| Event::from_json(line).unwrap()).collect();
-    let fold: Fold = events.iter().collect();
-    let folded = fold.message(&reply).unwrap().to_json();
-    assert!(service.get("/v1/sessions/s/messages").contains(&folded));
-    service.kill();
-}
-
-/// Kills a service under load again and again: what it had acknowledged is there, once.
-#[test]
-fn what_was_acknowledged_survives_crashes() {
-    let rounds = std::env::var("RECOUNT_CRASHES").ok().and_then(|text| text.parse().ok());
-    let (rounds, shows_progress): (usize, bool) = (rounds.unwrap_or(4), rounds.is_some());
-    let data = directory("serve-crashes");
-    let mut acknowledged: Vec<HashSet<String>> = vec![HashSet::new(); 3];
-    for round in 0..rounds {
-        let service = Service::start(&data);
-        check(&service, &acknowledged);
-        let is_over = Arc::new(AtomicBool::new(false));
-        let count = Arc::new(AtomicUsize::new(0));
-        let writers: Vec<_> = (0..acknowledged.len())
-            .map(|session| {
-                let (address, is_over, count) = (service.address.clone(), Arc::clone(&is_over), Arc::clone(&count));
-                thread::spawn(move || load(&address, session, round, &is_over, &count))
-            })
-            .collect();
-        // Some are killed at once, some in the middle of their work.
-        let wanted = (round * 37) % 120;
-        let until = Instant::now() + PATIENCE;
-        while count.load(Ordering::Acquire) < wanted {
-            assert!(Instant::now() < until, "nothing is acknowledged");
-            thread::sleep(Duration::from_micros(200));
-        }
-        service.kill();
-        is_over.store(true, Ordering::Release);
-        for (session, writer) in writers.into_iter().enumerate() {
-            acknowledged[session].extend(writer.join().unwrap());
-        }
-        if shows_progress && (round + 1) % 10 == 0 {
-            let count: usize = acknowledged.iter().map(HashSet::len).sum();
-            let _ = writeln!(std::io::stderr(), "killed {} of {rounds} times, {count} events acknowledged", round + 1);
-        }
-    }
-    let service = Service::start(&data);
-    check(&service, &acknowledged);
-    assert_eq!(service.end(), Some(0));
-    let doctor = recount(&format!("doctor --deep --data {}", data.display()), b"");
-    assert_eq!(doctor.exit, Some(0), "{}", doctor.stdout);
-}
-
-/// Writes batches, each twice, and gives the ids of what was acknowledged.
-fn load(address: &str, session: usize, round: usize, is_over: &AtomicBool, count: &AtomicUsize) -> Vec<String> {
-    let mut acknowledged = Vec::new();
-    let _ = ask(address, "PUT", &format!("/v1/sessions/c{session}"), &[], "{}");
-    for batch in 0.. {
-        if is_over.load(Ordering::Acquire) {
-            break;
-        }
-        let ids: Vec<String> = (0..5).map(|number| format!("{session}-{round}-{batch}-{number}")).collect();
-        let events: Vec<String> =
-            ids.iter().map(|id| format!(r#"{{"type":"CUSTOM","id":"{id}","name":"load","value":{{}}}}"#)).collect();
-        let path = format!("/v1/sessions/c{session}/events");
-        let body = format!("[{}]", events.join(","));
-        // The second time is what a client does that got no answer.
-        let first = ask(address, "POST", &path, &[], &body);
-        let second = ask(address, "POST", &path, &[], &body);
-        if [&first, &second].into_iter().flatten().any(|(status, _)| *status == 200) {
-            acknowledged.extend(ids);
-            count.fetch_add(1, Ordering::AcqRel);
-        }
-    }
-    acknowledged
-}
-
-fn check(service: &Service, acknowledged: &[HashSet<String>]) {
-    for (session, expected) in acknowledged.iter().enumerate() {
-        if expected.is_empty() {
-            continue;
-        }
-        let (mut seen, mut total, mut after) = (HashSet::new(), 0, "start".to_owned());
-        loop {
-            let path = format!("/v1/sessions/c{session}/events?limit=10000&after={after}");
-            let body = service.get(&path);
-            if body.is_empty() {
-                break;
-            }
-            for line in body.lines() {
-                seen.insert(text_of(line, "id"));
-                total += 1;
-            }
-            let info = service.get(&format!("/v1/sessions/c{session}"));
-            let epoch = text_of(&info, "cursor").split('.').next().unwrap().to_owned();
-            after = format!("{epoch}.{total}");
-        }
-        assert_eq!(seen.len(), total, "nothing is there twice");
-        let lost: Vec<&String> = expected.difference(&seen).collect();
-        assert!(lost.is_empty(), "{lost:?}");
-    }
 }

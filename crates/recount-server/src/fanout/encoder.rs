@@ -8,6 +8,7 @@ use recount_message::wire::write_string;
 use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json};
 
 use super::chunk::ChunkBuilder;
+use super::signals::is_said;
 use super::{Framing, Style};
 use crate::media::{Linked, LinkedStream, Media, Upload};
 
@@ -37,7 +38,7 @@ pub(crate) struct Before {
 }
 
 impl Encoder {
-    pub(crate) fn new(style: Style, session: &str, before: Before) -> Self {
+    pub(crate) fn new(style: &Style, session: &str, before: Before) -> Self {
         let mut json = String::new();
         write_string(&mut json, session);
         let Before { mut fold, nested } = before;
@@ -46,7 +47,7 @@ impl Encoder {
             fold = links.linked_fold();
             links
         });
-        Self { style, name: session.into(), session: json.into(), fold, nested, links }
+        Self { style: style.clone(), name: session.into(), session: json.into(), fold, nested, links }
     }
 
     /// The bytes that have to be kept before anybody is told what was encoded.
@@ -62,7 +63,7 @@ impl Encoder {
         }
         let Ok(event) = Event::from_json(text) else { return };
         let is_hidden = self.is_of_nested_reply(&event);
-        let is_shown = !is_hidden && (self.style.signals || !self.is_signal(&event));
+        let is_shown = !is_hidden && self.is_wanted(&event);
         if !self.style.needs_fold() {
             if is_shown {
                 self.frame(Some(entry.cursor), text, entry.cursor.seq, out);
@@ -170,10 +171,15 @@ impl Encoder {
         Fold::resume(whole)
     }
 
-    /// Whether an event is a signal. To a front end a message or a block is none, however it came.
-    fn is_signal(&self, event: &Event<'_>) -> bool {
-        let is_said = matches!(event.kind.own_name(), Some(CustomName::Message | CustomName::Block | CustomName::Call));
-        matches!(event.kind, EventKind::Custom(_)) && !(is_said && self.style.is_in_line())
+    /// Whether an event is none of the signals that are left out. To a front end a message or a block is no signal, however it
+    /// came.
+    fn is_wanted(&self, event: &Event<'_>) -> bool {
+        match &event.kind {
+            EventKind::Custom(custom) => {
+                self.style.signals.shows(custom) || (is_said(custom) && self.style.is_in_line())
+            }
+            _ => true,
+        }
     }
 
     fn frames(&self, frames: &[String], cursor: Cursor, out: &mut ChunkBuilder) {

@@ -71,7 +71,7 @@ impl Feeds {
     pub(crate) async fn follow(
         self: &Arc<Self>,
         session: &Session,
-        style: Style,
+        style: &Style,
     ) -> Result<(Arc<Feed>, watch::Receiver<()>), Error> {
         let (feed, mut bell) = self.get(session, style);
         loop {
@@ -95,9 +95,9 @@ impl Feeds {
         lock(&self.feeds).len()
     }
 
-    fn get(self: &Arc<Self>, session: &Session, style: Style) -> (Arc<Feed>, watch::Receiver<()>) {
+    fn get(self: &Arc<Self>, session: &Session, style: &Style) -> (Arc<Feed>, watch::Receiver<()>) {
         let mut feeds = lock(&self.feeds);
-        let key = (session.key().clone(), style);
+        let key = (session.key().clone(), style.clone());
         if let Some(feed) = feeds.get(&key) {
             return (Arc::clone(feed), feed.bell.subscribe());
         }
@@ -107,7 +107,7 @@ impl Feeds {
         let (feeds, pumped, session) = (Arc::clone(self), Arc::clone(&feed), session.clone());
         tokio::spawn(async move {
             let error = tokio::select! {
-                error = pump(&session, style, &pumped, &feeds.media) => error,
+                error = pump(&session, &key.1, &pumped, &feeds.media) => error,
                 () = feeds.abandoned(&key, &pumped) => return,
             };
             // Whoever comes now begins anew.
@@ -131,7 +131,7 @@ impl Feeds {
 }
 
 /// Encodes what is said, until there is nothing more to come.
-async fn pump(session: &Session, style: Style, feed: &Feed, media: &Kept) -> Error {
+async fn pump(session: &Session, style: &Style, feed: &Feed, media: &Kept) -> Error {
     match try_pump(session, style, feed, media).await {
         Ok(never) => match never {},
         Err(error) => error,
@@ -140,7 +140,7 @@ async fn pump(session: &Session, style: Style, feed: &Feed, media: &Kept) -> Err
 
 async fn try_pump(
     session: &Session,
-    style: Style,
+    style: &Style,
     feed: &Feed,
     media: &Kept,
 ) -> Result<std::convert::Infallible, Error> {
@@ -174,7 +174,7 @@ async fn try_pump(
 }
 
 /// Finds the place where a feed begins.
-async fn begin(session: &Session, style: Style, feed: &Feed, reader: &mut Reader) -> Result<Encoder, Error> {
+async fn begin(session: &Session, style: &Style, feed: &Feed, reader: &mut Reader) -> Result<Encoder, Error> {
     let first = reader.next_now().await?;
     let (cursor, encoder) = match first {
         Some(Frame::Snapshot(snapshot)) => (snapshot.cursor, encoder_after(session, style, &snapshot).await?),

@@ -80,7 +80,7 @@ impl Follow {
     ///
     /// When there is no such session.
     pub(crate) async fn begin(feeds: &Arc<Feeds>, session: Session, style: Style, from: From) -> Result<Self, Error> {
-        let (feed, bell) = feeds.follow(&session, style).await?;
+        let (feed, bell) = feeds.follow(&session, &style).await?;
         let from = match from {
             From::Log(start) => From::Log(settled(&session, start).await?),
             From::Unreadable => From::Unreadable,
@@ -211,7 +211,7 @@ impl Follow {
                 }
                 Frame::Gap(reason) => self.encoder_at(None).await?.gap(gap_word(reason), &mut out),
                 Frame::Snapshot(snapshot) => {
-                    own.encoder = encoder_after(&self.session, self.style, &snapshot).await?;
+                    own.encoder = encoder_after(&self.session, &self.style, &snapshot).await?;
                     own.encoder.snapshot(&snapshot, &mut out);
                     uploads.append(&mut own.encoder.take_uploads());
                     last = Some(snapshot.cursor);
@@ -226,7 +226,7 @@ impl Follow {
     }
 
     async fn encoder_at(&self, place: Option<Cursor>) -> Result<Encoder, Error> {
-        encoder_at(&self.session, self.style, place).await
+        encoder_at(&self.session, &self.style, place).await
     }
 }
 

@@ -29,7 +29,8 @@ pub(crate) enum Which<'r> {
 pub(crate) struct OneReply {
     reader: Reader,
     encoder: Encoder,
-    style: Style,
+    /// Whether it may be a sub-agent's.
+    all: bool,
     /// Nothing as long as it is the next one that begins.
     id: Option<String>,
     /// What is to be sent first.
@@ -44,7 +45,7 @@ impl OneReply {
     /// # Errors
     ///
     /// When there is no such session.
-    pub(crate) async fn begin(session: &Session, style: Style, which: Which<'_>) -> Result<Option<Self>, Error> {
+    pub(crate) async fn begin(session: &Session, style: &Style, which: Which<'_>) -> Result<Option<Self>, Error> {
         let show = if style.all { Show::All } else { Show::TopLevel };
         let start = match which {
             Which::Named(_) | Which::Running => Start::Snapshot,
@@ -89,7 +90,7 @@ impl OneReply {
         };
         let has_begun = !out.is_empty();
         let (first, is_over) = (has_begun.then_some(out), has_begun && encoder.rests());
-        Ok(Some(Self { reader, encoder, style, id, first, has_begun, is_over }))
+        Ok(Some(Self { reader, encoder, all: style.all, id, first, has_begun, is_over }))
     }
 
     /// What comes next; nothing means that the reply is over. To give up waiting loses nothing.
@@ -128,7 +129,7 @@ impl OneReply {
         let event = std::str::from_utf8(&entry.event).ok().and_then(|text| Event::from_json(text).ok());
         let Some(event) = event else { return };
         if let (None, EventKind::ReplyStart(start)) = (&self.id, &event.kind)
-            && (self.style.all || event.carried("parent").is_none())
+            && (self.all || event.carried("parent").is_none())
         {
             self.id = Some(start.reply_id.to_string());
         }
@@ -169,7 +170,7 @@ fn named_by(event: &Event<'_>) -> Option<String> {
 /// What there is of a reply that is not open: all of it, or nothing yet.
 async fn whole(
     session: &Session,
-    style: Style,
+    style: &Style,
     id: &str,
     cursor: Option<Cursor>,
     out: &mut ChunkBuilder,

@@ -22,7 +22,7 @@ pub(super) async fn settled(session: &Session, start: Start) -> Result<Start, Er
 }
 
 /// An encoder for what comes after a place; nothing means the very beginning.
-pub(crate) async fn encoder_at(session: &Session, style: Style, place: Option<Cursor>) -> Result<Encoder, Error> {
+pub(crate) async fn encoder_at(session: &Session, style: &Style, place: Option<Cursor>) -> Result<Encoder, Error> {
     let before = match place {
         Some(cursor) if style.needs_fold() => match session.open_at(cursor).await {
             Ok(open) => {
@@ -42,7 +42,7 @@ pub(crate) async fn encoder_at(session: &Session, style: Style, place: Option<Cu
 }
 
 /// An encoder for what comes after a snapshot.
-pub(crate) async fn encoder_after(session: &Session, style: Style, snapshot: &Snapshot) -> Result<Encoder, Error> {
+pub(crate) async fn encoder_after(session: &Session, style: &Style, snapshot: &Snapshot) -> Result<Encoder, Error> {
     let mut before = Before::default();
     if style.needs_fold() {
         before.fold = fold_in_order(session, style, snapshot.cursor, &snapshot.open).await?;
@@ -56,7 +56,7 @@ pub(crate) async fn encoder_after(session: &Session, style: Style, snapshot: &Sn
 /// The open replies as one fold, with the messages that wait for the first of them to end.
 async fn fold_in_order(
     session: &Session,
-    style: Style,
+    style: &Style,
     cursor: Cursor,
     open: &[OpenState],
 ) -> Result<recount_message::Fold, Error> {
@@ -73,7 +73,7 @@ async fn fold_in_order(
 /// The messages that began after a place and were complete at another.
 async fn complete_between(
     session: &Session,
-    style: Style,
+    style: &Style,
     after: u64,
     until: u64,
 ) -> Result<Vec<FinishedMessage>, Error> {

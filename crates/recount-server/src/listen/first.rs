@@ -9,11 +9,12 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tracing::Instrument as _;
 
+use super::refusal::refusal;
 use super::rewind::Rewind;
 use crate::app::App;
 use crate::guard::{Ends, admit};
 use crate::params::Params;
-use crate::problem::{MEDIA_TYPE, Problem};
+use crate::problem::Problem;
 use crate::routes::stream::{self, SseReader};
 use crate::watch::Watched;
 
@@ -86,19 +87,6 @@ async fn open(app: &App, parts: &Parts, name: &str) -> Result<Option<SseReader>,
         SessionKey::of_tenant(&caller.tenant, name).map_err(|error| Problem::bad_field("id", error.to_string()))?;
     let session = app.existing(key).await?;
     stream::open(app, caller, session, &params, &parts.headers).await
-}
-
-fn refusal(problem: &Problem) -> String {
-    let (status, body) = (problem.status(), problem.to_json());
-    let mut answer = format!("HTTP/1.1 {} {}\r\n", status.as_u16(), status.canonical_reason().unwrap_or("Error"));
-    for (name, value) in problem.headers() {
-        answer.push_str(&format!("{name}: {}\r\n", value.to_str().unwrap_or_default()));
-    }
-    answer.push_str(&format!(
-        "content-type: {MEDIA_TYPE}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    ));
-    answer
 }
 
 /// Reads until it is clear what the request is. Nothing means that it is for no stream, or that it never came.

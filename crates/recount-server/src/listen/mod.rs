@@ -4,14 +4,16 @@
 //! for hours, there may be ten thousands of them, and two buffers of hyper's would be most of what each of them takes.
 
 mod first;
+mod refusal;
 mod rewind;
 mod stream;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
+use http::header;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -24,7 +26,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::guard::Ends;
+use crate::problem::Problem;
 use first::First;
+use refusal::{Explained, refusal};
 use rewind::Rewind;
 
 /// How often readers hear something who would hear nothing otherwise.
@@ -90,19 +94,24 @@ async fn connection(app: App, router: Router, stream: TcpStream, remote: SocketA
     let Ok(local) = stream.local_addr() else { return };
     let ends = Ends { remote, local };
     prepare(&stream, app.limits().write_time);
+    let began = Instant::now();
     // Each of these is boxed, so that what a stream keeps for hours is not as large as what it took to begin it.
     match Box::pin(first::take(&app, stream, ends)).await {
         First::Stream(stream, reader) => {
             drop(router);
             stream::serve(stream, *reader, app.limits().write_time).await;
         }
-        First::Other(stream) => Box::pin(serve_requests(app, router, stream, ends)).await,
+        First::Other(stream) => {
+            // What was spent on the beginning of a head is not there for the rest of it.
+            let head_time = app.limits().head_time.saturating_sub(began.elapsed());
+            Box::pin(serve_requests(app, router, stream, ends, head_time)).await;
+        }
         First::Over => {}
     }
 }
 
 /// Serves whatever comes, with hyper.
-async fn serve_requests(app: App, router: Router, stream: Rewind, ends: Ends) {
+async fn serve_requests(app: App, router: Router, stream: Rewind, ends: Ends, head_time: Duration) {
     let routes = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(ends);
@@ -110,9 +119,9 @@ async fn serve_requests(app: App, router: Router, stream: Rewind, ends: Ends) {
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(app.limits().head_time)
+        .header_read_timeout(head_time)
         .max_buf_size(64 * 1024)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(Explained::new(stream)), service)
         .with_upgrades();
     tokio::pin!(connection);
     tokio::select! {
@@ -142,12 +151,7 @@ fn prepare(stream: &TcpStream, write_time: Duration) {
 
 /// Says that there is no room, to who reads it at once.
 async fn turn_away(mut stream: TcpStream) {
-    const BODY: &str = r#"{"type":"urn:recount:problem:unavailable","title":"Service Unavailable","status":503,"detail":"there are too many connections"}"#;
-    let answer = format!(
-        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\n\
-         connection: close\r\ncontent-length: {}\r\n\r\n{BODY}",
-        BODY.len()
-    );
+    let answer = refusal(&Problem::unavailable("there are too many connections").header(header::RETRY_AFTER, "1"));
     let tell = async {
         stream.write_all(answer.as_bytes()).await?;
         stream.shutdown().await?;

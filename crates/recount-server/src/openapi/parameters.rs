@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::fanout::LONGEST_NAMES;
 use crate::media::Media;
 
 /// A parameter of a route.
@@ -23,6 +24,7 @@ enum Kind {
     Cursor,
     Place,
     Flag,
+    Signals,
     Number(u64),
     Words(&'static [&'static str]),
 }
@@ -39,6 +41,7 @@ impl Parameter {
             Kind::Place => {
                 json!({"anyOf": [{"enum": ["start", "now"]}, {"type": "string", "pattern": "^([0-9]+\\.[0-9]+)?$"}]})
             }
+            Kind::Signals => json!({"anyOf": [{"type": "boolean"}, {"type": "string", "maxLength": LONGEST_NAMES}]}),
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Number(most) => json!({"type": "integer", "minimum": 1, "maximum": most}),
             Kind::Words(words) => json!({"enum": words}),
@@ -52,8 +55,12 @@ const TARGETS: &[&str] = &["native", "java", "java1", "typescript", "ag-ui", "ai
 pub(super) const ID: Parameter = Parameter { name: "id", place: "path", summary: "The session", kind: Kind::Name };
 pub(super) const ALL: Parameter =
     Parameter { name: "all", place: "query", summary: "Whether sub-agents' replies are shown", kind: Kind::Flag };
-pub(super) const SIGNALS: Parameter =
-    Parameter { name: "signals", place: "query", summary: "Whether CUSTOM events are shown", kind: Kind::Flag };
+pub(super) const SIGNALS: Parameter = Parameter {
+    name: "signals",
+    place: "query",
+    summary: "Whether CUSTOM events are shown, or the names of those that are, with commas",
+    kind: Kind::Signals,
+};
 pub(super) const DIALECT: Parameter =
     Parameter { name: "dialect", place: "query", summary: "Whose JSON it is", kind: Kind::Words(DIALECTS) };
 pub(super) const TARGET: Parameter =

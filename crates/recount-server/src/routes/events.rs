@@ -30,16 +30,18 @@ pub(super) async fn list(call: Call) -> Answer {
     };
     let mut reader = session.join_showing(start, Show::TopLevel)?;
     let place = if let Start::After(cursor) = start { Some(cursor) } else { None };
-    let mut encoder = encoder_at(&session, style, place).await?;
+    let mut encoder = encoder_at(&session, &style, place).await?;
     let mut out = ChunkBuilder::default();
     let (mut last, mut count) = (None, 0);
     while count < limit && out.len() < BYTES {
         let Some(frame) = reader.next_now().await? else { break };
         match frame {
             Frame::Entry(entry) => {
+                let before = out.len();
                 encoder.entry(&entry, &mut out);
                 last = Some(entry.cursor);
-                count += 1;
+                // An empty page is the last one, so what is not shown does not fill one.
+                count += usize::from(out.len() > before);
             }
             Frame::Gap(reason) => return Err(Problem::gap(reason.as_str())),
             // It would follow a gap.

@@ -75,7 +75,7 @@ pub(crate) async fn open(
             (None, From::Unreadable | From::Log(Start::Snapshot)) => Which::Running,
             (None, From::Log(start)) => Which::From(start),
         };
-        match OneReply::begin(&session, style, which).await? {
+        match OneReply::begin(&session, &style, which).await? {
             Some(reply) => Source::Reply(Box::new(reply)),
             None => return Ok(None),
         }

@@ -1,5 +1,6 @@
 //! Sessions over a WebSocket: one connection for any number of them.
 
+mod down;
 mod frames;
 mod socket;
 mod up;

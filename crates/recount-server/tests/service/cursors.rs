@@ -7,23 +7,23 @@ use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use recount_log::storage::Show;
-use recount_log::{Log, Session};
+use recount_log::{Durability, Log, Options};
 use recount_message::{AgentEvent, Checkpoint, Event, Fold, ReplyEnd, ReplyWriter, Stamps, ToolResultState, Usage};
 use recount_testkit::random::Random;
 use serde_json::{Value, json};
 
 use crate::sockets::Socket;
-use crate::support::{PATIENCE, Service, said};
+use crate::support::{self, Service, lines_of};
 
 /// What readers are shown.
-const STYLES: [&str; 6] =
-    ["", "dialect=java", "dialect=java1", "dialect=typescript", "all=true", "signals=false&all=true"];
+const STYLES: [&str; 7] =
+    ["", "dialect=java", "dialect=java1", "dialect=typescript", "dialect=ag-ui", "all=true", "signals=false&all=true"];
 const WAYS: [Way; 3] = [Way::Stream, Way::Socket, Way::CatchUp];
 const SESSIONS: usize = 4;
+/// How many write to each session at the same time.
+const WRITERS: usize = 2;
 /// How often readers drop off in one course. More than that is another one, with sessions of its own.
 const DROPS: usize = 5_000;
-/// How the last message reads.
-const END: &str = "this is the end";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
@@ -75,7 +75,13 @@ async fn whoever_drops_off_ends_up_with_the_same() {
 
 /// Lets readers of every style drop off in every way, while others write, and holds them to what an uninterrupted one sees.
 async fn run_course(seed: u64, wanted: usize) -> usize {
-    let service = Service::with(Log::in_memory(), recount_server::ServerOptions::default()).await;
+    // In turn on a disk and in memory, which is faster and so has other orders of things.
+    let directory = tempfile::tempdir().unwrap();
+    let log = match seed % 2 {
+        0 => Log::open(directory.path(), Options::default().durability(Durability::Process)).unwrap(),
+        _ => Log::in_memory(),
+    };
+    let service = Service::with(log, recount_server::ServerOptions::default()).await;
     for number in 0..SESSIONS {
         service.log.create(format!("s{number}").parse().unwrap()).await.unwrap();
     }
@@ -89,12 +95,14 @@ async fn run_course(seed: u64, wanted: usize) -> usize {
         readers.push((session, *style, way, tokio::spawn(read(Arc::clone(&course), session, style, way, number))));
     }
     let visitors: Vec<_> = (0..SESSIONS).map(|session| tokio::spawn(visit(Arc::clone(&course), session))).collect();
-    let writers: Vec<_> = (0..SESSIONS).map(|session| tokio::spawn(write(Arc::clone(&course), session))).collect();
-    for writer in writers {
+    let writers = (0..SESSIONS * WRITERS).map(|number| tokio::spawn(write(Arc::clone(&course), number)));
+    for writer in writers.collect::<Vec<_>>() {
         writer.await.unwrap();
     }
     let mut heads = Vec::new();
     for session in 0..SESSIONS {
+        // Whose last event everybody is shown, whatever else they are.
+        append(&course.service, session, &support::reply(&["The end."])).await;
         heads.push(head_of(&course.service, session).await);
     }
     course.heads.set(heads).unwrap();
@@ -116,9 +124,9 @@ async fn run_course(seed: u64, wanted: usize) -> usize {
     course.drops()
 }
 
-/// Writes replies, two at a time, until readers have dropped off often enough.
+/// Writes replies, two at a time, until readers have dropped off often enough. Others write to the same session.
 async fn write(course: Arc<Course>, number: usize) {
-    let session = course.service.log.session(format!("s{number}").parse().unwrap());
+    let session = number % SESSIONS;
     let mut random = Random::new(course.seed * 10_000 + number as u64);
     let mut open: Vec<Vec<AgentEvent>> = Vec::new();
     while !course.has_enough() {
@@ -132,19 +140,19 @@ async fn write(course: Arc<Course>, number: usize) {
         let at = random.below(open.len());
         let count = random.between(1, 6).min(open[at].len());
         let batch: Vec<AgentEvent> = (0..count).filter_map(|_| open[at].pop()).collect();
-        append(&session, &batch).await;
+        append(&course.service, session, &batch).await;
         open.retain(|events| !events.is_empty());
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     for mut events in open {
         events.reverse();
-        append(&session, &events).await;
+        append(&course.service, session, &events).await;
     }
-    append(&session, &[said(END)]).await;
 }
 
-async fn append(session: &Session, events: &[AgentEvent]) {
-    assert_eq!(session.append(events).await.unwrap().written, events.len());
+async fn append(service: &Service, session: usize, events: &[AgentEvent]) {
+    let answer = service.lines(&format!("/v1/sessions/s{session}/events"), &lines_of(events)).await;
+    assert_eq!((answer.status, &answer.value()["written"]), (200, &json!(events.len())));
 }
 
 /// The events of a reply with a bit of everything.
@@ -189,25 +197,16 @@ async fn read(course: Arc<Course>, session: usize, style: &'static str, way: Way
         // Many are gone before they have read anything.
         let count = if random.chance(20) { 0 } else { random.between(1, 40) };
         let head = course.heads.get().map(|heads| &heads[session]);
-        let before = cursor.clone();
-        let quiet = if head.is_some() && hides_end(style) { LONG_QUIET } else { QUIET };
         match way {
-            Way::Stream => read_stream(&course.service, session, style, (count, quiet), &mut cursor, &mut seen).await,
-            Way::Socket => read_socket(&course.service, session, style, (count, quiet), &mut cursor, &mut seen).await,
+            Way::Stream => read_stream(&course.service, session, style, count, &mut cursor, &mut seen).await,
+            Way::Socket => read_socket(&course.service, session, style, count, &mut cursor, &mut seen).await,
             Way::CatchUp => catch_up(&course.service, session, style, count, &mut cursor, &mut seen).await,
         }
         course.drops[number].fetch_add(1, Ordering::AcqRel);
-        // Who is not shown the last entry only knows that nothing more comes.
-        let is_at_end = |head: &String| if hides_end(style) { count > 0 && cursor == before } else { cursor == *head };
-        if head.is_some_and(is_at_end) {
+        if head.is_some_and(|head| cursor == *head) {
             return seen;
         }
     }
-}
-
-/// Whether a style does not show the last entry of a session, which is a signal.
-fn hides_end(style: &str) -> bool {
-    style.contains("signals=false")
 }
 
 async fn head_of(service: &Service, session: usize) -> String {
@@ -216,14 +215,12 @@ async fn head_of(service: &Service, session: usize) -> String {
 
 /// Nothing comes for so long: the reader looks again whether there is anything to wait for.
 const QUIET: Duration = Duration::from_millis(100);
-/// The same where there is nothing else to tell the end by.
-const LONG_QUIET: Duration = Duration::from_secs(5);
 
 async fn read_stream(
     service: &Service,
     session: usize,
     style: &str,
-    (count, quiet): (usize, Duration),
+    count: usize,
     cursor: &mut String,
     seen: &mut Vec<String>,
 ) {
@@ -235,14 +232,13 @@ async fn read_stream(
     };
     let mut pending = Vec::new();
     for _ in 0..count {
-        let Ok(frame) = tokio::time::timeout(quiet, stream.next()).await else { return };
+        let Ok(frame) = tokio::time::timeout(QUIET, stream.next()).await else { return };
         let frame = frame.expect("a frame");
         assert_eq!(frame.event, None, "{frame:?}");
         pending.push(frame.data);
         // Without an id it comes again.
         if let Some(id) = frame.id {
-            seen.append(&mut pending);
-            *cursor = id;
+            take(id, &mut pending, cursor, seen);
         }
     }
 }
@@ -251,7 +247,7 @@ async fn read_socket(
     service: &Service,
     session: usize,
     style: &str,
-    (count, quiet): (usize, Duration),
+    count: usize,
     cursor: &mut String,
     seen: &mut Vec<String>,
 ) {
@@ -263,7 +259,7 @@ async fn read_socket(
     socket.say(wanted).await;
     let mut pending = Vec::new();
     for _ in 0..count {
-        let Ok(frame) = tokio::time::timeout(quiet, socket.text()).await else { return };
+        let Ok(frame) = tokio::time::timeout(QUIET, socket.text()).await else { return };
         let frame = frame.expect("a frame");
         let Some((head, event)) = frame.split_once("\"event\":") else {
             assert!(frame.contains("\"live\":"), "{frame}");
@@ -271,10 +267,20 @@ async fn read_socket(
         };
         pending.push(event.strip_suffix('}').unwrap().to_owned());
         if let Some((_, id)) = head.split_once("\"id\":\"") {
-            seen.append(&mut pending);
-            *cursor = id.split('"').next().unwrap().to_owned();
+            take(id.split('"').next().unwrap().to_owned(), &mut pending, cursor, seen);
         }
     }
+}
+
+/// Takes the frames of an entry. To a front end each connection is a stream of its own, which begins with what is open at
+/// the place where it comes back: that is no entry.
+fn take(id: String, pending: &mut Vec<String>, cursor: &mut String, seen: &mut Vec<String>) {
+    if id == *cursor {
+        pending.clear();
+        return;
+    }
+    seen.append(pending);
+    *cursor = id;
 }
 
 async fn catch_up(
@@ -303,10 +309,7 @@ async fn uninterrupted(service: &Service, session: usize, style: &str) -> Vec<St
     let mut stream = service.stream(&format!("/v1/sessions/s{session}/stream?{style}&after=start"), &[]).await;
     let mut seen = Vec::new();
     loop {
-        let wait = if hides_end(style) { LONG_QUIET } else { PATIENCE };
-        // The very last entry is a signal, so who is shown none does not know that it was there.
-        let Ok(frame) = tokio::time::timeout(wait, stream.next()).await else { return seen };
-        let frame = frame.expect("a frame");
+        let frame = stream.next().await.expect("a frame");
         seen.push(frame.data);
         if frame.id.is_some_and(|id| id == head) {
             return seen;
@@ -333,12 +336,12 @@ async fn visit(course: Arc<Course>, session: usize) -> Vec<Visit> {
         let mut visit = Visit {
             snapshot: serde_json::from_str(&first.data).unwrap(),
             entries: Vec::new(),
-            seq: crate::support::seq(&first.id.unwrap()),
+            seq: support::seq(&first.id.unwrap()),
         };
         for _ in 0..random.below(30) {
             let Ok(frame) = tokio::time::timeout(QUIET, stream.next()).await else { break };
             let frame = frame.unwrap();
-            let seq = crate::support::seq(&frame.id.unwrap());
+            let seq = support::seq(&frame.id.unwrap());
             assert_eq!(seq, visit.seq + 1, "no hole and nothing twice");
             visit.seq = seq;
             visit.entries.push(frame.data);

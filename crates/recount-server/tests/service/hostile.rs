@@ -81,6 +81,51 @@ async fn what_is_too_large_is_refused() {
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
 }
 
+/// However many send large bodies at once, only some of them are taken into memory.
+#[tokio::test]
+async fn a_large_body_waits_for_room() {
+    let mut options = ServerOptions::default();
+    options.limits.body = 1 << 20;
+    let service = Service::with(Log::in_memory(), options).await;
+    service.log.create("s".parse().unwrap()).await.unwrap();
+    let head = |length: usize| {
+        format!(
+            "POST /v1/sessions/s/events HTTP/1.1\r\nhost: {}\r\ncontent-type: application/x-ndjson\r\n\
+             connection: close\r\ncontent-length: {length}\r\n\r\n",
+            service.address
+        )
+    };
+    let mut begun = Vec::new();
+    for _ in 0..8 {
+        let mut stream = TcpStream::connect(service.address).await.unwrap();
+        stream.write_all(head(1 << 20).as_bytes()).await.unwrap();
+        stream.write_all(&[b' '; 1 << 17]).await.unwrap();
+        begun.push(stream);
+    }
+    // Until all of those have been looked at, there is room for one more.
+    let mut waiting = None;
+    for _ in 0..100 {
+        let (answers, mut body) = TcpStream::connect(service.address).await.unwrap().into_split();
+        let request = [head(1 << 20).into_bytes(), vec![b' '; 1 << 20]].concat();
+        // Given back when it is done: to drop it says that nothing more is wanted.
+        let sending = tokio::spawn(async move { body.write_all(&request).await.map(|()| body) });
+        // What is small goes through.
+        for _ in 0..20 {
+            assert_eq!(service.lines("/v1/sessions/s/events", &lines_of(&[said("x")])).await.status, 200);
+        }
+        if answers.try_read(&mut [0; 1]).is_err() {
+            waiting = Some((answers, sending));
+            break;
+        }
+    }
+    let (mut answers, sending) = waiting.expect("one that is not answered");
+    drop(begun);
+    let mut answer = [0; 12];
+    tokio::time::timeout(PATIENCE, answers.read_exact(&mut answer)).await.expect("an answer").unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    drop(sending.await.unwrap().unwrap());
+}
+
 /// Who is refused before the body has come can go on with the same connection.
 #[tokio::test]
 async fn a_refusal_does_not_take_the_connection_with_it() {
@@ -129,6 +174,10 @@ async fn nonsense_is_answered_or_cut_off() {
     let many: String = (0..1_000).map(|number| format!("x-{number}: 1\r\n")).collect();
     let many = format!("GET /v1/sessions/s/stream HTTP/1.1\r\nhost: localhost\r\n{many}\r\n");
     let two = "GET /v1/sessions/s/stream HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\n\r\n".to_owned();
+    let garbled = "GET /v1/se ssions HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    for (text, status) in [(&*long, 431), (&many, 431), ("GET / HTTP/9.9\r\n\r\n", 400), (garbled, 400)] {
+        service.raw(text.as_bytes()).await.problem(status);
+    }
     let smuggled = "POST /v1/sessions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n";
     for text in ["\0\0\0\0".to_owned(), "GET / HTTP/9.9\r\n\r\n".to_owned(), long, many, two, smuggled.to_owned()] {
         let mut stream = TcpStream::connect(service.address).await.unwrap();

@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use recount_dialect::{Dialect, StreamReader};
-use recount_message::{Event, Fold};
+use recount_message::{CustomEvent, Event, Fold};
 use serde_json::json;
 
 use crate::support::{Service, lines_of, reply, said};
@@ -88,7 +88,8 @@ async fn without_a_cursor_a_snapshot_comes_first() {
     let value: serde_json::Value = serde_json::from_str(&snapshot.data).unwrap();
     let id = events[0].reply_id().unwrap();
     assert_eq!((value["messages"].as_array().unwrap().len(), &value["before"]), (1, &json!(null)));
-    assert_eq!((&value["open"][id]["message"]["id"], &value["places"]), (&json!(id), &json!({ id: 1 })));
+    assert_eq!(value["open"][id]["message"]["id"], id);
+    assert_eq!(value.as_object().unwrap().keys().collect::<Vec<_>>(), ["before", "messages", "open"]);
     // Whoever folds on from the snapshot has what everybody has.
     let checkpoint = format!(r#"{{"version":1,"cursor":"0","replies":[{}]}}"#, value["open"][id]);
     let mut fold = Fold::resume(recount_message::Checkpoint::from_json(&checkpoint).unwrap());
@@ -162,6 +163,30 @@ async fn sub_agents_are_hidden_unless_asked_for() {
     assert!(!quiet.contains("CUSTOM"));
     assert_eq!(service.get("/v1/sessions/s/messages").await.value()["messages"].as_array().unwrap().len(), 2);
     assert_eq!(service.get("/v1/sessions/s/messages?all=true").await.value()["messages"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn signals_are_followed_by_their_names() {
+    let service = Service::with_session("s").await;
+    let signal = |name: &'static str| Event::new(CustomEvent::signal(name, recount_message::Object::new()));
+    let events = [said("Hi"), signal("build.progress"), signal("other"), signal("build.done"), said("Bye")];
+    let answer = service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
+    assert_eq!(answer.value()["written"], 5);
+    let wanted: Vec<_> = [0, 1, 3, 4].into_iter().map(|index| events[index].to_json()).collect();
+    let path = "/v1/sessions/s/events?signals=build.progress,build.done";
+    assert_eq!(service.get(path).await.text().lines().collect::<Vec<_>>(), wanted);
+    let mut stream =
+        service.stream("/v1/sessions/s/stream?signals=build.done,,build.progress,unheard&after=start", &[]).await;
+    let mut socket = crate::sockets::Socket::open(&service, "/v1/ws").await;
+    socket.say(json!({"subscribe": "s", "after": "start", "signals": ["build.progress", "build.done"]})).await;
+    for event in &wanted {
+        assert_eq!(stream.next().await.unwrap().data, *event);
+        assert_eq!(socket.next().await["event"], serde_json::from_str::<serde_json::Value>(event).unwrap());
+    }
+    service.get(&format!("{path},{}", "x".repeat(5_000))).await.problem(400);
+    socket.say(json!({"subscribe": "s", "signals": [7]})).await;
+    assert!(socket.next().await["live"].is_string());
+    assert_eq!(socket.next().await["problem"]["field"], "signals");
 }
 
 #[tokio::test]

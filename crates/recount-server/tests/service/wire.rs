@@ -127,6 +127,22 @@ async fn cursors_that_cannot_be_continued_are_gone() {
     assert_eq!(problem["reason"], "epoch");
 }
 
+/// Who reads page by page stops at an empty one.
+#[tokio::test]
+async fn what_is_not_shown_does_not_fill_a_page() {
+    let service = Service::with_session("s").await;
+    let signals: Vec<_> = (0..7).map(|number| said(&number.to_string())).collect();
+    let events = reply(&["Hello"]);
+    service.lines("/v1/sessions/s/events", &lines_of(&signals)).await;
+    let head = service.lines("/v1/sessions/s/events", &lines_of(&events)).await.value();
+    let page = service.get("/v1/sessions/s/events?signals=false&limit=2").await;
+    assert_eq!(page.text(), lines_of(&events[..2]));
+    let next = page.header("recount-cursor").unwrap();
+    let rest = service.get(&format!("/v1/sessions/s/events?signals=false&after={next}")).await;
+    assert_eq!(rest.text(), lines_of(&events[2..]));
+    assert_eq!(rest.header("recount-cursor").as_deref(), head["cursor"].as_str());
+}
+
 #[tokio::test]
 async fn inputs_that_do_not_fit_are_refused_with_their_line() {
     let service = Service::with_session("s").await;

@@ -13,6 +13,7 @@ use recount_message::{Event, Json};
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::AbortHandle;
 
+use super::down::{self, Down, Frame, Gone};
 use super::frames::{cursor_frame, live_frame, problem_frame};
 use super::up::{self, Up};
 use crate::app::App;
@@ -39,17 +40,12 @@ pub(crate) struct Socket {
     _counted: Counted,
 }
 
-/// How many frames wait for the connection. Each reader that finds no room waits and reads the log later.
-const WAITING: usize = 64;
 /// How many sessions one connection follows at most.
 const SUBSCRIPTIONS: usize = 1_024;
 /// What a client hears that would hear nothing otherwise.
 const HEARTBEAT: &str = "{}";
 /// What a client hears as soon as it follows what happens to sessions.
 const FOLLOWED: &[u8] = br#"{"sessions":"live"}"#;
-
-/// Frames on their way to the client.
-type Down = mpsc::Sender<Bytes>;
 
 impl Socket {
     pub(crate) fn new(call: &Call) -> Self {
@@ -59,7 +55,7 @@ impl Socket {
     /// Serves a connection until it ends.
     pub(crate) async fn serve(self, stream: WebSocket, wanted: Option<Wanted>) {
         let (sink, incoming) = stream.split();
-        let (down, frames) = mpsc::channel(WAITING);
+        let (down, frames) = down::channel();
         let mut writing = tokio::spawn(write(self.app.clone(), self.caller.clone(), sink, frames));
         let mut subscriptions = Subscriptions::default();
         if let Some(wanted) = wanted {
@@ -121,11 +117,11 @@ impl Socket {
                     Ok(cursor) => cursor_frame(&session, &reference, &cursor),
                     Err(problem) => problem_frame(Some(&session), Some(&reference), &problem),
                 };
-                down.send(frame).await.map_err(|_| Gone)?;
+                down.send(frame).await?;
             }
             Err(bad) => {
                 let frame = problem_frame(bad.session.as_deref(), bad.reference.as_ref(), &bad.problem);
-                down.send(frame).await.map_err(|_| Gone)?;
+                down.send(frame).await?;
             }
         }
         Ok(())
@@ -179,9 +175,6 @@ impl Socket {
     }
 }
 
-/// Nobody listens any more.
-struct Gone;
-
 /// What a connection follows.
 #[derive(Debug, Default)]
 struct Subscriptions {
@@ -219,7 +212,7 @@ impl Drop for Subscriptions {
 /// Tells of a session until it is gone.
 async fn follow(app: &App, key: SessionKey, wanted: &Wanted, down: &Down) -> Result<(), Problem> {
     let session = app.existing(key).await?;
-    let mut follow = Follow::begin(app.feeds(), session, wanted.style, wanted.from).await?;
+    let mut follow = Follow::begin(app.feeds(), session, wanted.style.clone(), wanted.from).await?;
     loop {
         match follow.next().await {
             Ok(Next::Frames(slice)) => {
@@ -257,23 +250,23 @@ async fn tell_news(mut news: broadcast::Receiver<Arc<Item>>, tenant: String, dow
 }
 
 /// Sends what there is to send.
-async fn write(app: App, caller: Caller, mut sink: SplitSink<WebSocket, Message>, mut frames: mpsc::Receiver<Bytes>) {
+async fn write(app: App, caller: Caller, mut sink: SplitSink<WebSocket, Message>, mut frames: mpsc::Receiver<Frame>) {
     let mut beat = app.heartbeat().subscribe();
     let longest = app.limits().write_time;
     loop {
-        let message = tokio::select! {
+        let (message, _room) = tokio::select! {
             biased;
             () = app.closing().cancelled() => return close(&mut sink, close_code::AWAY, "shutting down").await,
             // Before what there is to tell, of which there may always be more.
             beat = beat.changed() => match beat {
-                Ok(()) if caller.is_welcome(&app) => Message::Text(Utf8Bytes::from_static(HEARTBEAT)),
+                Ok(()) if caller.is_welcome(&app) => (Message::Text(Utf8Bytes::from_static(HEARTBEAT)), None),
                 Ok(()) => return close(&mut sink, close_code::POLICY, "token revoked").await,
                 Err(_) => return,
             },
             frame = frames.recv() => match frame {
                 // All frames are JSON, which is UTF-8.
-                Some(frame) => match Utf8Bytes::try_from(frame) {
-                    Ok(text) => Message::Text(text),
+                Some(Frame { bytes, room }) => match Utf8Bytes::try_from(bytes) {
+                    Ok(text) => (Message::Text(text), Some(room)),
                     Err(_) => continue,
                 },
                 None => return,

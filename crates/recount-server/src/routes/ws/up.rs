@@ -5,9 +5,9 @@ use recount_message::{Json, Object};
 
 use super::socket::Wanted;
 use crate::call::check_fields;
-use crate::fanout::{Framing, From, Style};
+use crate::fanout::{Framing, From, Signals, Style};
 use crate::media::Media;
-use crate::params::{check_media, read_media};
+use crate::params::{check_media, read_media, too_long};
 use crate::problem::Problem;
 use crate::routes::stream::read_start;
 
@@ -94,7 +94,16 @@ fn wanted(body: &Object, name: &str) -> Result<Wanted, Problem> {
     let media = text("media")?.map_or(Ok(Media::default()), |word| read_media(&word))?;
     check_media(target, media)?;
     let start = text("after")?.map_or(Ok(Start::Snapshot), |after| read_start(Some(&after)))?;
-    let (signals, all) = (flag("signals", true)?, flag("all", false)?);
+    let signals = match body.get("signals").and_then(Json::to_list) {
+        Some(names) => {
+            let names: Option<Vec<String>> = names.iter().map(Json::to_text).collect();
+            let names =
+                names.ok_or_else(|| Problem::bad_field("signals", "expected true, false or a list of names"))?;
+            Signals::named(names.iter().map(String::as_str)).ok_or_else(too_long)?
+        }
+        None => Signals::all_if(flag("signals", true)?),
+    };
+    let all = flag("all", false)?;
     Ok(Wanted {
         style: Style { target, signals, all, media, framing: Framing::Ws },
         from: From::Log(start),
