@@ -186,6 +186,14 @@ pub enum StorageError {
         /// The newest that is known here.
         newest: i64,
     },
+    /// The log was written by an older version, and is only to be read.
+    #[error("{} has the older format {found}; open it for writing once to bring it up to date", path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The version of its schema.
+        found: i64,
+    },
     /// What is stored is damaged.
     #[error("the log is damaged: {0}")]
     Damaged(String),

@@ -6,6 +6,10 @@ use recount_message::{DecodeError, Event, EventKind, Stamps};
 use crate::Digest;
 use crate::window::IdHash;
 
+/// Small events share memory up to so many bytes: an entry that is kept for readers keeps that much from being given back,
+/// and not the whole batch that it came with.
+const SHARED: usize = 4 * 1024;
+
 /// Some events in native JSON, ready to be appended.
 ///
 /// They are encoded where they are made, so that the writer, the storage and every reader share the same bytes. What else
@@ -165,9 +169,11 @@ impl<'a> From<&Vec<Event<'a>>> for Events {
 
 #[derive(Default)]
 struct Encoder {
+    /// Texts that are not items yet.
     buffer: String,
-    /// Where each event ends, and what its id is.
+    /// Where each of them ends, and what its id is.
     ends: Vec<(usize, IdHash)>,
+    items: Vec<Item>,
     uploads: Vec<(usize, Digest)>,
 }
 
@@ -188,21 +194,36 @@ impl Encoder {
             event.write_json(&mut self.buffer);
             IdHash::of(&event.id)
         };
+        let text = self.buffer.get(start..).unwrap_or_default();
         if may_name_uploads(&event.kind) {
-            let (index, text) = (self.ends.len(), self.buffer.get(start..).unwrap_or_default());
+            let index = self.items.len() + self.ends.len();
             self.uploads.extend(Digest::all_in(text).map(|digest| (index, digest)));
         }
+        if text.len() > SHARED {
+            let large = self.buffer.split_off(start);
+            self.share();
+            self.items.push(Item { text: large.into(), id });
+            return;
+        }
         self.ends.push((self.buffer.len(), id));
+        if self.buffer.len() >= SHARED {
+            self.share();
+        }
     }
 
-    fn finish(self) -> Events {
-        let whole = Bytes::from(self.buffer);
+    /// Makes items of the texts. They share one piece of memory.
+    fn share(&mut self) {
+        let whole = Bytes::from(std::mem::take(&mut self.buffer));
         let mut start = 0;
-        let items = self.ends.into_iter().map(|(end, id)| {
+        self.items.extend(self.ends.drain(..).map(|(end, id)| {
             let text = whole.slice(std::mem::replace(&mut start, end)..end);
             Item { text, id }
-        });
-        Events { items: items.collect(), uploads: self.uploads }
+        }));
+    }
+
+    fn finish(mut self) -> Events {
+        self.share();
+        Events { items: self.items, uploads: self.uploads }
     }
 }
 
@@ -218,4 +239,33 @@ fn may_name_uploads(kind: &EventKind<'_>) -> bool {
             | EventKind::ToolCallDelta(_)
             | EventKind::ToolResultTextDelta(_)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use recount_message::{CustomEvent, Object};
+
+    use super::*;
+
+    #[test]
+    fn an_event_shares_its_memory_with_few_others() {
+        let event = |size: usize| Event::new(CustomEvent::signal("note", Object::from([("text", "x".repeat(size))])));
+        let given: Vec<_> = [10, 20_000, 30, 40, 5_000].into_iter().chain([100; 200]).map(event).collect();
+        let events = Events::of(&given);
+        let texts: Vec<&[u8]> = events.texts().map(|text| &text[..]).collect();
+        assert_eq!(texts, given.iter().map(|event| event.to_json().into_bytes()).collect::<Vec<_>>());
+        // What lies in one piece of memory follows each other in it.
+        let mut pieces: Vec<usize> = Vec::new();
+        let mut end = std::ptr::null();
+        for text in texts {
+            let range = text.as_ptr_range();
+            match pieces.last_mut() {
+                Some(piece) if range.start == end => *piece += text.len(),
+                _ => pieces.push(text.len()),
+            }
+            end = range.end;
+        }
+        assert!(pieces.len() >= 8, "{pieces:?}");
+        assert!(pieces.iter().all(|&piece| piece <= SHARED + 1_024 || piece > 5_000), "{pieces:?}");
+    }
 }

@@ -18,9 +18,17 @@ const SESSIONS: usize = 64;
 /// Open replies of some sessions, folded up to a place.
 ///
 /// Readers of the same session wait for each other here, so that of a thousand that come back at once one folds.
-#[derive(Debug, Default)]
-pub(crate) struct Folds {
+#[derive(Debug)]
+pub struct Folds {
     sessions: Mutex<Sessions>,
+    /// What weighs less is not kept.
+    worth_keeping: usize,
+}
+
+impl Default for Folds {
+    fn default() -> Self {
+        Self::keeping(WORTH_KEEPING)
+    }
 }
 
 /// Where the replies of a session are kept; who folds them holds it.
@@ -43,6 +51,11 @@ struct Kept {
 }
 
 impl Folds {
+    /// Keeps the replies of sessions in which they weigh so many bytes or more.
+    pub fn keeping(bytes: usize) -> Self {
+        Self { sessions: Mutex::default(), worth_keeping: bytes }
+    }
+
     /// The open replies of a session at its head.
     pub(crate) fn open_states(&self, view: &dyn View, key: &SessionKey, head: Cursor) -> Result<Vec<OpenState>, Error> {
         let place = self.place(key);
@@ -59,7 +72,7 @@ impl Folds {
             _ => fold_replies(view, key, view.open(key)?, head.seq)?,
         };
         let states: Vec<OpenState> = replies.iter().map(OpenState::of).collect();
-        if states.iter().map(|state| state.fold.len()).sum::<usize>() >= WORTH_KEEPING {
+        if states.iter().map(|state| state.fold.len()).sum::<usize>() >= self.worth_keeping {
             *kept = Some(Kept { epoch: head.epoch, seq: head.seq, replies, states: states.clone() });
         } else {
             drop(kept);

@@ -4,9 +4,11 @@ use bytes::Bytes;
 use recount_message::{AgentEvent, FinishedReason, Fold, ReplyEnd, ReplyWriter, Stamps};
 use tokio::sync::mpsc;
 
+use crate::draft::Draft;
 use crate::join_deltas::join_deltas;
+use crate::log::Log;
 use crate::refold::decode;
-use crate::session::check_cursor;
+use crate::session::{Session, check_cursor};
 use crate::snapshot::place_of;
 use crate::storage::{Limit, Row, StateChange, View};
 use crate::{Cursor, Error, Events, SessionKey};
@@ -34,26 +36,91 @@ impl From<Option<Cursor>> for ForkPoint {
     }
 }
 
+impl Log {
+    /// Makes a session of another one's entries up to a cursor, before a message, or of all of them.
+    ///
+    /// The copy has its own epoch and numbers; deltas are joined, and replies that are open at that place are ended as
+    /// interrupted. Documents are copied when all entries are: at an older place they would say too much. A copy for another
+    /// tenant has the uploads that it names.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use recount_log::{ForkPoint, Log};
+    /// use recount_message::{CustomEvent, Event, Msg};
+    ///
+    /// let log = Log::in_memory();
+    /// let session = log.create("chat".parse()?).await?;
+    /// for id in ["m1", "m2", "m3"] {
+    ///     let message = Msg::user("Alice", "Hello").with_id(id);
+    ///     session.append([&Event::new(CustomEvent::message(&message))]).await?;
+    /// }
+    /// let retry = log.fork(session.key(), ForkPoint::Before("m2".to_owned()), "retry".parse()?).await?;
+    /// assert_eq!(retry.info().await?.head, 1);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the source or the message does not exist, or the new name does, or when the cursor is of another epoch, beyond
+    /// the head, or inside of what was compacted.
+    pub async fn fork(&self, from: &SessionKey, until: impl Into<ForkPoint>, to: SessionKey) -> Result<Session, Error> {
+        let source = Source { from: from.clone(), until: until.into(), to: to.clone() };
+        let (about, exists) = self
+            .look({
+                let (from, to) = (from.clone(), to.clone());
+                move |view| {
+                    let row = view.session(&from)?.ok_or(Error::UnknownSession(from))?;
+                    Ok((row.about, view.session(&to)?.is_some()))
+                }
+            })
+            .await?;
+        if exists {
+            return Err(Error::SessionExists(to));
+        }
+        // One thread reads, all at one moment, while this task writes what was read before.
+        let (pages, mut read) = mpsc::channel(1);
+        let log = self.clone();
+        let reading = tokio::spawn(async move { log.look_at_length(move |view| source.copy(view, &pages)).await });
+        let draft = Draft::begin(self, to.clone(), about).await?;
+        while let Some(Page { events, states }) = read.recv().await {
+            draft.append_with(events, states).await?;
+        }
+        reading.await.map_err(|_| Error::Closed)??;
+        if from.tenant() != to.tenant() {
+            self.hand_on_uploads(from, to.tenant()).await?;
+        }
+        draft.adopt().await?;
+        Ok(self.session(to))
+    }
+
+    /// Keeps what a session names for another tenant too.
+    async fn hand_on_uploads(&self, from: &SessionKey, tenant: &str) -> Result<(), Error> {
+        let key = from.clone();
+        for digest in self.look(move |view| Ok(view.named_uploads(&key)?)).await? {
+            if let Some(upload) = self.uploaded(from.tenant(), digest).await? {
+                self.upload(tenant, &upload.media_type, upload.bytes).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A session that is copied, and up to where.
-pub(crate) struct Source {
+struct Source {
     from: SessionKey,
     until: ForkPoint,
     to: SessionKey,
 }
 
 /// A piece of a copy.
-pub(crate) struct Page {
-    pub(crate) events: Events,
-    pub(crate) states: Vec<StateChange>,
+struct Page {
+    events: Events,
+    states: Vec<StateChange>,
 }
 
 impl Source {
-    pub(crate) fn of(from: SessionKey, until: ForkPoint, to: SessionKey) -> Self {
-        Self { from, until, to }
-    }
-
     /// Reads the session and hands on what its copy is made of, page by page. It waits while nobody takes them.
-    pub(crate) fn copy(self, view: &dyn View, pages: &mpsc::Sender<Page>) -> Result<(), Error> {
+    fn copy(self, view: &dyn View, pages: &mpsc::Sender<Page>) -> Result<(), Error> {
         let Self { from, until, to } = self;
         let row = view.session(&from)?.ok_or_else(|| Error::UnknownSession(from.clone()))?;
         let until = match until {

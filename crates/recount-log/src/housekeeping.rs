@@ -7,8 +7,8 @@ use hashbrown::HashMap;
 
 use crate::log::{Log, before};
 use crate::request::{Answer, Request};
-use crate::storage::View;
-use crate::{Cursor, Error, SessionKey};
+use crate::storage::{SessionRow, View};
+use crate::{Epoch, Error, SessionKey};
 
 /// How many sessions are looked at in one step.
 const SESSIONS: usize = 64;
@@ -19,7 +19,7 @@ const UPLOADS: Duration = Duration::from_secs(24 * 60 * 60);
 ///
 /// A step changes a few hundred entries at most, which takes a millisecond or two; appends go on between the steps. A
 /// service runs a round every hour or so, in a task of its own. What was looked at in one round is not looked at again
-/// in the next.
+/// in the next, unless there is something that had to be left.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,9 +49,11 @@ pub struct Housekeeping {
     log: Log,
     compact_after: Duration,
     /// Where compaction has come to.
-    done: Arc<HashMap<SessionKey, Cursor>>,
-    /// The session at which this round is.
+    done: Arc<HashMap<SessionKey, Done>>,
+    /// The last session of this round that is done.
     at: Option<SessionKey>,
+    /// What is next in the session after that one.
+    next: Option<Stretch>,
     stage: Stage,
     totals: Kept,
 }
@@ -80,16 +82,32 @@ pub struct Kept {
     pub joined: u64,
 }
 
+/// What has been done in a session.
+#[derive(Debug, Clone, Copy)]
+struct Done {
+    epoch: Epoch,
+    /// The last entry that was complete for long enough when it was looked at.
+    settled: u64,
+    /// Up to this entry everything is joined that ever will be.
+    until: u64,
+}
+
 /// A stretch of a session that may have something to join.
+#[derive(Debug)]
 struct Stretch {
     key: SessionKey,
-    after: Cursor,
+    epoch: Epoch,
+    settled: u64,
+    after: u64,
+    /// Where the first stretch of the session begins in which something was left for later.
+    left: Option<u64>,
 }
 
 impl Housekeeping {
     /// Looks after a log, and joins the deltas of what was complete so long ago.
     pub fn new(log: Log, compact_after: Duration) -> Self {
-        Self { log, compact_after, done: Arc::default(), at: None, stage: Stage::Sessions, totals: Kept::default() }
+        let (stage, totals) = (Stage::Sessions, Kept::default());
+        Self { log, compact_after, done: Arc::default(), at: None, next: None, stage, totals }
     }
 
     /// Does everything that there is to do.
@@ -117,6 +135,7 @@ impl Housekeeping {
                 None => self.stage = Stage::Uploads,
             },
             Stage::Uploads => {
+                self.forget_gone_sessions().await?;
                 self.log.sweep(UPLOADS).await?;
                 self.stage = Stage::Room;
             }
@@ -132,6 +151,9 @@ impl Housekeeping {
 
     /// The next stretch, in the session at hand or one after it.
     async fn next_stretch(&mut self) -> Result<Option<Stretch>, Error> {
+        if let Some(stretch) = self.next.take() {
+            return Ok(Some(stretch));
+        }
         loop {
             let (at, before, done) = (self.at.clone(), before(self.compact_after), Arc::clone(&self.done));
             match self.log.look(move |view| find(view, at.as_ref(), before, &done)).await? {
@@ -142,25 +164,42 @@ impl Housekeeping {
         }
     }
 
-    async fn compact(&mut self, Stretch { key, after }: Stretch) -> Result<(), Error> {
+    /// Keeps nothing of sessions that are gone.
+    async fn forget_gone_sessions(&mut self) -> Result<(), Error> {
+        let done = Arc::clone(&self.done);
+        let gone = self.log.look(move |view| {
+            let is_gone = |key: &&SessionKey| view.session(key).is_ok_and(|row| row.is_none());
+            Ok(done.keys().filter(is_gone).cloned().collect::<Vec<_>>())
+        });
+        for key in gone.await? {
+            Arc::make_mut(&mut self.done).remove(&key);
+        }
+        Ok(())
+    }
+
+    async fn compact(&mut self, stretch: Stretch) -> Result<(), Error> {
+        let Stretch { key, epoch, settled, after, left } = stretch;
         let before = before(self.compact_after);
-        let answer = self.log.ask(Request::Compact { key: key.clone(), after: after.seq, before }).await;
+        let answer = self.log.ask(Request::Compact { key: key.clone(), after, before }).await;
         let compacted = match answer {
             Ok(Answer::Compacted(compacted)) => compacted,
             Ok(_) => return Err(Error::Closed),
             // It is gone, and there is nothing to do any more.
             Err(Error::UnknownSession(_)) => {
-                Arc::make_mut(&mut self.done).remove(&key);
                 self.at = Some(key);
                 return Ok(());
             }
             Err(error) => return Err(error),
         };
         self.totals.joined += compacted.entries - compacted.rows;
-        Arc::make_mut(&mut self.done).insert(key.clone(), Cursor { seq: compacted.last, ..after });
-        if compacted.next.is_none() {
-            self.at = Some(key);
+        let left = left.or(compacted.has_left.then_some(after));
+        if let Some(after) = compacted.next {
+            self.next = Some(Stretch { key, epoch, settled, after, left });
+            return Ok(());
         }
+        let done = Done { epoch, settled, until: left.unwrap_or(compacted.last) };
+        Arc::make_mut(&mut self.done).insert(key.clone(), done);
+        self.at = Some(key);
         Ok(())
     }
 }
@@ -177,15 +216,18 @@ fn find(
     view: &dyn View,
     at: Option<&SessionKey>,
     before: i64,
-    done: &HashMap<SessionKey, Cursor>,
+    done: &HashMap<SessionKey, Done>,
 ) -> Result<Found, Error> {
     let rows = view.sessions(None, at, SESSIONS)?;
     let Some(last) = rows.last().map(|row| row.key.clone()) else { return Ok(Found::NoMoreSessions) };
     for row in rows {
-        let done = done.get(&row.key).filter(|done| done.epoch == row.epoch).map_or(0, |done| done.seq);
-        if done < row.head && view.settled(&row.key, before)? > done {
-            let after = Cursor { epoch: row.epoch, seq: done };
-            return Ok(Found::Stretch(Stretch { key: row.key, after }));
+        let SessionRow { key, epoch, head, .. } = row;
+        let done = done.get(&key).filter(|done| done.epoch == epoch);
+        let (was_settled, after) = done.map_or((0, 0), |done| (done.settled, done.until));
+        // Nothing can be settled that was not there.
+        let settled = if was_settled < head { view.settled(&key, before)? } else { was_settled };
+        if settled > was_settled {
+            return Ok(Found::Stretch(Stretch { key, epoch, settled, after, left: None }));
         }
     }
     Ok(Found::NothingUpTo(last))

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-use crate::folds::Folds;
+pub use crate::folds::Folds;
 use crate::snapshot::{SNAPSHOT_MESSAGES, Snapshot};
 use crate::storage::{Limit, Show, View};
 use crate::{Cursor, Epoch, Error, GapReason, SessionKey, Start};
@@ -138,22 +138,13 @@ impl Join {
         true
     }
 
-    /// Takes what comes next from the storage: as much as is read at once, and nothing at the head.
+    /// Takes what comes next from the storage: as much as is read at once, and nothing at the head. Open replies that other
+    /// readers have folded are not folded again.
     ///
     /// # Errors
     ///
     /// When there is no such session, or the storage cannot be read.
-    pub fn read(&mut self, view: &dyn View, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
-        self.read_with(view, &Folds::default(), frames)
-    }
-
-    /// The same, with open replies as other readers saw them.
-    pub(crate) fn read_with(
-        &mut self,
-        view: &dyn View,
-        folds: &Folds,
-        frames: &mut VecDeque<Frame>,
-    ) -> Result<(), Error> {
+    pub fn read(&mut self, view: &dyn View, folds: &Folds, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
         let row = view.session(&self.key)?.ok_or_else(|| Error::UnknownSession(self.key.clone()))?;
         let head = Cursor { epoch: row.epoch, seq: row.head };
         let at = match self.at {

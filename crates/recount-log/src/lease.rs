@@ -141,6 +141,9 @@ impl Leases {
         self.check(lease)?;
         if let Some(subjects) = self.held.get_mut(&lease.session) {
             subjects.remove(&lease.subject);
+            if subjects.is_empty() {
+                self.held.remove(&lease.session);
+            }
         }
         Ok(())
     }
@@ -170,4 +173,24 @@ impl Leases {
 fn end(now: Timestamp, time: Duration) -> Timestamp {
     let time = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
     now.checked_add(time).unwrap_or(Timestamp::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_kept_of_leases_that_were_given_back() {
+        let (mut leases, key) = (Leases::default(), "chat".parse().unwrap());
+        let mut acquire = |subject, token| {
+            let request = LeaseRequest::new(subject, "run 1");
+            leases.acquire(&key, &request, Timestamp::UNIX_EPOCH, token).map(|granted| granted.lease).unwrap()
+        };
+        let (one, other) = (acquire("one", 1), acquire("other", 2));
+        leases.release(&one).unwrap();
+        assert!(leases.release(&one).is_err());
+        leases.check(&other).unwrap();
+        leases.release(&other).unwrap();
+        assert!(leases.held.is_empty());
+    }
 }

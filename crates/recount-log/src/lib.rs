@@ -111,6 +111,7 @@
 //! ([`writer::Pipeline`]). The simulator of `recount-simulator` drives them from a seed, through crashes, full disks, lost
 //! power and lost leases. Another backend implements [`storage::Storage`] and [`storage::View`] and passes the same suite.
 
+mod appender;
 mod committing;
 mod cursor;
 mod desk;
@@ -145,6 +146,7 @@ pub mod verify;
 mod window;
 pub mod writer;
 
+pub use appender::Appender;
 pub use cursor::{Cursor, CursorError, Epoch, GapReason, Start};
 pub use digest::{Digest, DigestError};
 pub use directory::make_private_directory;
@@ -162,7 +164,7 @@ pub use memory::MemoryStorage;
 pub use observed::Commit;
 pub use reader::Reader;
 pub use request::{Answer, AppendRequest, Appended, Compacted, Ignored, Request, Stream};
-pub use session::{Appender, Session};
+pub use session::Session;
 pub use snapshot::{MessagePage, OpenState, SNAPSHOT_MESSAGES, Shown, Snapshot};
 pub use sqlite::{Durability, Options, SqliteReaders, SqliteStorage};
 pub use surroundings::{Chance, Surroundings, SystemChance};

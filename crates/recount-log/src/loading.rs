@@ -4,6 +4,7 @@
 //! read on other threads, so that nobody else's append waits for it; what comes for the session meanwhile is put aside.
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -18,6 +19,9 @@ use crate::writer::Loaded;
 /// How many sessions are read at the same time. Others wait for their turn.
 const THREADS: usize = 4;
 
+/// Starts a thread that does something.
+type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
+
 /// The sessions that are being read, and what waits for them.
 pub(crate) struct Loading {
     views: Arc<dyn Views + Send + Sync>,
@@ -26,11 +30,12 @@ pub(crate) struct Loading {
     /// Those that are not being read yet.
     next: VecDeque<SessionKey>,
     threads: usize,
+    spawn: Spawn,
 }
 
 impl Loading {
     pub(crate) fn new(views: Arc<dyn Views + Send + Sync>, queue: mpsc::WeakSender<Job>) -> Self {
-        Self { views, queue, aside: HashMap::new(), next: VecDeque::new(), threads: 0 }
+        Self { views, queue, aside: HashMap::new(), next: VecDeque::new(), threads: 0, spawn }
     }
 
     /// Puts a request aside if its session is being read, or has to be. Gives it back if it can be done now.
@@ -51,15 +56,15 @@ impl Loading {
         let key = key.clone();
         self.next.push_back(key.clone());
         self.aside.insert(key, vec![(request, waiting)]);
-        self.start();
-        None
+        self.start().pop()
     }
 
-    /// A session has been read: what has waited for it.
+    /// A session has been read: what can be done now.
     pub(crate) fn loaded(&mut self, key: &SessionKey) -> Vec<(Request, Waiting)> {
         self.threads = self.threads.saturating_sub(1);
-        self.start();
-        self.aside.remove(key).unwrap_or_default()
+        let mut waiting = self.aside.remove(key).unwrap_or_default();
+        waiting.extend(self.start());
+        waiting
     }
 
     /// All that waits, when there is no time to wait any longer.
@@ -68,27 +73,82 @@ impl Loading {
         self.aside.drain().flat_map(|(_, requests)| requests)
     }
 
-    /// Begins to read, as far as threads are free.
-    fn start(&mut self) {
+    /// Begins to read, as far as threads are free. If there are none at all, gives what waits: the writer then reads by
+    /// itself what it needs.
+    fn start(&mut self) -> Vec<(Request, Waiting)> {
         while self.threads < THREADS
             && let Some(key) = self.next.pop_front()
         {
-            let (views, queue) = (Arc::clone(&self.views), self.queue.clone());
-            let read = move || {
-                // If this fails, the writer finds the same and tells those who wait.
-                let loaded = views.view().ok().and_then(|view| Loaded::read(&*view, &key).ok());
-                // When nobody can ask any more, the writer does what waits by itself.
-                if let Some(queue) = queue.upgrade() {
-                    let _ = queue.blocking_send(Job::Loaded { key, loaded: loaded.map(Box::new) });
-                }
-            };
-            let thread = std::thread::Builder::new().name("recount-loader".to_owned());
-            self.threads += 1;
-            if thread.spawn(read).is_err() {
-                // Tried again when the next one is done. With none under way there is nobody to wait for.
-                self.threads -= 1;
-                return;
+            if self.read(key.clone()).is_ok() {
+                self.threads += 1;
+                continue;
             }
+            // Tried again when another one is done.
+            self.next.push_front(key);
+            if self.threads == 0 {
+                return self.next.drain(..).filter_map(|key| self.aside.remove(&key)).flatten().collect();
+            }
+            break;
         }
+        Vec::new()
+    }
+
+    /// Reads a session on another thread.
+    fn read(&self, key: SessionKey) -> io::Result<()> {
+        let (views, queue) = (Arc::clone(&self.views), self.queue.clone());
+        (self.spawn)(Box::new(move || {
+            // If this fails, the writer finds the same and tells those who wait.
+            let loaded = views.view().ok().and_then(|view| Loaded::read(&*view, &key).ok());
+            // When nobody can ask any more, the writer does what waits by itself.
+            if let Some(queue) = queue.upgrade() {
+                let _ = queue.blocking_send(Job::Loaded { key, loaded: loaded.map(Box::new) });
+            }
+        }))
+    }
+}
+
+fn spawn(work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+    std::thread::Builder::new().name("recount-loader".to_owned()).spawn(work).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::Semaphore;
+
+    use super::*;
+    use crate::storage::Storage;
+    use crate::{AppendRequest, Events, MemoryStorage};
+
+    fn request(name: &str) -> Request {
+        Request::Append(AppendRequest::new(name.parse().unwrap(), Events::default()))
+    }
+
+    fn waiting() -> Waiting {
+        (None, Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap())
+    }
+
+    #[test]
+    fn without_threads_nothing_waits_for_them() {
+        let (queue, _jobs) = mpsc::channel(1);
+        let mut loading = Loading::new(MemoryStorage::default().readers(), queue.downgrade());
+        loading.spawn = |_| Err(io::Error::from(io::ErrorKind::WouldBlock));
+        for _ in 0..2 {
+            assert!(loading.put_aside(request("a"), waiting(), true).is_some());
+        }
+
+        // With one under way, the others wait for its end and are tried again then.
+        loading.spawn = |_| Ok(());
+        assert!(loading.put_aside(request("a"), waiting(), true).is_none());
+        loading.spawn = |_| Err(io::Error::from(io::ErrorKind::WouldBlock));
+        for name in ["b", "b", "c"] {
+            assert!(loading.put_aside(request(name), waiting(), true).is_none());
+        }
+        let done: Vec<String> =
+            loading.loaded(&"a".parse().unwrap()).iter().map(|(request, _)| name(request)).collect();
+        assert_eq!(done, ["a", "b", "b", "c"]);
+    }
+
+    fn name(request: &Request) -> String {
+        request.key().unwrap().to_string()
     }
 }

@@ -12,7 +12,6 @@ use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 use crate::desk::{self, Answering, Job};
 use crate::draft::Draft;
 use crate::folds::Folds;
-use crate::fork::{ForkPoint, Page, Source};
 use crate::hub::{Activity, Hub};
 use crate::observed::Observed;
 use crate::request::{Answer, Compacted, Request};
@@ -29,6 +28,8 @@ const WAITING: u32 = 64 * 1024;
 const UNIT: usize = 1_024;
 /// How many readers look into the storage at the same time. Others wait, and what they wait for is short.
 const LOOKS: usize = 8;
+/// How many sessions are copied at the same time. That is not short, and readers do not wait for it.
+const COPIES: usize = 2;
 
 /// A log: any number of sessions, one durable sequence of events for each.
 ///
@@ -47,6 +48,7 @@ struct Shared {
     folds: Arc<Folds>,
     room: Arc<Semaphore>,
     looks: Semaphore,
+    copies: Semaphore,
 }
 
 impl Log {
@@ -110,9 +112,8 @@ impl Log {
 
     fn of(queue: mpsc::Sender<Job>, views: Arc<dyn Views + Send + Sync>, hub: Arc<Hub>) -> Self {
         let room = Arc::new(Semaphore::new(WAITING as usize));
-        Self {
-            shared: Arc::new(Shared { queue, views, hub, folds: Arc::default(), room, looks: Semaphore::new(LOOKS) }),
-        }
+        let (looks, copies) = (Semaphore::new(LOOKS), Semaphore::new(COPIES));
+        Self { shared: Arc::new(Shared { queue, views, hub, folds: Arc::default(), room, looks, copies }) }
     }
 
     /// Makes a session.
@@ -178,58 +179,6 @@ impl Log {
     /// to read a session; who is too slow for it misses some, and is told so.
     pub fn activity(&self) -> broadcast::Receiver<Activity> {
         self.shared.hub.activity()
-    }
-
-    /// Makes a session of another one's entries up to a cursor, before a message, or of all of them.
-    ///
-    /// The copy has its own epoch and numbers; deltas are joined, and replies that are open at that place are ended as
-    /// interrupted. Documents are copied when all entries are: at an older place they would say too much.
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use recount_log::{ForkPoint, Log};
-    /// use recount_message::{CustomEvent, Event, Msg};
-    ///
-    /// let log = Log::in_memory();
-    /// let session = log.create("chat".parse()?).await?;
-    /// for id in ["m1", "m2", "m3"] {
-    ///     let message = Msg::user("Alice", "Hello").with_id(id);
-    ///     session.append([&Event::new(CustomEvent::message(&message))]).await?;
-    /// }
-    /// let retry = log.fork(session.key(), ForkPoint::Before("m2".to_owned()), "retry".parse()?).await?;
-    /// assert_eq!(retry.info().await?.head, 1);
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// When the source or the message does not exist, or the new name does, or when the cursor is of another epoch, beyond
-    /// the head, or inside of what was compacted.
-    pub async fn fork(&self, from: &SessionKey, until: impl Into<ForkPoint>, to: SessionKey) -> Result<Session, Error> {
-        let source = Source::of(from.clone(), until.into(), to.clone());
-        let (about, exists) = self
-            .look({
-                let (from, to) = (from.clone(), to.clone());
-                move |view| {
-                    let row = view.session(&from)?.ok_or(Error::UnknownSession(from))?;
-                    Ok((row.about, view.session(&to)?.is_some()))
-                }
-            })
-            .await?;
-        if exists {
-            return Err(Error::SessionExists(to));
-        }
-        // One thread reads, all at one moment, while this task writes what was read before.
-        let (pages, mut read) = mpsc::channel(1);
-        let log = self.clone();
-        let reading = tokio::spawn(async move { log.look(move |view| source.copy(view, &pages)).await });
-        let draft = Draft::begin(self, to.clone(), about).await?;
-        while let Some(Page { events, states }) = read.recv().await {
-            draft.append_with(events, states).await?;
-        }
-        reading.await.map_err(|_| Error::Closed)??;
-        draft.adopt().await?;
-        Ok(self.session(to))
     }
 
     /// Begins a session that is made of what exists already, piece by piece. Nobody sees it before it is adopted.
@@ -350,7 +299,23 @@ impl Log {
         &self,
         look: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let _turn = self.shared.looks.acquire().await.map_err(|_| Error::Closed)?;
+        self.look_in_turn(&self.shared.looks, look).await
+    }
+
+    /// The same for what takes as long as to read a whole session.
+    pub(crate) async fn look_at_length<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.look_in_turn(&self.shared.copies, look).await
+    }
+
+    async fn look_in_turn<T: Send + 'static>(
+        &self,
+        turns: &Semaphore,
+        look: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let _turn = turns.acquire().await.map_err(|_| Error::Closed)?;
         let views = Arc::clone(&self.shared.views);
         let looked = tokio::task::spawn_blocking(move || {
             let view = views.view()?;
@@ -376,7 +341,7 @@ impl Log {
         Arc::clone(&self.shared.folds)
     }
 
-    pub(crate) fn hub(&self) -> &Hub {
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
         &self.shared.hub
     }
 

@@ -308,7 +308,8 @@ impl View for MemoryView {
     }
 
     fn hosting(&self) -> Stored<Vec<SessionKey>> {
-        let hosting = |session: &&Arc<Session>| session.open.values().any(|row| row.opened.hosted);
+        let hosting =
+            |session: &&Arc<Session>| !session.row.key.is_draft() && session.open.values().any(|row| row.opened.hosted);
         Ok(self.0.sessions.values().filter(hosting).map(|session| session.row.key.clone()).collect())
     }
 

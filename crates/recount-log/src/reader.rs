@@ -2,11 +2,8 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
 
-use tokio::sync::watch;
-
-use crate::hub::Channel;
+use crate::hub::Following;
 use crate::join::{Frame, Join};
 use crate::log::Log;
 use crate::{Cursor, Error};
@@ -42,14 +39,13 @@ use crate::{Cursor, Error};
 pub struct Reader {
     log: Log,
     join: Join,
-    channel: Arc<Channel>,
-    bell: watch::Receiver<()>,
+    following: Following,
     frames: VecDeque<Frame>,
 }
 
 impl Reader {
-    pub(crate) fn new(log: Log, join: Join, channel: Arc<Channel>, bell: watch::Receiver<()>) -> Self {
-        Self { log, join, channel, bell, frames: VecDeque::new() }
+    pub(crate) fn new(log: Log, join: Join, following: Following) -> Self {
+        Self { log, join, following, frames: VecDeque::new() }
     }
 
     /// The next frame, as soon as there is one. To give up waiting loses nothing.
@@ -59,10 +55,15 @@ impl Reader {
     /// When the session does not exist (any more), the storage cannot be read, or the log is closed.
     pub async fn next(&mut self) -> Result<Frame, Error> {
         loop {
+            // What was committed before the end is read to the end.
+            let is_over = self.following.is_over();
             if let Some(frame) = self.next_now().await? {
                 return Ok(frame);
             }
-            self.bell.changed().await.map_err(|_| Error::Closed)?;
+            if is_over {
+                return Err(Error::Closed);
+            }
+            self.following.rung().await;
         }
     }
 
@@ -73,16 +74,14 @@ impl Reader {
     /// As [`next`](Self::next).
     pub async fn next_now(&mut self) -> Result<Option<Frame>, Error> {
         if self.frames.is_empty() {
-            // What is committed from here on rings the bell again.
-            self.bell.mark_unchanged();
-            let is_known = self.join.take(&self.channel.tail(), &mut self.frames);
+            let is_known = self.join.take(&self.following.tail(), &mut self.frames);
             if !is_known {
                 let (mut join, folds) = (self.join.clone(), self.log.folds());
                 let (join, frames) = self
                     .log
                     .look(move |view| {
                         let mut frames = VecDeque::new();
-                        join.read_with(view, &folds, &mut frames)?;
+                        join.read(view, &folds, &mut frames)?;
                         Ok((join, frames))
                     })
                     .await?;

@@ -8,10 +8,8 @@ use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json, Obje
 
 use crate::storage::{Append, FinishedMessage, Known, OpenRow, OpenedReply, ReplyCheckpoint, Stored};
 
-/// A checkpoint is due after so many entries at the earliest.
-const CHECKPOINT_ENTRIES: u64 = 4_096;
-/// When the writer ends, replies get one that have this many.
-const FAREWELL_ENTRIES: u64 = 64;
+/// When the writer ends, replies get a checkpoint that have this share of the entries after which one is due.
+const FAREWELL_SHARE: u64 = 64;
 
 /// Looks up what a message id stands for.
 pub(crate) type Lookup<'l> = &'l dyn Fn(&str) -> Stored<Option<Known>>;
@@ -28,6 +26,8 @@ pub(crate) struct NewEntry<'l> {
     pub(crate) stored: Lookup<'l>,
     /// The plan that writes it.
     pub(crate) turn: u64,
+    /// After how many entries a checkpoint of a reply is due at the earliest.
+    pub(crate) checkpoint_after: u64,
 }
 
 /// The open replies of a session.
@@ -126,8 +126,8 @@ impl OpenReply {
 
     /// Whether a checkpoint is due: enough entries have come, and they weigh as much as the last one did. So all
     /// checkpoints together weigh no more than the entries do.
-    fn is_checkpoint_due(&self) -> bool {
-        self.entries_since >= CHECKPOINT_ENTRIES && self.bytes_since >= self.checkpoint_bytes
+    fn is_checkpoint_due(&self, after: u64) -> bool {
+        self.entries_since >= after && self.bytes_since >= self.checkpoint_bytes
     }
 
     fn checkpoint(&mut self, seq: u64) -> ReplyCheckpoint {
@@ -209,7 +209,7 @@ impl Replies {
         };
         let outcome = reply.apply(event, entry.bytes);
         if !reply.has_ended() {
-            if reply.is_checkpoint_due() {
+            if reply.is_checkpoint_due(entry.checkpoint_after) {
                 append.checkpoints.push(reply.checkpoint(entry.seq));
             }
             return Ok(outcome);
@@ -234,8 +234,9 @@ impl Replies {
     }
 
     /// Checkpoints of all replies that have come so far since their last one that folding them anew would take a while.
-    pub(crate) fn checkpoints(&mut self, seq: u64) -> Vec<ReplyCheckpoint> {
-        let worth_it = self.open.values_mut().filter(|reply| reply.entries_since >= FAREWELL_ENTRIES);
+    pub(crate) fn checkpoints(&mut self, seq: u64, checkpoint_after: u64) -> Vec<ReplyCheckpoint> {
+        let least = (checkpoint_after / FAREWELL_SHARE).max(1);
+        let worth_it = self.open.values_mut().filter(|reply| reply.entries_since >= least);
         worth_it.map(|reply| reply.checkpoint(seq)).collect()
     }
 }

@@ -218,15 +218,27 @@ pub struct Compacted {
     pub last: u64,
     /// Where the next stretch begins; nothing when this was the last.
     pub next: Option<u64>,
+    /// Whether deltas were left as they are that can be joined later: their reply has not ended, or not long enough ago.
+    pub has_left: bool,
 }
 
 impl Request {
     /// How many bytes the request holds, roughly.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Self::Append(request) => request.events.bytes(),
+            Self::Append(request) => {
+                let states = request.states.iter().filter_map(|state| state.body.as_ref());
+                request.events.bytes() + states.map(String::len).sum::<usize>()
+            }
+            Self::Create { about, .. } | Self::Describe { about, .. } | Self::Draft { about, .. } => about.len(),
             Self::Upload(upload) => upload.bytes.len(),
-            _ => 0,
+            Self::Delete(_)
+            | Self::Adopt { .. }
+            | Self::Acquire { .. }
+            | Self::Renew { .. }
+            | Self::Release(_)
+            | Self::Compact { .. }
+            | Self::Sweep { .. } => 0,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Whether what is stored of a session follows from its entries.
 
-use recount_message::{Fold, Msg};
+use hashbrown::HashMap;
+use recount_message::{CustomName, Event, EventKind, Fold, Msg, Outcome};
 
 use crate::refold::{decode, fold_replies};
-use crate::storage::{Limit, Show, View};
+use crate::storage::{FinishedMessage, Limit, OpenedReply, Row, Show, View};
 use crate::{Error, SessionKey};
 
 const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
@@ -11,8 +12,8 @@ const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
 /// Folds every reply of a session again and compares it with what is stored: everything that differs, in words.
 ///
 /// Entries have to follow each other without a hole and be readable; every complete message has to be the fold of its
-/// entries, byte for byte, and nothing else may be stored as one; open replies have to come to the same from their
-/// checkpoints as from their start.
+/// entries, byte for byte, and to stand where they are, and nothing else may be stored as one; open replies have to come to
+/// the same from their checkpoints as from their start.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,7 +33,8 @@ const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
 /// When the session does not exist, or the storage cannot be read.
 pub fn session(view: &dyn View, key: &SessionKey) -> Result<Vec<String>, Error> {
     let row = view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
-    let mut verifying = Verifying { view, key, fold: Fold::new(), faults: Vec::new(), complete: 0 };
+    let mut verifying =
+        Verifying { view, key, fold: Fold::new(), spans: HashMap::new(), faults: Vec::new(), complete: 0 };
     let mut after = 0;
     while after < row.head {
         let rows = view.entries(key, after, PAGE)?;
@@ -47,9 +49,7 @@ pub fn session(view: &dyn View, key: &SessionKey) -> Result<Vec<String>, Error> 
             }
             after = entry.last;
             match decode(key, entry.last, &entry.body) {
-                Ok(event) => {
-                    let _ = verifying.fold.apply(&event);
-                }
+                Ok(event) => verifying.apply(&event, &entry),
                 Err(error) => verifying.fault(error.to_string()),
             }
         }
@@ -65,8 +65,20 @@ struct Verifying<'v> {
     view: &'v dyn View,
     key: &'v SessionKey,
     fold: Fold,
+    /// Where the messages stand that have not been compared.
+    spans: HashMap<String, Span>,
     faults: Vec<String>,
     complete: usize,
+}
+
+/// Where a message stands among the entries, and what else they say about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Span {
+    place: u64,
+    /// Nothing while it is open.
+    last: Option<u64>,
+    is_reply: bool,
+    nested: bool,
 }
 
 impl Verifying<'_> {
@@ -74,15 +86,46 @@ impl Verifying<'_> {
         self.faults.push(text);
     }
 
+    fn apply(&mut self, event: &Event<'_>, entry: &Row) {
+        let outcome = self.fold.apply(event);
+        match &event.kind {
+            EventKind::ReplyStart(start) if outcome == Outcome::Applied => {
+                let nested = event.carried("parent").is_some();
+                let span = Span { place: entry.first, last: None, is_reply: true, nested };
+                self.spans.entry_ref(&*start.reply_id).or_insert(span);
+            }
+            EventKind::Custom(custom) if custom.own_name() == Some(CustomName::Message) => {
+                let mut alone = Fold::new();
+                let _ = alone.apply(event);
+                let Some(message) = alone.into_messages().next().filter(|_| outcome == Outcome::Applied) else {
+                    return;
+                };
+                let span = Span { place: entry.first, last: Some(entry.last), is_reply: false, nested: false };
+                self.spans.insert(message.id().to_owned(), span);
+            }
+            EventKind::ReplyEnd(end) if self.fold.open_reply(&end.reply_id).is_none() => {
+                if let Some(span) = self.spans.get_mut(&*end.reply_id) {
+                    span.last.get_or_insert(entry.last);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Compares a complete message with what is stored under its id.
     fn compare(&mut self, message: &Msg) -> Result<(), Error> {
         self.complete += 1;
-        match self.view.message(self.key, message.id())? {
-            None => self.fault(format!("the message {:?} is not stored", message.id())),
-            Some(stored) if stored.body != message.to_json() => {
-                self.fault(format!("the message {:?} is stored as something else", message.id()));
-            }
-            Some(_) => {}
+        let (id, span) = (message.id(), self.spans.remove(message.id()));
+        let Some(stored) = self.view.message(self.key, id)? else {
+            self.fault(format!("the message {id:?} is not stored"));
+            return Ok(());
+        };
+        if stored.body != message.to_json() {
+            self.fault(format!("the message {id:?} is stored as something else"));
+        }
+        let FinishedMessage { place, last, is_reply, nested, .. } = stored;
+        if span.is_some_and(|span| span != Span { place, last: Some(last), is_reply, nested }) {
+            self.fault(format!("the message {id:?} is stored in another place"));
         }
         Ok(())
     }
@@ -98,9 +141,15 @@ impl Verifying<'_> {
         if stored > self.complete {
             self.fault(format!("{} messages are stored that no entry tells of", stored - self.complete));
         }
-        let stored = fold_replies(self.view, self.key, self.view.open(self.key)?, head)?;
+        let rows = self.view.open(self.key)?;
+        let is_elsewhere = |OpenedReply { id, place, nested, .. }: &OpenedReply| {
+            let stored = Span { place: *place, last: None, is_reply: true, nested: *nested };
+            self.spans.get(id) != Some(&stored)
+        };
+        let is_misplaced = rows.iter().any(|row| is_elsewhere(&row.opened));
+        let stored = fold_replies(self.view, self.key, rows, head)?;
         let stored: Vec<&Msg> = stored.iter().map(|reply| reply.fold.message()).collect();
-        if stored != open {
+        if is_misplaced || stored != open {
             self.fault("the open replies are not what their entries make of them".to_owned());
         }
         Ok(self.faults)
@@ -125,7 +174,7 @@ impl Verifying<'_> {
 pub fn each_entry<E: From<Error>>(
     view: &dyn View,
     key: &SessionKey,
-    mut entry: impl FnMut(&crate::storage::Row) -> Result<(), E>,
+    mut entry: impl FnMut(&Row) -> Result<(), E>,
 ) -> Result<(), E> {
     let failed = |error: crate::StorageError| E::from(Error::from(error));
     if view.session(key).map_err(failed)?.is_none() {

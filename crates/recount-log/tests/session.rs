@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use pretty_assertions::assert_eq;
-use recount_log::storage::Show;
+use recount_log::storage::{Show, StateChange};
 use recount_log::{
-    Appended, Cursor, Error, ForkPoint, Frame, GapReason, LeaseRequest, Log, Options, Refusal, RefusalReason,
+    Appended, Cursor, Error, Events, ForkPoint, Frame, GapReason, LeaseRequest, Log, Options, Refusal, RefusalReason,
     SNAPSHOT_MESSAGES, Session, Start,
 };
 use recount_message::{
@@ -248,6 +248,21 @@ async fn an_upload_stays_while_an_entry_of_its_tenant_names_it() {
 }
 
 #[tokio::test]
+async fn a_copy_for_another_tenant_has_the_uploads_that_it_names() {
+    let log = Log::in_memory();
+    let session = log.create("acme/chat".parse().unwrap()).await.unwrap();
+    let image = log.upload("acme", "image/png", &b"image"[..]).await.unwrap();
+    let shown = DataBlock::new(UrlSource::unchecked(image.url(), "image/png"));
+    session.append(&Event::new(CustomEvent::message(&Msg::user("Alice", shown)))).await.unwrap();
+    log.fork(session.key(), None, "zeta/chat".parse().unwrap()).await.unwrap();
+    session.delete().await.unwrap();
+    log.sweep(Duration::ZERO).await.unwrap();
+    assert_eq!(log.uploaded("acme", image).await.unwrap(), None);
+    let copied = log.uploaded("zeta", image).await.unwrap().unwrap();
+    assert_eq!((copied.media_type.as_str(), &copied.bytes[..]), ("image/png", &b"image"[..]));
+}
+
+#[tokio::test]
 async fn a_reply_can_be_looked_at_as_it_was() {
     let (_log, session) = session("chat").await;
     let (id, open, rest) = waiting();
@@ -259,6 +274,36 @@ async fn a_reply_can_be_looked_at_as_it_was() {
     assert_eq!(was[0].fold, then[0].fold);
     let future = Cursor { seq: 1_000, ..middle };
     assert!(matches!(session.open_at(future).await, Err(Error::Gap { reason: GapReason::Future, .. })));
+}
+
+#[tokio::test]
+async fn documents_are_stored_only_where_their_append_may_write() {
+    let (_log, session) = session("chat").await;
+    let note = |body: &str| vec![StateChange { name: "note".to_owned(), body: Some(body.to_owned()) }];
+    let before = session.append(&message("m1")).await.unwrap().cursor;
+    let first = session.append_if_with(before, &message("m2"), note("first")).await.unwrap();
+    session.append_if_with(first.cursor, &message("m3"), note("second")).await.unwrap();
+
+    // Without an event there is nothing else that could tell that somebody was faster.
+    let alone = session.append_if_with(first.cursor, Events::default(), note("late")).await;
+    assert!(matches!(alone, Err(Error::Moved { head, .. }) if head.seq == 3), "{alone:?}");
+    assert_eq!(session.state("note").await.unwrap().as_deref(), Some("second"));
+    // The same again gets the first answer, and what has come since stays.
+    let again = session.append_if_with(before, &message("m2"), note("first")).await.unwrap();
+    assert_eq!((again.duplicates, again.cursor), (1, first.cursor));
+    assert_eq!(session.state("note").await.unwrap().as_deref(), Some("second"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_waits_is_told_when_the_log_is_closed() {
+    let (log, session) = session("chat").await;
+    session.append(&message("m1")).await.unwrap();
+    let mut reader = session.join(Start::Beginning).unwrap();
+    assert!(matches!(reader.next().await.unwrap(), Frame::Entry(_)));
+    let waiting = tokio::spawn(async move { reader.next().await });
+    log.clone().close().await.unwrap();
+    assert!(matches!(waiting.await.unwrap(), Err(Error::Closed)));
+    assert!(matches!(session.join(Start::Now), Err(Error::Closed)));
 }
 
 fn start(reply_id: &str) -> AgentEvent {

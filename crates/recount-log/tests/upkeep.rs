@@ -3,12 +3,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use recount_log::storage::Show;
-use recount_log::{Housekeeping, Log, Options, Session, Step};
-use recount_message::{AgentEvent, ReplyEnd, ReplyWriter, Stamps};
+use recount_log::{Housekeeping, Log, MemoryStorage, Options, Session, Step, Surroundings, SystemChance, Writer};
+use recount_message::jiff::Timestamp;
+use recount_message::{AgentEvent, Clock, RandomIds, ReplyEnd, ReplyWriter, Stamps};
 
 /// A reply with so many deltas of thirty letters each, and the event that ends it.
 fn reply(deltas: usize) -> (Vec<AgentEvent>, Vec<AgentEvent>) {
@@ -135,4 +138,69 @@ async fn housekeeping_goes_through_all_sessions_in_small_steps() {
         assert_eq!(log.look(move |view| recount_log::verify::session(view, &key)).await.unwrap(), [] as [String; 0]);
     }
     assert_eq!(housekeeping.round().await.unwrap().joined, 0);
+}
+
+/// A clock that stands where it was set last, so many seconds ago.
+#[derive(Debug, Clone)]
+struct Ago(Arc<AtomicU64>);
+
+impl Clock for Ago {
+    fn now(&mut self) -> Timestamp {
+        Timestamp::now() - Duration::from_secs(self.0.load(Ordering::Relaxed))
+    }
+}
+
+async fn entries(session: &Session) -> usize {
+    let key = session.key().clone();
+    let count = session.log().look(move |view| {
+        let mut count = 0;
+        recount_log::verify::each_entry(view, &key, |_| {
+            count += 1;
+            Ok::<_, recount_log::Error>(())
+        })?;
+        Ok(count)
+    });
+    count.await.unwrap()
+}
+
+/// A log whose clock can be set, and a round of housekeeping for what is older than an hour.
+fn log_with_clock() -> (Log, Ago, Housekeeping) {
+    let ago = Ago(Arc::new(AtomicU64::new(9_000)));
+    let surroundings = Surroundings::new(ago.clone(), SystemChance, RandomIds);
+    let log = Log::with(MemoryStorage::default(), Writer::new(surroundings)).unwrap();
+    (log.clone(), ago, Housekeeping::new(log, Duration::from_secs(3_600)))
+}
+
+#[tokio::test]
+async fn a_reply_that_nobody_ends_keeps_no_other_from_being_compacted() {
+    let (log, _, mut housekeeping) = log_with_clock();
+    let session = log.create("chat".parse().unwrap()).await.unwrap();
+    let [(abandoned, _), (late, late_end), (other, other_end)] = [reply(20), reply(20), reply(20)];
+    for events in [&abandoned, &late, &other, &other_end] {
+        session.append(events).await.unwrap();
+    }
+    let all = entries(&session).await;
+    assert_eq!(housekeeping.round().await.unwrap().joined, 19);
+    assert_eq!(entries(&session).await, all - 19);
+    assert_eq!(housekeeping.round().await.unwrap().joined, 0);
+    // What was left is found again when it has ended.
+    session.append(&late_end).await.unwrap();
+    assert_eq!(housekeeping.round().await.unwrap().joined, 19);
+    check_open(&session).await;
+    let key = session.key().clone();
+    assert_eq!(log.look(move |view| recount_log::verify::session(view, &key)).await.unwrap(), [] as [String; 0]);
+}
+
+#[tokio::test]
+async fn a_reply_that_has_just_ended_is_not_compacted_with_older_ones() {
+    let (log, ago, mut housekeeping) = log_with_clock();
+    let session = log.create("chat".parse().unwrap()).await.unwrap();
+    let [(recent, recent_end), (old, old_end)] = [reply(20), reply(20)];
+    for events in [&recent, &old, &old_end] {
+        session.append(events).await.unwrap();
+    }
+    ago.0.store(0, Ordering::Relaxed);
+    session.append(&recent_end).await.unwrap();
+    assert_eq!(housekeeping.round().await.unwrap().joined, 19);
+    assert_eq!(session.compact(Duration::ZERO).await.unwrap().rows, 10);
 }

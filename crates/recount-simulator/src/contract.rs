@@ -229,6 +229,8 @@ fn messages(storage: &mut dyn Storage) -> Verdict {
     ensure_eq!(view.known(&chat, "m1").map_err(failed)?, Some(Known::Reply), "a reply");
     ensure_eq!(view.known(&chat, "m3").map_err(failed)?, Some(Known::Message), "a message that came whole");
     ensure_eq!(view.known(&chat, "m4").map_err(failed)?, None, "nobody's id");
+    let end = |id| view.reply_end(&chat, id).map_err(failed);
+    ensure_eq!((end("m2")?, end("m3")?, end("m4")?), (Some(5), None, None), "where replies end");
     ensure_eq!(ids(view.spanning(&chat, 3).map_err(failed)?), ["sub", "m2"], "those open at a place");
     ensure_eq!(ids(view.spanning(&chat, 6).map_err(failed)?), [] as [&str; 0], "those open at the head");
     ensure_eq!(view.settled(&chat, 1_001).map_err(failed)?, 6, "what is older");
@@ -358,14 +360,18 @@ fn drafts(storage: &mut dyn Storage) -> Verdict {
     let (chat, begun) = (key("chat")?, SessionRow { key: draft.clone(), ..row("chat", 9)? });
     let piece = |after, text| append("chat", after, &[text]).map(|write| Append { key: draft.clone(), ..write });
     let epoch = begun.epoch;
+    let opened = vec![OpenedReply { id: "r".to_owned(), place: 1, hosted: true, nested: false }];
+    let first = piece(0, "a").map(|write| Write::Append(Append { epoch, opened, ..write }))?;
     let write = |after, text| piece(after, text).map(|write| Write::Append(Append { epoch, ..write }));
-    commit(storage, &[Write::Create(row("chat", 7)?), Write::Create(begun), write(0, "a")?])?;
+    commit(storage, &[Write::Create(row("chat", 7)?), Write::Create(begun), first])?;
     commit(storage, &[write(1, "b")?])?;
     let listed = |storage: &dyn Storage| -> Result<Vec<(String, u64)>, Broken> {
         let rows = view(storage)?.sessions(None, None, 9).map_err(failed)?;
         Ok(rows.into_iter().map(|row| (row.key.to_string(), row.head)).collect())
     };
     ensure_eq!(listed(storage)?, [("chat".to_owned(), 0)], "what is seen");
+    ensure_eq!(view(storage)?.session_count().map_err(failed)?, 1, "how many are seen");
+    ensure_eq!(view(storage)?.hosting().map_err(failed)?, [], "the sessions of this service");
     ensure_eq!(view(storage)?.session(&draft).map_err(failed)?.map(|row| row.head), Some(2), "the draft");
     let adopt_at = |head| Write::Adopt { draft: draft.clone(), head, key: chat.clone() };
     let head = Cursor { epoch, seq: 2 };
@@ -385,6 +391,7 @@ fn drafts(storage: &mut dyn Storage) -> Verdict {
     commit(storage, &[Write::Delete(chat.clone()), adopt.clone()])?;
     ensure_eq!(listed(storage)?, [("chat".to_owned(), 2)], "what is seen then");
     ensure_eq!(all(&*view(storage)?, "chat", 0)?.len(), 2, "its entries");
+    ensure_eq!(view(storage)?.hosting().map_err(failed)?, std::slice::from_ref(&chat), "it is of this service");
     ensure_eq!(view(storage)?.session(&draft).map_err(failed)?, None, "what is left of the draft");
     commit(storage, &[Write::Append(Append { epoch, ..append("chat", 2, &["c"])? })])?;
     ensure_eq!(storage.commit(&[adopt]), Err(StorageError::Moved(draft)), "a draft that is gone");

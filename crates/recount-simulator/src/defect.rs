@@ -1,7 +1,12 @@
 //! Defects that are planted in the log, to see that the simulator finds them.
 
-use recount_log::Cursor;
-use recount_log::storage::{Append, View, Write};
+use std::collections::VecDeque;
+
+use recount_log::storage::{Append, Limit, View, Write};
+use recount_log::{AppendRequest, Cursor, Digest, Events, Frame};
+use recount_message::AgentEvent;
+
+use crate::model::{ModelSession, contents};
 
 /// Something that no log may do. It is done once in a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,39 +21,77 @@ pub enum Defect {
     LosesAMessage,
     /// An open reply is missing among those that are kept.
     LosesAnOpenReply,
+    /// A checkpoint says that it is of a later place than it is.
+    MisplacesACheckpoint,
     /// A document that came along with entries is not kept.
     LosesADocument,
     /// Another description is not kept.
     LosesADescription,
+    /// It is not noted that an entry names an upload.
+    ForgetsANamedUpload,
+    /// Uploads are swept away before their time.
+    SweepsTooEarly,
+    /// Of entries that were joined only the first one is left.
+    SpoilsACompaction,
+    /// A session that was deleted is still there.
+    KeepsADeletedSession,
     /// Of a commit only the first half is done.
     TearsACommit,
     /// A commit is done, and said to have failed.
     DeniesACommit,
+    /// A commit is not done, and said to have been.
+    ClaimsACommit,
+    /// After a power loss that took entries along, sessions have the epochs that they had.
+    KeepsEpochs,
     /// Entries are appended although the session is not where they were expected to be.
     AppendsAnywhere,
     /// A draft is adopted although it is not where it was expected to be.
     AdoptsAnything,
-    /// Whoever has appended is told the place of the entry before.
-    TellsAnOldHead,
+    /// An event that is there already is written again.
+    WritesAgain,
+    /// An input is taken that nothing waits for.
+    TakesAnyInput,
+    /// What was to be written only after a certain entry is written after another one.
+    IgnoresThePlace,
+    /// What comes under a lease that is lost is written.
+    IgnoresLeases,
     /// Leases are forgotten, so that a second one is granted while the first one is held.
     ForgetsLeases,
+    /// Whoever has appended is told the place of the entry before.
+    TellsAnOldHead,
+    /// Readers see entries before they are committed.
+    ShowsTooEarly,
     /// A reader gets an entry twice.
     RepeatsAFrame,
     /// A reader does not get an entry.
     SkipsAFrame,
+    /// A reader is not told that there is a gap.
+    HidesAGap,
+    /// A snapshot lacks the newest complete message.
+    HidesAMessage,
+    /// A snapshot lacks an open reply.
+    HidesAnOpenReply,
 }
 
 impl Defect {
     /// What is committed in the place of some writes, where the defect shows in them.
     pub(crate) fn spoil(self, view: &dyn View, writes: &[Write]) -> Option<Vec<Write>> {
         let mut spoilt = writes.to_vec();
-        if self == Self::TearsACommit {
-            spoilt.truncate(writes.len() / 2);
-            return (writes.len() > 1).then_some(spoilt);
-        }
-        let is_described =
-            spoilt.extract_if(.., |write| self == Self::LosesADescription && matches!(write, Write::Describe { .. }));
-        let is_spoilt = is_described.count() > 0 || spoilt.iter_mut().any(|write| self.spoil_one(view, write));
+        let is_spoilt = match self {
+            Self::TearsACommit => {
+                spoilt.truncate(writes.len() / 2);
+                writes.len() > 1
+            }
+            Self::LosesADescription => {
+                spoilt.retain(|write| !matches!(write, Write::Describe { .. }));
+                spoilt.len() < writes.len()
+            }
+            Self::KeepsADeletedSession => {
+                spoilt.clear();
+                matches!(writes, [Write::Delete(_)])
+            }
+            _ => spoilt.iter_mut().any(|write| self.spoil_one(view, write)),
+        };
         is_spoilt.then_some(spoilt)
     }
 
@@ -59,6 +102,19 @@ impl Defect {
                 let Ok(Some(row)) = view.session(draft) else { return false };
                 let found = Cursor { epoch: row.epoch, seq: row.head };
                 std::mem::replace(head, found) != found
+            }
+            Write::Compact { key, rows, .. } if self == Self::SpoilsACompaction => {
+                let Some(row) = rows.first_mut() else { return false };
+                let first = view.entries(key, row.first - 1, Limit { count: 1, bytes: 0 });
+                let first = first.ok().and_then(|first| first.into_iter().next());
+                first.is_some_and(|first| std::mem::replace(&mut row.body, first.body.clone()) != first.body)
+            }
+            Write::Sweep { before } if self == Self::SweepsTooEarly => {
+                let time = std::mem::replace(before, i64::MAX);
+                contents().any(|bytes| {
+                    let upload = view.upload("", Digest::of(bytes.as_bytes()));
+                    upload.is_ok_and(|upload| upload.is_some_and(|upload| upload.at >= time))
+                })
             }
             _ => false,
         }
@@ -77,23 +133,77 @@ impl Defect {
                 append.entries.len() > 1
             }
             Self::LosesAMessage => append.finished.pop().is_some(),
-            Self::LosesAnOpenReply => append.opened.pop().is_some(),
+            Self::LosesAnOpenReply => {
+                let opened = append.opened.pop();
+                opened.is_some_and(|opened| append.finished.iter().all(|message| message.id != opened.id))
+            }
+            Self::MisplacesACheckpoint => {
+                let end = append.after + append.entries.len() as u64;
+                append.checkpoints.last_mut().is_some_and(|last| std::mem::replace(&mut last.seq, end) < end)
+            }
             Self::LosesADocument => append.states.pop().is_some_and(|state| state.body.is_some()),
+            Self::ForgetsANamedUpload => append.uploads.pop().is_some(),
             Self::AppendsAnywhere => {
                 let Ok(Some(row)) = view.session(&append.key) else { return false };
                 let (epoch, after) = (append.epoch, append.after);
                 (append.epoch, append.after) = (row.epoch, row.head);
                 (epoch, after) != (row.epoch, row.head)
             }
-            Self::LosesADescription
-            | Self::TearsACommit
-            | Self::DeniesACommit
-            | Self::AdoptsAnything
-            | Self::TellsAnOldHead
-            | Self::ForgetsLeases
-            | Self::RepeatsAFrame
-            | Self::SkipsAFrame => false,
+            _ => false,
         }
+    }
+
+    /// What is asked in the place of an append, where the defect shows in it.
+    pub(crate) fn spoil_request(
+        self,
+        model: &ModelSession,
+        request: &AppendRequest,
+        events: &[AgentEvent],
+        is_lost: bool,
+    ) -> Option<AppendRequest> {
+        let mut spoilt = request.clone();
+        let is_known = |event: &AgentEvent| model.entries.iter().any(|entry| entry.id == event.id);
+        let is_elsewhere = request.after.is_some_and(|after| after != model.head());
+        if is_lost != (self == Self::IgnoresLeases) || is_elsewhere != (self == Self::IgnoresThePlace) {
+            return None;
+        }
+        let is_spoilt = match self {
+            Self::WritesAgain => {
+                let renamed = |event: &AgentEvent| AgentEvent { id: format!("{}'", event.id).into(), ..event.clone() };
+                spoilt.events = Events::of(&events.iter().map(renamed).collect::<Vec<_>>());
+                !events.is_empty() && events.iter().all(is_known)
+            }
+            Self::TakesAnyInput => {
+                spoilt.checks_inputs = false;
+                request.checks_inputs && events.iter().any(|event| !is_known(event) && model.refusal(event).is_some())
+            }
+            Self::IgnoresThePlace => spoilt.after.take().is_some() && !events.iter().all(is_known),
+            Self::IgnoresLeases => spoilt.lease.take().is_some(),
+            _ => false,
+        };
+        is_spoilt.then_some(spoilt)
+    }
+
+    /// What a reader gets in the place of some frames, where the defect shows in them.
+    pub(crate) fn spoil_frames(self, frames: &VecDeque<Frame>) -> Option<VecDeque<Frame>> {
+        let mut spoilt = frames.clone();
+        let snapshot = spoilt.iter_mut().find_map(|frame| match frame {
+            Frame::Snapshot(snapshot) => Some(snapshot),
+            _ => None,
+        });
+        let is_spoilt = match (self, snapshot) {
+            (Self::HidesAGap, _) => {
+                spoilt.retain(|frame| !matches!(frame, Frame::Gap(_)));
+                spoilt.len() < frames.len()
+            }
+            (Self::HidesAMessage, Some(snapshot)) => snapshot.messages.pop().is_some(),
+            (Self::HidesAnOpenReply, Some(snapshot)) => {
+                snapshot.places.pop();
+                snapshot.open.pop().is_some()
+            }
+            _ => false,
+        };
+        is_spoilt.then_some(spoilt)
     }
 }
 

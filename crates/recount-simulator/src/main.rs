@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use recount_log::Durability;
 use recount_simulator::chaos;
-use recount_simulator::world::{Tally, simulate, simulate_telling};
+use recount_simulator::world::{Place, Simulation, Tally};
 
 /// Simulations of the log, and processes that are killed.
 #[derive(Debug, Parser)]
@@ -29,6 +29,9 @@ enum Command {
         /// How many steps each
         #[arg(long, default_value_t = 200)]
         steps: usize,
+        /// Over a SQLite database, and not in memory
+        #[arg(long)]
+        sqlite: bool,
         /// Tell of every request and its answer, on standard error
         #[arg(long)]
         tell: bool,
@@ -56,7 +59,10 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
-        Command::Simulate { seed, seeds, steps, tell } => simulations(seed, seeds, steps, tell),
+        Command::Simulate { seed, seeds, steps, sqlite, tell } => {
+            let place = if sqlite { Place::Sqlite } else { Place::Memory };
+            simulations(seed, seeds, steps, place, tell)
+        }
         Command::Chaos { rounds, seed } => kill(rounds, seed),
         Command::Load { data, round, durability } => {
             chaos::load(&data, round, durability).map_err(|error| error.to_string())
@@ -93,16 +99,16 @@ fn kill(rounds: usize, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-fn simulations(first: u64, seeds: u64, steps: usize, is_telling: bool) -> Result<(), String> {
+fn simulations(first: u64, seeds: u64, steps: usize, place: Place, is_telling: bool) -> Result<(), String> {
     let mut tally = Tally::default();
     for seed in first..first.saturating_add(seeds) {
+        let simulation = Simulation { seed, steps, place };
         let mut tell = |line: &str| {
             let _ = writeln!(io::stderr(), "{line}");
         };
-        let result = if is_telling { simulate_telling(seed, steps, &mut tell) } else { simulate(seed, steps) };
+        let result = simulation.run_telling(is_telling.then_some(&mut tell));
         tally += result.map_err(|broken| {
-            let command = format!("cargo run --package recount-simulator -- simulate --seed {seed} --steps {steps}");
-            format!("the seed {seed} breaks the contract\n{broken}\n\nto repeat it:\n    {command}")
+            format!("the seed {seed} breaks the contract\n{broken}\n\nto repeat it:\n    {simulation}")
         })?;
     }
     let _ = writeln!(io::stdout(), "{} steps, {tally:?}", seeds.saturating_mul(steps as u64));

@@ -1,13 +1,13 @@
 //! The contract, as plainly as it can be said: a session is a list of events, and everything else follows from folding
 //! that list from its beginning.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use recount_log::{
-    AppendRequest, Appended, Cursor, Epoch, Error, Ignored, Refusal, RefusalReason, SessionKey, StorageError,
+    AppendRequest, Appended, Cursor, Digest, Epoch, Error, Ignored, Refusal, RefusalReason, SessionKey, StorageError,
 };
 use recount_message::{
-    AgentEvent, ContentBlock, Event, EventKind, Fold, Msg, Outcome, Reason, ToolCallState, ToolResultBlock,
+    AgentEvent, ContentBlock, CustomName, Event, EventKind, Fold, Msg, Outcome, Reason, ToolCallState, ToolResultBlock,
 };
 
 /// A session, as the contract has it.
@@ -27,6 +27,8 @@ pub struct ModelSession {
     pub joined: HashSet<String>,
     /// Where the entries are that others were joined to: at the last of those.
     pub moved: HashMap<String, u64>,
+    /// The uploads that its entries name.
+    pub names: BTreeSet<Digest>,
     /// The inputs that are taken once: interrupted replies, and calls that were answered from outside.
     taken: HashSet<String>,
 }
@@ -42,6 +44,7 @@ impl ModelSession {
             states: BTreeMap::new(),
             joined: HashSet::new(),
             moved: HashMap::new(),
+            names: BTreeSet::new(),
             taken: HashSet::new(),
         }
     }
@@ -107,6 +110,7 @@ impl ModelSession {
         events: &[AgentEvent],
     ) -> Result<Appended, Error> {
         let head = self.head();
+        let is_elsewhere = request.after.is_some_and(|after| after != head);
         let mut last = head.seq;
         let (mut written, mut duplicates, mut ignored) = (0, 0, Vec::new());
         for (index, event) in events.iter().enumerate() {
@@ -118,7 +122,7 @@ impl ModelSession {
                 last = moved.unwrap_or(place as u64 + 1);
                 continue;
             }
-            if request.after.is_some_and(|after| after != head) {
+            if is_elsewhere {
                 return Err(Error::Moved { session: request.key.clone(), head });
             }
             if let Some(reason) = self.refusal(event).filter(|_| request.checks_inputs) {
@@ -130,12 +134,17 @@ impl ModelSession {
             ignored.extend(Ignored::of(index, event, &outcome));
             if !is_over {
                 self.taken.extend(taken);
+                self.names.extend(named_uploads(event));
                 self.entries.push(event.clone());
                 written += 1;
             }
             last = self.head().seq;
         }
-        for state in &request.states {
+        if is_elsewhere && events.is_empty() {
+            return Err(Error::Moved { session: request.key.clone(), head });
+        }
+        // What is only repeated stores its documents only where it may write.
+        for state in request.states.iter().filter(|_| !is_elsewhere) {
             match &state.body {
                 Some(body) => self.states.insert(state.name.clone(), body.clone()),
                 None => self.states.remove(&state.name),
@@ -147,8 +156,14 @@ impl ModelSession {
     /// Takes an entry as it is.
     pub fn push(&mut self, event: AgentEvent) {
         self.taken.extend(self.takes(&event));
+        self.names.extend(named_uploads(&event));
         let _ = self.fold.apply(&event);
         self.entries.push(event);
+    }
+
+    /// The messages that are complete, in the order in which they began.
+    pub fn complete(&self) -> impl Iterator<Item = &Msg> {
+        self.fold.messages().filter(|message| self.fold.open_reply(message.id()).is_none())
     }
 
     /// What an input takes up, so that nobody else can take it.
@@ -221,6 +236,20 @@ impl ModelSession {
             _ => None,
         }
     }
+}
+
+/// The uploads that an event names. In a simulation only messages name any.
+fn named_uploads(event: &AgentEvent) -> Vec<Digest> {
+    if event.kind.own_name() != Some(CustomName::Message) {
+        return Vec::new();
+    }
+    let text = event.to_json();
+    contents().map(|bytes| Digest::of(bytes.as_bytes())).filter(|digest| text.contains(&digest.url())).collect()
+}
+
+/// What is uploaded: so few contents that they come again.
+pub fn contents() -> impl Iterator<Item = &'static str> {
+    ["a picture", "another picture", "a sound"].into_iter()
 }
 
 fn is_input(event: &AgentEvent) -> bool {

@@ -2,14 +2,15 @@
 
 use std::collections::VecDeque;
 
+use recount_log::Digest;
 use recount_message::{
-    AgentEvent, ConfirmResult, CountingIds, CustomEvent, Event, EventKind, ExternalExecutionResultEvent, Msg, Object,
-    ReplyEnd, ReplyWriter, Stamps, SteppingClock, ToolCallBlock, ToolResultBlock, UserConfirmResultEvent,
-    UserInterruptEvent,
+    AgentEvent, ConfirmResult, CountingIds, CustomEvent, DataBlock, Event, EventKind, ExternalExecutionResultEvent,
+    Msg, Object, ReplyEnd, ReplyWriter, Stamps, SteppingClock, ToolCallBlock, ToolResultBlock, UrlSource,
+    UserConfirmResultEvent, UserInterruptEvent,
 };
 use recount_testkit::random::Random;
 
-use crate::model::ModelSession;
+use crate::model::{ModelSession, contents};
 
 /// The events that a session's agents are about to send, and those that were sent.
 #[derive(Debug)]
@@ -111,8 +112,13 @@ fn write(random: &mut Random, script: usize, number: usize) -> Vec<AgentEvent> {
         (1, 1) => recount_testkit::illegal(seed),
         (_, 2) => {
             let id = format!("m{script}-{number}");
-            let message = Msg::user("Alice", "Are you there?").with_id(&*id);
-            return vec![Event::stamped(id, "2026-01-01T00:00:00Z", CustomEvent::message(&message))];
+            let shown = contents().map(|bytes| Digest::of(bytes.as_bytes()).url()).find(|_| random.chance(15));
+            let message = match shown {
+                Some(url) => Msg::user("Alice", DataBlock::new(UrlSource::unchecked(url, "image/png"))),
+                None => Msg::user("Alice", "Are you there?"),
+            };
+            let event = CustomEvent::message(&message.with_id(&*id));
+            return vec![Event::stamped(id, "2026-01-01T00:00:00Z", event)];
         }
         _ => return reply(random, &format!("{script}-{number}-")),
     };

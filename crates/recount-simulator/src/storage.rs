@@ -1,11 +1,13 @@
 //! A storage that fails when it is told to.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::defect::{Defect, Planted};
 use recount_log::storage::{Storage, Stored, View, Views, Write};
-use recount_log::{Durability, MemoryStorage, Options, SqliteStorage, StorageError};
+use recount_log::{Durability, Frame, MemoryStorage, Options, SqliteStorage, StorageError};
+
+use crate::defect::{Defect, Planted};
 
 /// What happens at the next commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,9 +116,24 @@ impl FaultyStorage {
         self.shared().planted.is_some_and(|planted| planted.has_shown)
     }
 
+    /// The defect that is planted.
+    pub(crate) fn planted(&self) -> Option<Defect> {
+        self.shared().planted.map(|planted| planted.defect)
+    }
+
+    /// Lets a planted defect show in what a reader gets.
+    pub(crate) fn spoil_frames(&self, frames: &mut VecDeque<Frame>) {
+        let Some(defect) = self.planted() else { return };
+        if let Some(spoilt) = defect.spoil_frames(frames)
+            && self.shows(defect)
+        {
+            *frames = spoilt;
+        }
+    }
+
     /// What a planted defect makes of a commit, if it shows in it.
     fn spoilt(&self, writes: &[Write]) -> Stored<Option<Vec<Write>>> {
-        let Some(defect) = self.shared().planted.map(|planted| planted.defect) else { return Ok(None) };
+        let Some(defect) = self.planted() else { return Ok(None) };
         let spoilt = defect.spoil(&*self.view()?, writes);
         Ok(spoilt.filter(|_| self.shows(defect)))
     }
@@ -167,7 +184,12 @@ impl FaultyStorage {
                 *memory = shared.disk.copy();
                 drop(shared);
                 memory.forget_drafts();
-                memory.renew_epochs(number);
+                let is_empty = memory.view()?.session_count()? == 0;
+                if (is_empty || !self.shows(Defect::KeepsEpochs))
+                    && let Below::Memory(memory) = &mut self.below
+                {
+                    memory.renew_epochs(number);
+                }
                 self.sync();
                 Ok(true)
             }
@@ -239,6 +261,9 @@ impl Storage for FaultyStorage {
                     result
                 }
                 None => {
+                    if self.shows(Defect::ClaimsACommit) {
+                        return Ok(());
+                    }
                     self.commit_below(writes)?;
                     if self.shows(Defect::DeniesACommit) {
                         self.shared().failed += 1;

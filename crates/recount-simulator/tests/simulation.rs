@@ -2,21 +2,23 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use recount_simulator::world::{Tally, simulate, simulate_in_sqlite};
+use recount_simulator::world::{Place, Simulation, Tally};
 
 const SEEDS: u64 = 2_000;
 const STEPS: usize = 80;
+
+fn simulate(seed: u64, place: Place) -> Tally {
+    let simulation = Simulation { seed, steps: STEPS, place };
+    simulation.run().unwrap_or_else(|broken| {
+        panic!("the seed {seed} breaks the contract\n{broken}\n\nto repeat it:\n    {simulation}")
+    })
+}
 
 /// Runs every so many seeds, so that the tests of this file share the processors.
 fn run(first: u64) -> Tally {
     let mut tally = Tally::default();
     for seed in (first..SEEDS).step_by(2) {
-        tally += simulate(seed, STEPS).unwrap_or_else(|broken| {
-            panic!(
-                "the seed {seed} breaks the contract\n{broken}\n\nto repeat it:\n    \
-                 cargo run --package recount-simulator -- simulate --seed {seed} --steps {STEPS}"
-            )
-        });
+        tally += simulate(seed, Place::Memory);
     }
     tally
 }
@@ -26,6 +28,7 @@ fn run(first: u64) -> Tally {
 fn check_eventful(tally: Tally) {
     let Tally { written, duplicates, refused, deaths, power_losses, full, .. } = tally;
     let Tally { lost_leases, frames, gaps, agreements, joined, planned_on_top, adopted, .. } = tally;
+    let Tally { snapshots, swept, .. } = tally;
     for (count, least) in [
         (written, 100_000),
         (duplicates, 10_000),
@@ -40,6 +43,8 @@ fn check_eventful(tally: Tally) {
         (joined, 500),
         (planned_on_top, 10_000),
         (adopted, 200),
+        (snapshots, 2_000),
+        (swept, 100),
     ] {
         assert!(count >= least, "too little has happened: {tally:?}");
     }
@@ -60,10 +65,7 @@ fn odd_seeds_keep_the_contract() {
 fn seeds_keep_the_contract_in_sqlite() {
     let mut tally = Tally::default();
     for seed in 0..40 {
-        // In memory where there is such a place: the simulated crashes need no real disk.
-        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-        tally += simulate_in_sqlite(seed, STEPS, directory.path())
-            .unwrap_or_else(|broken| panic!("the seed {seed} breaks the contract\n{broken}"));
+        tally += simulate(seed, Place::Sqlite);
     }
     let Tally { written, duplicates, refused, deaths, power_losses, full, gaps, agreements, .. } = tally;
     for (count, least) in

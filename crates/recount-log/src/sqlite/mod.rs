@@ -5,6 +5,7 @@
 
 mod lock;
 mod meta;
+mod readers;
 mod schema;
 mod view;
 mod wal;
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 use hashbrown::HashMap;
 use rusqlite::{Connection, ErrorCode};
 
-pub use view::SqliteReaders;
+pub use readers::SqliteReaders;
 
 use crate::observed::{Commit, Observer};
 use crate::storage::{Storage, Stored, View, Views, Write};
@@ -293,7 +294,13 @@ impl Storage for SqliteStorage {
         if self.places.len() > PLACES {
             self.places.clear();
         }
-        let result = write::commit(&mut self.connection, &mut self.places, writes);
+        let mut result = write::commit(&mut self.connection, &mut self.places, writes);
+        if matches!(result, Err(StorageError::Full(_))) {
+            self.places.clear();
+            if wal::make_room(&self.path) {
+                result = write::commit(&mut self.connection, &mut self.places, writes);
+            }
+        }
         match &result {
             Ok(()) => self.checkpointer.committed(),
             Err(_) => self.places.clear(),

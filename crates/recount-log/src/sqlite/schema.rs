@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode};
 
-use super::failed;
+use super::{failed, wal};
 use crate::StorageError;
 use crate::storage::Stored;
 
@@ -119,7 +119,7 @@ pub(super) fn check_file(path: &Path) -> Stored<()> {
         return Err(foreign("it is not a SQLite database"));
     }
     // What is not in the file may still be in the write-ahead log.
-    let log = std::fs::metadata(path.with_extension("sqlite-wal")).map(|metadata| metadata.len());
+    let log = std::fs::metadata(wal::path(path)).map(|metadata| metadata.len());
     let expected = expected_length(&head);
     if log.unwrap_or_default() == 0 && length < expected {
         let path = path.display();

@@ -1,112 +1,21 @@
 //! Reading: a look at what is committed.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use bytes::Bytes;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row as SqlRow, params};
+use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 
+use super::failed;
 use super::write::signed;
-use super::{FILE, PATIENCE, at, failed, schema};
 use crate::storage::{
     FinishedMessage, Known, Limit, OpenRow, OpenedReply, ReplyCheckpoint, Row, SessionRow, Show, Stored, Upload, View,
-    Views,
 };
 use crate::{Digest, Epoch, SessionKey, StorageError};
-
-/// How many connections wait for the next reader.
-const IDLE: usize = 8;
 
 /// Drafts have names that come after all others.
 pub(super) const NO_DRAFT: &str = "name < '~'";
 
 /// The number of a session, in the place of a parameter.
 const NUMBER: &str = "(SELECT number FROM sessions WHERE tenant = ?1 AND name = ?2)";
-
-/// Connections for readers. Each view has one to itself and sees the database as it was at its first look.
-pub struct SqliteReaders {
-    path: PathBuf,
-    idle: Mutex<Vec<Connection>>,
-}
-
-impl SqliteReaders {
-    pub(super) fn at(path: PathBuf) -> Self {
-        Self { path, idle: Mutex::default() }
-    }
-
-    /// Readers of the log in a directory, whoever writes it. They take no lock and change nothing.
-    ///
-    /// # Errors
-    ///
-    /// When there is no log, it is of another version, or it cannot be read.
-    pub fn open(directory: &Path) -> Stored<Self> {
-        let path = directory.join(FILE);
-        if !path.is_file() {
-            return Err(StorageError::Failed(format!("there is no log in {}", directory.display())));
-        }
-        schema::check_file(&path)?;
-        let readers = Self::at(path);
-        let connection = readers.connect()?;
-        match schema::version(&connection, &readers.path)? {
-            Some(schema::NEWEST) => {}
-            Some(older) => {
-                return Err(StorageError::Failed(format!(
-                    "{} has the older format {older}; open it for writing once to bring it up to date",
-                    readers.path.display()
-                )));
-            }
-            None => {
-                let problem = "it is empty".to_owned();
-                return Err(StorageError::Foreign { path: readers.path.clone(), problem });
-            }
-        }
-        readers.lock().push(connection);
-        Ok(readers)
-    }
-
-    pub(super) fn connect(&self) -> Stored<Connection> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.path, flags).map_err(|error| at(&self.path, error))?;
-        connection.busy_timeout(PATIENCE).map_err(failed)?;
-        connection.set_prepared_statement_cache_capacity(32);
-        connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;
-        connection.pragma_update(None, "query_only", true).map_err(failed)?;
-        Ok(connection)
-    }
-
-    /// Closes the connections that nobody uses.
-    pub(super) fn forget(&self) {
-        self.lock().clear();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Connection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Views for SqliteReaders {
-    fn view(&self) -> Stored<Box<dyn View + '_>> {
-        let idle = self.lock().pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => self.connect()?,
-        };
-        run(&connection, "BEGIN")?;
-        Ok(Box::new(SqliteView::new(Pooled { connection: Some(connection), readers: self })))
-    }
-
-    fn back_up(&self, to: &Path) -> Stored<()> {
-        super::copy(&self.connect()?, to)
-    }
-}
-
-impl fmt::Debug for SqliteReaders {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteReaders").field("path", &self.path).finish_non_exhaustive()
-    }
-}
 
 /// Something that has a connection.
 pub(super) trait Held {
@@ -120,37 +29,6 @@ impl Held for Borrowed<'_> {
     fn connection(&self) -> Stored<&Connection> {
         Ok(self.0)
     }
-}
-
-/// A connection in a transaction of its own, which goes back when the view is over.
-struct Pooled<'r> {
-    connection: Option<Connection>,
-    readers: &'r SqliteReaders,
-}
-
-impl Held for Pooled<'_> {
-    fn connection(&self) -> Stored<&Connection> {
-        self.connection.as_ref().ok_or_else(|| StorageError::Failed("the view is over".to_owned()))
-    }
-}
-
-impl Drop for Pooled<'_> {
-    fn drop(&mut self) {
-        let Some(connection) = self.connection.take() else { return };
-        if run(&connection, "COMMIT").is_err() {
-            return;
-        }
-        let mut idle = self.readers.lock();
-        if idle.len() < IDLE {
-            idle.push(connection);
-        }
-    }
-}
-
-/// Every view begins and ends with a statement, which is not read anew each time.
-fn run(connection: &Connection, sql: &str) -> Stored<()> {
-    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    statement.execute([]).map(drop).map_err(failed)
 }
 
 /// A look at a database.
@@ -256,6 +134,11 @@ impl<H: Held> View for SqliteView<H> {
     fn message(&self, key: &SessionKey, id: &str) -> Stored<Option<FinishedMessage>> {
         let sql = format!("{MESSAGE} WHERE session = {NUMBER} AND id = ?3");
         self.one(&sql, [key.tenant(), key.name(), id], read_message)
+    }
+
+    fn reply_end(&self, key: &SessionKey, id: &str) -> Stored<Option<u64>> {
+        let sql = format!("SELECT last FROM messages WHERE session = {NUMBER} AND id = ?3 AND is_reply");
+        self.one(&sql, [key.tenant(), key.name(), id], |row| number(row, 0))
     }
 
     fn spanning(&self, key: &SessionKey, place: u64) -> Stored<Vec<FinishedMessage>> {

@@ -51,8 +51,7 @@ impl Checkpointer {
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;
         let shared = Arc::new(Shared::default());
-        let log = path.with_extension("sqlite-wal");
-        let work = Work { shared: Arc::clone(&shared), connection, log };
+        let work = Work { shared: Arc::clone(&shared), connection, log: self::path(path) };
         let thread = std::thread::Builder::new()
             .name("recount-checkpoint".to_owned())
             .spawn(move || work.run())
@@ -148,8 +147,29 @@ impl Work {
     }
 
     fn length(&self) -> u64 {
-        std::fs::metadata(&self.log).map(|metadata| metadata.len()).unwrap_or_default()
+        length(&self.log)
     }
+}
+
+/// The write-ahead log of a database.
+pub(super) fn path(database: &Path) -> PathBuf {
+    database.with_extension("sqlite-wal")
+}
+
+fn length(file: &Path) -> u64 {
+    std::fs::metadata(file).map(|metadata| metadata.len()).unwrap_or_default()
+}
+
+/// Makes room on a full disk: what the write-ahead log takes up, if what is in it finds its place in the database. Says
+/// whether that was so.
+pub(super) fn make_room(database: &Path) -> bool {
+    let log = path(database);
+    let before = length(&log);
+    let emptied = Connection::open(database).map_err(failed).and_then(|connection| {
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        empty(&connection)
+    });
+    emptied.is_ok() && length(&log) < before
 }
 
 /// Moves everything into the database: first what disturbs nobody, then what has come meanwhile, and then the rest, for

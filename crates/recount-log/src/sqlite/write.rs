@@ -19,6 +19,8 @@ const LARGE: usize = 64 * 1024;
 
 /// How many rows of a draft are removed at once.
 const SWEPT: usize = 4_096;
+/// How many pages are in the write-ahead log, while they are, before it is emptied.
+const SWEPT_PAGES: i64 = 1_024;
 /// The tables with what belongs to a session.
 const TABLES: [&str; 5] = ["entries", "messages", "open_replies", "states", "named_uploads"];
 
@@ -252,8 +254,20 @@ fn moved_or_failed(key: &SessionKey, error: rusqlite::Error) -> StorageError {
     }
 }
 
-/// Removes the drafts of processes that are gone, some entries at a time: a draft may be long.
+/// Removes the drafts of processes that are gone, some entries at a time: a draft may be long. Where there is no room for
+/// that they stay; nobody sees them, and the next opening tries again.
 pub(super) fn sweep_drafts(connection: &Connection) -> Stored<()> {
+    // Nobody empties the write-ahead log yet, and it must not become as large as what is removed.
+    connection.pragma_update(None, "wal_autocheckpoint", SWEPT_PAGES).map_err(failed)?;
+    let swept = match remove_drafts(connection) {
+        Err(StorageError::Full(_)) => Ok(()),
+        swept => swept,
+    };
+    connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;
+    swept
+}
+
+fn remove_drafts(connection: &Connection) -> Stored<()> {
     let sql = format!("SELECT number FROM sessions WHERE NOT {NO_DRAFT}");
     let mut statement = connection.prepare(&sql).map_err(failed)?;
     let drafts = statement.query_map([], |row| row.get::<_, i64>(0)).map_err(failed)?;

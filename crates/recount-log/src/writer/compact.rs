@@ -6,7 +6,7 @@ use super::plan::Plan;
 use super::planning::existing;
 use crate::join_deltas::join_deltas;
 use crate::request::Compacted;
-use crate::storage::{Known, Limit, View, Write};
+use crate::storage::{Limit, View, Write};
 use crate::{Error, SessionKey};
 
 /// How much is looked at in one commit. Appends wait no longer for it than for each other.
@@ -21,9 +21,7 @@ pub(super) fn compact(
     plan: &mut Plan,
 ) -> Result<Compacted, Error> {
     let epoch = existing(view, key)?.epoch;
-    // A checkpoint of an open reply is at an entry, and that one has to stay.
-    let open = view.open(key)?.into_iter().map(|row| row.opened.place.saturating_sub(1)).min();
-    let until = view.settled(key, before)?.min(open.unwrap_or(u64::MAX));
+    let until = view.settled(key, before)?;
     let mut entries = view.entries(key, after, PAGE)?;
     entries.retain(|entry| entry.last <= until);
     // The ids of joined deltas are forgotten. Of a reply that has ended they are not needed: it refuses what comes late.
@@ -31,7 +29,7 @@ pub(super) fn compact(
     let joined = join_deltas(&entries, |reply| match ended.get(reply) {
         Some(&has_ended) => has_ended,
         None => {
-            let has_ended = matches!(view.known(key, reply), Ok(Some(Known::Reply)));
+            let has_ended = matches!(view.reply_end(key, reply), Ok(Some(end)) if end <= until);
             ended.insert(reply.to_owned(), has_ended);
             has_ended
         }
@@ -42,6 +40,7 @@ pub(super) fn compact(
         rows: joined.len() as u64,
         last: entries.last().map_or(after, |entry| entry.last),
         next,
+        has_left: ended.values().any(|has_ended| !has_ended),
     };
     let rows: Vec<_> = joined.into_iter().filter(|joined| joined.of > 1).map(|joined| joined.row).collect();
     if !rows.is_empty() {

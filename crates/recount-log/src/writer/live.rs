@@ -80,11 +80,14 @@ impl Live {
         &mut self,
         request: &AppendRequest,
         stored: Lookup<'_>,
+        checkpoint_after: u64,
         append: &mut Append,
     ) -> Result<Appended, Error> {
         let (key, turn) = (&request.key, self.used);
         let first = self.head;
         let here = Cursor { epoch: self.epoch, seq: first };
+        let is_elsewhere = request.after.is_some_and(|after| after != here);
+        let moved = || Error::Moved { session: key.clone(), head: here };
         let hosted = request.lease.is_some();
         let mut last = self.head;
         let mut duplicates = 0;
@@ -98,8 +101,8 @@ impl Live {
             }
             let seq = self.head + 1;
             let event = decode(key, seq, &item.text)?;
-            if request.after.is_some_and(|after| after != here) {
-                return Err(Error::Moved { session: key.clone(), head: here });
+            if is_elsewhere {
+                return Err(moved());
             }
             if request.checks_inputs
                 && is_input(&event)
@@ -107,7 +110,7 @@ impl Live {
             {
                 return Err(Refusal { index, event_id: event.id.to_string(), reason }.into());
             }
-            let entry = NewEntry { seq, bytes: item.text.len(), hosted, stored, turn };
+            let entry = NewEntry { seq, bytes: item.text.len(), hosted, stored, turn, checkpoint_after };
             let outcome = self.replies.apply(&event, &entry, append)?;
             ignored.extend(Ignored::of(index, &event, &outcome));
             if is_repetition(&outcome) {
@@ -122,7 +125,13 @@ impl Live {
             self.head = seq;
             last = seq;
         }
-        append.states.extend_from_slice(&request.states);
+        if is_elsewhere && request.events.is_empty() {
+            return Err(moved());
+        }
+        // Elsewhere all events were known. Their documents came along with them, and there may be newer ones by now.
+        if !is_elsewhere {
+            append.states.extend_from_slice(&request.states);
+        }
         let written = usize::try_from(self.head - first).unwrap_or(usize::MAX);
         Ok(Appended { written, duplicates, cursor: Cursor { epoch: self.epoch, seq: last }, ignored })
     }
@@ -140,8 +149,11 @@ impl Live {
     }
 
     /// Checkpoints of open replies that would take a while to be folded anew, as a write of its own.
-    pub(super) fn farewell(&mut self, key: &SessionKey, at: i64) -> Option<Append> {
-        let checkpoints = self.replies.checkpoints(self.head);
+    pub(super) fn farewell(&mut self, key: &SessionKey, at: i64, checkpoint_after: u64) -> Option<Append> {
+        if self.is_spoilt {
+            return None;
+        }
+        let checkpoints = self.replies.checkpoints(self.head, checkpoint_after);
         let append = Append::after(key.clone(), self.epoch, self.head, at);
         (!checkpoints.is_empty()).then_some(Append { checkpoints, ..append })
     }

@@ -28,6 +28,10 @@ use live::Live;
 use plan::Plan;
 use sessions::Sessions;
 
+/// After how many entries a checkpoint of an open reply is due at the earliest, unless something else is said.
+const CHECKPOINT_AFTER: u64 = 4_096;
+/// How much is written at once when the writer ends.
+const FAREWELL_BYTES: usize = 4 << 20;
 /// How often a request is planned anew when somebody else has written to its session in between.
 const TRIES: usize = 16;
 
@@ -84,12 +88,26 @@ pub struct Writer {
     turn: u64,
     /// An empty plan whose room is used again.
     spare: Plan,
+    checkpoint_after: u64,
 }
 
 impl Writer {
     /// A writer that knows nothing yet.
     pub fn new(surroundings: Surroundings) -> Self {
-        Self { surroundings, sessions: Sessions::default(), leases: Leases::default(), turn: 0, spare: Plan::default() }
+        Self {
+            surroundings,
+            sessions: Sessions::default(),
+            leases: Leases::default(),
+            turn: 0,
+            spare: Plan::default(),
+            checkpoint_after: CHECKPOINT_AFTER,
+        }
+    }
+
+    /// The same writer, with checkpoints of open replies after so many entries, if those weigh as much as the last one did.
+    pub fn checkpoint_after(mut self, entries: u64) -> Self {
+        self.checkpoint_after = entries;
+        self
     }
 
     /// Does what is asked, in as few commits as possible, and answers every request. It waits for each commit.
@@ -229,12 +247,18 @@ impl Writer {
     /// When the storage fails. Nothing is lost by that: it will only take longer then.
     pub fn farewell(&mut self, storage: &mut dyn Storage) -> Result<(), StorageError> {
         let at = self.surroundings.now().as_millisecond();
+        let (mut writes, mut bytes) = (Vec::new(), 0);
         for (key, live) in self.sessions.iter_mut() {
-            if let Some(append) = live.farewell(key, at) {
-                storage.commit(&[Write::Append(append)])?;
+            let Some(append) = live.farewell(key, at, self.checkpoint_after) else { continue };
+            bytes += append.checkpoints.iter().map(|checkpoint| checkpoint.fold.len()).sum::<usize>();
+            writes.push(Write::Append(append));
+            if bytes >= FAREWELL_BYTES {
+                storage.commit(&writes)?;
+                writes.clear();
+                bytes = 0;
             }
         }
-        Ok(())
+        if writes.is_empty() { Ok(()) } else { storage.commit(&writes) }
     }
 }
 

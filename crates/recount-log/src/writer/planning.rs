@@ -195,7 +195,8 @@ impl Writer {
         let index = plan.append_of(key, live, at);
         let Some(Write::Append(append)) = plan.writes.get_mut(index) else { return Err(Error::Closed.into()) };
         let (head, before) = (live.head, Lengths::of(append));
-        let planned = live.append(request, &|id| ground.views.view()?.known(key, id), append);
+        let stored = |id: &str| ground.views.view()?.known(key, id);
+        let planned = live.append(request, &stored, self.checkpoint_after, append);
         // Where entries are written the storage finds out that somebody else was there. Here it has to be asked.
         let is_written = planned.as_ref().is_ok_and(|appended| appended.written > 0);
         let is_stale = !is_written && ground.is_shared && !live.is_stored(&*ground.views.view()?, key)?;

@@ -25,16 +25,16 @@ impl World {
         if lost.is_some() {
             self.tally.lost_leases += 1;
         }
-        let fits = |model: Option<&ModelSession>| {
-            let mut model = model.cloned();
-            same_answer(&answer, &expected(model.as_mut(), lost.as_ref(), request, events, &answer))
+        // Whether a session that was asked would have answered so, and if it did, whether it would be another one now.
+        let changes = |model: Option<&ModelSession>| {
+            let mut next = model.cloned();
+            let is_right = same_answer(&answer, &expected(next.as_mut(), lost.as_ref(), request, events, &answer));
+            is_right.then(|| model.zip(next.as_ref()).is_some_and(|(was, is)| !is.is_same(was)))
         };
         if let Some(was) = self.overtaken.as_ref().and_then(|overtaken| overtaken.before(index, &request.key)) {
-            let changes_nothing =
-                answer.as_ref().map_or(true, |appended| appended.written == 0 && request.states.is_empty());
-            if !changes_nothing || !fits(was.as_ref()) {
+            if changes(was.as_ref()) != Some(false) {
                 self.overtaken = None;
-            } else if !fits(self.models.get(&request.key)) {
+            } else if changes(self.models.get(&request.key)).is_none() {
                 return Ok(());
             }
         }

@@ -43,6 +43,7 @@ impl World {
             (Request::Compact { key, .. }, Ok(Answer::Compacted(compacted))) if self.models.contains_key(key) => {
                 self.tally.joined += usize::try_from(compacted.entries - compacted.rows).unwrap_or_default();
                 self.note_joined()?;
+                self.check_storage()?;
             }
             (Request::Draft { key, .. }, Ok(Answer::Created(row)))
                 if row.key.is_draft() && row.head == 0 && !self.models.contains_key(&row.key) =>
@@ -67,10 +68,15 @@ impl World {
                     return wrong("a new session");
                 }
             }
+            (Request::Upload(upload), Ok(Answer::Done)) => self.uploaded(upload),
+            (Request::Sweep { before }, Ok(Answer::Done)) => {
+                self.swept(*before);
+                self.check_storage()?;
+            }
             (Request::Acquire { key, request }, answer) => return self.judge_lease(node, index, key, request, answer),
             (Request::Renew { lease, .. }, answer) => {
                 let (now, is_held) = (self.now(), self.holds(node, lease));
-                if answer.is_ok() != is_held {
+                if answer.is_ok() != is_held || !matches!(answer, Ok(Answer::Done) | Err(Error::LeaseLost { .. })) {
                     return wrong("what the leases say");
                 }
                 let known = self.leases.iter_mut().find(|known| is_held && &known.lease == lease);
@@ -79,7 +85,8 @@ impl World {
                 }
             }
             (Request::Release(lease), answer) => {
-                if answer.is_ok() != self.holds(node, lease) {
+                let is_held = self.holds(node, lease);
+                if answer.is_ok() != is_held || !matches!(answer, Ok(Answer::Done) | Err(Error::LeaseLost { .. })) {
                     return wrong("what the leases say");
                 }
                 for known in self.leases.iter_mut().filter(|known| known.node == node && &known.lease == lease) {

@@ -11,17 +11,18 @@ mod recovery;
 mod requests;
 mod stored;
 mod tally;
+mod uploads;
 mod writing;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::path::Path;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use recount_log::join::Tail;
-use recount_log::storage::{Stored, Views};
+use recount_log::join::{Folds, Tail};
+use recount_log::storage::Views;
 use recount_log::writer::Pipeline;
-use recount_log::{Lease, SessionKey, Surroundings, Writer};
+use recount_log::{Lease, SessionKey, StorageError, Surroundings, Writer};
 use recount_message::jiff::Timestamp;
 use recount_message::{AgentEvent, Clock, CountingIds};
 use recount_testkit::laws::Broken;
@@ -35,63 +36,108 @@ use crate::script::Script;
 use crate::storage::FaultyStorage;
 use overtaken::Overtaken;
 use readers::Reader;
+use uploads::Uploads;
 use writing::{Noticed, Sent};
 
 type Verdict = Result<(), Broken>;
 
-/// Runs a simulation of some steps.
+/// After how many entries a checkpoint is due. Replies are short here.
+const CHECKPOINT_AFTER: u64 = 6;
+
+/// A simulation. Everything that happens in it follows from this.
 ///
-/// # Errors
+/// ```
+/// use recount_simulator::world::{Place, Simulation};
 ///
-/// When the log does something that the contract does not allow; the error says after which step.
-pub fn simulate(seed: u64, steps: usize) -> Result<Tally, Broken> {
-    run(World::new(seed), steps, &mut |_| {})
+/// let simulation = Simulation { seed: 7, steps: 20, place: Place::Memory };
+/// assert!(simulation.to_string().ends_with("simulate --seed 7 --steps 20"));
+/// simulation.run()?;
+/// # Ok::<(), recount_testkit::laws::Broken>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Simulation {
+    /// What everything follows from.
+    pub seed: u64,
+    /// How much happens.
+    pub steps: usize,
+    /// Where the log is kept.
+    pub place: Place,
 }
 
-/// Runs a simulation over a SQLite database in a directory. A power loss is one that takes nothing along.
-///
-/// # Errors
-///
-/// As [`simulate`], and when the database cannot be opened.
-pub fn simulate_in_sqlite(seed: u64, steps: usize, directory: &Path) -> Result<Tally, Broken> {
-    let storage = FaultyStorage::in_sqlite(directory).map_err(|error| Broken::new(error.to_string()))?;
-    run(World::over(storage, seed), steps, &mut |_| {})
+/// Where a simulated log is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In memory, with a disk below it that may be behind.
+    Memory,
+    /// In a SQLite database. A power loss takes nothing along there.
+    Sqlite,
 }
 
-/// Runs a simulation and tells of every request and its answer.
-///
-/// # Errors
-///
-/// As [`simulate`].
-pub fn simulate_telling(seed: u64, steps: usize, tell: &mut dyn FnMut(&str)) -> Result<Tally, Broken> {
-    let mut world = World::new(seed);
-    world.is_telling = true;
-    run(world, steps, tell)
-}
-
-/// Runs a simulation of a log with a defect. Says whether it has shown, and what has come of it.
-///
-/// # Errors
-///
-/// When the simulator has found it.
-pub fn simulate_with(defect: Defect, seed: u64, steps: usize) -> (bool, Result<Tally, Broken>) {
-    let world = World::new(seed);
-    let storage = world.storage.clone();
-    storage.plant(Planted::new(defect, seed));
-    let result = run(world, steps, &mut |_| {});
-    (storage.has_shown(), result)
-}
-
-fn run(mut world: World, steps: usize, tell: &mut dyn FnMut(&str)) -> Result<Tally, Broken> {
-    for step in 0..steps {
-        let done = world.step();
-        for line in world.told.drain(..) {
-            tell(&format!("step {step}: {line}"));
-        }
-        done.map_err(|broken| Broken::new(format!("step {step}: {broken}")))?;
+impl Simulation {
+    /// Runs it.
+    ///
+    /// # Errors
+    ///
+    /// When the log does something that the contract does not allow; the error says after which step. Also when the database
+    /// cannot be opened.
+    pub fn run(&self) -> Result<Tally, Broken> {
+        self.run_telling(None)
     }
-    world.settle().map_err(|broken| Broken::new(format!("at the end: {broken}")))?;
-    Ok(world.tally)
+
+    /// Runs it, and tells of every request and its answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_telling(&self, tell: Option<&mut dyn FnMut(&str)>) -> Result<Tally, Broken> {
+        let failed = |error: &dyn fmt::Display| Broken::new(error.to_string());
+        match self.place {
+            Place::Memory => self.run_over(FaultyStorage::default(), tell),
+            Place::Sqlite => {
+                // In memory where there is such a place: the simulated crashes need no real disk.
+                let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+                let directory = directory.map_err(|error| failed(&error))?;
+                let storage = FaultyStorage::in_sqlite(directory.path()).map_err(|error| failed(&error))?;
+                self.run_over(storage, tell)
+            }
+        }
+    }
+
+    /// Runs it in memory with a log that has a defect. Says whether it has shown, and what has come of it.
+    pub fn run_with(&self, defect: Defect) -> (bool, Result<Tally, Broken>) {
+        let storage = FaultyStorage::default();
+        storage.plant(Planted::new(defect, self.seed));
+        let result = self.run_over(storage.clone(), None);
+        (storage.has_shown(), result)
+    }
+
+    fn run_over(&self, storage: FaultyStorage, mut tell: Option<&mut dyn FnMut(&str)>) -> Result<Tally, Broken> {
+        let mut world = World::over(storage, self.seed);
+        world.is_telling = tell.is_some();
+        for step in 0..self.steps {
+            let done = world.step();
+            for line in world.told.drain(..) {
+                if let Some(tell) = &mut tell {
+                    tell(&format!("step {step}: {line}"));
+                }
+            }
+            done.map_err(|broken| Broken::new(format!("step {step}: {broken}")))?;
+        }
+        world.settle().map_err(|broken| Broken::new(format!("at the end: {broken}")))?;
+        Ok(world.tally)
+    }
+}
+
+/// The command that repeats it.
+impl fmt::Display for Simulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, steps, place } = self;
+        write!(f, "cargo run --package recount-simulator -- simulate --seed {seed} --steps {steps}")?;
+        match place {
+            Place::Memory => Ok(()),
+            Place::Sqlite => f.write_str(" --sqlite"),
+        }
+    }
 }
 
 const SESSIONS: usize = 3;
@@ -107,8 +153,11 @@ struct World {
     overtaken: Option<Overtaken>,
     /// The entries that were told of along with the answers that are judged.
     noticed: Vec<Noticed>,
+    uploads: Uploads,
     /// The models of what is on the disk.
-    on_disk: BTreeMap<SessionKey, ModelSession>,
+    on_disk: (BTreeMap<SessionKey, ModelSession>, Uploads),
+    /// Drafts of processes that have died, of which the storage keeps everything.
+    left_drafts: Vec<ModelSession>,
     scripts: BTreeMap<SessionKey, Script>,
     scripts_begun: usize,
     readers: Vec<Reader>,
@@ -124,6 +173,7 @@ struct World {
 struct Node {
     pipeline: Pipeline,
     tails: HashMap<SessionKey, Tail>,
+    folds: Folds,
     /// What was asked and is not answered.
     unanswered: VecDeque<Sent>,
     /// How many were answered before.
@@ -165,10 +215,6 @@ impl recount_log::Chance for SimulatedChance {
 }
 
 impl World {
-    fn new(seed: u64) -> Self {
-        Self::over(FaultyStorage::default(), seed)
-    }
-
     fn over(storage: FaultyStorage, seed: u64) -> Self {
         let mut world = Self {
             random: Random::new(seed),
@@ -178,7 +224,9 @@ impl World {
             models: BTreeMap::new(),
             overtaken: None,
             noticed: Vec::new(),
-            on_disk: BTreeMap::new(),
+            uploads: Uploads::default(),
+            on_disk: (BTreeMap::new(), Uploads::default()),
+            left_drafts: Vec::new(),
             scripts: BTreeMap::new(),
             scripts_begun: 0,
             readers: Vec::new(),
@@ -203,8 +251,9 @@ impl World {
         let ids = CountingIds::new(format!("node-{}-", self.incarnations));
         let surroundings = Surroundings::new(SimulatedClock(Arc::clone(&self.time)), chance, ids);
         Node {
-            pipeline: Pipeline::new(Writer::new(surroundings)),
+            pipeline: Pipeline::new(Writer::new(surroundings).checkpoint_after(CHECKPOINT_AFTER)),
             tails: HashMap::new(),
+            folds: Folds::keeping(0),
             unanswered: VecDeque::new(),
             answered: 0,
         }
@@ -229,15 +278,18 @@ impl World {
             }
             90..93 => {
                 self.storage.sync();
-                self.on_disk.clone_from(&self.models);
+                self.on_disk = (self.models.clone(), self.uploads.clone());
                 Ok(())
             }
             93..95 => {
                 let node = self.random.below(NODES);
+                if self.random.chance(50) {
+                    self.take_leave(node)?;
+                }
                 self.restart(node);
                 Ok(())
             }
-            95 => self.lose_power().map_err(|error| Broken::new(error.to_string())),
+            95 => self.lose_power(),
             _ => self.check_storage(),
         }
     }
@@ -255,6 +307,16 @@ impl World {
         session_key(self.random.below(SESSIONS))
     }
 
+    /// A process ends in good order.
+    fn take_leave(&mut self, node: usize) -> Verdict {
+        let Node { pipeline, .. } = &mut self.nodes[node];
+        match pipeline.farewell(&mut self.storage) {
+            // Another process has written to a session in between; then its checkpoints are not needed.
+            Ok(()) | Err(StorageError::Moved(_)) => self.check_storage(),
+            Err(error) => Err(Broken::new(format!("a process that ends was told {error}"))),
+        }
+    }
+
     /// A process ends and another one is started. Its readers come back with the cursors that they have.
     fn restart(&mut self, node: usize) {
         self.nodes[node] = self.node();
@@ -266,29 +328,35 @@ impl World {
         }
         // What is left of its drafts is in nobody's way.
         for lost in self.drafts.extract_if(.., |known| known.node == node) {
-            self.models.remove(&lost.draft);
+            self.left_drafts.extend(self.models.remove(&lost.draft));
         }
     }
 
-    fn lose_power(&mut self) -> Stored<()> {
+    fn lose_power(&mut self) -> Verdict {
+        let broken = |error: StorageError| Broken::new(error.to_string());
         self.tally.power_losses += 1;
         let random = &mut self.random;
-        if self.storage.lose_power(|| random.number())? {
-            self.models.clone_from(&self.on_disk);
+        if self.storage.lose_power(|| random.number()).map_err(broken)? {
+            (self.models, self.uploads) = self.on_disk.clone();
         }
         self.models.retain(|key, _| !key.is_draft());
         self.drafts.clear();
-        let view = self.storage.view()?;
+        self.left_drafts.clear();
+        let view = self.storage.view().map_err(broken)?;
         for (key, model) in &mut self.models {
-            if let Some(row) = view.session(key)? {
-                model.epoch = row.epoch;
+            let Some(row) = view.session(key).map_err(broken)? else {
+                return Err(Broken::new(format!("{key} was on the disk and is gone")));
+            };
+            if row.epoch == model.epoch {
+                return Err(Broken::new(format!("entries of {key} may be gone, and its epoch is what it was")));
             }
+            model.epoch = row.epoch;
         }
         drop(view);
-        self.on_disk.clone_from(&self.models);
+        self.on_disk = (self.models.clone(), self.uploads.clone());
         for node in 0..NODES {
             self.restart(node);
         }
-        Ok(())
+        self.check_storage()
     }
 }

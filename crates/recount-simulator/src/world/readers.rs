@@ -4,11 +4,14 @@ use std::collections::VecDeque;
 
 use recount_log::join::Join;
 use recount_log::storage::{View, Views};
-use recount_log::{Cursor, Entry, Epoch, Error, Frame, GapReason, SessionKey, Start};
+use recount_log::{
+    Cursor, Entry, Epoch, Error, Frame, GapReason, SNAPSHOT_MESSAGES, SessionKey, Shown, Snapshot, Start, StorageError,
+};
+use recount_message::{AgentEvent, Msg};
 use recount_testkit::laws::Broken;
 
 use super::stored::{decode, rows};
-use super::{NODES, Verdict, World};
+use super::{NODES, Node, Verdict, World};
 use crate::client::Client;
 use crate::defect::Defect;
 use crate::model::ModelSession;
@@ -20,13 +23,27 @@ pub(super) struct Reader {
     pub(super) join: Join,
     pub(super) frames: VecDeque<Frame>,
     pub(super) client: Client,
-    /// Whether it has folded everything from the beginning, and no snapshot.
-    pub(super) is_whole: bool,
-    /// In which epoch it has last looked at the session.
-    pub(super) epoch: Option<Epoch>,
+    /// What it has, when it has everything that came.
+    pub(super) has: Has,
+}
+
+/// What a reader has of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Has {
+    /// Everything from the beginning, and no snapshot.
+    Whole,
+    /// A snapshot, and what came after it.
+    Snapshot,
+    /// What came after a place in the middle: its entries can be told, and not what they come to.
+    Part,
 }
 
 impl Reader {
+    /// Whether it has everything of a session up to an entry.
+    pub(super) fn is_at(&self, key: &SessionKey, epoch: Epoch, seq: u64) -> bool {
+        self.key == *key && self.frames.is_empty() && self.join.cursor() == Some(Cursor { epoch, seq })
+    }
+
     pub(super) fn rejoin(&mut self) {
         self.frames.clear();
         self.client.reconnect();
@@ -34,8 +51,6 @@ impl Reader {
             Some(cursor) => Start::After(cursor),
             None => Start::Snapshot,
         };
-        self.is_whole &= self.client.cursor.is_some();
-        self.epoch = None;
         self.join = Join::new(self.key.clone(), start);
     }
 }
@@ -46,21 +61,24 @@ impl World {
         let key = self.key();
         let Some(model) = self.models.get(&key) else { return };
         let head = model.head();
-        // Who begins in the middle without a snapshot cannot have everything, and could not be compared with anything.
-        let start = match self.random.below(6) {
-            0..3 => Start::Snapshot,
-            3 => Start::Beginning,
-            4 => Start::After(Cursor { seq: head.seq + 1_000_000, ..head }),
-            _ => Start::After(Cursor { epoch: Epoch::from_random(self.random.number()), ..head }),
+        let (start, has) = match self.random.below(8) {
+            0..3 => (Start::Snapshot, Has::Snapshot),
+            3 => (Start::Beginning, Has::Whole),
+            4 => (Start::After(Cursor { seq: head.seq + 1_000_000, ..head }), Has::Part),
+            5 => (Start::After(Cursor { epoch: Epoch::from_random(self.random.number()), ..head }), Has::Part),
+            6 => {
+                let seq = self.random.below(model.entries.len() + 1) as u64;
+                (Start::After(Cursor { seq, ..head }), Has::Part)
+            }
+            _ => (Start::Now, Has::Part),
         };
         let client = match start {
             Start::After(cursor) => Client::at(cursor),
             _ => Client::default(),
         };
         let node = self.random.below(NODES);
-        let is_whole = start == Start::Beginning;
         let join = Join::new(key.clone(), start);
-        self.readers.push(Reader { key, node, join, frames: VecDeque::new(), client, is_whole, epoch: None });
+        self.readers.push(Reader { key, node, join, frames: VecDeque::new(), client, has });
         if self.readers.len() > 12 {
             self.readers.swap_remove(self.random.below(12));
         }
@@ -90,18 +108,31 @@ impl World {
         self.read_some(index).map(drop)
     }
 
+    /// Lets everybody take some frames who reads a session.
+    pub(super) fn read_by_all(&mut self, key: &SessionKey) -> Verdict {
+        // Backwards, because one that is gone makes room for the last one.
+        for index in (0..self.readers.len()).rev() {
+            if self.readers.get(index).is_some_and(|reader| reader.key == *key) {
+                self.read_some(index)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Lets a reader take some frames. Says whether there were any.
     pub(super) fn read_some(&mut self, index: usize) -> Result<bool, Broken> {
+        let broken = |error: StorageError| Broken::new(error.to_string());
         let Some(reader) = self.readers.get_mut(index) else { return Ok(false) };
         let is_new = reader.frames.is_empty();
         if is_new {
-            let is_taken = match self.nodes[reader.node].tails.get(&reader.key) {
+            let Node { tails, folds, .. } = &self.nodes[reader.node];
+            let is_taken = match tails.get(&reader.key) {
                 Some(tail) => reader.join.take(tail, &mut reader.frames),
                 None => false,
             };
             if !is_taken {
-                let view = self.storage.view().map_err(|error| Broken::new(error.to_string()))?;
-                match reader.join.read(&*view, &mut reader.frames) {
+                let view = self.storage.view().map_err(broken)?;
+                match reader.join.read(&*view, folds, &mut reader.frames) {
                     Ok(()) => {}
                     Err(Error::UnknownSession(key)) if !self.models.contains_key(&key) => {
                         drop(view);
@@ -113,43 +144,42 @@ impl World {
             }
         }
         let Some(model) = self.models.get(&reader.key) else { return Ok(false) };
-        let gap = reader.frames.iter().find_map(|frame| match frame {
-            Frame::Gap(reason) => Some(*reason),
-            _ => None,
-        });
-        if let Some(reason) = gap.filter(|_| is_new) {
-            let view = self.storage.view().map_err(|error| Broken::new(error.to_string()))?;
-            if gap_after(&*view, reader, model)? != Some(reason) {
-                return Err(Broken::new(format!(
-                    "a reader at {:?} was told of a gap ({reason})",
-                    reader.client.cursor
-                )));
-            }
+        if is_new {
+            self.storage.spoil_frames(&mut reader.frames);
+            let view = self.storage.view().map_err(broken)?;
+            self.tally.snapshots += check_frames(&*view, reader, model)?;
         }
-        reader.epoch = Some(model.epoch);
         if reader.frames.is_empty() {
-            if reader.client.cursor.is_some_and(|cursor| cursor != model.head()) {
+            // Who began with what comes next, or with nothing, is told where that is.
+            reader.client.cursor = reader.client.cursor.or(reader.join.cursor());
+            if reader.client.cursor != Some(model.head()) {
                 let (at, head) = (reader.client.cursor, model.head());
                 return Err(Broken::new(format!("a reader got nothing more at {at:?}, and the head is {head}")));
             }
             self.tally.agreements += 1;
-            reader.client.agrees(model, reader.is_whole)?;
+            match reader.has {
+                Has::Whole => reader.client.agrees(model, true)?,
+                Has::Snapshot => reader.client.agrees(model, false)?,
+                Has::Part => {}
+            }
             return Ok(false);
         }
         // A slow one takes one, a fast one all that there is.
         let count = if self.random.chance(30) { 1 } else { reader.frames.len() };
         for frame in reader.frames.drain(..count) {
             self.tally.frames += 1;
-            self.tally.gaps += usize::from(matches!(frame, Frame::Gap(_)));
-            reader.is_whole &= matches!(frame, Frame::Entry(_));
-            if let Frame::Entry(entry) = &frame {
-                if self.storage.shows(Defect::SkipsAFrame) {
-                    continue;
+            match &frame {
+                Frame::Entry(entry) => {
+                    if self.storage.shows(Defect::SkipsAFrame) {
+                        continue;
+                    }
+                    check_next(entry, reader.client.cursor, model)?;
+                    if self.storage.shows(Defect::RepeatsAFrame) {
+                        reader.client.take(&frame)?;
+                    }
                 }
-                check_next(entry, reader.client.cursor, model)?;
-                if self.storage.shows(Defect::RepeatsAFrame) {
-                    reader.client.take(&frame)?;
-                }
+                Frame::Snapshot(_) => reader.has = Has::Snapshot,
+                _ => self.tally.gaps += 1,
             }
             reader.client.take(&frame)?;
         }
@@ -157,10 +187,37 @@ impl World {
     }
 }
 
+/// Whether a reader that has just looked is told of a gap where there is one and nowhere else, and is shown the session as it
+/// is. Gives how many snapshots there were.
+fn check_frames(view: &dyn View, reader: &Reader, model: &ModelSession) -> Result<usize, Broken> {
+    let told = reader.frames.iter().find_map(|frame| match frame {
+        Frame::Gap(reason) => Some(*reason),
+        _ => None,
+    });
+    let expected = gap_after(view, reader, model)?;
+    // Whoever is in the middle of joined entries may find those in memory that they were made of.
+    if told != expected && (told, expected) != (None, Some(GapReason::Compacted)) {
+        let at = reader.client.cursor;
+        return Err(Broken::new(format!("a reader at {at:?} was told of a gap: {told:?}, not {expected:?}")));
+    }
+    let snapshots: Vec<&Snapshot> = reader.frames.iter().filter_map(snapshot_in).collect();
+    if !snapshots.is_empty() && told.is_none() && reader.client.cursor.is_some() {
+        return Err(Broken::new(format!("a reader at {:?} was shown a snapshot", reader.client.cursor)));
+    }
+    snapshots.iter().try_for_each(|snapshot| check_snapshot(snapshot, model))?;
+    Ok(snapshots.len())
+}
+
+fn snapshot_in(frame: &Frame) -> Option<&Snapshot> {
+    match frame {
+        Frame::Snapshot(snapshot) => Some(snapshot),
+        _ => None,
+    }
+}
+
 /// Why a reader cannot go on where it is, if it cannot.
 fn gap_after(view: &dyn View, reader: &Reader, model: &ModelSession) -> Result<Option<GapReason>, Broken> {
-    let beginning = reader.epoch.map(|epoch| Cursor { epoch, seq: 0 });
-    let Some(cursor) = reader.client.cursor.or(beginning) else { return Ok(None) };
+    let Some(cursor) = reader.client.cursor else { return Ok(None) };
     let head = model.head();
     if cursor.epoch != head.epoch {
         return Ok(Some(GapReason::Epoch));
@@ -172,6 +229,53 @@ fn gap_after(view: &dyn View, reader: &Reader, model: &ModelSession) -> Result<O
     Ok(is_inside.then_some(GapReason::Compacted))
 }
 
+/// Whether a snapshot shows the session as it is: the newest complete messages, and every open reply, in their places.
+fn check_snapshot(snapshot: &Snapshot, model: &ModelSession) -> Verdict {
+    let complete: Vec<&Msg> = model.complete().collect();
+    let hidden = complete.len().saturating_sub(SNAPSHOT_MESSAGES);
+    let shown = complete.get(hidden..).unwrap_or_default();
+    let before = shown.first().filter(|_| hidden > 0).map(|message| message.id().to_owned());
+    let messages: Vec<String> = shown.iter().map(|message| message.to_json()).collect();
+    let open: Vec<(String, String)> = model
+        .fold
+        .open_replies()
+        .map(|reply| {
+            let (message, floor) = (reply.message(), reply.call_floor());
+            let fold = format!(r#"{{"message":{},"call_floor":{floor}}}"#, message.to_json());
+            (message.id().to_owned(), fold)
+        })
+        .collect();
+    let found: Vec<(String, String)> =
+        snapshot.open.iter().map(|reply| (reply.id.clone(), reply.fold.to_string())).collect();
+    let is_right = snapshot.cursor == model.head()
+        && (&snapshot.messages, &snapshot.before) == (&messages, &before)
+        && found == open
+        && in_order(snapshot) == places(model, hidden);
+    if is_right {
+        return Ok(());
+    }
+    Err(Broken::new(format!("a snapshot is {snapshot:?}\nnot of {messages:?}\nand {open:?}\nat {}", model.head())))
+}
+
+/// What a snapshot shows, in its order: whether each is open.
+fn in_order(snapshot: &Snapshot) -> Vec<bool> {
+    snapshot.in_order().map(|shown| matches!(shown, Shown::Open(_))).collect()
+}
+
+/// What it has to show, without the oldest complete messages.
+fn places(model: &ModelSession, mut hidden: usize) -> Vec<bool> {
+    let mut places = Vec::new();
+    for message in model.fold.messages() {
+        let is_open = model.fold.open_reply(message.id()).is_some();
+        if !is_open && hidden > 0 {
+            hidden -= 1;
+        } else {
+            places.push(is_open);
+        }
+    }
+    places
+}
+
 /// Whether an entry is the one that follows a place. What was joined has the id of its first entry.
 fn check_next(entry: &Entry, after: Option<Cursor>, model: &ModelSession) -> Verdict {
     // It was read before the session became another one.
@@ -179,14 +283,16 @@ fn check_next(entry: &Entry, after: Option<Cursor>, model: &ModelSession) -> Ver
         return Ok(());
     }
     let after = after.map_or(0, |cursor| cursor.seq);
-    let id = decode(&entry.event)?.id;
     let next = usize::try_from(after).ok().and_then(|after| model.entries.get(after));
-    if next.is_some_and(|event| event.id == id) {
+    let is_joined = entry.cursor.seq > after + 1;
+    let is_right = match next {
+        Some(event) if is_joined => event.id == decode(&entry.event)?.id && entry.cursor.seq <= model.head().seq,
+        Some(event) => event.to_json().as_bytes() == &entry.event[..],
+        None => false,
+    };
+    if is_right {
         return Ok(());
     }
-    Err(Broken::new(format!(
-        "after {after} a reader got {id} at {}, not {:?}",
-        entry.cursor,
-        next.map(|event| &event.id)
-    )))
+    let next = next.map(AgentEvent::to_json);
+    Err(Broken::new(format!("after {after} a reader got {:?} at {}, not {next:?}", entry.event, entry.cursor)))
 }

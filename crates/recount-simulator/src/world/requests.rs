@@ -43,6 +43,9 @@ impl World {
             let index = self.random.below(self.drafts.len());
             return self.go_on_with_a_draft(index);
         }
+        if self.random.chance(4) {
+            return Sent { request: self.request_about_uploads(), events: Vec::new() };
+        }
         let key = self.key();
         self.request_about(node, key)
     }
@@ -95,6 +98,8 @@ impl World {
                 };
                 return Sent { request, events: Vec::new() };
             }
+            // Documents alone.
+            94..96 => Vec::new(),
             _ => script.next(random),
         };
         let mut request = AppendRequest::new(key.clone(), Events::of(&events));
@@ -107,7 +112,7 @@ impl World {
         if !leases.is_empty() && random.chance(40) {
             request.lease = Some(random.pick_ref(&leases).lease.clone());
         }
-        if random.chance(20) {
+        if events.is_empty() || random.chance(20) {
             let body = random.chance(80).then(|| format!("{{\"iteration\":{}}}", random.below(9)));
             request.states.push(StateChange { name: format!("agent {}", random.below(2)), body });
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use recount_log::storage::{Limit, View, Views};
+use recount_log::storage::{Limit, Show, View, Views};
 use recount_log::{Cursor, Epoch, SessionKey};
 use recount_message::{AgentEvent, CustomName, Event, Msg};
 use recount_testkit::laws::Broken;
@@ -28,21 +28,18 @@ impl World {
                 }
             }
         }
-        Ok(())
+        self.check_uploads(&*view)
     }
 }
 
 impl World {
-    /// Whether every session is stored that the model has, and is where the model is.
+    /// Whether every session is stored that the model has, and ends as the model does.
     pub(super) fn check_heads(&self) -> Verdict {
-        let broken = |error: recount_log::StorageError| Broken::new(error.to_string());
-        let view = self.storage.view().map_err(broken)?;
+        let view = self.storage.view().map_err(|error| Broken::new(error.to_string()))?;
         for key in self.keys() {
-            let row = view.session(&key).map_err(broken)?;
-            let head = row.map(|row| Cursor { epoch: row.epoch, seq: row.head });
-            let expected = self.models.get(&key).map(ModelSession::head);
-            if head != expected {
-                return Err(Broken::new(format!("{key} is stored up to {head:?}, and the model is at {expected:?}")));
+            let (found, expected) = (End::of(&*view, &key)?, self.models.get(&key).map(End::of_model));
+            if found != expected {
+                return Err(Broken::new(format!("{key} is stored with the end {found:?}\nnot {expected:?}")));
             }
         }
         Ok(())
@@ -51,6 +48,48 @@ impl World {
     /// The sessions and the drafts that may be there.
     fn keys(&self) -> impl Iterator<Item = SessionKey> {
         (0..SESSIONS).map(session_key).chain(self.drafts.iter().map(|known| known.draft.clone()))
+    }
+}
+
+/// What a session ends with.
+#[derive(Debug, PartialEq, Eq)]
+struct End {
+    head: Cursor,
+    entry: Option<String>,
+    message: Option<String>,
+    open: Vec<String>,
+    states: BTreeMap<String, String>,
+    about: String,
+}
+
+impl End {
+    fn of(view: &dyn View, key: &SessionKey) -> Result<Option<Self>, Broken> {
+        let broken = |error: recount_log::StorageError| Broken::new(error.to_string());
+        let Some(row) = view.session(key).map_err(broken)? else { return Ok(None) };
+        let last = view.entries(key, row.head.saturating_sub(1), Limit { count: 1, bytes: 0 }).map_err(broken)?;
+        // What was joined has the id of its first entry, and is looked at elsewhere.
+        let entry = last.first().filter(|entry| entry.first == entry.last);
+        let newest = view.finished(key, u64::MAX, Show::All, 1).map_err(broken)?;
+        Ok(Some(Self {
+            head: Cursor { epoch: row.epoch, seq: row.head },
+            entry: entry.map(|entry| String::from_utf8_lossy(&entry.body).into_owned()),
+            message: newest.into_iter().next().map(|message| message.body),
+            open: view.opened(key).map_err(broken)?.into_iter().map(|reply| reply.id).collect(),
+            states: view.states(key).map_err(broken)?.into_iter().collect(),
+            about: row.about,
+        }))
+    }
+
+    fn of_model(model: &ModelSession) -> Self {
+        let last = model.entries.last().filter(|event| !model.joined.contains(&*event.id));
+        Self {
+            head: model.head(),
+            entry: last.map(AgentEvent::to_json),
+            message: model.complete().last().map(Msg::to_json),
+            open: model.fold.open_replies().map(|reply| reply.message().id().to_owned()).collect(),
+            states: model.states.clone(),
+            about: model.about.clone(),
+        }
     }
 }
 
@@ -116,11 +155,10 @@ pub(super) fn check_session(
         return Err(Broken::new(format!("the entries of {key} fold to other messages")));
     }
     let broken = |error: recount_log::StorageError| Broken::new(error.to_string());
-    let finished = view.finished(key, u64::MAX, recount_log::storage::Show::All, usize::MAX).map_err(broken)?;
+    let finished = view.finished(key, u64::MAX, Show::All, usize::MAX).map_err(broken)?;
     let finished: Vec<&str> = finished.iter().map(|message| message.body.as_str()).collect();
     let open: Vec<String> = model.fold.open_replies().map(|reply| reply.message().id().to_owned()).collect();
-    let expected: Vec<String> =
-        model.fold.messages().filter(|message| !open.contains(&message.id().to_owned())).map(Msg::to_json).collect();
+    let expected: Vec<String> = model.complete().map(Msg::to_json).collect();
     if finished != expected {
         return Err(Broken::new(format!("the messages of {key} are {finished:?}\nnot {expected:?}")));
     }
@@ -132,9 +170,17 @@ pub(super) fn check_session(
     if about.as_ref() != Some(&model.about) {
         return Err(Broken::new(format!("{key} is described as {about:?}, not {:?}", model.about)));
     }
+    let names = view.named_uploads(key).map_err(broken)?;
+    if !names.iter().eq(&model.names) {
+        return Err(Broken::new(format!("{key} names {names:?}, not {:?}", model.names)));
+    }
     let states: BTreeMap<String, String> = view.states(key).map_err(broken)?.into_iter().collect();
     if states != model.states {
         return Err(Broken::new(format!("the documents of {key} are {states:?}, not {:?}", model.states)));
     }
-    Ok(())
+    let faults = recount_log::verify::session(view, key).map_err(|error| Broken::new(error.to_string()))?;
+    match faults.first() {
+        Some(fault) => Err(Broken::new(format!("{key}: {fault}"))),
+        None => Ok(()),
+    }
 }

@@ -29,6 +29,10 @@ pub struct Tally {
     pub adopted: usize,
     /// Requests that were planned while a commit was under way.
     pub planned_on_top: usize,
+    /// Snapshots that were compared with the model.
+    pub snapshots: usize,
+    /// Uploads that were swept away.
+    pub swept: usize,
 }
 
 impl std::ops::AddAssign for Tally {
@@ -46,5 +50,7 @@ impl std::ops::AddAssign for Tally {
         self.joined += other.joined;
         self.adopted += other.adopted;
         self.planned_on_top += other.planned_on_top;
+        self.snapshots += other.snapshots;
+        self.swept += other.swept;
     }
 }

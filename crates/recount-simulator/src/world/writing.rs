@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use recount_log::join::Tail;
-use recount_log::storage::{Storage, Stored, Write};
+use recount_log::storage::{Append, Storage, Stored, Views, Write};
 use recount_log::writer::{Ground, Notice, Outbox};
-use recount_log::{Answer, Cursor, Error, Request, SessionKey};
+use recount_log::{Answer, Cursor, Error, Loaded, Request, SessionKey};
 use recount_message::AgentEvent;
 use recount_testkit::laws::Broken;
 
@@ -90,6 +90,12 @@ impl World {
             self.overtaken = Overtaken::by(before, &self.models, answered + unanswered.len());
         }
         self.ask_more(node)?;
+        // Nothing of what is under way may be seen yet.
+        if let Some(key) = under_way.iter().flatten().find_map(Write::key)
+            && self.random.chance(30)
+        {
+            self.read_by_all(key)?;
+        }
         self.break_something();
         match under_way {
             Some(writes) if self.random.chance(30) => {
@@ -149,8 +155,25 @@ impl World {
     }
 
     fn send(&mut self, node: usize, sent: Sent) {
-        self.nodes[node].pipeline.push(sent.request.clone());
+        let request = self.spoilt_request(node, &sent).unwrap_or_else(|| sent.request.clone());
+        // Sometimes a session is read beside the writer, sometimes by it.
+        if self.nodes[node].pipeline.must_load(&request)
+            && self.random.chance(50)
+            && let Some(key) = session_of(&request)
+            && let Ok(loaded) = self.storage.view().map_err(Error::from).and_then(|view| Loaded::read(&*view, key))
+        {
+            self.nodes[node].pipeline.take(key, loaded);
+        }
+        self.nodes[node].pipeline.push(request);
         self.nodes[node].unanswered.push_back(sent);
+    }
+
+    /// What a planted defect makes of a request, if it shows in it.
+    fn spoilt_request(&self, node: usize, sent: &Sent) -> Option<Request> {
+        let (Request::Append(request), Some(defect)) = (&sent.request, self.storage.planted()) else { return None };
+        let is_lost = request.lease.as_ref().is_some_and(|lease| !self.holds(node, lease));
+        let spoilt = defect.spoil_request(self.models.get(&request.key)?, request, &sent.events, is_lost)?;
+        self.storage.shows(defect).then_some(Request::Append(spoilt))
     }
 
     /// Sometimes more comes while a commit is under way, and is planned on top of it.
@@ -191,6 +214,15 @@ impl World {
         let writes = pipeline.advance(Ground::of(&self.storage), &mut outbox);
         let Answers { answers, noticed, .. } = outbox;
         self.take(node, answers, noticed)?;
+        for write in writes.iter().flatten() {
+            if let Write::Append(Append { key, epoch, after, entries, .. }) = write
+                && !entries.is_empty()
+                && self.readers.iter().any(|reader| reader.node == node && reader.is_at(key, *epoch, *after))
+                && self.storage.shows(Defect::ShowsTooEarly)
+            {
+                self.nodes[node].tails.entry(key.clone()).or_default().push(*epoch, *after, entries);
+            }
+        }
         Ok(writes)
     }
 

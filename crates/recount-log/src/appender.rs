@@ -1,0 +1,104 @@
+//! Appends that follow each other.
+
+use crate::request::{AppendRequest, Appended, Request, Stream};
+use crate::session::Session;
+use crate::storage::StateChange;
+use crate::{Cursor, Error, Events, Lease};
+
+/// A sequence of appends to a session, in order and without holes.
+///
+/// [`send`](Self::send) hands events over and does not wait for their commit: an agent does not wait for each delta.
+/// [`append`](Self::append) waits, and when it answers, everything that was sent before it is durable too. When one of
+/// them fails, all that come after it fail as well, so that nothing is ever missing in the middle.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use recount_log::{LeaseRequest, Log};
+/// use recount_message::{ReplyEnd, ReplyWriter, Stamps};
+///
+/// let session = Log::in_memory().create("chat".parse()?).await?;
+/// let lease = session.lease(LeaseRequest::new("the reply", "run 1")).await?;
+/// let appender = session.appender(Some(lease));
+///
+/// let mut events = Vec::new();
+/// let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "chat", "Friday");
+/// reply.text("Hello");
+/// reply.end(ReplyEnd::completed());
+///
+/// let (last, deltas) = events.split_last().unwrap();
+/// for delta in deltas {
+///     appender.send(delta).await?;
+/// }
+/// let appended = appender.append(last).await?;
+/// assert_eq!(appended.cursor.seq, events.len() as u64);
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Appender {
+    session: Session,
+    lease: Option<Lease>,
+    stream: Stream,
+}
+
+impl Appender {
+    pub(crate) fn new(session: Session, lease: Option<Lease>) -> Self {
+        Self { session, lease, stream: Stream::default() }
+    }
+
+    /// Hands events over. They are in their place when this is there, and durable after the next
+    /// [`append`](Self::append) or [`flush`](Self::flush). It waits only when too much is on its way already.
+    ///
+    /// # Errors
+    ///
+    /// When an earlier append is known to have failed.
+    pub async fn send(&self, events: impl Into<Events>) -> Result<(), Error> {
+        if let Some(failure) = self.stream.failure() {
+            return Err(Error::Broken(failure));
+        }
+        self.session.log().send(Request::Append(self.request(events)), None).await
+    }
+
+    /// Appends events and waits until they, and all before them, are durable.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::append`]; also when the lease is lost, or an earlier append has failed.
+    pub async fn append(&self, events: impl Into<Events>) -> Result<Appended, Error> {
+        self.session.ask(self.request(events)).await
+    }
+
+    /// Appends events and stores documents in the same commit.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use recount_log::storage::StateChange;
+    /// use recount_log::{Events, Log};
+    ///
+    /// let session = Log::in_memory().create("chat".parse()?).await?;
+    /// let state = StateChange { name: "agent".to_owned(), body: Some(r#"{"iteration":3}"#.to_owned()) };
+    /// session.appender(None).append_with(Events::default(), vec![state]).await?;
+    /// assert_eq!(session.state("agent").await?.as_deref(), Some(r#"{"iteration":3}"#));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub async fn append_with(&self, events: impl Into<Events>, states: Vec<StateChange>) -> Result<Appended, Error> {
+        self.session.ask(AppendRequest { states, ..self.request(events) }).await
+    }
+
+    /// Waits until everything that was sent is durable.
+    ///
+    /// # Errors
+    ///
+    /// When any of it failed.
+    pub async fn flush(&self) -> Result<Cursor, Error> {
+        Ok(self.append(Events::default()).await?.cursor)
+    }
+
+    fn request(&self, events: impl Into<Events>) -> AppendRequest {
+        let (lease, stream) = (self.lease.clone(), Some(self.stream.clone()));
+        AppendRequest { lease, stream, ..self.session.request(events) }
+    }
+}

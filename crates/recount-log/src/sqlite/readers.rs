@@ -1,0 +1,203 @@
+//! Connections for readers.
+
+use std::fmt::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::view::{Held, SqliteView};
+use super::{FILE, PATIENCE, at, failed, schema, wal};
+use crate::StorageError;
+use crate::storage::{Stored, View, Views};
+
+/// How many connections wait for the next reader.
+const IDLE: usize = 8;
+
+/// Connections for readers. Each view has one to itself and sees the database as it was at its first look.
+pub struct SqliteReaders {
+    path: PathBuf,
+    access: Access,
+    idle: Mutex<Vec<Connection>>,
+}
+
+/// How a database is opened that is only read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// Beside those who may write to it. SQLite has a file of its own for that, beside the database.
+    Shared,
+    /// Where no file can be made. That nobody writes has to be known.
+    Alone,
+}
+
+impl SqliteReaders {
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self { path, access: Access::Shared, idle: Mutex::default() }
+    }
+
+    /// Readers of the log in a directory, whoever writes it. They take no lock and change nothing. The directory may be one
+    /// that cannot be written to, if the log in it was closed.
+    ///
+    /// # Errors
+    ///
+    /// When there is no log, it is of another version, or it cannot be read.
+    pub fn open(directory: &Path) -> Stored<Self> {
+        let path = directory.join(FILE);
+        if !path.is_file() {
+            return Err(StorageError::Failed(format!("there is no log in {}", directory.display())));
+        }
+        schema::check_file(&path)?;
+        let mut readers = Self::at(path);
+        match readers.check() {
+            Err(StorageError::Failed(problem)) if wal::path(&readers.path).exists() => {
+                return Err(StorageError::Failed(format!("cannot read {}: {problem}", readers.path.display())));
+            }
+            // Without a write-ahead log nobody has it open.
+            Err(StorageError::Failed(_)) => {
+                readers.access = Access::Alone;
+                readers.check()?;
+            }
+            checked => checked?,
+        }
+        Ok(readers)
+    }
+
+    /// Whether it is a log of this version.
+    fn check(&self) -> Stored<()> {
+        let connection = self.connect()?;
+        match schema::version(&connection, &self.path)? {
+            Some(schema::NEWEST) => {
+                self.lock().push(connection);
+                Ok(())
+            }
+            Some(older) => Err(StorageError::Older { path: self.path.clone(), found: older }),
+            None => Err(StorageError::Foreign { path: self.path.clone(), problem: "it is empty".to_owned() }),
+        }
+    }
+
+    pub(super) fn connect(&self) -> Stored<Connection> {
+        let failed_at = |error| at(&self.path, error);
+        let connection = match self.access {
+            Access::Shared => {
+                let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+                Connection::open_with_flags(&self.path, flags)
+            }
+            Access::Alone => {
+                let flags =
+                    OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+                Connection::open_with_flags(format!("file:{}?immutable=1", in_uri(&self.path)), flags)
+            }
+        };
+        let connection = connection.map_err(failed_at)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(32);
+        connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;
+        connection.pragma_update(None, "query_only", true).map_err(failed)?;
+        Ok(connection)
+    }
+
+    /// Closes the connections that nobody uses.
+    pub(super) fn forget(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A path as a part of a URI, in which some characters mean something else.
+fn in_uri(path: &Path) -> String {
+    let mut text = String::new();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => text.push(char::from(*byte)),
+            // To write to a text cannot fail.
+            _ => drop(write!(text, "%{byte:02X}")),
+        }
+    }
+    text
+}
+
+impl Views for SqliteReaders {
+    fn view(&self) -> Stored<Box<dyn View + '_>> {
+        let idle = self.lock().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => self.connect()?,
+        };
+        run(&connection, "BEGIN")?;
+        Ok(Box::new(SqliteView::new(Pooled { connection: Some(connection), readers: self })))
+    }
+
+    fn back_up(&self, to: &Path) -> Stored<()> {
+        super::copy(&self.connect()?, to)
+    }
+}
+
+impl fmt::Debug for SqliteReaders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteReaders").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// A connection in a transaction of its own, which goes back when the view is over.
+struct Pooled<'r> {
+    connection: Option<Connection>,
+    readers: &'r SqliteReaders,
+}
+
+impl Held for Pooled<'_> {
+    fn connection(&self) -> Stored<&Connection> {
+        self.connection.as_ref().ok_or_else(|| StorageError::Failed("the view is over".to_owned()))
+    }
+}
+
+impl Drop for Pooled<'_> {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        if run(&connection, "COMMIT").is_err() {
+            return;
+        }
+        let mut idle = self.readers.lock();
+        if idle.len() < IDLE {
+            idle.push(connection);
+        }
+    }
+}
+
+/// Every view begins and ends with a statement, which is not read anew each time.
+fn run(connection: &Connection, sql: &str) -> Stored<()> {
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    statement.execute([]).map(drop).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{SessionRow, Storage, Write};
+    use crate::{Epoch, Options, SqliteStorage};
+
+    #[test]
+    fn a_log_is_read_where_no_file_can_be_made_beside_it() {
+        let parent = tempfile::tempdir().unwrap();
+        let directory = parent.path().join("What is 100 % here? #1 & é");
+        let mut storage = SqliteStorage::open(&directory, &mut Options::default()).unwrap();
+        let (key, epoch) = ("chat".parse().unwrap(), Epoch::from_random(7));
+        let row = SessionRow { key, epoch, head: 0, created_at: String::new(), about: "{}".to_owned() };
+        storage.commit(&[Write::Create(row.clone())]).unwrap();
+        storage.close().unwrap();
+        drop(storage);
+
+        let names = || {
+            let names = std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name());
+            names.collect::<std::collections::BTreeSet<_>>()
+        };
+        let before = names();
+        let readers = SqliteReaders { access: Access::Alone, ..SqliteReaders::at(directory.join(FILE)) };
+        readers.check().unwrap();
+        assert_eq!(readers.view().unwrap().sessions(None, None, 9).unwrap(), [row]);
+        readers.back_up(&parent.path().join("copy")).unwrap();
+        assert_eq!(names(), before);
+    }
+}
