@@ -13,6 +13,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use crate::batch::{Batch, Stray};
 use crate::error::{Error, PostError};
+use crate::known::known;
 use crate::options::{HostOptions, OnBusy, Posted};
 use crate::run::{self, Command};
 use crate::scan::may_be_input;
@@ -185,13 +186,10 @@ impl Host {
             return Ok(appended);
         }
         let session = self.shared.log.session(key.clone());
-        // Nothing is ever behind this place, so nothing is written; and known events are known before that is looked at.
-        let nowhere = Cursor { seq: u64::MAX, ..appended.cursor };
         for stray in strays {
-            match session.append_if(nowhere, [&stray.event]).await {
-                Ok(_) => appended.duplicates += 1,
-                Err(recount_log::Error::Moved { .. }) => appended.ignored.push(stray.ignored()),
-                Err(error) => return Err(error.into()),
+            match known(&session, appended.cursor, &stray.event).await? {
+                Some(_) => appended.duplicates += 1,
+                None => appended.ignored.push(stray.ignored()),
             }
         }
         appended.ignored.sort_by_key(|ignored| ignored.index);

@@ -51,6 +51,7 @@ mod batch;
 mod desk;
 mod error;
 mod host;
+mod known;
 mod notes;
 mod options;
 mod outbox;

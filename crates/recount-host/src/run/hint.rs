@@ -4,6 +4,7 @@ use recount_log::{Appended, Cursor, Error, Events};
 use recount_message::{AgentEvent, Event, EventKind, HintBlock, HintBlockEvent, Stamps};
 
 use super::Run;
+use crate::known::known;
 use crate::notes::Pending;
 
 impl Run<'_> {
@@ -50,13 +51,7 @@ impl Run<'_> {
         if self.desk.lock().notes.hints.iter().any(|pending| pending.id == event.id) {
             return Ok(Some(Appended { written: 0, duplicates: 1, cursor, ignored: Vec::new() }));
         }
-        // Nothing is ever behind this place, so nothing is written; and known events are known before that is looked at.
-        let nowhere = Cursor { seq: u64::MAX, ..cursor };
-        match self.session.append_if(nowhere, [event]).await {
-            Ok(known) => Ok(Some(known)),
-            Err(Error::Moved { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        known(&self.session, cursor, event).await
     }
 
     /// Begins a reply with a hint.

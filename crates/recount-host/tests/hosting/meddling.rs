@@ -8,10 +8,6 @@ use recount_message::{AgentEvent, CustomEvent, Event, FinishedReason, Object};
 
 use crate::common::{Watcher, deploy, host, memory, user};
 
-fn event(text: String) -> AgentEvent {
-    Event::from_json(&text).unwrap().into_owned()
-}
-
 /// What somebody says in a reply who is not at it: words, a step of a call, and its end.
 fn strays(reply_id: &str) -> Vec<AgentEvent> {
     let said = [
@@ -22,7 +18,7 @@ fn strays(reply_id: &str) -> Vec<AgentEvent> {
         ),
         format!(r#"{{"type":"REPLY_END","id":"x4","session_id":"s","reply_id":"{reply_id}"}}"#),
     ];
-    said.into_iter().map(event).collect()
+    said.iter().map(|text| Event::from_json(text).unwrap().into_owned()).collect()
 }
 
 #[tokio::test]

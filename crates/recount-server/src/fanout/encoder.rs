@@ -100,7 +100,8 @@ impl Encoder {
     }
 
     /// The frame for what cannot be continued.
-    pub(crate) fn gap(&self, reason: &str, out: &mut ChunkBuilder) {
+    pub(crate) fn gap(&self, reason: GapReason, out: &mut ChunkBuilder) {
+        let reason = reason.as_str();
         match self.style.framing {
             // A front end would take it for one of its events. The snapshot that follows tells it all it needs.
             _ if self.style.is_in_line() => return,
@@ -239,11 +240,6 @@ impl Encoder {
             kind => kind.reply_id().is_some_and(|id| self.nested.contains(id)),
         }
     }
-}
-
-/// The reason on the wire.
-pub(crate) fn gap_word(reason: GapReason) -> &'static str {
-    reason.as_str()
 }
 
 /// A fold of replies that are items of a checkpoint.

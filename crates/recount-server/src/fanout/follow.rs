@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use recount_log::storage::Show;
-use recount_log::{Cursor, Error, Frame, Reader, Session, Start};
+use recount_log::{Cursor, Error, Frame, GapReason, Reader, Session, Start};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use super::Style;
 use super::chunk::{ChunkBuilder, Slice};
-use super::encoder::{Encoder, gap_word};
+use super::encoder::Encoder;
 use super::feed::{Feed, Feeds, Taken};
 use super::lent::Lent;
 use super::state::{encoder_after, encoder_at, settled};
@@ -177,7 +177,7 @@ impl Follow {
                     (None, From::Log(start)) => (start, self.encoder_at(None).await?),
                     (None, From::Unreadable) => {
                         let encoder = self.encoder_at(None).await?;
-                        encoder.gap("epoch", &mut out);
+                        encoder.gap(GapReason::Epoch, &mut out);
                         (Start::Snapshot, encoder)
                     }
                 };
@@ -209,7 +209,7 @@ impl Follow {
                     uploads.append(&mut own.encoder.take_uploads());
                     last = Some(entry.cursor);
                 }
-                Frame::Gap(reason) => self.encoder_at(None).await?.gap(gap_word(reason), &mut out),
+                Frame::Gap(reason) => self.encoder_at(None).await?.gap(reason, &mut out),
                 Frame::Snapshot(snapshot) => {
                     own.encoder = encoder_after(&self.session, &self.style, &snapshot).await?;
                     own.encoder.snapshot(&snapshot, &mut out);
