@@ -12,6 +12,7 @@ use rmcp::transport::streamable_http_client::{StreamableHttpClientTransport, Str
 use rmcp::{RoleClient, ServiceExt};
 
 use super::config::McpTransport;
+use super::error::of_greeting;
 use super::handler::Handler;
 use super::stderr::LastWords;
 
@@ -51,7 +52,7 @@ pub(super) async fn open(
         McpTransport::Command { .. } => handler.serve(child(server, transport, last_words)?).await,
         McpTransport::Http { url, headers } => handler.serve(over_http(url, headers)?).await,
     };
-    greeted.map_err(|error| error.to_string())
+    greeted.map_err(|error| of_greeting(&error))
 }
 
 fn child(server: &str, transport: &McpTransport, last_words: &Arc<LastWords>) -> Result<TokioChildProcess, String> {

@@ -11,6 +11,7 @@ use rmcp::service::{Peer, PeerRequestOptions};
 use rmcp::{RoleClient, ServiceError};
 
 use super::content;
+use super::error::of_transport;
 use super::names;
 use super::server::Shared;
 use crate::BoxFuture;
@@ -141,7 +142,11 @@ impl McpTool {
             ServiceError::UnexpectedResponse => {
                 format!("the MCP server `{name}` answered with something that is no result")
             }
-            other => format!("the MCP server `{name}` cannot be reached: {other}"),
+            ServiceError::TransportSend(error) => {
+                server.suspect.notify_one();
+                format!("the MCP server `{name}` cannot be reached: {}", of_transport(error))
+            }
+            other => format!("the MCP server `{name}` cannot be asked: {other}"),
         })
     }
 }

@@ -26,10 +26,30 @@ async fn over_http() {
     shows_everything(&server).await;
 }
 
+#[tokio::test]
+async fn one_that_went_away_is_found_again() {
+    let (address, mut process) = served_over_http().await;
+    let server = McpServer::connect("everything", McpConfig::http(&address)).await.unwrap();
+    let before = server.tools();
+    process.kill().await.unwrap();
+    let told = call(&server, "echo", r#"{"message": "hello"}"#).await.unwrap_err().to_string();
+    assert!(told.starts_with("the MCP server `everything` cannot be reached: "), "{told}");
+    let port = address.rsplit(':').next().and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap();
+    let (_, _process) = served_at(port).await;
+    // Nobody had to ask again.
+    server.changed_from(&before).await;
+    server.ready().await;
+    assert_eq!(text(&server, "echo", r#"{"message": "hello"}"#).await, "Echo: hello");
+}
+
 /// The server with an address of its own.
 async fn served_over_http() -> (String, Child) {
     // The server does not tell which port it got, so it is given one that was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    served_at(port).await
+}
+
+async fn served_at(port: u16) -> (String, Child) {
     let mut process = Command::new("node")
         .args([everything().to_str().unwrap(), "streamableHttp"])
         .env("PORT", port.to_string())
