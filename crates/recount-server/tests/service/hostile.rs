@@ -15,7 +15,6 @@ async fn impatient() -> Service {
     let mut options = ServerOptions::default();
     options.limits.head_time = Duration::from_millis(300);
     options.limits.body_time = Duration::from_millis(300);
-    options.limits.write_time = Duration::from_millis(500);
     options.limits.body = 1 << 20;
     options.limits.event = 1 << 16;
     let service = Service::with(Log::in_memory(), options).await;
@@ -191,7 +190,10 @@ async fn nonsense_is_answered_or_cut_off() {
 
 #[tokio::test]
 async fn who_takes_nothing_is_let_go_and_comes_back() {
-    let service = impatient().await;
+    let mut options = ServerOptions::default();
+    options.limits.write_time = Duration::from_millis(500);
+    let service = Service::with(Log::in_memory(), options).await;
+    service.log.create("s".parse().unwrap()).await.unwrap();
     let text = "x".repeat(30_000);
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     let mut total = 0;
