@@ -35,13 +35,13 @@ export function newMessages(): Messages {
   const all: Messages = {
     before: null,
 
-    begin(cursor, { messages, open, before, places }) {
-      const replies = messages.map((message) => ({ message, call_floor: null as number | null }));
+    begin(cursor, snapshot) {
+      const replies = snapshot.messages.map((message) => ({ message, call_floor: null as number | null }));
       // Each is at its place when those before it are at theirs.
-      const inOrder = Object.entries(places).sort(([, place], [, other]) => place - other);
-      for (const [id, place] of inOrder) replies.splice(place, 0, open[id]!);
+      const inOrder = Object.entries(snapshot.places).sort(([, place], [, other]) => place - other);
+      for (const [id, place] of inOrder) replies.splice(place, 0, snapshot.open[id]!);
       all.cursor = cursor;
-      all.before = before;
+      all.before = snapshot.before;
       fold = Fold.resume({ version: 1, cursor: "0", replies });
       ended = fold.takeEnded();
     },
