@@ -95,6 +95,7 @@ test("a reply is stopped, and said again with other words elsewhere", async () =
   await box.press("Enter");
   await page.getByRole("button", { name: "Stop" }).click();
   await log(page).getByText("Stopped.").waitFor();
+  expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
   const first = page.url();
 
   await log(page).getByRole("article").first().hover();

@@ -35,6 +35,7 @@ test("a reply that is read with breaks looks like one that was read at once", as
   await tell("broken", richReply("reply"), async (part) => {
     if (part === 1) await page.reload();
     if (part === 2) await context.setOffline(true);
+    if (part === 2) await page.getByText("Offline, trying again").waitFor();
     if (part === 3) await context.setOffline(false);
     if (part === 3) at.service.line.cut();
     if (part === 3) await page.getByText("Offline, trying again").or(page.getByText("Connecting…")).first().waitFor();
@@ -132,6 +133,39 @@ test("what a reply ended with is told", async () => {
   const stopped = new Reply("stopped");
   await at.service.append("endings", [...stopped.start(), ...stopped.end({ finished_reason: "interrupted" })]);
   await page.getByText("Stopped.").waitFor();
+});
+
+test("what cannot be shown can be had, and names of any length stay in their place", async () => {
+  await at.service.create("odd");
+  const told = new Reply("reply");
+  const long = "a-very-long-name-".repeat(40);
+  const data = (block_id: string, media_type: string, name: string) => [
+    told.event("DATA_BLOCK_START", { block_id, media_type, name }),
+    told.event("DATA_BLOCK_DELTA", { block_id, media_type, data: "AAAA" }),
+    told.event("DATA_BLOCK_END", { block_id }),
+  ];
+  await at.service.append("odd", [
+    ...told.start(),
+    ...data("film", "video/mp4", "film.mp4"),
+    ...data("picture", "image/png", "picture.png"),
+    told.event("HINT_BLOCK", { block_id: "hint", source: long, hint: "Hello." }),
+    ...told.call("call", long, { x: 1 }),
+    ...told.result("call", long, "<system-reminder>Not now.</system-reminder>"),
+    ...told.end(),
+  ]);
+  const { page, complaints } = await at.open("/s/odd", { viewport: { width: 700, height: 700 } });
+  await ended(page);
+  for (const name of ["film.mp4", "picture.png"]) {
+    const link = log(page).getByRole("link", { name: `${name} cannot be shown` });
+    expect(await link.getAttribute("download")).toBe(name);
+  }
+  await log(page).getByText("Not now.", { exact: true }).waitFor();
+  expect(await log(page).evaluate((box) => box.scrollWidth > box.clientWidth)).toBe(false);
+  const widest = await log(page)
+    .locator(".fold")
+    .evaluateAll((folds) => Math.max(...folds.map((fold) => fold.getBoundingClientRect().right)));
+  expect(widest).toBeLessThanOrEqual(700);
+  expect(complaints).toEqual([]);
 });
 
 test("signals about the reply are told until it goes on", async () => {

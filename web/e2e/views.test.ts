@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { obstacles } from "./obstacles";
 import { live, log, stage } from "./stage";
@@ -149,12 +150,28 @@ test("files can be attached, pasted and removed", async () => {
     box.dispatchEvent(new ClipboardEvent("paste", { clipboardData: pasted, bubbles: true, cancelable: true }));
   }, png.toString("base64"));
   await attached.getByText("pasted.png").waitFor();
-  await expect.poll(() => attached.getByRole("listitem").count()).toBe(2);
+  // What is dropped anywhere is attached too, and the page stays.
+  const isTaken = await page.getByRole("navigation", { name: "Sessions" }).evaluate((list) => {
+    const dropped = new DataTransfer();
+    dropped.items.add(new File(["a,b"], "dropped.csv", { type: "text/csv" }));
+    const event = (name: string) => new DragEvent(name, { dataTransfer: dropped, bubbles: true, cancelable: true });
+    list.dispatchEvent(event("dragenter"));
+    return [event("dragover"), event("drop")].map((one) => !list.dispatchEvent(one));
+  });
+  expect(isTaken).toEqual([true, true]);
+  await attached.getByText("dropped.csv").waitFor();
+  await expect.poll(() => attached.getByRole("listitem").count()).toBe(3);
   await page.getByRole("button", { name: "Send" }).click();
   await log(page)
     .getByText(/\d+ in · \d+ out/)
     .waitFor();
   for (const name of ["dot.png", "pasted.png"]) await log(page).getByRole("img", { name }).waitFor();
+  await log(page).getByRole("link", { name: "dropped.csv" }).waitFor();
   const box = page.getByRole("textbox", { name: "Message" });
   expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    log(page).getByRole("button", { name: "Download dot.png" }).click(),
+  ]);
+  expect(readFileSync(await download.path())).toEqual(png);
 });

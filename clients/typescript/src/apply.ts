@@ -52,19 +52,23 @@ export const handlers = new Map(
 
     TOOL_RESULT_DATA_DELTA: (draft, event: EventOf<"TOOL_RESULT_DATA_DELTA">, time) =>
       draft.open("tool_result", event.tool_call_id, (index) => {
-        const { tool_call_id, block_id, media_type, data, url, metadata } = event;
+        const { media_type, url } = event;
         const items = draft.items(index);
-        const id = block_id ?? `${tool_call_id}.${items.length}`;
+        const id = event.block_id ?? `${event.tool_call_id}.${items.length}`;
         const place = draft.find(index, id) ?? -1;
         const known = items[place] as BlockOf<"data"> | undefined;
         const bytes = known?.source.type === "base64" ? known.source : noBytes(media_type);
-        const source = url == null ? appendBase64(bytes, text(data)) : { type: "url", url, media_type };
+        const source = url == null ? appendBase64(bytes, text(event.data)) : { type: "url", url, media_type };
         if (!source) return no("bad_data", id);
         // Bytes cannot go on with what is at a URL, so they are data of their own then.
         const goesOn = known && (url != null || known.source === bytes);
         const item = goesOn
           ? known
-          : { ...blankBlocks.data(id, time), name: textOrNull(marksOf(metadata).name), ...extraOf(event, "data") };
+          : {
+              ...blankBlocks.data(id, time),
+              name: textOrNull(marksOf(event.metadata).name),
+              ...extraOf(event, "data"),
+            };
         return draft.setItem(index, goesOn ? place : items.length, { ...item, source } as BlockOf<"data">);
       }),
 
@@ -92,7 +96,12 @@ export const handlers = new Map(
     MODEL_CALL_END(draft, event: EventOf<"MODEL_CALL_END">) {
       if (marksOf(event.metadata).usage === "unknown") return;
       const total = { ...draft.message.usage } as Usage;
-      for (const tokens of TOKENS) {
+      for (const tokens of [
+        "input_tokens",
+        "output_tokens",
+        "cache_input_tokens",
+        "cache_creation_input_tokens",
+      ] as const) {
         total[tokens] = (total[tokens] ?? 0) + (event[tokens] ?? 0);
       }
       draft.change().usage = total;
@@ -192,8 +201,6 @@ function streamed(
       ),
   };
 }
-
-const TOKENS = ["input_tokens", "output_tokens", "cache_input_tokens", "cache_creation_input_tokens"] as const;
 
 const FINISHED = () => ({ state: "finished" }) as const;
 

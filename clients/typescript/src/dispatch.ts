@@ -17,7 +17,7 @@ export function dispatch(
   add: (message: MsgFields) => Outcome,
 ): Outcome {
   try {
-    const { type, created_at } = event;
+    const { type } = event;
     let apply = handlers.get(type);
     let reply = apply && text((event as { reply_id: string }).reply_id);
     if (type === "CUSTOM") {
@@ -30,7 +30,7 @@ export function dispatch(
     if (draft && "kind" in draft) return draft;
     if (draft?.message.finished_at != null) return no("reply_ended", draft.message.id);
     if (!draft || !apply) return "reply_id" in event ? no("unknown_type", text(type)) : NOT_FOR_MESSAGE;
-    return apply(draft, event, text(created_at ?? "")) ?? APPLIED;
+    return apply(draft, event, text(event.created_at ?? "")) ?? APPLIED;
   } catch (error) {
     return no(event?.type === "CUSTOM" ? "bad_value" : "bad_event", (error as Error).message);
   }

@@ -24,12 +24,12 @@ export class Fold {
   #messages: readonly Msg[] | undefined;
 
   /** Goes on from a checkpoint. One from elsewhere should be read by `parseCheckpoint` first. */
-  static resume({ version, cursor, replies, taken }: Checkpoint): Fold {
-    if (version !== 1) throw new Error("unknown version");
+  static resume(checkpoint: Checkpoint): Fold {
+    if (checkpoint.version !== 1) throw new Error("unknown version");
     const fold = new Fold();
-    fold.#cursor = +cursor;
-    fold.#taken = new Set(taken);
-    for (const { message, call_floor } of replies)
+    fold.#cursor = +checkpoint.cursor;
+    fold.#taken = new Set(checkpoint.taken);
+    for (const { message, call_floor } of checkpoint.replies)
       fold.#push(completeMsg({ ...message }), isReply(message) ? call_floor : null);
     return fold;
   }
@@ -130,12 +130,12 @@ function look(draft: Draft): Msg {
 }
 
 /** The message that a `REPLY_START` begins. */
-function begun({ reply_id, name, created_at, metadata }: ReplyStartEvent): MsgFields {
-  const { metadata: carried, parent } = marksOf(metadata);
-  const own = objectOf(carried);
+function begun(event: ReplyStartEvent): MsgFields {
+  const { metadata, parent } = marksOf(event.metadata);
+  const own = objectOf(metadata);
   return {
-    ...blankMsg(text(reply_id), text(created_at ?? "")),
-    name: text(name),
+    ...blankMsg(text(event.reply_id), text(event.created_at ?? "")),
+    name: text(event.name),
     metadata: parent === undefined ? own : { ...own, recount: { ...marksOf(own), parent } },
   };
 }

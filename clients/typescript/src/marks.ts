@@ -5,8 +5,7 @@ export const marksOf = (marked: unknown): JsonObject => objectOf(objectOf(marked
 
 /** Whose message it is that is written as an assistant's, because its own role may not hold what it holds. */
 export function markedRole(metadata: unknown): "user" | "system" | "tool" | undefined {
-  const { role } = marksOf(metadata);
-  return (["user", "system", "tool"] as const).find((word) => word === role);
+  return (["user", "system", "tool"] as const).find((role) => role === marksOf(metadata).role);
 }
 
 /** The same metadata with a mark more. */

@@ -31,17 +31,18 @@ const NOTHING: SessionView = { messages: [], state: "connecting", hasOlder: fals
 const NO_SESSIONS: SessionsView = { sessions: [], state: "connecting", error: undefined };
 
 function useConnection<C extends { close(): void }>(open: (where: Where) => C, where: Where, name: string) {
-  const [connection, setConnection] = useState<C>();
+  const [opened, setOpened] = useState<{ of: string; connection: C }>();
   const key = `${name} ${JSON.stringify(where)}`;
   useEffect(() => {
-    const opened = open(where);
-    setConnection(opened);
+    const connection = open(where);
+    setOpened({ of: key, connection });
     return () => {
-      opened.close();
-      setConnection(undefined);
+      connection.close();
+      setOpened(undefined);
     };
   }, [key]);
-  return connection;
+  // What was asked for before is not what is asked for now, even if it is still there.
+  return opened?.of === key ? opened.connection : undefined;
 }
 
 const neverChanges = () => () => {};

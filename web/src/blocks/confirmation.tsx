@@ -85,7 +85,7 @@ export function Confirmation({ call, reply }: { call: ToolCallBlock; reply: stri
         </button>
       </div>
       <p id={`${id}-rule`} className="rule">
-        Always:{" "}
+        Always allow accepts the {rules.length > 1 ? "rules" : "rule"}{" "}
         {rules.map((rule) => (
           <code key={wordsForRule(rule)}>{wordsForRule(rule)}</code>
         ))}

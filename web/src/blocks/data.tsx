@@ -1,60 +1,88 @@
 import type { DataBlock } from "@recount/client";
+import { type ReactNode, useState } from "react";
 import { base64Size, bytes } from "../lib/format";
 import { useRoute } from "../lib/route";
+import { save } from "../lib/save";
 import { Icon } from "../parts/icon";
 import { useBlob } from "../service/blobs";
 
 /** Bytes: a picture, sound or film to be seen and heard, or a file to be had. They are complete when what they are in is. */
 export function Data({ block, isComplete }: { block: DataBlock; isComplete: boolean }) {
-  const { source, name } = block;
-  const { media_type } = source;
+  const { media_type } = block.source;
   const kind = media_type.split("/", 1)[0]!;
   const address = useAddress(block, isComplete);
-  const label = name || `${/^(image|audio|video)$/.test(kind) ? kind : "file"} (${media_type})`;
+  const [broken, setBroken] = useState<string>();
+  const label = block.name || `${/^(image|audio|video)$/.test(kind) ? kind : "file"} (${media_type})`;
   if (address === null) return <p className="media-state">{label} cannot be loaded.</p>;
   if (address === undefined)
     return <p className="media-state">{isComplete ? `Loading ${label}…` : `Receiving ${label}…`}</p>;
+  const media = broken === address ? undefined : show(kind, address, label, () => setBroken(address));
+  if (!media) return <File block={block} address={address} label={label} isBroken={broken === address} />;
+  return (
+    <figure className="media">
+      {media}
+      <figcaption>
+        <span>{label}</span>
+        {isHere(address) && (
+          <button
+            type="button"
+            className="quiet small"
+            aria-label={`Download ${label}`}
+            title="Download"
+            onClick={() => save(address, block.name ?? kind)}
+          >
+            <Icon name="download" />
+          </button>
+        )}
+      </figcaption>
+    </figure>
+  );
+}
+
+/** What can be seen or heard, as such. It may turn out that a browser cannot make anything of it. */
+function show(kind: string, address: string, label: string, onError: () => void): ReactNode {
   switch (kind) {
     case "image":
-      return (
-        <figure className="media">
-          <img src={address} alt={label} />
-          {name && <figcaption>{name}</figcaption>}
-        </figure>
-      );
+      return <img src={address} alt={label} onError={onError} />;
     case "audio":
-      return (
-        <figure className="media">
-          {/* biome-ignore lint/a11y/useMediaCaption: what an agent makes has no captions. */}
-          <audio controls src={address} aria-label={label} />
-          <figcaption>{label}</figcaption>
-        </figure>
-      );
+      // biome-ignore lint/a11y/useMediaCaption: what an agent makes has no captions.
+      return <audio controls src={address} aria-label={label} onError={onError} />;
     case "video":
-      return (
-        <figure className="media">
-          {/* biome-ignore lint/a11y/useMediaCaption: what an agent makes has no captions. */}
-          <video controls src={address} aria-label={label} />
-          <figcaption>{label}</figcaption>
-        </figure>
-      );
-    default: {
-      const size = source.type === "base64" ? bytes(base64Size(source.data)) : media_type;
-      const isHere = address.startsWith("data:") || address.startsWith("blob:");
-      return (
-        <a
-          className="file"
-          href={address}
-          {...(isHere ? { download: name ?? "file" } : { target: "_blank", rel: "noopener noreferrer nofollow" })}
-        >
-          <Icon name="download" />
-          <span>{label}</span>
-          <small>{size}</small>
-        </a>
-      );
-    }
+      // biome-ignore lint/a11y/useMediaCaption: what an agent makes has no captions.
+      return <video controls src={address} aria-label={label} onError={onError} />;
+    default:
+      return;
   }
 }
+
+function File({
+  block: { source, name },
+  address,
+  label,
+  isBroken,
+}: {
+  block: DataBlock;
+  address: string;
+  label: string;
+  /** Whether it should have been seen or heard. */
+  isBroken: boolean;
+}) {
+  const size = source.type === "base64" ? bytes(base64Size(source.data)) : source.media_type;
+  return (
+    <a
+      className="file"
+      href={address}
+      {...(isHere(address) ? { download: name ?? "file" } : { target: "_blank", rel: "noopener noreferrer nofollow" })}
+    >
+      <Icon name="download" />
+      <span>{label}</span>
+      <small>{isBroken ? "cannot be shown" : size}</small>
+    </a>
+  );
+}
+
+/** Whether the bytes have come with the message, and are nowhere else. */
+const isHere = (address: string): boolean => /^(data|blob):/.test(address);
 
 /** Where the bytes can be had: `undefined` as long as they cannot, and `null` if they never can. */
 function useAddress({ source }: DataBlock, isComplete: boolean): string | undefined | null {

@@ -1,6 +1,7 @@
 import type { ToolResultBlock } from "@recount/client";
 import { useLayoutEffect, useRef } from "react";
 import { Data } from "./data";
+import { withoutWrapping } from "./hint";
 
 /** What a tool answered, as far as it has. */
 export function Result({ result }: { result: ToolResultBlock }) {
@@ -24,7 +25,7 @@ function Output({ text, isOpen }: { text: string; isOpen: boolean }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <pre ref={box} className="output" tabIndex={0}>
-      {text}
+      {withoutWrapping(text)}
     </pre>
   );
 }

@@ -1,5 +1,6 @@
 import type { ThinkingBlock } from "@recount/client";
 import { useKept } from "../lib/kept";
+import { Markdown } from "../markdown/markdown";
 import { Icon } from "../parts/icon";
 import { Took } from "../parts/time";
 
@@ -19,7 +20,11 @@ export function Thinking({ block, scope, isLast }: { block: ThinkingBlock; scope
         </span>
         <Icon name="chevron" />
       </button>
-      {isOpen && <div className="thoughts">{block.thinking}</div>}
+      {isOpen && (
+        <div className="thoughts">
+          <Markdown text={block.thinking} grows={isGoingOn} />
+        </div>
+      )}
     </section>
   );
 }

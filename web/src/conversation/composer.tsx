@@ -1,16 +1,8 @@
-import {
-  type ClipboardEvent,
-  type DragEvent,
-  type ReactNode,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
+import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { base64Size, bytes } from "../lib/format";
 import { Icon } from "../parts/icon";
 import { useTell } from "../parts/notices";
+import { useDrop } from "./drop";
 import { type Attachment, attach, type Content, contentOf } from "./said";
 
 /** What a message may weigh with all that goes with it. */
@@ -29,13 +21,14 @@ export function Composer({
   name: string | undefined;
   onSend: (content: Content) => void | Promise<void>;
   /** Stops the reply that is under way, if there is one. */
-  onStop: (() => void) | undefined;
+  onStop: (() => Promise<void>) | undefined;
   /** What can be chosen along with the message. */
   children?: ReactNode;
 }) {
   const key = draftKey(name ?? "");
   const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
   const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
+  const [isStopping, setStopping] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const tell = useTell();
@@ -60,22 +53,19 @@ export function Composer({
 
   const add = async (files: readonly File[]) => {
     try {
-      const added = await Promise.all(files.map(attach));
-      const all = [...attachments, ...added];
-      const size = all.reduce((sum, { data }) => sum + base64Size(data), 0);
+      const sizes = [...attachments.map(({ data }) => base64Size(data)), ...files.map(({ size }) => size)];
+      const size = sizes.reduce((sum, one) => sum + one, 0);
       if (size > LARGEST)
         throw new Error(`attachments may have ${bytes(LARGEST)} together, and these have ${bytes(size)}`);
-      setAttachments(all);
+      const added = await Promise.all(files.map(attach));
+      // Others may have been added while these were read.
+      setAttachments((all) => [...all, ...added]);
     } catch (error) {
       tell(error);
     }
   };
 
-  const take = (event: ClipboardEvent | DragEvent, files: FileList | undefined) => {
-    if (!files?.length) return;
-    event.preventDefault();
-    add([...files]);
-  };
+  const isDragging = useDrop(add);
 
   const isEmpty = !text.trim() && !attachments.length;
   const send = async () => {
@@ -102,8 +92,7 @@ export function Composer({
         event.preventDefault();
         send();
       }}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => take(event, event.dataTransfer.files)}
+      data-dragging={isDragging}
     >
       {attachments.length > 0 && (
         <ul className="attachments" aria-label="Attachments">
@@ -132,14 +121,16 @@ export function Composer({
         ref={box}
         id="message"
         aria-label="Message"
-        placeholder="Say something"
+        placeholder={isDragging ? "Drop files here to attach them" : "Say something"}
         rows={1}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onPaste={(event) => {
+          const { types, files } = event.clipboardData;
           // Tables are copied as text and as a picture of it.
-          const isText = event.clipboardData.types.includes("text/plain");
-          if (!isText) take(event, event.clipboardData.files);
+          if (types.includes("text/plain") || !files.length) return;
+          event.preventDefault();
+          add([...files]);
         }}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -171,7 +162,18 @@ export function Composer({
         {children}
         <span className="grow" />
         {onStop && (
-          <button type="button" className="stop" onClick={onStop}>
+          <button
+            type="button"
+            className="stop"
+            disabled={isStopping}
+            onClick={() => {
+              setStopping(true);
+              onStop()
+                .catch(tell)
+                .finally(() => setStopping(false));
+              focus();
+            }}
+          >
             <Icon name="stop" />
             Stop
           </button>

@@ -1,5 +1,5 @@
 import type { Msg } from "@recount/client";
-import { createContext, memo, useContext, useRef, useState } from "react";
+import { createContext, memo, type ReactNode, useContext, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { arrange, type Piece } from "../blocks/arrange";
 import { Block } from "../blocks/block";
@@ -8,13 +8,10 @@ import { Unknown } from "../blocks/unknown";
 import { count } from "../lib/format";
 import { Code } from "../markdown/code";
 import { Boundary } from "../parts/boundary";
-import { CopyButton } from "../parts/copy";
 import { Icon } from "../parts/icon";
-import { useTell } from "../parts/notices";
 import { Time, Took } from "../parts/time";
-import { useActions } from "./actions";
 import { EditMessage } from "./edit";
-import { parentOf } from "./helpers";
+import { EDIT, MessageActions } from "./message-actions";
 
 /** What an open reply is doing. */
 export function activityOf({ finished_at, role, content }: Msg): "working" | "waiting" | "ended" {
@@ -31,9 +28,6 @@ export function activityOf({ finished_at, role, content }: Msg): "working" | "wa
 
 /** The block that the event is about at which a message is looked at. */
 export const TouchedContext = createContext<string | undefined>(undefined);
-
-/** The button by which a message is edited. */
-const EDIT = '[data-action="edit"]';
 
 const idOf = (piece: Piece): string => (piece.kind === "call" ? piece.call : piece.block).id;
 
@@ -52,6 +46,7 @@ export const Message = memo(function Message({ message }: { message: Msg }) {
   const touched = useContext(TouchedContext);
   const lastTouched = touched === undefined ? -1 : pieces.findLastIndex((piece) => idOf(piece) === touched);
   const heading = `${id}-name`;
+  const actions = <MessageActions message={message} isOver={activity === "ended"} onEdit={() => setEditing(true)} />;
   return (
     <article
       ref={article}
@@ -67,6 +62,7 @@ export const Message = memo(function Message({ message }: { message: Msg }) {
         </span>
         {role === "system" && <span className="role">system</span>}
         <Time at={message.created_at} />
+        {role !== "assistant" && !isEditing && actions}
       </header>
       {isEditing ? (
         <EditMessage message={message} onClose={closeEditor} />
@@ -101,7 +97,11 @@ export const Message = memo(function Message({ message }: { message: Msg }) {
         </div>
       )}
       <Ending message={message} />
-      {!isEditing && <Footer message={message} activity={activity} onEdit={() => setEditing(true)} />}
+      {role === "assistant" && (
+        <Footer message={message} activity={activity}>
+          {actions}
+        </Footer>
+      )}
     </article>
   );
 });
@@ -132,58 +132,19 @@ function Ending({ message: { finished_reason, error, structured_output } }: { me
   );
 }
 
-function Footer({ message, activity, onEdit }: { message: Msg; activity: string; onEdit: () => void }) {
-  const actions = useActions();
-  const tell = useTell();
-  const { role, usage } = message;
-  const text = message.getTextContent("\n\n");
-  const isReply = role === "assistant";
+/** How a reply stands, and what it took. */
+function Footer({ message, activity, children }: { message: Msg; activity: string; children: ReactNode }) {
+  const { usage } = message;
   return (
     <footer>
       {activity === "waiting" && <span className="waiting">Waits for an answer</span>}
-      {isReply && <Took from={message.created_at} until={message.finished_at} />}
-      {isReply && usage && (
+      <Took from={message.created_at} until={message.finished_at} />
+      {usage && (
         <span title="Tokens read and written">
           {count(usage.input_tokens)} in · {count(usage.output_tokens)} out
         </span>
       )}
-      {actions && (
-        <span className="actions">
-          {text && activity === "ended" && <CopyButton text={text} label="Copy message" />}
-          {role === "user" && (
-            <button
-              type="button"
-              className="quiet small"
-              data-action="edit"
-              aria-label="Edit in a new session"
-              title="Edit in a new session"
-              onClick={onEdit}
-            >
-              <Icon name="edit" />
-            </button>
-          )}
-          {isReply && activity === "ended" && !parentOf(message) && (
-            <button
-              type="button"
-              className="quiet small"
-              aria-label="Regenerate in a new session"
-              title="Regenerate in a new session"
-              onClick={() => actions.regenerate(message).catch(tell)}
-            >
-              <Icon name="again" />
-            </button>
-          )}
-          <button
-            type="button"
-            className="quiet small"
-            aria-label="Inspect its events"
-            title="Inspect its events"
-            onClick={() => actions.inspect(message)}
-          >
-            <Icon name="inspect" />
-          </button>
-        </span>
-      )}
+      {children}
     </footer>
   );
 }

@@ -56,12 +56,17 @@ export function useOutbox(session: Session | undefined, messages: readonly Msg[]
 }
 
 /** What was said and has not arrived. */
-export function Outbox({ pending, again, discard }: Omit<ReturnType<typeof useOutbox>, "say">) {
+export function Outbox({
+  pending,
+  again,
+  discard,
+  isConnected,
+}: Omit<ReturnType<typeof useOutbox>, "say"> & { isConnected: boolean }) {
   return pending.map(({ message, error }) => (
     <article key={message.id} className="message pending" data-role="user" aria-label="Your message">
       <header>
         <span className="name">You</span>
-        <span>{error ? "Not sent" : "Sending…"}</span>
+        <span>{error ? "Not sent" : isConnected ? "Sending…" : "Waits for the connection…"}</span>
       </header>
       <div className="content">
         {message.content.map((block) => (

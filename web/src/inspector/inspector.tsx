@@ -3,6 +3,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { Message, TouchedContext } from "../conversation/message";
 import { duration, timeOf } from "../lib/format";
 import { go, type Place } from "../lib/route";
+import { save } from "../lib/save";
 import { Code } from "../markdown/code";
 import { Icon } from "../parts/icon";
 import { wordsFor } from "../parts/notices";
@@ -211,9 +212,6 @@ function elapsed(history: History, at: number): string {
 function download(name: string, { entries }: History): void {
   const lines = entries.map(({ event }) => `${JSON.stringify(event)}\n`);
   const address = URL.createObjectURL(new Blob(lines, { type: "application/x-ndjson" }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = `${name}.jsonl`;
-  link.click();
+  save(address, `${name}.jsonl`);
   setTimeout(() => URL.revokeObjectURL(address));
 }

@@ -4,20 +4,20 @@ import { isRecord } from "../lib/json";
 
 /**
  * The kinds of things that events are about, each with a name and a colour. What begins and ends things stands taller on the
- * time line, and of several events at one place the rarest is seen.
+ * time line.
  */
 export const kinds = {
-  message: { label: "Message", height: 1, rarity: 9 },
-  reply: { label: "Reply", height: 1, rarity: 8 },
-  model: { label: "Model call", height: 0.45, rarity: 5 },
-  thinking: { label: "Thinking", height: 0.45, rarity: 1 },
-  text: { label: "Text", height: 0.45, rarity: 0 },
-  data: { label: "Data", height: 0.45, rarity: 4 },
-  hint: { label: "Hint", height: 0.85, rarity: 7 },
-  call: { label: "Tool call", height: 0.7, rarity: 3 },
-  result: { label: "Tool result", height: 0.7, rarity: 2 },
-  ask: { label: "Question and answer", height: 1, rarity: 10 },
-  signal: { label: "Signal", height: 0.45, rarity: 6 },
+  message: { label: "Message", height: 1 },
+  reply: { label: "Reply", height: 1 },
+  model: { label: "Model call", height: 0.45 },
+  thinking: { label: "Thinking", height: 0.45 },
+  text: { label: "Text", height: 0.45 },
+  data: { label: "Data", height: 0.45 },
+  hint: { label: "Hint", height: 0.85 },
+  call: { label: "Tool call", height: 0.7 },
+  result: { label: "Tool result", height: 0.7 },
+  ask: { label: "Question", height: 1 },
+  signal: { label: "Signal", height: 0.45 },
 } as const;
 
 export type Kind = keyof typeof kinds;

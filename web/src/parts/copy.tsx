@@ -1,9 +1,13 @@
 import { useEffect, useState } from "react";
 import { Icon } from "./icon";
 
-/** Puts a text where it can be pasted from. Over plain HTTP from afar, browsers have only the old way. */
+/** Puts a text where it can be pasted from. Over plain HTTP from afar, or in a frame, browsers have only the old way. */
 async function write(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const isWritten = await navigator.clipboard?.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  if (isWritten) return;
   const box = document.createElement("textarea");
   box.value = text;
   document.body.append(box);

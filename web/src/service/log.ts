@@ -17,7 +17,7 @@ export function partsOf(cursor: string): { epoch: string; place: number } {
  * one says that all was read that was there. It goes on with what is written, until the connection ends or the signal says
  * so.
  *
- * @throws RecountError with the reason `gap` where the entries after the place are gone.
+ * @throws RecountError of the kind `gap` where the entries after the place are gone.
  */
 export async function* readLog(
   where: ServerOptions,
@@ -46,7 +46,7 @@ export async function* readLog(
       isLive ||= frame === ": live";
       const { id, event, data } = readFrame(frame);
       if (event === "gap")
-        throw new RecountError({ status: 410, reason: "gap", detail: `nothing is left after ${after}` });
+        throw new RecountError({ status: 410, kind: "gap", detail: `nothing is left after ${after}` });
       if (id && data && !event) entries.push({ cursor: id, event: JSON.parse(data) });
     }
     if (entries.length) yield entries;

@@ -58,12 +58,16 @@ export function NewSession({ menu, state }: { menu: ReactNode; state: Connection
             )}
             {isDemo && (
               <div className="examples">
-                <p>It is a script that needs no key, and shows what a message can hold:</p>
+                <p>It is a script that needs no key, and shows what a message can hold.</p>
                 {EXAMPLES.map((example) => (
                   <button key={example} type="button" onClick={() => send(contentOf(example, [])).catch(tell)}>
                     {example}
                   </button>
                 ))}
+                <p className="more">
+                  A real model answers where the service is started with a provider’s key, such as{" "}
+                  <code>ANTHROPIC_API_KEY</code>, or with <code>RECOUNT_MODEL</code>.
+                </p>
               </div>
             )}
           </div>

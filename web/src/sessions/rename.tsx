@@ -17,14 +17,12 @@ export function Rename({ session, onClose }: { session: SessionInfo; onClose: ()
     renameSession(service, session.id, title.trim() || null).then(onClose, tell);
   };
   const remove = async () => {
-    if (!isSure) return setSure(true);
     try {
       await deleteSession(service, session.id);
       if (location.pathname.endsWith(`/${session.id}`)) go({}, "replace");
     } catch (error) {
       tell(error);
     }
-    return;
   };
   return (
     <form className="rename" onSubmit={submit} onKeyDown={(event) => event.key === "Escape" && onClose()}>
@@ -36,18 +34,31 @@ export function Rename({ session, onClose }: { session: SessionInfo; onClose: ()
         autoFocus
         onChange={(event) => setTitle(event.target.value)}
       />
-      <div className="choices">
-        <button type="submit" className="small primary">
-          Rename
-        </button>
-        <button type="button" className="small danger" onClick={remove}>
-          <Icon name="trash" />
-          {isSure ? "Really delete" : "Delete"}
-        </button>
-        <button type="button" className="small quiet" onClick={onClose}>
-          Cancel
-        </button>
-      </div>
+      {isSure ? (
+        <div className="choices">
+          <button type="button" className="small danger" onClick={remove}>
+            <Icon name="trash" />
+            Really delete
+          </button>
+          {/* biome-ignore lint/a11y/noAutofocus: the button that was pressed is gone. */}
+          <button type="button" className="small quiet" autoFocus onClick={() => setSure(false)}>
+            Keep it
+          </button>
+        </div>
+      ) : (
+        <div className="choices">
+          <button type="submit" className="small primary">
+            Rename
+          </button>
+          <button type="button" className="small danger" onClick={() => setSure(true)}>
+            <Icon name="trash" />
+            Delete
+          </button>
+          <button type="button" className="small quiet" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      )}
     </form>
   );
 }

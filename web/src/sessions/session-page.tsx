@@ -34,7 +34,6 @@ export function SessionPage({
   menu: ReactNode;
 }) {
   const service = useService();
-  const tell = useTell();
   const { messages, state, hasOlder, error, session } = useSession(service, name);
   const { own, helpers } = useMemo(() => tellApart(messages), [messages]);
   const { say, ...outbox } = useOutbox(session, messages);
@@ -123,14 +122,14 @@ export function SessionPage({
                   {news}
                 </p>
               )}
-              <Outbox {...outbox} />
+              <Outbox {...outbox} isConnected={state === "live"} />
             </Conversation>
           </HelpersContext>
           <Composer
             key={name}
             name={name}
             onSend={send}
-            onStop={isReplying && session ? () => session.interrupt().catch(tell) : undefined}
+            onStop={isReplying && session ? () => session.interrupt() : undefined}
           />
         </ActionsContext>
       )}

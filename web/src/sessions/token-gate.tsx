@@ -24,6 +24,8 @@ export function TokenGate({ why, onToken }: { why: string | undefined; onToken: 
           type="password"
           autoComplete="off"
           value={token}
+          // biome-ignore lint/a11y/noAutofocus: there is nothing else to be done here.
+          autoFocus
           aria-describedby={why ? "why" : undefined}
           onChange={(event) => setToken(event.target.value)}
         />

@@ -24,16 +24,18 @@ export interface Patience {
 /** Waits, unless it is told to stop waiting. */
 export const pause = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener("abort", () => {
+    const end = () => {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener("abort", end);
   });
 
 /** Waits before another attempt: not as long as everybody else, so that not all come back at once. */
-export const pauseBefore = (attempt: number, { minDelay, maxDelay }: Patience, signal?: AbortSignal): Promise<void> =>
-  pause(Math.min(maxDelay, minDelay * 2 ** attempt) * (1 - Math.random() / 2), signal);
+export const pauseBefore = (attempt: number, patience: Patience, signal?: AbortSignal): Promise<void> =>
+  pause(Math.min(patience.maxDelay, patience.minDelay * 2 ** attempt) * (1 - Math.random() / 2), signal);
 
 /**
  * Connects again and again until it is stopped or refused.
@@ -58,30 +60,26 @@ export function keepConnected(
     failures = 0;
   };
   const endIfSilentFor = (limit: number) => Date.now() - last > limit && step.abort();
-  // A pause is not silence.
-  const ticker = setInterval(() => last && endIfSilentFor(silence), silence / 4);
-  signal.addEventListener("abort", () => {
-    clearInterval(ticker);
-    step.abort();
-  });
-  // The network is back, or somebody looks at the page again: no time to wait.
-  for (const name of ["online", "visibilitychange"]) {
-    globalThis.addEventListener?.(name, () => endIfSilentFor(silence / 2), { signal });
+  // No time to wait: there is no network any more, or there is one again, or somebody looks at the page again.
+  for (const name of ["offline", "online", "visibilitychange"]) {
+    const look = () => {
+      failures = 0;
+      endIfSilentFor(name === "offline" ? -1 : silence / 2);
+    };
+    globalThis.addEventListener?.(name, look, { signal });
   }
   (async () => {
     while (!signal.aborted) {
       step = new AbortController();
       // Connecting gets a quarter of the patience: what a browser has kept open since before a sleep may be dead.
       last = Date.now() - silence * 0.75;
+      const ticker = setInterval(endIfSilentFor, silence / 4, silence);
       tell("connecting");
-      let refused: RecountError | undefined;
-      try {
-        await attempt(step.signal, heard);
-      } catch (error) {
-        if (isFinal(error)) refused = error;
-      }
+      const end = await attempt(step.signal, heard).catch((error) => error);
+      clearInterval(ticker);
       step.abort();
       if (signal.aborted) return;
+      const refused = isFinal(end) ? end : undefined;
       tell("offline", refused);
       if (refused) return stopping.abort();
       step = new AbortController();
@@ -89,5 +87,8 @@ export function keepConnected(
       await pauseBefore(failures++, patience, step.signal);
     }
   })();
-  return () => stopping.abort();
+  return () => {
+    stopping.abort();
+    step.abort();
+  };
 }

@@ -35,7 +35,7 @@ export interface Server extends Omit<ServerOptions, keyof Patience>, Patience {
   /** What is read from it. */
   readonly shared: Map<string, Shared>;
   /** Reads a session, or all of them. */
-  readonly join: Join;
+  join: Join;
   /** Asks once. What is no success is thrown as a `RecountError`. */
   send(method: string, path: string, init?: RequestInit): Promise<Response>;
   /** Gets something, or posts it where there is a body, until there is a whole answer. It must be safe to ask twice. */
@@ -62,11 +62,14 @@ export function serverOf(where: Where): Server {
   };
 
   const ask: Server["ask"] = async (path, body, { signal } = {}) => {
+    const text = JSON.stringify(body);
+    // As the service does, it allows a second more for each MiB.
+    const patience = server.silence + (text ? text.length >> 10 : 0);
     for (let attempt = 0; ; attempt++) {
       try {
-        const response = await send(body ? "POST" : "GET", path, {
-          body: JSON.stringify(body),
-          signal: AbortSignal.any([AbortSignal.timeout(server.silence)].concat(signal ?? [])),
+        const response = await send(text ? "POST" : "GET", path, {
+          body: text,
+          signal: AbortSignal.any([AbortSignal.timeout(patience)].concat(signal ?? [])),
         });
         return [await response.text(), response.headers];
       } catch (error) {
@@ -76,7 +79,7 @@ export function serverOf(where: Where): Server {
     }
   };
 
-  const server = {
+  const server: Server = {
     minDelay: 250,
     maxDelay: 15_000,
     silence: 40_000,
@@ -87,9 +90,8 @@ export function serverOf(where: Where): Server {
     shared: new Map(),
     send,
     ask,
-    join: (name: string, reader: Reader): (() => void) => join(name, reader),
-  };
-  const join = (transport === "ws" ? joinByWs : joinBySse)(server);
+  } as Server;
+  server.join = (transport === "ws" ? joinByWs : joinBySse)(server);
   servers.set(key, server);
   return server;
 }

@@ -43,7 +43,7 @@ export interface Session extends Store<SessionView>, AsyncIterable<AgentEvent> {
    * The events after a cursor, from the `"start"`, or from now on. A reader may take its time: what it is too slow for it
    * reads from the log.
    *
-   * @throws RecountError with the reason `gap` when events that it has not read are gone.
+   * @throws RecountError of the kind `gap` when events that it has not read are gone.
    */
   events(after?: string): AsyncIterableIterator<AgentEvent>;
   /** Says something. While a reply is under way that is refused, or it is queued, or it interrupts the reply. */
@@ -74,7 +74,7 @@ export function connect(where: Where, name: string): Session {
   const [followed, release] = share(server, name, follow);
   const { store, messages } = followed;
   const closing = new AbortController();
-  const base = `sessions/${name}/`;
+  const base = `sessions/${encodeURIComponent(name)}/`;
 
   const ask = async (path: string, body?: unknown, sending?: Sending) =>
     JSON.parse((await server.ask(base + path, body, sending))[0]);
@@ -100,18 +100,17 @@ export function connect(where: Where, name: string): Session {
     post,
 
     events(after) {
-      const feed = newFeed(followed, after, (cursor) =>
-        server.ask(`${base}events?all=${server.all}&after=${cursor}`, undefined, closing),
-      );
-      closing.signal.addEventListener("abort", () => feed.end());
-      return feed.read();
+      const readLog = (cursor: string) =>
+        server.ask(`${base}events?all=${server.all}&after=${cursor}`, undefined, closing);
+      return newFeed(followed, after, readLog, closing.signal).read();
     },
 
     [Symbol.asyncIterator]: () => session.events(),
 
-    send(said, { onBusy: on_busy, ...sending } = {}) {
+    send(said, options) {
       const content = isText(said) ? [{ type: "text", text: said }] : said;
-      return say("messages", { id: randomId(), on_busy, ...(Array.isArray(content) ? { content } : content) }, sending);
+      const fields = Array.isArray(content) ? { content } : content;
+      return say("messages", { id: randomId(), on_busy: options?.onBusy, ...fields }, options);
     },
 
     confirm: (reply_id, answers, sending) =>
@@ -120,8 +119,8 @@ export function connect(where: Where, name: string): Session {
     resolve: (reply_id, results, sending) =>
       post([{ type: "EXTERNAL_EXECUTION_RESULT", reply_id, execution_results: results as ToolResultBlock[] }], sending),
 
-    hint: (reply_id, hint, { source = null, ...sending }: Sending & { source?: string | null } = {}) =>
-      post([{ type: "HINT_BLOCK", reply_id, block_id: randomId(), hint, source }], sending),
+    hint: (reply_id, hint, options) =>
+      post([{ type: "HINT_BLOCK", reply_id, block_id: randomId(), hint, source: options?.source ?? null }], options),
 
     interrupt: (sending) => say("interrupt", { id: randomId() }, sending),
 

@@ -2,9 +2,6 @@ import type { Frame } from "./frames.js";
 import { keepConnected } from "./keep.js";
 import type { Join, Server } from "./server.js";
 
-/** What the service says when nothing is left that was missed. */
-const LIVE = ": live";
-
 /** Reads sessions by server-sent events, each by its own request. */
 export const joinBySse =
   (server: Server): Join =>
@@ -13,9 +10,8 @@ export const joinBySse =
       server,
       async (signal, heard) => {
         const after = reader.cursor();
-        const response = await server.send("GET", `sessions/${name}/stream?all=${server.all}&after=${after ?? ""}`, {
-          signal,
-        });
+        const path = `sessions/${encodeURIComponent(name)}/stream?all=${server.all}&after=${after ?? ""}`;
+        const response = await server.send("GET", path, { signal });
         if (after) reader.tell("catching up");
         const pieces = response.body!.pipeThrough(new TextDecoderStream()).getReader();
         let rest = "";
@@ -30,7 +26,8 @@ export const joinBySse =
           const lines = rest.split("\n");
           rest = lines.pop()!;
           for (const line of lines) {
-            if (line === LIVE) reader.take({ live: true });
+            // The service says so when nothing is left that was missed.
+            if (line === ": live") reader.take({ live: true });
             const colon = line.indexOf(":");
             if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 1).trim();
             if (line.trim()) continue;

@@ -10,9 +10,11 @@ export interface Store<V> {
 export function newStore<V>(look: () => V): [Store<V>, changed: () => void] {
   const listeners = new Set<() => void>();
   let view: V | undefined;
-  let isWaiting = false;
+  let waiting: ReturnType<typeof setTimeout> | undefined;
   const refresh = () => {
-    isWaiting = false;
+    if (!waiting) return;
+    clearTimeout(waiting);
+    waiting = undefined;
     view = look();
     for (const listener of listeners) listener();
   };
@@ -30,11 +32,9 @@ export function newStore<V>(look: () => V): [Store<V>, changed: () => void] {
     () => {
       // Where nobody listens, there is no need to wait for a frame.
       if (!listeners.size) view = undefined;
-      else if (!isWaiting) {
-        isWaiting = true;
-        // Nothing is painted where nobody looks, so there are no frames.
-        if (globalThis.document?.hidden === false) requestAnimationFrame(refresh);
-        else setTimeout(refresh, 16);
+      else if (!waiting) {
+        // Nothing is painted where nobody looks, so the next frame may be far away.
+        waiting = setTimeout(refresh, globalThis.requestAnimationFrame?.(refresh) ? 500 : 16);
       }
     },
   ];

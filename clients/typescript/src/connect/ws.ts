@@ -23,11 +23,10 @@ export function joinByWs(server: Server): Join {
   };
 
   const take = (frame: Frame) => {
-    const { session = "", change, sessions, problem } = frame;
-    const name = change || sessions ? SESSIONS : session;
+    const name = frame.change || frame.sessions ? SESSIONS : frame.session!;
     const reader = readers.get(name);
-    if (!problem) return reader?.take(frame);
-    const error = new RecountError(problem);
+    if (!frame.problem) return reader?.take(frame);
+    const error = new RecountError(frame.problem);
     if (!isFinal(error)) return drop();
     readers.delete(name);
     reader?.tell("offline", error);
@@ -35,7 +34,7 @@ export function joinByWs(server: Server): Join {
 
   const attempt = async (signal: AbortSignal, heard: () => void) => {
     const url = new URL("ws", server.url);
-    url.protocol = url.protocol.replace("http", "ws");
+    url.protocol = `ws${url.protocol.slice(4)}`;
     // A browser sends no token along, and does not say why a socket was refused. Who asks for a ticket is told.
     const { ticket } = await (await server.send("POST", "tickets", { body: "{}", signal })).json();
     if (ticket) url.search = `ticket=${ticket}`;

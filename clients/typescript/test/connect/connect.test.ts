@@ -1,6 +1,6 @@
 /** Following sessions of the real service, over both transports. */
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   type AgentEvent,
   connect,
@@ -31,7 +31,7 @@ const opened: { close(): void }[] = [];
 afterEach(() => {
   for (const one of opened.splice(0)) one.close();
   network.isDown = false;
-  network.isPortal = false;
+  network.portal = undefined;
   network.release();
 });
 
@@ -133,6 +133,16 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect((await events.next()).value?.id).toBe("last");
   });
 
+  test("who leaves while it waits for an event is not kept waiting", async () => {
+    const session = follow(await newSession());
+    await until(session, ({ state }) => state === "live");
+    const events = session.events();
+    const next = events.next();
+    await events.return?.();
+    expect((await next).done).toBe(true);
+    expect((await events.next()).done).toBe(true);
+  });
+
   test("it goes on after a cut, where it was", async () => {
     const name = await newSession();
     await service.append(name, [said("one")]);
@@ -147,18 +157,21 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect(textOf(session)).toEqual(["one", "two"]);
   });
 
-  test("it is not taken in by a page that somebody else answers with", async () => {
-    const name = await newSession();
-    const session = follow(name);
-    await until(session, ({ state }) => state === "live");
-    network.isPortal = true;
-    network.cut();
-    const posting = session.post([said("one") as AgentEvent]);
-    await until(session, ({ state }) => state === "offline");
-    network.isPortal = false;
-    expect(await posting).toMatchObject({ written: 1 });
-    await until(session, ({ messages, state }) => state === "live" && messages.length === 1);
-  });
+  test.each(["200 OK", "404 Not Found", "503 Service Unavailable"])(
+    "it is not taken in by somebody else who answers with %s",
+    async (status) => {
+      const name = await newSession();
+      const session = follow(name);
+      await until(session, ({ state }) => state === "live");
+      network.portal = status;
+      network.cut();
+      const posting = session.post([said("one") as AgentEvent]);
+      await until(session, ({ state }) => state === "offline");
+      network.portal = undefined;
+      expect(await posting).toMatchObject({ written: 1 });
+      await until(session, ({ messages, state }) => state === "live" && messages.length === 1);
+    },
+  );
 
   test("it notices that nothing comes any more", async () => {
     const name = await newSession();
@@ -246,6 +259,9 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect(error).toBeInstanceOf(RecountError);
     expect(error).toMatchObject({ status: 404, kind: "not_found" });
     await expect(events.next()).rejects.toBe(error);
+    // A name is not a path to somewhere else.
+    const elsewhere = follow(`nowhere/../${await newSession()}`);
+    expect((await until(elsewhere, ({ error }) => !!error)).error?.kind).toMatch(/bad_request|not_found/);
     // Once it is there, it can be joined.
     await service.session("nowhere");
     session.close();
@@ -302,6 +318,17 @@ describe("what is sent", () => {
     await until(session, ({ state }) => state === "offline");
     network.isDown = false;
     expect(await posting).toMatchObject({ written: 1 });
+  });
+
+  test("has more time where there is more of it", async () => {
+    const session = follow(await newSession());
+    const timeout = vi.spyOn(AbortSignal, "timeout");
+    const event = (text: string) => ({ type: "CUSTOM", name: "long", value: { text } }) as AgentEvent;
+    await session.post([event("short")]);
+    await session.post([event("x".repeat(3 << 20))]);
+    const [short, long] = timeout.mock.calls.map(([milliseconds]) => milliseconds);
+    timeout.mockRestore();
+    expect(long! - short!).toBe(3_072);
   });
 
   test("can be given up", async () => {

@@ -102,7 +102,8 @@ test.each(transports)(
       },
     ];
     const { done } = network;
-    for (let rounds = 0; done.cuts < CUTS; rounds++) {
+    // Each of these things is to have happened.
+    for (let rounds = 0; done.cuts < CUTS || Object.values(done).includes(0); rounds++) {
       await talk.more();
       if (random.oneIn(3)) post.more();
       if (random.oneIn(10)) {
@@ -111,7 +112,6 @@ test.each(transports)(
       await random.pick(disturb)();
     }
     console.log(`${transport}: ${network.made} connections, ${post.answers.length} posts, ${JSON.stringify(done)}`);
-    for (const [what, count] of Object.entries(done)) expect(count, what).toBeGreaterThan(0);
 
     Object.assign(network, { cutAfter: undefined, losesAnswer: false, overtakesNext: false });
     network.release();

@@ -65,3 +65,30 @@ test("a component shows a session, and is rendered at most once for a frame", as
   expect(renders).toBeLessThan(400);
   root.unmount();
 });
+
+test("a component that goes to another session never shows the former one there", async () => {
+  const { createRoot } = await import("react-dom/client");
+  const { useSession } = await import("../../src/react.js");
+  const names = [await service.session("first"), await service.session("second")];
+  for (const name of names) {
+    await service.append(name, [{ type: "REPLY_START", session_id: "s", reply_id: name, name }]);
+  }
+  const shown: string[] = [];
+
+  function Page({ name }: { name: string }) {
+    const { messages, session } = useSession({ url: service.url, transport: "ws" }, name);
+    shown.push(`${name}: ${messages[0]?.id ?? "nothing"} of ${session?.name ?? "nobody"}`);
+    return messages.map(({ id }) => id).join();
+  }
+
+  const element = document.createElement("div");
+  const root = createRoot(element);
+  for (const name of names) {
+    root.render(createElement(Page, { name }));
+    while (element.textContent !== name) await new Promise(requestAnimationFrame);
+  }
+  root.unmount();
+  // Nothing at first, then the session and nothing of it, then what is in it.
+  const others = shown.filter((what) => !/^(\w+): (nothing of (nobody|\1)|\1 of \1)$/.test(what));
+  expect(others).toEqual([]);
+});

@@ -1,6 +1,7 @@
 /** Computers that sleep, and networks that come back. */
 
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { keepConnected } from "../../src/connect/keep.js";
 import { connect } from "../../src/index.js";
 import { BadNetwork } from "../support/network.js";
 import { Service } from "../support/service.js";
@@ -32,6 +33,38 @@ test.each(transports)("it comes back as soon as the network does (%s)", async (t
   await until(session, ({ state }) => state === "live");
   session.close();
   network.close();
+});
+
+test.each(transports)("it tells at once that there is no network (%s)", async (transport) => {
+  const network = await BadNetwork.before(() => service.port);
+  const session = connect({ url: network.url, transport, ...PATIENT }, "chat");
+  await until(session, ({ state }) => state === "live");
+  // Nothing comes over the connection any more, and nobody else says so.
+  network.stall();
+  page.dispatchEvent(new Event("offline"));
+  await until(session, ({ state }) => state === "offline");
+  session.close();
+  network.close();
+});
+
+test("it does not wait long when the network is back, however often it has tried in vain", async () => {
+  vi.useFakeTimers();
+  let attempts = 0;
+  const isOver = (signal: AbortSignal) => new Promise((end) => signal.addEventListener("abort", end));
+  const stop = keepConnected(
+    { minDelay: 1_000, maxDelay: 1e9, silence: 40_000 },
+    async (signal) => {
+      // The eleventh is not refused: nobody answers.
+      if (++attempts < 11) throw new TypeError("fetch failed");
+      await isOver(signal);
+    },
+    () => {},
+  );
+  while (attempts < 11) await vi.advanceTimersToNextTimerAsync();
+  page.dispatchEvent(new Event("online"));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(attempts).toBe(12);
+  stop();
 });
 
 test.each(transports)("it does not trust a connection from before a long sleep (%s)", async (transport) => {

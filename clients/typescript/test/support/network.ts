@@ -19,7 +19,8 @@ export interface Disturbances {
   lost: number;
 }
 
-const WELCOME = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 7\r\nconnection: close\r\n\r\nWelcome";
+const page = (status: string) =>
+  `HTTP/1.1 ${status}\r\ncontent-type: text/html\r\ncontent-length: 7\r\nconnection: close\r\n\r\nWelcome`;
 
 /** A connection from a client, and the one to the service that goes with it. */
 class Line {
@@ -73,8 +74,8 @@ export class BadNetwork {
   made = 0;
   /** Whether connections are refused. */
   isDown = false;
-  /** Whether somebody else answers, as in a hotel where one has to log in first. */
-  isPortal = false;
+  /** What somebody else answers, as in a hotel where one has to log in first, or a proxy whose service is down. */
+  portal: string | undefined;
   /** How many bytes of the next piece go through before its connection is cut, if it is to be. */
   cutAfter: number | undefined;
   /** Whether the next answer to something that was posted gets lost. */
@@ -110,7 +111,8 @@ export class BadNetwork {
 
   #accept(client: Socket): void {
     if (this.isDown) return void client.resetAndDestroy();
-    if (this.isPortal) return void client.on("error", () => {}).once("data", () => client.end(WELCOME));
+    const { portal } = this;
+    if (portal) return void client.on("error", () => {}).once("data", () => client.end(page(portal)));
     this.made++;
     const line = new Line(client);
     this.#lines.add(line);

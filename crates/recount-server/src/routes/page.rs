@@ -1,7 +1,7 @@
 //! The page, and everything that is nowhere.
 
 use axum::response::IntoResponse as _;
-use http::{HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use rust_embed::RustEmbed;
 
 use super::Answer;
@@ -42,7 +42,14 @@ pub(super) async fn get(call: Call) -> Answer {
         let media_type = media_type(name);
         // What the build names by its content never changes.
         let caching = if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
-        return Ok(guarded(media_type, caching, file.data.into_owned()));
+        let compressed = Assets::get(&format!("{name}.gz")).filter(|_| takes_gzip(call.headers()));
+        let is_compressed = compressed.is_some();
+        let mut response = guarded(media_type, caching, compressed.unwrap_or(file).data.into_owned());
+        response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        if is_compressed {
+            response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        return Ok(response);
     }
     // The page finds its session in the URL: `/`, `/s/NAME`.
     if name.is_empty() || name.starts_with("s/") {
@@ -52,6 +59,16 @@ pub(super) async fn get(call: Call) -> Answer {
         });
     }
     Err(nowhere())
+}
+
+/// Whether a browser takes what is compressed. One that has something against it says so with `q=0`.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let is_refused = weight.trim().strip_prefix("q=").is_some_and(|weight| weight.trim().parse() == Ok(0.0));
+        name.trim().eq_ignore_ascii_case("gzip") && !is_refused
+    })
 }
 
 fn guarded(media_type: &'static str, caching: &'static str, body: Vec<u8>) -> axum::response::Response {
@@ -78,5 +95,23 @@ fn media_type(name: &str) -> &'static str {
         "webmanifest" => "application/manifest+json",
         "txt" => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compressed_for_those_who_take_it() {
+        let takes = |value: &'static str| {
+            takes_gzip(&HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(value))]))
+        };
+        assert!(takes("gzip, deflate, br, zstd"));
+        assert!(takes("br;q=1.0, GZIP;q=0.5"));
+        assert!(!takes("gzip;q=0, br"));
+        assert!(!takes("gzip; q=0.0"));
+        assert!(!takes("identity"));
+        assert!(!takes_gzip(&HeaderMap::new()));
     }
 }

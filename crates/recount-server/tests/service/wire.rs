@@ -230,6 +230,17 @@ async fn the_page_is_there_or_says_how_to_build_it() {
     assert_eq!(page.status, 200);
     assert!(page.header("content-security-policy").is_some());
     assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/")));
+
+    // Where it was built, its parts are sent compressed to those who take that.
+    let page = page.text();
+    let Some(script) = page.split('"').find(|part| part.starts_with("/assets/")) else { return };
+    let plain = service.get(script).await;
+    let compressed = service.ask("GET", script, &[("accept-encoding", "br, gzip")], b"").await;
+    assert_eq!(plain.header("content-encoding"), None);
+    assert_eq!(compressed.header("content-encoding").as_deref(), Some("gzip"));
+    assert_eq!(plain.header("content-type"), compressed.header("content-type"));
+    assert_eq!(plain.header("vary").as_deref(), Some("accept-encoding"));
+    assert!(compressed.body.starts_with(&[0x1f, 0x8b]) && compressed.body.len() < plain.body.len() / 2);
 }
 
 #[tokio::test]

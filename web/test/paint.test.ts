@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import type { Kind } from "../src/inspector/kinds";
+import { sharesOf } from "../src/inspector/paint";
+
+test("columns say what part of their events is of which kind, in one order", () => {
+  const events: Kind[] = ["text", "text", "reply", "text", "ask", "reply"];
+  expect(sharesOf(events, events.length, 2)).toEqual([
+    new Map([
+      ["reply", 1 / 3],
+      ["text", 2 / 3],
+    ]),
+    new Map([
+      ["reply", 1 / 3],
+      ["text", 1 / 3],
+      ["ask", 1 / 3],
+    ]),
+  ]);
+});
+
+test("every event is in one column", () => {
+  const events: Kind[] = Array.from({ length: 1_000 }, () => "text");
+  for (const columns of [1, 7, 333, 999]) {
+    const shares = sharesOf(events, events.length, columns);
+    expect(shares).toHaveLength(columns);
+    expect(shares.every((column) => column.get("text") === 1)).toBe(true);
+  }
+});
