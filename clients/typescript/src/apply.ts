@@ -72,11 +72,11 @@ export const handlers = new Map(
         return draft.setItem(index, goesOn ? place : items.length, { ...item, source } as BlockOf<"data">);
       }),
 
-    TOOL_RESULT_END: (draft, { tool_call_id: id, state, metadata = {} }: EventOf<"TOOL_RESULT_END">, time) =>
-      draft.open("tool_result", id, (index) => {
+    TOOL_RESULT_END: (draft, event: EventOf<"TOOL_RESULT_END">, finished_at) =>
+      draft.open("tool_result", event.tool_call_id, (index) => {
         // A message that somebody made by hand may hold a result without its call.
-        changeCall(draft, id, FINISHED);
-        return draft.update(index, { state, metadata, finished_at: time });
+        changeCall(draft, event.tool_call_id, FINISHED);
+        return draft.update(index, { state: event.state, metadata: event.metadata ?? {}, finished_at });
       }),
 
     HINT_BLOCK: (draft, event: EventOf<"HINT_BLOCK">, time) =>
@@ -130,9 +130,9 @@ export const handlers = new Map(
       ofItems(
         event.execution_results.map((result) => completeBlock({ ...result, type: "tool_result" }, "", time)),
         (result) => {
-          const index = resultOf(draft, result.id);
-          // Where its result has begun the producer tells of it in the deltas that follow.
-          if (index >= 0 && draft.at(index).finished_at == null) return;
+          const begun = draft.at(resultOf(draft, result.id));
+          // The producer tells of it in the deltas that follow.
+          if (begun && begun.finished_at == null) return;
           return pushBlock(draft, { ...result, finished_at: result.finished_at ?? time });
         },
       ),
@@ -212,9 +212,10 @@ const resultOf = (draft: Draft, id: string): number => {
 
 /** Appends a block that came whole. A tool result finishes its call. */
 export function pushBlock(draft: Draft, block: ContentBlock): Answer {
-  const { type, id } = block;
+  const { id } = block;
   const reason =
-    type === "tool_result" && (resultOf(draft, id) < 0 ? changeCall(draft, id, FINISHED) : no("result_exists", id));
+    block.type === "tool_result" &&
+    (resultOf(draft, id) < 0 ? changeCall(draft, id, FINISHED) : no("result_exists", id));
   return reason || draft.push(block);
 }
 
