@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tokio::sync::mpsc::error::TryRecvError;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use crate::committing::{Committed, Committing};
 use crate::hub::Hub;
+use crate::inbox::{Inbox, Jobs, Room};
 use crate::loading::Loading;
 use crate::request::{Answer, Request};
 use crate::storage::{Storage, Write};
@@ -20,14 +20,9 @@ const GROUP: usize = 2_048;
 const FEW: usize = 64;
 
 /// Something for the thread to do.
+#[derive(Debug)]
 pub(crate) enum Job {
-    Request {
-        request: Box<Request>,
-        /// Whom to tell what has become of it. Deltas are not waited for.
-        answer: Option<Answering>,
-        /// The room that the request takes up until it is answered.
-        _room: OwnedSemaphorePermit,
-    },
+    Request(Request, Waiting),
     /// A session has been read into memory, if that was possible.
     Loaded {
         key: SessionKey,
@@ -39,8 +34,14 @@ pub(crate) enum Job {
     Close(oneshot::Sender<Result<(), Error>>),
 }
 
-/// Who is told what has become of a request, and the room that it takes up until then.
-pub(crate) type Waiting = (Option<Answering>, OwnedSemaphorePermit);
+/// What waits for the end of a request.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    /// Whom to tell what has become of it. Deltas are not waited for.
+    pub(crate) answer: Option<Answering>,
+    /// What the request takes up until then.
+    pub(crate) room: Room,
+}
 
 /// The way to somebody who waits for an answer.
 pub(crate) type Answering = oneshot::Sender<Result<Answer, Error>>;
@@ -49,13 +50,13 @@ pub(crate) type Answering = oneshot::Sender<Result<Answer, Error>>;
 pub(crate) fn start(
     storage: Box<dyn Storage>,
     writer: Writer,
-    jobs: mpsc::Receiver<Job>,
-    queue: &mpsc::Sender<Job>,
+    inbox: &Arc<Inbox>,
     hub: Arc<Hub>,
 ) -> Result<(), Error> {
     let storage = Committing::start(storage)?;
-    let loading = Loading::new(storage.readers(), queue.downgrade());
-    let delivery = Delivery { waiting: VecDeque::with_capacity(2 * GROUP), first: 0, hub };
+    let loading = Loading::new(storage.readers(), Arc::downgrade(inbox));
+    let delivery = Delivery { waiting: VecDeque::with_capacity(2 * GROUP), first: 0, room: Room::default(), hub };
+    let jobs = Jobs::of(Arc::clone(inbox));
     let desk = Desk { storage, pipeline: Pipeline::new(writer), jobs, loading, delivery };
     std::thread::Builder::new()
         .name("recount-writer".to_owned())
@@ -67,28 +68,29 @@ pub(crate) fn start(
 struct Desk {
     storage: Committing,
     pipeline: Pipeline,
-    jobs: mpsc::Receiver<Job>,
+    jobs: Jobs,
     loading: Loading,
     delivery: Delivery,
 }
 
-/// Whether what was taken has to be done before anything else is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What was taken, and whether it has to be done before anything else is.
 enum Gathered {
     Some,
     UpToAWhole,
+    /// What comes next is no request.
+    UpTo(Job),
 }
 
 impl Desk {
     fn run(mut self) {
         while let Some(job) = self.next() {
             let other = match self.gather(job) {
-                Ok(Gathered::Some) => {
+                Gathered::Some => {
                     self.advance();
                     continue;
                 }
-                Ok(Gathered::UpToAWhole) => None,
-                Err(other) => Some(other),
+                Gathered::UpToAWhole => None,
+                Gathered::UpTo(other) => Some(other),
             };
             self.drain();
             match other {
@@ -108,7 +110,6 @@ impl Desk {
                     let _ = answer.send(self.storage.flush().map_err(Error::from));
                 }
                 Some(Job::Close(answer)) => {
-                    self.jobs.close();
                     let hub = Arc::clone(&self.delivery.hub);
                     // The lock is free when the caller knows that it is closed.
                     let result = self.end();
@@ -116,7 +117,7 @@ impl Desk {
                     let _ = answer.send(result.map_err(Error::from));
                     return;
                 }
-                Some(Job::Request { .. }) | None => {}
+                Some(Job::Request(..)) | None => {}
             }
         }
         let hub = Arc::clone(&self.delivery.hub);
@@ -128,32 +129,34 @@ impl Desk {
     /// The next job. While there is none, what is under way is waited for.
     fn next(&mut self) -> Option<Job> {
         loop {
-            match self.jobs.try_recv() {
-                Ok(job) => return Some(job),
-                Err(TryRecvError::Empty) if self.pipeline.is_under_way() => self.finish(),
-                Err(TryRecvError::Empty) => return self.jobs.blocking_recv(),
-                Err(TryRecvError::Disconnected) => return None,
+            self.jobs.give_back(std::mem::take(&mut self.delivery.room));
+            if !self.pipeline.is_under_way() {
+                return self.jobs.next();
             }
+            if let Some(job) = self.jobs.next_now() {
+                return Some(job);
+            }
+            self.finish();
         }
     }
 
     /// Takes what else is there, without waiting for it, up to something that is no request.
-    fn gather(&mut self, first: Job) -> Result<Gathered, Job> {
+    fn gather(&mut self, first: Job) -> Gathered {
         let mut next = Some(first);
         while let Some(job) = next {
-            let Job::Request { request, answer, _room } = job else { return Err(job) };
+            let Job::Request(request, waiting) = job else { return Gathered::UpTo(job) };
             let must_load = self.pipeline.must_load(&request);
-            if let Some(request) = self.loading.put_aside(*request, (answer, _room), must_load) {
+            if let Some(request) = self.loading.put_aside(request, waiting, must_load) {
                 // Whether the next one's session has to be read is only known when this one is done.
                 let is_whole = !request.0.is_entry();
                 self.push(request);
                 if is_whole {
-                    return Ok(Gathered::UpToAWhole);
+                    return Gathered::UpToAWhole;
                 }
             }
-            next = if self.pipeline.waiting() < GROUP { self.jobs.try_recv().ok() } else { None };
+            next = if self.pipeline.waiting() < GROUP { self.jobs.next_now() } else { None };
         }
-        Ok(Gathered::Some)
+        Gathered::Some
     }
 
     fn push(&mut self, (request, waiting): (Request, Waiting)) {
@@ -233,15 +236,18 @@ struct Delivery {
     waiting: VecDeque<Option<Waiting>>,
     /// The number of the first of those who wait.
     first: usize,
+    /// What those took up who have their answers.
+    room: Room,
     hub: Arc<Hub>,
 }
 
 impl Outbox for Delivery {
     fn answer(&mut self, index: usize, answer: Result<Answer, Error>) {
         let place = index.checked_sub(self.first).and_then(|place| self.waiting.get_mut(place));
-        if let Some((waiting, _room)) = place.and_then(Option::take) {
+        if let Some(Waiting { answer: waiting, room }) = place.and_then(Option::take) {
             // Whoever has stopped waiting need not be told.
             let _ = waiting.map(|waiting| waiting.send(answer));
+            self.room += room;
         }
         while self.waiting.front().is_some_and(Option::is_none) {
             self.waiting.pop_front();

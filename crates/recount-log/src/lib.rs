@@ -124,6 +124,7 @@ mod folds;
 mod fork;
 mod housekeeping;
 mod hub;
+mod inbox;
 mod inputs;
 pub mod join;
 mod join_deltas;

@@ -5,13 +5,13 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use hashbrown::HashMap;
-use tokio::sync::mpsc;
 
 use crate::SessionKey;
 use crate::desk::{Job, Waiting};
+use crate::inbox::Inbox;
 use crate::request::Request;
 use crate::storage::Views;
 use crate::writer::Loaded;
@@ -25,7 +25,7 @@ type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
 /// The sessions that are being read, and what waits for them.
 pub(crate) struct Loading {
     views: Arc<dyn Views + Send + Sync>,
-    queue: mpsc::WeakSender<Job>,
+    inbox: Weak<Inbox>,
     aside: HashMap<SessionKey, Vec<(Request, Waiting)>>,
     /// Those that are not being read yet.
     next: VecDeque<SessionKey>,
@@ -34,8 +34,8 @@ pub(crate) struct Loading {
 }
 
 impl Loading {
-    pub(crate) fn new(views: Arc<dyn Views + Send + Sync>, queue: mpsc::WeakSender<Job>) -> Self {
-        Self { views, queue, aside: HashMap::new(), next: VecDeque::new(), threads: 0, spawn }
+    pub(crate) fn new(views: Arc<dyn Views + Send + Sync>, inbox: Weak<Inbox>) -> Self {
+        Self { views, inbox, aside: HashMap::new(), next: VecDeque::new(), threads: 0, spawn }
     }
 
     /// Puts a request aside if its session is being read, or has to be. Gives it back if it can be done now.
@@ -95,13 +95,13 @@ impl Loading {
 
     /// Reads a session on another thread.
     fn read(&self, key: SessionKey) -> io::Result<()> {
-        let (views, queue) = (Arc::clone(&self.views), self.queue.clone());
+        let (views, inbox) = (Arc::clone(&self.views), Weak::clone(&self.inbox));
         (self.spawn)(Box::new(move || {
             // If this fails, the writer finds the same and tells those who wait.
             let loaded = views.view().ok().and_then(|view| Loaded::read(&*view, &key).ok());
             // When nobody can ask any more, the writer does what waits by itself.
-            if let Some(queue) = queue.upgrade() {
-                let _ = queue.blocking_send(Job::Loaded { key, loaded: loaded.map(Box::new) });
+            if let Some(inbox) = inbox.upgrade() {
+                let _ = inbox.put(Job::Loaded { key, loaded: loaded.map(Box::new) });
             }
         }))
     }
@@ -113,9 +113,8 @@ fn spawn(work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::sync::Semaphore;
-
     use super::*;
+    use crate::inbox::Room;
     use crate::storage::Storage;
     use crate::{AppendRequest, Events, MemoryStorage};
 
@@ -124,13 +123,12 @@ mod tests {
     }
 
     fn waiting() -> Waiting {
-        (None, Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap())
+        Waiting { answer: None, room: Room::default() }
     }
 
     #[test]
     fn without_threads_nothing_waits_for_them() {
-        let (queue, _jobs) = mpsc::channel(1);
-        let mut loading = Loading::new(MemoryStorage::default().readers(), queue.downgrade());
+        let mut loading = Loading::new(MemoryStorage::default().readers(), Weak::new());
         loading.spawn = |_| Err(io::Error::from(io::ErrorKind::WouldBlock));
         for _ in 0..2 {
             assert!(loading.put_aside(request("a"), waiting(), true).is_some());

@@ -7,12 +7,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use recount_message::Object;
 use recount_message::jiff::Timestamp;
-use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
+use tokio::sync::{Semaphore, broadcast, oneshot};
 
-use crate::desk::{self, Answering, Job};
+use crate::desk::{self, Answering, Job, Waiting};
 use crate::draft::Draft;
 use crate::folds::Folds;
 use crate::hub::{Activity, Hub};
+use crate::inbox::Inbox;
 use crate::observed::Observed;
 use crate::request::{Answer, Compacted, Request};
 use crate::session::Session;
@@ -20,12 +21,6 @@ use crate::sqlite::{Options, SqliteStorage};
 use crate::storage::{SessionRow, Storage, Upload, View, Views};
 use crate::{Digest, Error, MemoryStorage, SessionKey, Writer};
 
-/// How many requests may wait for the writer.
-const QUEUE: usize = 4_096;
-/// How many bytes may wait for the writer, in pieces of [`UNIT`].
-const WAITING: u32 = 64 * 1024;
-/// In these pieces waiting bytes are counted.
-const UNIT: usize = 1_024;
 /// How many readers look into the storage at the same time. Others wait, and what they wait for is short.
 const LOOKS: usize = 8;
 /// How many sessions are copied at the same time. That is not short, and readers do not wait for it.
@@ -42,13 +37,18 @@ pub struct Log {
 
 #[derive(Debug)]
 struct Shared {
-    queue: mpsc::Sender<Job>,
+    inbox: Arc<Inbox>,
     views: Arc<dyn Views + Send + Sync>,
     hub: Arc<Hub>,
     folds: Arc<Folds>,
-    room: Arc<Semaphore>,
     looks: Semaphore,
     copies: Semaphore,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.inbox.close();
+    }
 }
 
 impl Log {
@@ -100,20 +100,20 @@ impl Log {
     /// When the writer's thread cannot be started.
     pub fn with(storage: impl Storage + 'static, writer: Writer) -> Result<Self, Error> {
         let views = storage.readers();
-        let (queue, jobs) = mpsc::channel(QUEUE);
-        let hub = Arc::new(Hub::default());
-        desk::start(Box::new(storage), writer, jobs, &queue, Arc::clone(&hub))?;
-        Ok(Self::of(queue, views, hub))
+        let (inbox, hub) = (Arc::new(Inbox::default()), Arc::new(Hub::default()));
+        desk::start(Box::new(storage), writer, &inbox, Arc::clone(&hub))?;
+        Ok(Self::of(inbox, views, hub))
     }
 
     fn unwritten(views: Arc<dyn Views + Send + Sync>) -> Self {
-        Self::of(mpsc::channel(1).0, views, Arc::default())
+        let inbox = Inbox::default();
+        inbox.close();
+        Self::of(Arc::new(inbox), views, Arc::default())
     }
 
-    fn of(queue: mpsc::Sender<Job>, views: Arc<dyn Views + Send + Sync>, hub: Arc<Hub>) -> Self {
-        let room = Arc::new(Semaphore::new(WAITING as usize));
+    fn of(inbox: Arc<Inbox>, views: Arc<dyn Views + Send + Sync>, hub: Arc<Hub>) -> Self {
         let (looks, copies) = (Semaphore::new(LOOKS), Semaphore::new(COPIES));
-        Self { shared: Arc::new(Shared { queue, views, hub, folds: Arc::default(), room, looks, copies }) }
+        Self { shared: Arc::new(Shared { inbox, views, hub, folds: Arc::default(), looks, copies }) }
     }
 
     /// Makes a session.
@@ -221,14 +221,14 @@ impl Log {
     pub async fn shrink(&self) -> Result<(), Error> {
         while self.shrink_some().await? {}
         let (answer, answered) = oneshot::channel();
-        self.shared.queue.send(Job::Flush(answer)).await.map_err(|_| Error::Closed)?;
+        self.shared.inbox.put(Job::Flush(answer))?;
         answered.await.map_err(|_| Error::Closed)?
     }
 
     /// Gives one piece of room back, and says whether there is more.
     pub(crate) async fn shrink_some(&self) -> Result<bool, Error> {
         let (answer, answered) = oneshot::channel();
-        self.shared.queue.send(Job::Shrink(answer)).await.map_err(|_| Error::Closed)?;
+        self.shared.inbox.put(Job::Shrink(answer))?;
         answered.await.map_err(|_| Error::Closed)?
     }
 
@@ -333,7 +333,7 @@ impl Log {
     /// When the storage fails. Everything that was acknowledged is there nevertheless.
     pub async fn close(self) -> Result<(), Error> {
         let (answer, answered) = oneshot::channel();
-        self.shared.queue.send(Job::Close(answer)).await.map_err(|_| Error::Closed)?;
+        self.shared.inbox.put(Job::Close(answer))?;
         answered.await.map_err(|_| Error::Closed)?
     }
 
@@ -347,19 +347,15 @@ impl Log {
 
     /// Hands a request to the writer, and says whom to tell what has become of it. It is in its place when this is there.
     pub(crate) async fn send(&self, request: Request, answer: Option<Answering>) -> Result<(), Error> {
-        // Whoever asks for more room than there is gets all of it.
-        let units = u32::try_from(request.bytes() / UNIT + 1).unwrap_or(WAITING).min(WAITING);
-        let room = Arc::clone(&self.shared.room).acquire_many_owned(units).await.map_err(|_| Error::Closed)?;
-        let job = Job::Request { request: Box::new(request), answer, _room: room };
-        self.shared.queue.send(job).await.map_err(|_| Error::Closed)
+        let room = self.shared.inbox.room(request.bytes()).await?;
+        self.shared.inbox.put(Job::Request(request, Waiting { answer, room }))
     }
 
     /// Hands a small request to the writer if there is room for it, and waits for nothing.
     pub(crate) fn try_send(&self, request: Request) {
-        let Ok(room) = Arc::clone(&self.shared.room).try_acquire_owned() else { return };
-        let job = Job::Request { request: Box::new(request), answer: None, _room: room };
+        let Some(room) = self.shared.inbox.room_now() else { return };
         // Who cannot wait cannot be told either.
-        let _ = self.shared.queue.try_send(job);
+        let _ = self.shared.inbox.put(Job::Request(request, Waiting { answer: None, room }));
     }
 
     pub(crate) async fn ask(&self, request: Request) -> Result<Answer, Error> {
