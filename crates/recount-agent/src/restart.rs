@@ -50,11 +50,14 @@ impl Work {
                 self.settle(&id, OUTCOME_UNKNOWN, ToolResultState::Interrupted);
             }
         }
-        self.change(|reply| reply.restarts += 1);
+        self.change(|reply| {
+            reply.restarts += u32::from(!reply.is_left);
+            reply.is_left = false;
+        });
         let on_restart = self.shared().config.on_restart;
         let problem = match on_restart {
             OnRestart::Close => "the process that worked on the reply has died".to_owned(),
-            OnRestart::Continue if state.restarts < MOST_RESTARTS => return None,
+            OnRestart::Continue if state.is_left || state.restarts < MOST_RESTARTS => return None,
             OnRestart::Continue => {
                 format!("the process that worked on the reply has died {} times", state.restarts + 1)
             }

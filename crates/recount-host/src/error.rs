@@ -46,6 +46,12 @@ pub enum PostError {
         /// The id that both have.
         id: String,
     },
+    /// Something else in the session has its id, or the one that its reply would have.
+    #[error("the id {id:?} is that of something else in the session")]
+    Taken {
+        /// The id.
+        id: String,
+    },
     /// The message is none that can be said to an agent.
     #[error("the message {id:?} holds {what}, which cannot be said to an agent")]
     Message {

@@ -231,10 +231,18 @@ impl Host {
     pub async fn interrupt_once(&self, session: &SessionKey, id: Option<String>) -> Result<Option<Cursor>, Error> {
         let mut open: Vec<OpenedReply> = self.open(session).await?;
         open.retain(|reply| !reply.nested);
-        let Some(reply) = open.iter().find(|reply| reply.hosted).or_else(|| open.last()) else { return Ok(None) };
-        let mut interrupt = Event::new(UserInterruptEvent::new(reply.id.clone()));
+        let reply = open.iter().find(|reply| reply.hosted).or_else(|| open.last());
+        let mut interrupt = Event::new(UserInterruptEvent::new(reply.map(|reply| reply.id.clone()).unwrap_or_default()));
         if let Some(id) = id {
             interrupt.id = id.into();
+            let session = self.shared.log.session(session.clone());
+            let head = Cursor { epoch: session.info().await?.epoch, seq: 0 };
+            if let Some(first) = known(&session, head, &interrupt).await? {
+                return Ok(Some(first.cursor));
+            }
+        }
+        if reply.is_none() {
+            return Ok(None);
         }
         match self.append(session, [&interrupt]).await {
             Ok(appended) => Ok(Some(appended.cursor)),

@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 /// What the host's document is called.
 pub(crate) const NOTES: &str = "host";
 
+/// What the document is called that says how far a reply had come when its host stopped in good order: the cursor of the last
+/// entry. When there are more entries somebody has gone on with it, and the document says nothing any more.
+pub(crate) const LEFT: &str = "host/left";
+
 /// What a host has to know of a session beside its entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

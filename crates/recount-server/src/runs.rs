@@ -44,6 +44,10 @@ impl Runs {
                 let detail = format!("there is a message `{id}` already, and it says something else");
                 Problem::conflict("different", detail).with("field", "id").with("reason", "different")
             }
+            PostError::Taken { id } => {
+                let detail = format!("the id `{id}` is that of something else in the session");
+                Problem::conflict("different", detail).with("field", "id").with("reason", "different")
+            }
             PostError::Message { .. } => Problem::bad_field("content", error.to_string()),
             PostError::Host(error) => Problem::of_host(&error, &[]),
             _ => Problem::unavailable(error.to_string()),

@@ -38,6 +38,9 @@ pub struct ReplyState {
     /// Somebody else has written its start, such as a host together with the question, and nothing was done for it yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_fresh: bool,
+    /// Whoever worked on it has left it in good order, for another process to go on with: that is no restart.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_left: bool,
 }
 
 impl ReplyState {
@@ -55,6 +58,7 @@ impl ReplyState {
             expiries: BTreeMap::new(),
             restarts: 0,
             is_fresh: false,
+            is_left: false,
         }
     }
 

@@ -13,7 +13,7 @@ use super::hint::block_of;
 use super::refold::{Refolded, refold};
 use super::unfit::unfit;
 use super::{Run, Stop};
-use crate::notes::{Open, agent_document, reply_to};
+use crate::notes::{LEFT, Open, agent_document, reply_to};
 use crate::sink::LogSink;
 use crate::spans::Watching;
 use crate::uploads::Uploads;
@@ -32,6 +32,7 @@ impl Run<'_> {
         let is_wanted = move |opened: &OpenedReply| opened.id == id || (opened.hosted && opened.nested);
         let refolded = refold(&self.host.log, &self.session, is_wanted, read).await?;
         let Refolded { mut folds, untaken, cursor } = refolded;
+        let is_left = self.session.state(LEFT).await?.is_some_and(|at| at == cursor.to_string());
         let Some(fold) = folds.remove(&reply.id) else {
             // Somebody else has ended it.
             self.desk.lock().note(|notes| notes.reply = None);
@@ -48,7 +49,7 @@ impl Run<'_> {
         if waits && !std::mem::take(&mut self.has_expired) {
             return self.wait_on(&reply).await;
         }
-        let agent = self.load(&reply, fold, folds).await?;
+        let agent = self.load(&reply, fold, folds, is_left).await?;
         self.set_to_work(agent, &reply.id)
     }
 
@@ -61,7 +62,13 @@ impl Run<'_> {
     }
 
     /// Makes the agent of a reply, with all that it has to know.
-    async fn load(&mut self, reply: &Open, fold: ReplyFold, parts: HashMap<String, ReplyFold>) -> Result<Agent, Stop> {
+    async fn load(
+        &mut self,
+        reply: &Open,
+        fold: ReplyFold,
+        parts: HashMap<String, ReplyFold>,
+        is_left: bool,
+    ) -> Result<Agent, Stop> {
         let builder = match self.prepared.take().filter(|prepared| prepared.name() == reply.name) {
             Some(builder) => builder,
             None => match self.host.agents.build(&reply.agent, self.session.key()).await {
@@ -71,7 +78,10 @@ impl Run<'_> {
         };
         let initial = builder.initial_state(self.session.key().name());
         let is_blank = fold.message().content().is_empty();
-        let state = self.state(reply, initial, is_blank).await?;
+        let mut state = self.state(reply, initial, is_blank).await?;
+        if let Some(known) = &mut state.reply {
+            known.is_left = is_left;
+        }
         let mut conversation = self.conversation(reply, fold).await?;
         conversation.replies.extend(parts.into_values().map(|part| {
             let call_floor = Some(part.call_floor());

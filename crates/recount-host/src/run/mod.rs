@@ -20,7 +20,8 @@ use std::time::Duration;
 
 use opentelemetry::Context;
 use recount_agent::{Agent, AgentBuilder, BackgroundCall, Refusal, ReplyStream};
-use recount_log::{Appended, Error, Lease, Reader, Session};
+use recount_log::storage::StateChange;
+use recount_log::{Appended, Error, Events, Lease, Reader, Session};
 use recount_message::jiff::Timestamp;
 use recount_message::{AgentEvent, Msg};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -31,6 +32,7 @@ use happened::Happened;
 
 use crate::desk::Desk;
 use crate::error::PostError;
+use crate::notes::LEFT;
 use crate::options::{OnBusy, Posted};
 use crate::outbox::Outbox;
 use crate::shared::Shared;
@@ -266,12 +268,23 @@ impl Run<'_> {
     async fn end(mut self, stop: &Stop) {
         if !matches!(stop, Stop::Idle) {
             self.desk.lock().is_left = true;
-            self.work = None;
+            let was_working = self.work.take().is_some();
             self.watchers.abort_all();
             self.outbox.abandon(Error::Closed);
+            if was_working && matches!(stop, Stop::Left) && *self.draining.borrow() {
+                // Without this note it is a reply whose process died.
+                let _ = note_leaving(&self.session, &self.lease).await;
+            }
         }
         self.outbox.close();
         // It may be lost already.
         let _ = self.session.release(self.lease).await;
     }
+}
+
+/// Notes that a session's reply was left in good order, and where.
+async fn note_leaving(session: &Session, lease: &Lease) -> Result<(), Error> {
+    let appender = session.appender(Some(lease.clone()));
+    let body = Some(appender.flush().await?.to_string());
+    appender.append_with(Events::default(), vec![StateChange { name: LEFT.to_owned(), body }]).await.map(drop)
 }

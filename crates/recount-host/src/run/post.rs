@@ -9,6 +9,7 @@ use recount_message::{
 use super::Run;
 use super::begin::agent_of;
 use crate::error::PostError;
+use crate::known::known;
 use crate::notes::{Open, Queued, reply_to, start_of};
 use crate::options::{OnBusy, Posted};
 
@@ -41,6 +42,15 @@ impl Run<'_> {
             return Err(crate::Error::Draining.into());
         }
         let event = place.is_none().then(|| event_of(&message));
+        if is_answered {
+            // Nobody has answered this message, so that reply is another's.
+            return Err(PostError::Taken { id: reply_id });
+        }
+        if let Some(event) = &event
+            && known(&self.session, Cursor { epoch, seq: 0 }, event).await?.is_some()
+        {
+            return Err(PostError::Taken { id: message.id().to_owned() });
+        }
         let cursor = match self.desk.reply() {
             None => self.begin_reply(reply_id.clone(), event, None).await?,
             Some(open) => {

@@ -197,3 +197,22 @@ async fn sessions_do_not_wait_for_one_another() {
         assert_eq!(watcher.ended(&reply_id).await.text().as_deref(), Some("Hello."));
     }
 }
+
+#[tokio::test]
+async fn a_message_does_not_hide_behind_the_id_of_something_else() {
+    let (log, session) = memory().await;
+    let model = ScriptedModel::new().says("Hello.");
+    let host = host(&log, move || Agent::builder("Friday").model(model.clone())).await;
+    let mut note = Event::new(CustomEvent::signal("note", Object::new()));
+    note.id = "m1".into();
+    session.append([&note]).await.unwrap();
+    let start = r#"{"type":"REPLY_START","session_id":"chat","reply_id":"m2.reply","name":"Elsewhere"}"#;
+    session.append([&Event::from_json(start).unwrap()]).await.unwrap();
+    let head = session.info().await.unwrap().head;
+
+    for (message, taken) in [("m1", "m1"), ("m2", "m2.reply")] {
+        let refused = host.post(session.key(), user(message, "Hi"), OnBusy::Queue).await.unwrap_err();
+        assert!(matches!(&refused, PostError::Taken { id } if id == taken), "{refused}");
+    }
+    assert_eq!(session.info().await.unwrap().head, head);
+}

@@ -198,3 +198,40 @@ async fn a_reply_whose_agent_is_gone_ends_with_an_error() {
     assert_eq!(reply.error().unwrap().message, "agent `friday` cannot work: its key is gone");
     check_paired(&watcher, &reply);
 }
+
+#[tokio::test]
+async fn hosts_that_stop_in_good_order_do_not_count_as_dead() {
+    let (log, session) = memory().await;
+    let mut posted = None;
+    for _ in 0..6 {
+        let gate = Gate::new();
+        let model = ScriptedModel::new().says("Once").waits(&gate);
+        let host = host(&log, move || Agent::builder("Friday").model(model.clone())).await;
+        if posted.is_none() {
+            posted = Some(host.post(session.key(), user("m1", "Tell me."), OnBusy::Reject).await.unwrap());
+        }
+        gate.reached().await;
+        host.drain(Duration::ZERO).await;
+    }
+    let next = ScriptedModel::new().says("Once upon a time.");
+    let _last = host(&log, move || Agent::builder("Friday").model(next.clone())).await;
+    let mut watcher = Watcher::of(&session);
+    let reply = watcher.ended(&posted.unwrap().reply_id).await;
+    assert_eq!(reply.finished_reason(), Some(FinishedReason::Completed), "{}", watcher.story());
+}
+
+#[tokio::test]
+async fn an_interrupt_that_is_sent_again_gets_its_first_answer() {
+    let (log, session) = memory().await;
+    let gate = Gate::new();
+    let model = ScriptedModel::new().says("Once").waits(&gate);
+    let host = host(&log, move || Agent::builder("Friday").model(model.clone())).await;
+    let posted = host.post(session.key(), user("m1", "Tell me."), OnBusy::Reject).await.unwrap();
+    gate.reached().await;
+    let id = || Some("stop".to_owned());
+    let first = host.interrupt_once(session.key(), id()).await.unwrap();
+    assert!(first.is_some());
+    Watcher::of(&session).ended(&posted.reply_id).await;
+    assert_eq!(host.interrupt_once(session.key(), id()).await.unwrap(), first);
+    assert_eq!(host.interrupt_once(session.key(), Some("another".to_owned())).await.unwrap(), None);
+}
