@@ -24,6 +24,21 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 /// The variables that say where spans are sent; the first one for spans alone.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 
+/// Where the environment says that spans are sent to, as `otlp` would have it.
+pub(crate) fn endpoint() -> Option<String> {
+    let named = ENDPOINTS.into_iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?;
+    Some(named.trim_end_matches("/v1/traces").to_owned())
+}
+
+/// Whether one can log as a configuration wants it.
+pub(crate) fn check(config: &TelemetryConfig) -> Result<()> {
+    filter(config).map(drop)
+}
+
+fn filter(config: &TelemetryConfig) -> Result<EnvFilter> {
+    EnvFilter::try_new(&config.log).with_context(|| format!("cannot use `log` of `[telemetry]`: {:?}", config.log))
+}
+
 /// What a process tells of itself, for as long as it runs.
 pub(crate) struct Telemetry {
     spans: Option<SdkTracerProvider>,
@@ -56,8 +71,7 @@ impl Telemetry {
 
 /// Lines on standard error. Spans are for others.
 fn lines<S: Subscriber + for<'s> LookupSpan<'s>>(config: &TelemetryConfig) -> Result<Box<dyn Layer<S> + Send + Sync>> {
-    let filter = EnvFilter::try_new(&config.log).context("cannot use `log` of `[telemetry]`")?;
-    let filter = filter.add_directive(format!("{SPANS}=off").parse()?);
+    let filter = filter(config)?.add_directive(format!("{SPANS}=off").parse()?);
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     Ok(match config.format {
         LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).with_filter(filter).boxed(),
@@ -68,7 +82,7 @@ fn lines<S: Subscriber + for<'s> LookupSpan<'s>>(config: &TelemetryConfig) -> Re
 /// Who sends spans, if there is somewhere to send them to.
 fn spans(config: &TelemetryConfig, runtime: &Handle) -> Result<Option<SdkTracerProvider>> {
     let is_set = |name: &str| std::env::var(name).is_ok_and(|value| !value.is_empty());
-    let has_endpoint = ENDPOINTS.into_iter().any(is_set);
+    let has_endpoint = endpoint().is_some();
     if !has_endpoint && config.otlp.is_none() {
         return Ok(None);
     }

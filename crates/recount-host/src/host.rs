@@ -232,7 +232,8 @@ impl Host {
         let mut open: Vec<OpenedReply> = self.open(session).await?;
         open.retain(|reply| !reply.nested);
         let reply = open.iter().find(|reply| reply.hosted).or_else(|| open.last());
-        let mut interrupt = Event::new(UserInterruptEvent::new(reply.map(|reply| reply.id.clone()).unwrap_or_default()));
+        let mut interrupt =
+            Event::new(UserInterruptEvent::new(reply.map(|reply| reply.id.clone()).unwrap_or_default()));
         if let Some(id) = id {
             interrupt.id = id.into();
             let session = self.shared.log.session(session.clone());

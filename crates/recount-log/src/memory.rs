@@ -192,6 +192,7 @@ impl Contents {
                 let place = (upload.tenant.clone(), upload.digest);
                 let kept = self.uploads.entry(place).or_insert_with(|| upload.clone());
                 kept.at = kept.at.max(upload.at);
+                kept.media_type.clone_from(&upload.media_type);
             }
             Write::Sweep { before } => {
                 let sessions = &self.sessions;

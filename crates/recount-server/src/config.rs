@@ -56,7 +56,7 @@ pub struct ServerConfig {
     #[serde(deserialize_with = "fields::address")]
     pub listen: String,
     /// The names by which it is known, beside `localhost` and its own addresses.
-    #[serde(deserialize_with = "fields::list")]
+    #[serde(deserialize_with = "fields::hosts")]
     pub hosts: Vec<String>,
     /// The data directory.
     pub data: PathBuf,
@@ -137,7 +137,7 @@ pub struct TelemetryConfig {
     pub format: LogFormat,
     /// Where spans are sent, by OTLP over HTTP, such as `http://127.0.0.1:4318`; none means nowhere, unless
     /// `OTEL_EXPORTER_OTLP_ENDPOINT` says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "fields::endpoint", skip_serializing_if = "Option::is_none")]
     pub otlp: Option<String>,
     /// What the service is called in them, unless `OTEL_SERVICE_NAME` says so.
     pub service_name: String,

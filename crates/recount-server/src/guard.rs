@@ -79,7 +79,14 @@ pub(crate) fn admit(app: &App, parts: &Parts) -> Result<Caller, Problem> {
     if !is_guarded(path) {
         return Ok(Caller { tenant: String::new(), scope: Scope::Read, token: None });
     }
-    let caller = authenticate(app, parts)?;
+    let caller = match authenticate(app, parts) {
+        Ok(caller) => caller,
+        Err(refused) => {
+            // Whoever tries out tokens is counted, wherever they come from.
+            let stranger = ends.map(|ends| Asker::Address(ends.remote.ip().to_canonical()));
+            return Err(stranger.map_or(Ok(()), |stranger| count(app, stranger)).err().unwrap_or(refused));
+        }
+    };
     check_rate(app, &caller, ends)?;
     let needed = needed(&parts.method, path);
     if caller.scope < needed {
@@ -183,6 +190,10 @@ fn check_rate(app: &App, caller: &Caller, ends: Option<Ends>) -> Result<(), Prob
         (None, Some(ends)) if !ends.remote.ip().to_canonical().is_loopback() => Asker::Address(ends.remote.ip()),
         (None, _) => return Ok(()),
     };
+    count(app, asker)
+}
+
+fn count(app: &App, asker: Asker) -> Result<(), Problem> {
     app.rates().take(asker, app.limits().rate, Instant::now()).map_err(|seconds| {
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", "too many requests; try again later")
             .header(header::RETRY_AFTER, &seconds.to_string())

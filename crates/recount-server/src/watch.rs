@@ -96,7 +96,8 @@ impl Watched {
         }
         let (status, took_ms) = (status.as_u16(), u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         let remote = remote.map(tracing::field::display);
-        if status >= 500 {
+        // Who asks whether it is ready is told no for as long as it is not, and that is no failure.
+        if status >= 500 && path != "/readyz" {
             tracing::error!(method, path, status, problem = kind, detail, took_ms, remote, "a request has failed");
         } else if kind == "unauthorized" {
             tracing::warn!(method, path, detail, remote, "a login has failed");

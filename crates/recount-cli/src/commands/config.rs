@@ -10,6 +10,7 @@ use recount_host::agents::{Agents, ConfigError, Environment, ModelName};
 use recount_server::Config;
 
 use super::{Status, model_of_variable};
+use crate::telemetry;
 
 /// Where the configuration comes from.
 #[derive(Debug, Args)]
@@ -64,7 +65,11 @@ pub(crate) fn load(args: &ConfigArgs) -> Result<Loaded> {
         None => None,
     };
     match Config::load(text.as_deref(), std::env::vars()) {
-        Ok(config) => Ok(Loaded { config, file }),
+        Ok(config) => {
+            let from = || file.as_deref().map_or("the environment".to_owned(), |file| file.display().to_string());
+            telemetry::check(&config.telemetry).with_context(from)?;
+            Ok(Loaded { config, file })
+        }
         // What a variable says is on no line.
         Err(error) if error.line.is_none() => Err(error.into()),
         Err(error) => Err(in_file(error, file.as_deref())),
@@ -77,6 +82,8 @@ impl Loaded {
         let agents = self.agents()?;
         let mut config = self.config;
         config.limits.connections = Some(config.limits().connections());
+        config.telemetry.otlp = telemetry::endpoint().or(config.telemetry.otlp);
+        config.telemetry.service_name = std::env::var("OTEL_SERVICE_NAME").unwrap_or(config.telemetry.service_name);
         config.server.model = agents.model_of(agents.default_agent()).map(|model| model.to_string());
         config.agents = agents.effective();
         Ok(config)

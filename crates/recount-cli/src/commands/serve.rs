@@ -111,7 +111,10 @@ fn told(agents: &Agents) -> String {
     } else {
         Choice::of(&Environment::of_process()).to_string()
     };
-    format!("Agent `{name}` answers: {why}\n")
+    match agents.check(name) {
+        Ok(()) => format!("Agent `{name}` answers: {why}\n"),
+        Err(problem) => format!("Nobody answers yet: {problem}\n"),
+    }
 }
 
 /// Waits for SIGTERM or Ctrl-C. The second one ends the process at once.

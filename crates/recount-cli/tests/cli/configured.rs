@@ -44,6 +44,13 @@ fn a_file_is_named_with_the_line() {
             "[server]\nhosts = 7\n",
             "recount.toml:2: invalid type: integer `7`, expected a list of texts, or a text with",
         ),
+        ("[limits]\nconnections = 0\n", "recount.toml:2: expected at least 1, found 0"),
+        (
+            "[server]\nhosts = [\"http://x/\"]\n",
+            "recount.toml:2: \"http://x/\" is no host name: expected one without scheme and port",
+        ),
+        ("[telemetry]\notlp = \"nope\"\n", "recount.toml:2: \"nope\" is no URL: expected one such as"),
+        ("[telemetry]\nlog = \"!!!\"\n", "recount.toml: cannot use `log` of `[telemetry]`: \"!!!\""),
         ("[server]\nmodel = \"gpt-5\"\n", "recount.toml:2: `gpt-5` is neither `provider/name` nor `demo`"),
         ("[log]\ndurability = \"disc\"\n", "recount.toml:2: unknown variant `disc`, expected `disk` or `process`"),
         ("[agents.a]\npromt = \"Hi\"\n", "recount.toml:2: unknown field `promt`, expected one of `model`"),
@@ -105,4 +112,14 @@ fn paths_begin_at_the_file() {
     let config = finish(command, b"");
     assert_eq!(config.exit, Some(0), "{}", config.stderr);
     assert!(config.stdout.contains("/etc/work\"\n"), "{}", config.stdout);
+}
+
+#[test]
+fn what_variables_say_of_spans_is_shown() {
+    let variables =
+        [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector.example:4318"), ("OTEL_SERVICE_NAME", "front desk")];
+    let config = run("config", "", &variables);
+    for line in ["otlp = \"http://collector.example:4318\"\n", "service_name = \"front desk\"\n"] {
+        assert!(config.stdout.contains(line), "{}", config.stdout);
+    }
 }

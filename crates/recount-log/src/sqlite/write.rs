@@ -226,7 +226,7 @@ impl<'w> Writing<'_, 'w> {
         self.run("INSERT OR IGNORE INTO contents VALUES (?1, ?2)", params![digest, &upload.bytes[..]])?;
         self.run(
             "INSERT INTO uploads VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (tenant, digest) DO UPDATE SET at = MAX(at, excluded.at)",
+             ON CONFLICT (tenant, digest) DO UPDATE SET at = MAX(at, excluded.at), media_type = excluded.media_type",
             params![upload.tenant, digest, upload.media_type, upload.at],
         )
     }

@@ -23,7 +23,31 @@ pub(super) fn model_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
     ModelName::deserialize(deserializer).map(|model| Some(model.into()))
 }
 
-pub(super) fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+pub(super) fn endpoint<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let uri: Option<http::Uri> = text.parse().ok();
+    let is_web = |uri: &http::Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some();
+    if uri.as_ref().is_some_and(is_web) {
+        return Ok(Some(text));
+    }
+    Err(D::Error::custom(format!("{text:?} is no URL: expected one such as \"http://127.0.0.1:4318\"")))
+}
+
+pub(super) fn hosts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let hosts = list(deserializer)?;
+    let is_name = |host: &String| {
+        host.parse::<std::net::IpAddr>().is_ok()
+            || (!host.is_empty() && host.chars().all(|char| char.is_alphanumeric() || matches!(char, '.' | '-' | '_')))
+    };
+    match hosts.iter().find(|host| !is_name(host)) {
+        Some(host) => Err(D::Error::custom(format!(
+            "{host:?} is no host name: expected one without scheme and port, such as \"recount.example.com\""
+        ))),
+        None => Ok(hosts),
+    }
+}
+
+fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     deserializer.deserialize_any(ListVisitor)
 }
 
@@ -68,14 +92,21 @@ impl Visitor<'_> for SizeVisitor {
     }
 
     fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<usize, E> {
-        usize::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
+        let size = usize::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))?;
+        at_least_one(size)
     }
 
     fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<usize, E> {
-        usize::try_from(number).map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
+        let size = usize::try_from(number).map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))?;
+        at_least_one(size)
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<usize, E> {
-        parse_size(text).map_err(E::custom)
+        at_least_one(parse_size(text).map_err(E::custom)?)
     }
+}
+
+/// A limit of nothing would leave a service that answers nobody.
+fn at_least_one<E: serde::de::Error>(size: usize) -> Result<usize, E> {
+    if size == 0 { Err(E::custom("expected at least 1, found 0")) } else { Ok(size) }
 }

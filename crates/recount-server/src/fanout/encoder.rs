@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use recount_log::{Cursor, Entry, GapReason, Shown, Snapshot};
 use recount_message::wire::write_string;
-use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json};
+use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json, Object};
 
 use super::chunk::ChunkBuilder;
-use super::signals::is_said;
+use super::signals::{Signals, is_said};
 use super::{Framing, Style};
 use crate::media::{Linked, LinkedStream, Media, Upload};
 
@@ -79,7 +79,7 @@ impl Encoder {
             Linked::Same => self.show(&event, is_shown, &mut frames),
             Linked::Events(events) => events.iter().for_each(|event| self.show(event, is_shown, &mut frames)),
         }
-        self.frames(&frames, entry.cursor, out);
+        self.frames(frames, entry.cursor, out);
     }
 
     /// What a dialect has for an event, if it is shown.
@@ -121,13 +121,13 @@ impl Encoder {
         let linked = self.links.as_mut().map(|links| links.linker().snapshot(snapshot));
         let (cursor, snapshot) = (snapshot.cursor, linked.as_ref().unwrap_or(snapshot));
         if !self.style.is_native() {
-            let frames = self.style.target.prelude(&self.name, &self.whole(snapshot));
+            let frames = self.wanted(self.style.target.prelude(&self.name, &self.whole(snapshot)));
             if frames.is_empty() && self.style.framing == Framing::Sse {
                 // Nothing to tell, but a place to come back to.
                 let _ = write!(out.text, "id: {cursor}\n\n");
                 return out.end_frame(cursor.seq);
             }
-            return self.frames(&frames, cursor, out);
+            return self.frames(frames, cursor, out);
         }
         match self.style.framing {
             Framing::Sse => {
@@ -144,12 +144,12 @@ impl Encoder {
 
     /// The frames for who comes back at the place where this is, with everything up to it.
     pub(crate) fn resumed(&self, cursor: Cursor, out: &mut ChunkBuilder) {
-        self.frames(&self.style.target.resumed(&self.name, &self.fold), cursor, out);
+        self.frames(self.style.target.resumed(&self.name, &self.fold), cursor, out);
     }
 
     /// The frames for who is told of what this knows of, and nothing else.
     pub(crate) fn prelude(&self, cursor: Cursor, out: &mut ChunkBuilder) {
-        self.frames(&self.style.target.prelude(&self.name, &self.fold), cursor, out);
+        self.frames(self.style.target.prelude(&self.name, &self.fold), cursor, out);
     }
 
     /// Whether nothing goes on in what this knows of.
@@ -183,7 +183,20 @@ impl Encoder {
         }
     }
 
-    fn frames(&self, frames: &[String], cursor: Cursor, out: &mut ChunkBuilder) {
+    /// The frames that are shown. A dialect may say as a CUSTOM event what it has no other for.
+    fn wanted(&self, mut frames: Vec<String>) -> Vec<String> {
+        if self.style.signals == Signals::None && !self.style.is_native() && !self.style.is_in_line() {
+            let is_custom = |frame: &String| {
+                let kind = Object::parse(frame).ok().and_then(|frame| frame.get("type").and_then(Json::to_text));
+                kind.is_some_and(|kind| kind == "CUSTOM")
+            };
+            frames.retain(|frame| !is_custom(frame));
+        }
+        frames
+    }
+
+    fn frames(&self, frames: Vec<String>, cursor: Cursor, out: &mut ChunkBuilder) {
+        let frames = self.wanted(frames);
         for (index, frame) in frames.iter().enumerate() {
             // Who drops off between two frames of an entry gets all of them again.
             let is_last = index + 1 == frames.len();

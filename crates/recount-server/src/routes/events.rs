@@ -77,8 +77,8 @@ pub(super) async fn post(mut call: Call) -> Answer {
     Ok(json(StatusCode::OK, told(&appended, &places)))
 }
 
-/// What has become of a batch.
-fn told(appended: &Appended, places: &[usize]) -> String {
+/// The events of a batch that change no message, and why. They may stand at other lines than they have in it.
+pub(super) fn ignored(appended: &Appended, places: &[usize]) -> Vec<Json> {
     let ignored = appended.ignored.iter().map(|ignored| {
         let line = places.get(ignored.index).copied().unwrap_or(ignored.index + 1);
         let mut object = Object::new();
@@ -88,10 +88,15 @@ fn told(appended: &Appended, places: &[usize]) -> String {
         object.insert("message", ignored.message.as_str());
         Json::from(object)
     });
+    ignored.collect()
+}
+
+/// What has become of a batch.
+fn told(appended: &Appended, places: &[usize]) -> String {
     let mut answer = Object::new();
     answer.insert("written", appended.written as u64);
     answer.insert("duplicates", appended.duplicates as u64);
     answer.insert("cursor", appended.cursor.to_string());
-    answer.insert("ignored", ignored.collect::<Vec<Json>>());
+    answer.insert("ignored", ignored(appended, places));
     answer.to_json()
 }

@@ -25,7 +25,7 @@ pub(super) async fn post(mut call: Call) -> Answer {
         (after, None) => after.into(),
     };
     let name = text("id")?.unwrap_or_else(sessions::new_id);
-    let to = call.key_of("id", &name)?;
+    let to = sessions::new_key(&call, &name)?;
     sessions::check_room(&call).await?;
     let fork = call.app.log().fork(from.key(), until, to).await?;
     sessions::created(&call, &fork).await

@@ -87,7 +87,11 @@ pub(super) async fn post(mut call: Call) -> Answer {
         None => None,
     };
     let asked = call.params.get("on_busy").map(read_on_busy).transpose()?;
-    let on_busy = on_busy.as_deref().map(read_on_busy).transpose()?.or(asked).unwrap_or_default();
+    let on_busy = on_busy.as_deref().map(read_on_busy).transpose()?;
+    if on_busy.is_some() && asked.is_some() && on_busy != asked {
+        return Err(Problem::bad_field("on_busy", "the query and the body say different things"));
+    }
+    let on_busy = on_busy.or(asked).unwrap_or_default();
     let message = posted::read(&session, body).await?;
     if message.to_json().len() > call.app.limits().event {
         return Err(Problem::too_large(format!("a message may have {} bytes", call.app.limits().event)));

@@ -10,6 +10,8 @@ use crate::problem::Problem;
 const FIELDS: &[&str] = &["content", "name", "id", "metadata", "role", "created_at", "finished_at"];
 /// The scheme of the URLs that uploads have.
 const UPLOADED: &str = "recount-blob";
+/// The schemes of what a model can be shown.
+const SHOWN: [&str; 5] = ["https", "http", "data", "file", UPLOADED];
 
 /// Reads a message. What a client need not know is filled in, and what no model would be shown is refused.
 pub(super) async fn read(session: &Session, body: Object) -> Result<Msg, Problem> {
@@ -25,6 +27,7 @@ pub(super) async fn read(session: &Session, body: Object) -> Result<Msg, Problem
     }
     if !is_whole {
         check_types(message.content())?;
+        check_data(message.content())?;
     }
     check_says_something(message.content())?;
     check_uploads(session, message.content()).await?;
@@ -76,6 +79,35 @@ fn check_types(content: &[ContentBlock]) -> Result<(), Problem> {
     Ok(())
 }
 
+/// Whether there is something to show in every data block. A model would be told that something could not be read, and the
+/// user nothing.
+fn check_data(content: &[ContentBlock]) -> Result<(), Problem> {
+    for (index, block) in content.iter().enumerate() {
+        let ContentBlock::Data(DataBlock { source, .. }) = block else { continue };
+        let wrong =
+            |field: &str, detail: &str| Err(Problem::bad_field(&format!("content[{index}].source.{field}"), detail));
+        match source {
+            Source::Base64(source) if source.bytes().is_err() => return wrong("data", "it is no base64"),
+            Source::Base64(source) if source.data.is_empty() => return wrong("data", "there are no bytes in it"),
+            Source::Url(source) if scheme_of(source.url()).is_none_or(|scheme| !SHOWN.contains(&&*scheme)) => {
+                return wrong("url", &format!("expected a URL with one of the schemes {}", SHOWN.join(", ")));
+            }
+            _ => {}
+        }
+        // That of a URL may be found out.
+        let is_guessed = matches!(source, Source::Url(_)) && source.media_type().is_empty();
+        let is_type = |(kind, name): (&str, &str)| !kind.is_empty() && !name.is_empty();
+        if !is_guessed && !source.media_type().split_once('/').is_some_and(is_type) {
+            return wrong("media_type", "expected a media type, such as image/png");
+        }
+    }
+    Ok(())
+}
+
+fn scheme_of(url: &str) -> Option<String> {
+    url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase())
+}
+
 fn check_says_something(content: &[ContentBlock]) -> Result<(), Problem> {
     let is_blank = |block: &ContentBlock| matches!(block, ContentBlock::Text(text) if text.text.trim().is_empty());
     if !content.iter().all(is_blank) {
@@ -89,7 +121,7 @@ async fn check_uploads(session: &Session, content: &[ContentBlock]) -> Result<()
     for (index, block) in content.iter().enumerate() {
         let ContentBlock::Data(DataBlock { source: Source::Url(source), .. }) = block else { continue };
         let url = source.url();
-        if !url.split_once(':').is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case(UPLOADED)) {
+        if scheme_of(url).is_none_or(|scheme| scheme != UPLOADED) {
             continue;
         }
         let upload = match Digest::in_url(url) {

@@ -3,8 +3,9 @@
 use http::{HeaderValue, StatusCode, header};
 use recount_log::storage::SessionRow;
 use recount_log::{Cursor, Error, OpenState, Session, SessionKey};
-use recount_message::{Json, Msg, Object, ToolCallBlock, ToolCallState};
+use recount_message::{Json, Msg, Object, ToolCallBlock, ToolCallState, Usage};
 
+use super::ws::NEWS;
 use super::{Answer, json};
 use crate::app::App;
 use crate::call::Call;
@@ -106,9 +107,18 @@ pub(super) async fn check_room(call: &Call) -> Result<(), Problem> {
     Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sessions", detail))
 }
 
+/// The key of a session that is to be made.
+pub(super) fn new_key(call: &Call, name: &str) -> Result<SessionKey, Problem> {
+    if name == NEWS {
+        let detail = format!("`{NEWS}` is what one follows to hear of all sessions, and cannot be the name of one");
+        return Err(Problem::bad_field("id", detail));
+    }
+    call.key_of("id", name)
+}
+
 async fn make(call: &Call, name: &str, about: &Object) -> Answer {
     check_room(call).await?;
-    let session = call.app.log().create_with(call.key_of("id", name)?, about).await?;
+    let session = call.app.log().create_with(new_key(call, name)?, about).await?;
     created(call, &session).await
 }
 
@@ -146,7 +156,9 @@ async fn answer(call: &Call, session: &Session) -> Answer {
 
 /// A session as whoever asks for it alone sees it. Lists leave the usage out, for which messages have to be looked at.
 async fn with_usage(app: &App, session: &Session, mut info: Object) -> Result<Object, Error> {
-    let usage = app.usages().of(session).await?;
+    let complete = app.usages().of(session).await?;
+    let open = session.open_replies().await?;
+    let usage: Usage = open.iter().filter_map(|reply| message_of(reply)?.usage().cloned()).chain([complete]).sum();
     let mut tokens = Object::new();
     tokens.insert("input_tokens", usage.input_tokens);
     tokens.insert("output_tokens", usage.output_tokens);
@@ -230,11 +242,15 @@ async fn status(app: &App, key: &SessionKey) -> Result<(&'static str, Vec<String
     Ok((status, ids.collect()))
 }
 
+/// An open reply's message, as far as it has come.
+fn message_of(reply: &OpenState) -> Option<Msg> {
+    let item = Object::parse(&reply.fold).ok()?;
+    Msg::from_json(item.get("message")?.as_str()).ok()
+}
+
 /// Whether a reply waits for somebody.
 fn is_waiting(reply: &OpenState) -> bool {
-    let message = Object::parse(&reply.fold).ok().and_then(|item| item.get("message").cloned());
-    let message = message.and_then(|message| Msg::from_json(message.as_str()).ok());
-    message.is_some_and(|message| {
+    message_of(reply).is_some_and(|message| {
         let mut calls = message.blocks::<ToolCallBlock>();
         calls.any(|call| matches!(call.state, ToolCallState::Asking | ToolCallState::Submitted))
     })

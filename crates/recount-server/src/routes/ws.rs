@@ -5,6 +5,8 @@ mod frames;
 mod socket;
 mod up;
 
+pub(crate) use up::NEWS;
+
 use axum::extract::FromRequestParts as _;
 use axum::extract::ws::WebSocketUpgrade;
 use http::StatusCode;

@@ -256,3 +256,23 @@ async fn a_file_of_tokens_that_goes_and_comes_back_is_read_again() {
     std::fs::rename(&aside, &file).unwrap();
     assert_eq!(list().await.status, 200);
 }
+
+#[tokio::test]
+async fn who_tries_out_tokens_is_slowed_down() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = Tokens::in_directory(directory.path());
+    let mut options = ServerOptions::default();
+    options.data = Some(directory.path().to_owned());
+    options.limits.rate = 5;
+    let service = Service::with(Log::in_memory(), options).await;
+    let (_, token) = tokens.create("acme", Scope::Read).unwrap();
+    let mut statuses = Vec::new();
+    for _ in 0..40 {
+        statuses.push(service.ask("GET", "/v1/sessions", &[("authorization", "Bearer rct_guess")], b"").await.status);
+    }
+    assert_eq!(statuses.first(), Some(&401));
+    assert!(statuses.contains(&429), "{statuses:?}");
+    // Others are not, who have one.
+    let known = format!("Bearer {}", token.expose_secret());
+    assert_eq!(service.ask("GET", "/v1/sessions", &[("authorization", &known)], b"").await.status, 200);
+}

@@ -112,3 +112,51 @@ async fn what_changes_no_message_is_said() {
     ]);
     assert_eq!(answer["ignored"], expected);
 }
+
+#[tokio::test]
+async fn what_no_model_can_be_shown_is_refused() {
+    let service = Service::with_session("s").await;
+    let bytes = |data: &str, media_type: &str| json!({"type": "data", "source": {"type": "base64", "data": data, "media_type": media_type}});
+    for (block, field) in [
+        (bytes("!!!", "image/png"), "data"),
+        (bytes("", "image/png"), "data"),
+        (bytes("iVBORw==", ""), "media_type"),
+        (bytes("iVBORw==", "png"), "media_type"),
+        (at(""), "url"),
+        (at("a.png"), "url"),
+        (at("javascript:alert(1)"), "url"),
+    ] {
+        check_refused(&service, json!({"content": [block]}), &format!("content[0].source.{field}")).await;
+    }
+    assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
+    assert_eq!(post(&service, &json!({"content": [at("https://example.com/a.png")]})).await.status, 202);
+}
+
+#[tokio::test]
+async fn what_is_asked_for_twice_has_to_be_the_same() {
+    let service = Service::with_session("s").await;
+    let ask = |word: &str| format!("/v1/sessions/s/messages?on_busy={word}");
+    let body = json!({"content": "Hi", "on_busy": "queue"}).to_string();
+    assert_eq!(service.json("POST", &ask("reject"), &body).await.problem(400)["field"], "on_busy");
+    assert_eq!(service.json("POST", &ask("queue"), &body).await.status, 202);
+}
+
+#[tokio::test]
+async fn a_message_whose_id_is_taken_is_refused() {
+    let service = Service::with_session("s").await;
+    let note = json!({"type": "CUSTOM", "name": "n", "value": {}, "id": "m1"});
+    assert_eq!(service.json("POST", "/v1/sessions/s/events", &json!([note]).to_string()).await.status, 200);
+    let refused = post(&service, &json!({"content": "Hi", "id": "m1"})).await.problem(409);
+    assert_eq!((&refused["field"], &refused["reason"]), (&json!("id"), &json!("different")));
+}
+
+#[tokio::test]
+async fn bytes_have_the_type_that_was_said_last() {
+    let service = Service::with_session("s").await;
+    let upload = async |media_type: &str| {
+        let blob = service.ask("POST", "/v1/sessions/s/blobs", &[("content-type", media_type)], b"abc").await.value();
+        service.get(&format!("/v1/sessions/s/blobs/{}", blob["digest"].as_str().unwrap())).await
+    };
+    assert_eq!(upload("image/png").await.header("content-type").as_deref(), Some("image/png"));
+    assert_eq!(upload("application/pdf").await.header("content-type").as_deref(), Some("application/pdf"));
+}

@@ -163,3 +163,26 @@ async fn a_socket_is_closed_with_the_service() {
     service.stop.cancel();
     while socket.text().await.is_some() {}
 }
+
+#[tokio::test]
+async fn what_changes_nothing_is_told_so() {
+    let service = Service::with_session("s").await;
+    let done = reply(&["Done."]);
+    service.lines("/v1/sessions/s/events", &lines_of(&done)).await;
+    let mut socket = Socket::open(&service, "/v1/ws").await;
+    let late = json!({"type": "TEXT_BLOCK_START", "reply_id": done[0].reply_id(), "block_id": "b", "id": "late"});
+    socket.say(json!({"ref": 1, "session": "s", "event": late})).await;
+    let answer = socket.next().await;
+    assert_eq!((&answer["ref"], &answer["ignored"][0]["reason"]), (&json!(1), &json!("reply_ended")));
+    let signal = json!({"type": "CUSTOM", "name": "n", "value": {}});
+    socket.say(json!({"ref": 2, "session": "s", "event": signal})).await;
+    assert_eq!(socket.next().await.get("ignored"), None);
+}
+
+#[tokio::test]
+async fn no_session_has_the_name_of_all_of_them() {
+    let service = Service::with_session("s").await;
+    assert_eq!(service.json("PUT", "/v1/sessions/sessions", "{}").await.problem(400)["field"], "id");
+    let fork = service.json("POST", "/v1/sessions/s/fork", r#"{"id":"sessions"}"#).await;
+    assert_eq!(fork.problem(400)["field"], "id");
+}

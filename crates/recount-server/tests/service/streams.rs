@@ -1,9 +1,9 @@
 //! Server-sent events, byte by byte.
 
-use pretty_assertions::assert_eq;
+use pretty_assertions::{assert_eq, assert_ne};
 use recount_dialect::{Dialect, StreamReader};
-use recount_message::{CustomEvent, Event, Fold};
-use serde_json::json;
+use recount_message::{CustomEvent, DataBlock, Event, Fold, ReplyWriter, Stamps};
+use serde_json::{Value, json};
 
 use crate::support::{Service, lines_of, reply, said};
 
@@ -85,7 +85,7 @@ async fn without_a_cursor_a_snapshot_comes_first() {
     let mut stream = service.stream("/v1/sessions/s/stream", &[]).await;
     let snapshot = stream.next().await.unwrap();
     assert_eq!((snapshot.event.as_deref(), snapshot.id.as_deref()), (Some("snapshot"), head["cursor"].as_str()));
-    let value: serde_json::Value = serde_json::from_str(&snapshot.data).unwrap();
+    let value: Value = serde_json::from_str(&snapshot.data).unwrap();
     let id = events[0].reply_id().unwrap();
     assert_eq!((value["messages"].as_array().unwrap().len(), &value["before"]), (1, &json!(null)));
     assert_eq!(value["open"][id]["message"]["id"], id);
@@ -181,7 +181,7 @@ async fn signals_are_followed_by_their_names() {
     socket.say(json!({"subscribe": "s", "after": "start", "signals": ["build.progress", "build.done"]})).await;
     for event in &wanted {
         assert_eq!(stream.next().await.unwrap().data, *event);
-        assert_eq!(socket.next().await["event"], serde_json::from_str::<serde_json::Value>(event).unwrap());
+        assert_eq!(socket.next().await["event"], serde_json::from_str::<Value>(event).unwrap());
     }
     service.get(&format!("{path},{}", "x".repeat(5_000))).await.problem(400);
     socket.say(json!({"subscribe": "s", "signals": [7]})).await;
@@ -282,4 +282,30 @@ async fn a_stream_may_be_the_second_request_of_a_connection() {
         seen.push('\n');
     }
     assert!(seen.contains("transfer-encoding: chunked"), "{seen}");
+}
+
+#[tokio::test]
+async fn without_signals_no_dialect_says_anything_by_a_custom_event() {
+    let service = Service::with_session("s").await;
+    let mut events = Vec::new();
+    let mut image = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Friday");
+    image.data_block(DataBlock::from_bytes(b"\x89PNG\r\n\x1a\n")).unwrap();
+    image.text("Look.");
+    drop(image);
+    service.lines("/v1/sessions/s/events", &lines_of(&[vec![said("Hi")], events].concat())).await;
+    for dialect in ["java", "java1", "typescript"] {
+        for from in ["", "&after=start"] {
+            let path = format!("/v1/sessions/s/stream?signals=false&dialect={dialect}{from}");
+            let mut stream = service.stream(&path, &[]).await;
+            let mut told = String::new();
+            while let Some(line) = stream.line().await.filter(|line| line != ": live") {
+                if let Some(data) = line.strip_prefix("data: ") {
+                    let frame: Value = serde_json::from_str(data).unwrap();
+                    assert_ne!(frame["type"], "CUSTOM", "{dialect}{from}");
+                    told.push_str(data);
+                }
+            }
+            assert!(from.is_empty() || told.contains("Look."), "{dialect}: {told}");
+        }
+    }
 }

@@ -1,11 +1,12 @@
 //! The frames that are about a session and are none of its entries.
 
 use bytes::Bytes;
-use recount_log::Cursor;
+use recount_log::{Appended, Cursor};
 use recount_message::Json;
 use recount_message::wire::write_string;
 
 use crate::problem::Problem;
+use crate::routes::events::ignored;
 
 /// Everything that was there has been told.
 pub(super) fn live_frame(session: &str, cursor: Cursor) -> Bytes {
@@ -14,10 +15,14 @@ pub(super) fn live_frame(session: &str, cursor: Cursor) -> Bytes {
     frame.into()
 }
 
-/// An event that a client has sent stands there.
-pub(super) fn cursor_frame(session: &str, reference: &Json, cursor: &str) -> Bytes {
+/// An event that a client has sent stands there, or has changed no message.
+pub(super) fn appended_frame(session: &str, reference: &Json, appended: &Appended) -> Bytes {
     let mut frame = session_frame(Some(session));
-    frame.push_str(&format!("\"ref\":{},\"cursor\":\"{cursor}\"}}", reference.as_str()));
+    frame.push_str(&format!("\"ref\":{},\"cursor\":\"{}\"", reference.as_str(), appended.cursor));
+    if !appended.ignored.is_empty() {
+        frame.push_str(&format!(",\"ignored\":{}", Json::from(ignored(appended, &[])).as_str()));
+    }
+    frame.push('}');
     frame.into()
 }
 

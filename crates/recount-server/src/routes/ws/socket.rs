@@ -8,13 +8,13 @@ use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
-use recount_log::{Error, Events, SessionKey};
+use recount_log::{Appended, Error, Events, SessionKey};
 use recount_message::{Event, Json};
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::AbortHandle;
 
 use super::down::{self, Down, Frame, Gone};
-use super::frames::{cursor_frame, live_frame, problem_frame};
+use super::frames::{appended_frame, live_frame, problem_frame};
 use super::up::{self, Up};
 use crate::app::App;
 use crate::call::Call;
@@ -114,7 +114,7 @@ impl Socket {
             }
             Ok(Up::Event { reference, session, event }) => {
                 let frame = match self.append(&session, &event).await {
-                    Ok(cursor) => cursor_frame(&session, &reference, &cursor),
+                    Ok(appended) => appended_frame(&session, &reference, &appended),
                     Err(problem) => problem_frame(Some(&session), Some(&reference), &problem),
                 };
                 down.send(frame).await?;
@@ -127,8 +127,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Appends an event, and says where it stands.
-    async fn append(&self, name: &str, event: &Json) -> Result<String, Problem> {
+    /// Appends an event, and says what has become of it.
+    async fn append(&self, name: &str, event: &Json) -> Result<Appended, Problem> {
         if self.caller.scope < Scope::Write {
             return Err(Problem::forbidden(format!(
                 "the token has the scope `{}`, and this needs `write`",
@@ -144,7 +144,7 @@ impl Socket {
         let outcome = self.app.runs().append(&key, None, Events::of([&event])).await;
         let outcome = outcome.map_err(|error| Problem::of_host(&error, &[]));
         self.app.metrics().posted(outcome.as_ref());
-        Ok(outcome?.cursor.to_string())
+        outcome
     }
 
     async fn subscribe(&self, wanted: Wanted, down: &Down, subscriptions: &mut Subscriptions) {

@@ -35,7 +35,7 @@ pub(super) struct BadUp {
 }
 
 /// The name by which one follows all sessions.
-const NEWS: &str = "sessions";
+pub(crate) const NEWS: &str = "sessions";
 
 /// Reads what a client says.
 pub(super) fn read(text: &str) -> Result<Up, Box<BadUp>> {
