@@ -108,8 +108,7 @@ export function connect(where: Where, name: string): Session {
     [Symbol.asyncIterator]: () => session.events(),
 
     send(said, options) {
-      const content = isText(said) ? [{ type: "text", text: said }] : said;
-      const fields = Array.isArray(content) ? { content } : content;
+      const fields = isText(said) || Array.isArray(said) ? { content: said } : said;
       return say("messages", { id: randomId(), on_busy: options?.onBusy, ...fields }, options);
     },
 

@@ -33,13 +33,10 @@ export function joinByWs(server: Server): Join {
   };
 
   const attempt = async (signal: AbortSignal, heard: () => void) => {
-    const url = new URL("ws", server.url);
-    url.protocol = `ws${url.protocol.slice(4)}`;
     // A browser sends no token along, and does not say why a socket was refused. Who asks for a ticket is told.
     const { ticket } = await (await server.send("POST", "tickets", { body: "{}", signal })).json();
-    if (ticket) url.search = `ticket=${ticket}`;
     if (signal.aborted) return;
-    const opening = new WebSocket(url);
+    const opening = new WebSocket(`${server.url}ws${ticket ? `?ticket=${ticket}` : ""}`.replace("http", "ws"));
     await new Promise<void>((resolve) => {
       drop = resolve;
       signal.addEventListener("abort", drop);
