@@ -90,8 +90,9 @@ export async function startService({ token, pace = 200 }: { token?: string; pace
     });
   await start();
 
-  // A binary that was built without the page gets it from beside.
-  const isEmbedded = (await (await fetch(url)).text()).includes('<div id="root">');
+  // A binary that was built without the page gets it from beside, and so does one whose page is not the one to be tested.
+  const isEmbedded =
+    process.env.RECOUNT_PAGE !== "dist" && (await (await fetch(url)).text()).includes('<div id="root">');
   const beside = isEmbedded
     ? undefined
     : await preview({

@@ -22,6 +22,9 @@ test("a token is asked for once, kept by the tab, and traded for a ticket", asyn
   await box.fill("wrong");
   await page.getByRole("button", { name: "Enter" }).click();
   await page.getByText("The token is not known").waitFor();
+  await box.fill("токен");
+  await page.getByRole("button", { name: "Enter" }).click();
+  await page.getByText("No token looks like this").waitFor();
   await box.fill(token);
   await page.getByRole("button", { name: "Enter" }).click();
   await page.getByRole("textbox", { name: "Message" }).fill("Hello there.");

@@ -1,5 +1,6 @@
 import { RecountError, type ServerOptions } from "@recount/client";
 import { useCallback, useEffect, useMemo, useState } from "react";
+import { Boundary } from "./parts/boundary";
 import { Notices, wordsFor } from "./parts/notices";
 import { tradeToken } from "./service/api";
 import { ServiceContext, storedToken } from "./service/where";
@@ -11,11 +12,15 @@ type Access =
   | { readonly kind: "open"; readonly token: string | undefined }
   | { readonly kind: "closed"; readonly why: string | undefined };
 
+/** What a header can carry. */
+const WRITABLE = /^[\x21-\x7e]+$/;
+
 /** The page. Where the service wants a token, it is asked for first. */
 export function App() {
   const [access, setAccess] = useState<Access>({ kind: "asking" });
 
   const enter = useCallback(async (token: string | undefined) => {
+    if (token && !WRITABLE.test(token)) return setAccess({ kind: "closed", why: "No token looks like this." });
     try {
       await tradeToken(token ? { token } : {});
     } catch (error) {
@@ -46,8 +51,23 @@ export function App() {
   return (
     <ServiceContext value={service}>
       <Notices>
-        <Workspace onRefused={close} />
+        <Boundary of={service} instead={<Broken />}>
+          <Workspace onRefused={close} />
+        </Boundary>
       </Notices>
     </ServiceContext>
+  );
+}
+
+/** What is left when the page itself is at fault. What was said is with the service. */
+function Broken() {
+  return (
+    <main className="broken" role="alert">
+      <h1>This page has broken</h1>
+      <p>Nothing that was said is lost. Loaded anew, it goes on from where it was.</p>
+      <button type="button" className="primary" onClick={() => location.reload()}>
+        Load it anew
+      </button>
+    </main>
   );
 }

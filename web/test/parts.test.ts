@@ -1,8 +1,10 @@
-import type { ContentBlock } from "@recount/client";
+import type { ContentBlock, ToolCallBlock } from "@recount/client";
 import { expect, test } from "vitest";
 import { arrange } from "../src/blocks/arrange";
+import { standingOf } from "../src/blocks/call";
 import { labelsOf, withoutWrapping } from "../src/blocks/hint";
-import { base64Size, bytes, duration, firstLine } from "../src/lib/format";
+import { contentOf, titleFor } from "../src/conversation/said";
+import { base64Size, bytes, count, dayAndHour, duration, firstLine } from "../src/lib/format";
 import { addressOf, readRoute } from "../src/lib/route";
 import { parser } from "../src/markdown/parser";
 
@@ -46,7 +48,7 @@ test("a hint is labelled by who says it", () => {
   expect(labelsOf('{"label":"Calendar","sublabel":"tomorrow"}')).toEqual({ label: "Calendar", sublabel: "tomorrow" });
   expect(labelsOf("a colleague")).toEqual({ label: "a colleague", sublabel: undefined });
   expect(labelsOf(null).label).toBe("Note");
-  expect(labelsOf("{}").label).toBe("Note");
+  expect(labelsOf('{"kind":"timer"}')).toEqual({ label: '{"kind":"timer"}', sublabel: undefined });
   expect(withoutWrapping("<system-reminder>Stop.</system-reminder>\n")).toBe("Stop.");
 });
 
@@ -61,8 +63,30 @@ test("links that do something are no links, and HTML is text", () => {
 
 test("sizes and times are told briefly", () => {
   expect(duration(1234)).toBe("1.2 s");
+  expect(duration(9_980)).toBe("10 s");
+  expect(duration(59_700)).toBe("1 min 0 s");
   expect(duration(65_000)).toBe("1 min 5 s");
+  expect(duration(119_800)).toBe("2 min 0 s");
+  expect(count(999_960)).toBe("1.0M");
+  expect(bytes(999_960)).toBe("1.0 MB");
   expect(bytes(3_400_000)).toBe("3.4 MB");
   expect(base64Size("AAA=")).toBe(2);
   expect(firstLine("one two three\nfour", 8)).toBe("one two…");
+});
+
+test("a message of another day says which", () => {
+  const noon = Date.UTC(2026, 4, 6, 12);
+  const hour = dayAndHour(noon, noon);
+  expect(dayAndHour(noon, noon + 3 * 86_400_000)).toMatch(new RegExp(`6.*, ${hour}$`));
+});
+
+test("a call that was refused is not done", () => {
+  const call = { state: "finished" } as ToolCallBlock;
+  expect(standingOf(call, undefined)).toEqual(["Denied", "bad"]);
+});
+
+test("what is said first gives a session its title", () => {
+  const file = { id: "a", name: "report.pdf", media_type: "application/pdf", data: "" };
+  expect(titleFor(contentOf("Look at this", [file]))).toBe("Look at this");
+  expect(titleFor(contentOf("", [file]))).toBe("report.pdf");
 });

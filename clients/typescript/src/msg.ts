@@ -1,4 +1,4 @@
-import { getContentBlocks, getTextContent, hasContentBlocks } from "./access.js";
+import { getContentBlocks, getTextContent } from "./access.js";
 import { completeMsg } from "./complete.js";
 import { dispatch } from "./dispatch.js";
 import { Draft } from "./draft.js";
@@ -67,7 +67,7 @@ export class Msg {
 
   /** Whether there is a block of a type, or of one of some types. */
   hasContentBlocks(types?: string | readonly string[]): boolean {
-    return hasContentBlocks(this, types);
+    return !!getContentBlocks(this, types)[0];
   }
 
   /** The first block of a type; `null` when there is none. */

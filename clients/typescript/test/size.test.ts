@@ -25,7 +25,8 @@ test("messages, events and the fold are small", async () => {
 });
 
 test("following sessions is small, and the fold is a part of it", async () => {
-  expect(await sizeOf("{ connect, Fold }")).toBeLessThan(8_000);
+  // Less than 8 kB by any tool: zlib elsewhere makes some twenty bytes more of it than Node's.
+  expect(await sizeOf("{ connect, Fold }")).toBeLessThan(7_970);
 });
 
 test("all of it is hardly larger", async () => {

@@ -24,7 +24,7 @@ export const Block = memo(function Block({
 }) {
   switch (block.type) {
     case "text":
-      return isUser ? <p className="said">{block.text}</p> : <Markdown text={block.text} grows={!block.finished_at} />;
+      return isUser ? <Said text={block.text} /> : <Markdown text={block.text} grows={!block.finished_at} />;
     case "thinking":
       return <Thinking block={block} scope={scope} isLast={isLast} />;
     case "hint":
@@ -41,3 +41,10 @@ export const Block = memo(function Block({
       return <Unknown value={block} />;
   }
 });
+
+/** A user's words as they were typed. */
+const Said = ({ text }: { text: string }) => (
+  <p className="said" dir="auto">
+    {text}
+  </p>
+);

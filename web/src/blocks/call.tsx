@@ -36,7 +36,8 @@ export function standingOf(call: ToolCallBlock, result: ToolResultBlock | undefi
     case "allowed":
       return ["Allowed", "busy"];
     case "finished":
-      return ["Done", "good"];
+      // A call that ran has a result. This one was refused, and its result is yet to say so.
+      return ["Denied", "bad"];
     case "pending":
       return [call.finished_at ? "Pending" : "Preparing", "busy"];
   }

@@ -93,6 +93,6 @@ function useAddress({ source }: DataBlock, isComplete: boolean): string | undefi
     if (digest) return fetched;
     return /^(https?:|data:)/i.test(source.url) ? source.url : null;
   }
-  // Half a picture is none.
-  return isComplete && source.data ? `data:${source.media_type};base64,${source.data}` : undefined;
+  // Half a picture is none. An empty file is one.
+  return isComplete ? `data:${source.media_type};base64,${source.data}` : undefined;
 }

@@ -10,7 +10,9 @@ import { Data } from "./data";
 export function labelsOf(source: string | null): { label: string; sublabel: string | undefined } {
   const parsed = tryParse(source ?? "");
   const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
-  if (isRecord(parsed)) return { label: text(parsed.label) ?? "Note", sublabel: text(parsed.sublabel) };
+  const label = isRecord(parsed) ? text(parsed.label) : undefined;
+  if (isRecord(parsed) && label) return { label, sublabel: text(parsed.sublabel) };
+  // Whatever else it says, it says as it stands.
   return { label: text(source) ?? "Note", sublabel: undefined };
 }
 

@@ -11,7 +11,7 @@ export function Result({ result }: { result: ToolResultBlock }) {
     part.type === "data" ? (
       <Data key={part.id} block={part} isComplete={!!result.finished_at} />
     ) : (
-      <Output key={part.id} text={part.text} isOpen={!result.finished_at} />
+      part.text && <Output key={part.id} text={part.text} isOpen={!result.finished_at} />
     ),
   );
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { base64Size, bytes } from "../lib/format";
+import { keep, recall } from "../lib/storage";
 import { Icon } from "../parts/icon";
 import { useTell } from "../parts/notices";
 import { useDrop } from "./drop";
@@ -26,17 +27,14 @@ export function Composer({
   children?: ReactNode;
 }) {
   const key = draftKey(name ?? "");
-  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
+  const [text, setText] = useState(() => recall("sessionStorage", key) ?? "");
   const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
   const [isStopping, setStopping] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const tell = useTell();
 
-  useEffect(() => {
-    if (text) sessionStorage.setItem(key, text);
-    else sessionStorage.removeItem(key);
-  }, [key, text]);
+  useEffect(() => keep("sessionStorage", key, text), [key, text]);
 
   const focus = useCallback(() => {
     // A touch screen would cover the page with its keyboard.
@@ -121,6 +119,7 @@ export function Composer({
         ref={box}
         id="message"
         aria-label="Message"
+        dir="auto"
         placeholder={isDragging ? "Drop files here to attach them" : "Say something"}
         rows={1}
         value={text}

@@ -24,6 +24,7 @@ export function EditMessage({ message, onClose }: { message: Msg; onClose: () =>
     <form className="editing" onSubmit={submit} onKeyDown={(event) => event.key === "Escape" && onClose()}>
       <textarea
         aria-label="Edited message"
+        dir="auto"
         rows={3}
         value={text}
         // biome-ignore lint/a11y/noAutofocus: who asks to edit wants to type.

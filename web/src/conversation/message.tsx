@@ -5,7 +5,7 @@ import { arrange, type Piece } from "../blocks/arrange";
 import { Block } from "../blocks/block";
 import { Call } from "../blocks/call";
 import { Unknown } from "../blocks/unknown";
-import { count } from "../lib/format";
+import { count, dayAndHour } from "../lib/format";
 import { Code } from "../markdown/code";
 import { Boundary } from "../parts/boundary";
 import { Icon } from "../parts/icon";
@@ -61,7 +61,7 @@ export const Message = memo(function Message({ message }: { message: Msg }) {
           {isUser && name === "user" ? "You" : name || role}
         </span>
         {role === "system" && <span className="role">system</span>}
-        <Time at={message.created_at} />
+        <Time at={message.created_at} show={(time) => dayAndHour(time, Date.now())} />
         {role !== "assistant" && !isEditing && actions}
       </header>
       {isEditing ? (

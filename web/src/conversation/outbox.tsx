@@ -1,58 +1,28 @@
 import type { Msg, Session } from "@recount/client";
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useMemo, useSyncExternalStore } from "react";
 import { Block } from "../blocks/block";
-import { wordsFor } from "../parts/notices";
-import { type Content, newUserMessage } from "./said";
-
-/** A message that was said and is not in the session yet. */
-interface Pending {
-  readonly message: Msg;
-  readonly error: string | undefined;
-}
+import type { Content } from "./said";
+import { unsentIn } from "./unsent";
 
 /** What was said, until it is in the session. */
-export function useOutbox(session: Session | undefined, messages: readonly Msg[]) {
-  const [pending, setPending] = useState<readonly Pending[]>([]);
+export function useOutbox(name: string, session: Session | undefined, messages: readonly Msg[]) {
+  const box = unsentIn(name);
+  const all = useSyncExternalStore(box.subscribe, box.look);
 
-  const deliver = useCallback(
-    async (message: Msg) => {
-      if (!session) return;
-      try {
-        await session.send({ id: message.id, content: message.content as Content }, { onBusy: "queue" });
-      } catch (error) {
-        setPending((all) => all.map((item) => (item.message === message ? { message, error: wordsFor(error) } : item)));
-      }
-    },
-    [session],
-  );
-
-  const say = useCallback(
-    (content: Content) => {
-      const message = newUserMessage(content);
-      setPending((all) => [...all, { message, error: undefined }]);
-      deliver(message);
-    },
-    [deliver],
-  );
-
-  const again = (message: Msg) => {
-    setPending((all) => all.map((item) => (item.message === message ? { message, error: undefined } : item)));
-    deliver(message);
-  };
-  const discard = (message: Msg) => setPending((all) => all.filter((item) => item.message !== message));
-
+  // What was said before a reload, or before there was a session.
+  useEffect(() => box.deliver(session), [box, session]);
+  useEffect(() => () => box.leave(), [box]);
   // Those that have arrived are shown where they arrived.
-  useEffect(() => {
-    setPending((all) => {
-      if (!all.length) return all;
-      const arrived = new Set(messages.slice(-100).map(({ id }) => id));
-      const left = all.filter(({ message }) => !arrived.has(message.id));
-      return left.length === all.length ? all : left;
-    });
-  }, [messages]);
-  const arrived = new Set(pending.length ? messages.slice(-100).map(({ id }) => id) : []);
+  useEffect(() => box.arrived(messages), [box, messages]);
+  const pending = useMemo(() => {
+    const arrived = new Set(all.length ? messages.map(({ id }) => id) : []);
+    return all.filter(({ message }) => !arrived.has(message.id));
+  }, [all, messages]);
 
-  return { pending: pending.filter(({ message }) => !arrived.has(message.id)), say, again, discard };
+  const say = useCallback((content: Content) => box.say(session, content), [box, session]);
+  const again = (message: Msg) => box.again(session, message);
+  const discard = (message: Msg) => box.discard(message);
+  return { pending, say, again, discard };
 }
 
 /** What was said and has not arrived. */
@@ -62,11 +32,13 @@ export function Outbox({
   discard,
   isConnected,
 }: Omit<ReturnType<typeof useOutbox>, "say"> & { isConnected: boolean }) {
-  return pending.map(({ message, error }) => (
+  return pending.map(({ message, isSent, error }) => (
     <article key={message.id} className="message pending" data-role="user" aria-label="Your message">
       <header>
         <span className="name">You</span>
-        <span>{error ? "Not sent" : isConnected ? "Sending…" : "Waits for the connection…"}</span>
+        <span>
+          {error ? "Not sent" : isSent ? "Waits for its turn" : isConnected ? "Sending…" : "Waits for the connection…"}
+        </span>
       </header>
       <div className="content">
         {message.content.map((block) => (

@@ -24,7 +24,8 @@ export function contentOf(text: string, attachments: readonly Attachment[]): Con
   return UserMsg({ name: "user", content: [...data, ...words] }).content;
 }
 
-export const newUserMessage = (content: Content): Msg => UserMsg({ name: "user", content });
+export const newUserMessage = (content: Content, id?: string): Msg =>
+  UserMsg({ name: "user", content, ...(id && { id }) });
 
 /** The same message with other words. */
 export function reworded(message: Msg, text: string): Content {
@@ -35,7 +36,8 @@ export function reworded(message: Msg, text: string): Content {
 /** What a session is called after what was said first in it. */
 export function titleFor(content: Content): string {
   const words = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
-  return firstLine(words, 64) || "Attachment";
+  const file = content.find((block) => block.type === "data");
+  return firstLine(words, 64) || firstLine(file?.name ?? "", 64) || "Attachment";
 }
 
 let attached = 0;

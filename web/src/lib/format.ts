@@ -13,27 +13,33 @@ export function shortTime(time: number, now: number): string {
   return new Date(time).toDateString() === new Date(now).toDateString() ? clock.format(time) : day.format(time);
 }
 
+/** The hour, with the day before it where that is another one. */
+export function dayAndHour(time: number, now: number): string {
+  const hour = clock.format(time);
+  return new Date(time).toDateString() === new Date(now).toDateString() ? hour : `${day.format(time)}, ${hour}`;
+}
+
 export const clockTime = (time: number): string => clock.format(time);
 export const fullTime = (time: number): string => full.format(time);
 
 /** `3.2 s`, `1 min 5 s`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds) / 1000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 /** `1,234`, and `12.3k` where the last digits say nothing. */
 export function count(value: number): string {
   if (value < 10_000) return value.toLocaleString("en");
-  return value < 1_000_000 ? `${(value / 1000).toFixed(1)}k` : `${(value / 1_000_000).toFixed(1)}M`;
+  return value < 999_950 ? `${(value / 1000).toFixed(1)}k` : `${(value / 1_000_000).toFixed(1)}M`;
 }
 
 /** `512 B`, `3.4 MB`. */
 export function bytes(size: number): string {
   if (size < 1000) return `${size} B`;
-  return size < 1_000_000 ? `${(size / 1000).toFixed(1)} kB` : `${(size / 1_000_000).toFixed(1)} MB`;
+  return size < 999_950 ? `${(size / 1000).toFixed(1)} kB` : `${(size / 1_000_000).toFixed(1)} MB`;
 }
 
 /** How many bytes base64 stands for. */

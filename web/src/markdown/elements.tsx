@@ -5,6 +5,9 @@ import { Code } from "./code";
 /** A message has no headings of the page's own rank. */
 const headings: Record<string, string> = { h1: "h3", h2: "h4", h3: "h5", h4: "h6", h5: "h6", h6: "h6" };
 
+/** What has a direction of writing of its own. */
+const BLOCKS = /^(p|h[1-6]|ul|blockquote)$/;
+
 /**
  * Elements for what the parser found. There is no way from a text to anything but these: no HTML is written anywhere.
  */
@@ -44,14 +47,19 @@ function enclosing(token: Token, children: ReactNode[]): ReactNode {
     case "list_item_open":
       return <li className={token.meta?.isTask ? "task" : undefined}>{children}</li>;
     case "ordered_list_open":
-      return <ol start={Number(attribute(token, "start") ?? 1)}>{children}</ol>;
+      return (
+        <ol start={Number(attribute(token, "start") ?? 1)} dir="auto">
+          {children}
+        </ol>
+      );
     case "th_open":
     case "td_open": {
       const align = /text-align:(left|right|center)/.exec(attribute(token, "style") ?? "")?.[1];
-      return createElement(tag, align ? { style: { textAlign: align } } : null, children);
+      return createElement(tag, { dir: "auto", ...(align && { style: { textAlign: align } }) }, children);
     }
     default:
-      return createElement(headings[tag] ?? tag, null, children);
+      // Each begins where its own writing does.
+      return createElement(headings[tag] ?? tag, BLOCKS.test(tag) ? { dir: "auto" } : null, children);
   }
 }
 

@@ -1,4 +1,3 @@
-import { RecountError } from "@recount/client";
 import { createContext, type ReactNode, useCallback, useContext, useState } from "react";
 import { Icon } from "./icon";
 
@@ -12,7 +11,8 @@ const Tell = createContext<(what: unknown) => void>(() => {});
 /** What went wrong, in words. */
 export function wordsFor(what: unknown): string {
   if (typeof what === "string") return what;
-  if (what instanceof RecountError && what.status === 0) return "The service cannot be reached.";
+  // That is what becomes of a request that gets no answer at all.
+  if (what instanceof TypeError) return "The service cannot be reached.";
   const text = what instanceof Error ? what.message : String(what);
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }

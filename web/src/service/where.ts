@@ -1,5 +1,6 @@
 import type { ServerOptions } from "@recount/client";
 import { createContext, useContext } from "react";
+import { keep, recall } from "../lib/storage";
 
 /** The service that the page talks to: the one that it came from. */
 export const ServiceContext = createContext<ServerOptions>({});
@@ -10,9 +11,6 @@ const KEY = "recount.token";
 
 /** A token lives as long as the tab, and nowhere else. */
 export const storedToken = {
-  get: (): string | undefined => sessionStorage.getItem(KEY) ?? undefined,
-  set: (token: string | undefined): void => {
-    if (token) sessionStorage.setItem(KEY, token);
-    else sessionStorage.removeItem(KEY);
-  },
+  get: (): string | undefined => recall("sessionStorage", KEY),
+  set: (token: string | undefined): void => keep("sessionStorage", KEY, token),
 };

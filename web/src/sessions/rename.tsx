@@ -29,6 +29,7 @@ export function Rename({ session, onClose }: { session: SessionInfo; onClose: ()
       <input
         type="text"
         aria-label="Title"
+        dir="auto"
         value={title}
         // biome-ignore lint/a11y/noAutofocus: who asks to rename wants to type.
         autoFocus

@@ -36,7 +36,7 @@ export function SessionPage({
   const service = useService();
   const { messages, state, hasOlder, error, session } = useSession(service, name);
   const { own, helpers } = useMemo(() => tellApart(messages), [messages]);
-  const { say, ...outbox } = useOutbox(session, messages);
+  const { say, ...outbox } = useOutbox(name, session, messages);
   const news = useNews(session);
   const isReplying = messages.some((message) => activityOf(message) !== "ended");
   const shown = useRef(messages);
@@ -84,7 +84,9 @@ export function SessionPage({
   const header = (
     <header className="top">
       {menu}
-      <h1 title={title}>{title}</h1>
+      <h1 title={title} dir="auto">
+        {title}
+      </h1>
       {info?.agent && <span className="agent">{info.agent}</span>}
       <span className="grow" />
       {!error && <Usage name={name} messages={messages} isLive={state === "live"} />}

@@ -74,7 +74,7 @@ export function Sidebar({
             <Item key={session.id} session={session} isCurrent={session.id === current} onGo={onGo} />
           ))}
         </ul>
-        {!shown.length && state !== "connecting" && (
+        {!shown.length && (wanted || state === "live") && (
           <p className="none">{wanted ? "None is called so." : "No sessions yet."}</p>
         )}
       </nav>
@@ -112,7 +112,7 @@ function Item({ session, isCurrent, onGo }: { session: SessionInfo; isCurrent: b
           onGo();
         }}
       >
-        <span className="title" title={titleOf(session)}>
+        <span className="title" title={titleOf(session)} dir="auto">
           {titleOf(session)}
         </span>
         {standing ? (

@@ -24,12 +24,12 @@ export interface Patience {
 /** Waits, unless it is told to stop waiting. */
 export const pause = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const end = () => {
+    const timer = setTimeout(end, milliseconds);
+    function end() {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);
       resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
+    }
     signal?.addEventListener("abort", end);
   });
 

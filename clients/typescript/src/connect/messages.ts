@@ -40,7 +40,7 @@ export function newMessages(): Messages {
       const replies = snapshot.messages.map((message) => ({ message, call_floor: null as number | null }));
       // Each is at its place when those before it are at theirs. One without a place is the only one, and the last.
       const inOrder = Object.keys(open).sort((id, other) => places[id]! - places[other]!);
-      for (const id of inOrder) replies.splice(places[id] ?? replies.length, 0, open[id]!);
+      for (const id of inOrder) replies.splice(places[id] ?? Infinity, 0, open[id]!);
       all.cursor = cursor;
       all.before = snapshot.before;
       fold = Fold.resume({ version: 1, cursor: "0", replies });

@@ -71,7 +71,8 @@ export interface Session extends Store<SessionView>, AsyncIterable<AgentEvent> {
  */
 export function connect(where: Where, name: string): Session {
   const server = serverOf(where);
-  const [followed, release] = share(server, name, follow);
+  // Without a name it is no session, and not the list of them either.
+  const [followed, release] = share(server, name || "?", follow);
   const { store, messages } = followed;
   const closing = new AbortController();
   const base = `sessions/${encodeURIComponent(name)}/`;
@@ -108,8 +109,7 @@ export function connect(where: Where, name: string): Session {
     [Symbol.asyncIterator]: () => session.events(),
 
     send(said, options) {
-      const content = isText(said) ? [{ type: "text", text: said }] : said;
-      const fields = Array.isArray(content) ? { content } : content;
+      const fields = isText(said) || Array.isArray(said) ? { content: said } : said;
       return say("messages", { id: randomId(), on_busy: options?.onBusy, ...fields }, options);
     },
 

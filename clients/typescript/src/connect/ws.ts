@@ -3,8 +3,8 @@ import type { Frame, Reader } from "./frames.js";
 import { keepConnected } from "./keep.js";
 import type { Join, Server } from "./server.js";
 
-/** The list of sessions, as the service calls it. */
-export const SESSIONS = "sessions";
+/** The list of sessions. The service calls it `sessions`, but so may a session be called. */
+export const SESSIONS = "";
 
 /** Reads over one socket, whatever is read. The socket is open as long as somebody reads. */
 export function joinByWs(server: Server): Join {
@@ -18,7 +18,7 @@ export function joinByWs(server: Server): Join {
   const subscribe = (reader: Reader, name: string) => {
     if (!socket) return;
     const after = reader.cursor();
-    say({ subscribe: name, after, all: name === SESSIONS ? undefined : server.all });
+    say({ subscribe: name || "sessions", after, all: name ? server.all : undefined });
     if (after) reader.tell("catching up");
   };
 
@@ -33,13 +33,10 @@ export function joinByWs(server: Server): Join {
   };
 
   const attempt = async (signal: AbortSignal, heard: () => void) => {
-    const url = new URL("ws", server.url);
-    url.protocol = `ws${url.protocol.slice(4)}`;
     // A browser sends no token along, and does not say why a socket was refused. Who asks for a ticket is told.
     const { ticket } = await (await server.send("POST", "tickets", { body: "{}", signal })).json();
-    if (ticket) url.search = `ticket=${ticket}`;
     if (signal.aborted) return;
-    const opening = new WebSocket(url);
+    const opening = new WebSocket(`${server.url}ws${ticket ? `?ticket=${ticket}` : ""}`.replace("http", "ws"));
     await new Promise<void>((resolve) => {
       drop = resolve;
       signal.addEventListener("abort", drop);
@@ -77,7 +74,7 @@ export function joinByWs(server: Server): Join {
     return () => {
       if (readers.get(name) !== reader) return;
       readers.delete(name);
-      say({ unsubscribe: name });
+      say({ unsubscribe: name || "sessions" });
       if (readers.size) return;
       stop?.();
       stop = undefined;

@@ -1,0 +1,117 @@
+import type { Msg } from "@recount/client";
+import { expect, test } from "vitest";
+import { live, log, stage } from "./stage";
+import { Reply, said } from "./streams";
+
+const at = stage();
+
+test("what a browser has no room to keep is there as long as the page", async () => {
+  const { page, complaints } = await at.open("/");
+  await live(page);
+  await page.evaluate(() => {
+    for (let size = 4_000_000; size >= 1; size /= 2) {
+      try {
+        for (let i = 0; ; i++) sessionStorage.setItem(`${size} ${i}`, "x".repeat(size));
+      } catch {}
+    }
+  });
+  const box = page.getByRole("textbox", { name: "Message" });
+  await box.fill("Some words.");
+  expect(await box.inputValue()).toBe("Some words.");
+  await page.getByRole("button", { name: "Send" }).click();
+  await log(page)
+    .getByText(/\d+ in · \d+ out/)
+    .waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("what was said and not sent is there after looking elsewhere and after a reload, and is sent once", async () => {
+  await at.service.create("here", { title: "Kitchen" });
+  await at.service.create("there", { title: "Garden" });
+  const { page, context } = await at.open("/s/here");
+  await live(page);
+  await context.route("**/messages", (route) => route.abort());
+  const box = page.getByRole("textbox", { name: "Message" });
+  for (const words of ["the first", "the second"]) {
+    await box.fill(words);
+    await page.keyboard.press("Enter");
+  }
+  await log(page).getByText("the second").waitFor();
+  const sessions = page.getByRole("navigation", { name: "Sessions" });
+  await sessions.getByText("Garden").click();
+  await page.getByText("Nothing has been said yet.").waitFor();
+  await sessions.getByText("Kitchen").click();
+  await log(page).getByText("the first", { exact: true }).waitFor();
+  await page.reload();
+  await log(page).getByText("the second", { exact: true }).waitFor();
+  await context.unroute("**/messages");
+  const users = async () => {
+    const { messages } = (await (await at.service.ask("GET", "sessions/here/messages")).json()) as { messages: Msg[] };
+    return messages
+      .filter(({ role }) => role === "user")
+      .map(({ content: [block] }) => block?.type === "text" && block.text);
+  };
+  await expect.poll(users).toEqual(["the first", "the second"]);
+  await expect.poll(() => log(page).getByRole("article", { name: "Your message" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Stop" }).count()).toBe(0);
+  expect(await users()).toHaveLength(2);
+});
+
+test("a session cannot begin without the service, and that is told in words", async () => {
+  const { page } = await at.open("/");
+  await live(page);
+  at.service.line.cut();
+  await page.getByRole("textbox", { name: "Message" }).fill("Hello?");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("The service cannot be reached.").waitFor();
+  expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("Hello?");
+});
+
+test("a refused call is denied before its result says so, and what is empty has no room", async () => {
+  await at.service.create("empty");
+  const told = new Reply("reply");
+  const input = { command: "rm" };
+  const file = {
+    type: "data",
+    id: "file",
+    name: "empty.txt",
+    source: { type: "base64", media_type: "text/plain", data: "" },
+  };
+  const question = said("question", "Remove it.");
+  if (question.type === "CUSTOM") (question.value as { content: object[] }).content.unshift(file);
+  await at.service.append("empty", [
+    question,
+    ...told.start(),
+    ...told.call("silent", "silent", {}),
+    told.event("TOOL_RESULT_START", { tool_call_id: "silent", tool_call_name: "silent" }),
+    told.event("TOOL_RESULT_TEXT_DELTA", { tool_call_id: "silent", delta: "" }),
+    told.event("TOOL_RESULT_END", { tool_call_id: "silent", state: "success" }),
+    ...told.call("call", "shell", input),
+    ...told.asks("REQUIRE_USER_CONFIRM", "call", "shell", input),
+  ]);
+  const { page, complaints } = await at.open("/s/empty");
+  await page.getByRole("button", { name: "Deny" }).click();
+  await page.getByRole("region", { name: "Tool call shell" }).getByText("Denied", { exact: true }).waitFor();
+  expect(await log(page).locator(".output").count()).toBe(0);
+  await log(page).getByRole("link", { name: "empty.txt 0 B" }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("what is written from right to left begins on the right", async () => {
+  await at.service.create("right");
+  const told = new Reply("reply");
+  await at.service.append("right", [
+    said("question", "שלום\nhello"),
+    ...told.start(),
+    ...told.text("text", "# كتاب\n\nمرحبا بالعالم.\n\n- واحد\n- اثنان\n\nAnd *this* from left to right."),
+    ...told.end(),
+  ]);
+  const { page } = await at.open("/s/right");
+  await live(page);
+  const directions = await log(page)
+    .locator(".said, .prose > *")
+    .evaluateAll((all) => all.map((element) => getComputedStyle(element).direction));
+  expect(directions).toEqual(["rtl", "rtl", "rtl", "rtl", "ltr"]);
+  await page.getByRole("textbox", { name: "Message" }).fill("שלום");
+  expect(await page.getByRole("textbox", { name: "Message" }).evaluate((box) => box.matches(":dir(rtl)"))).toBe(true);
+});
