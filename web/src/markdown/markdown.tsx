@@ -1,4 +1,5 @@
 import { memo, useMemo, useRef } from "react";
+import { Growing } from "./code";
 import { elementsOf } from "./elements";
 import { parser } from "./parser";
 import { type Split, split } from "./split";
@@ -11,7 +12,9 @@ export const Markdown = memo(function Markdown({ text, grows }: { text: string; 
   return (
     <div className="prose">
       {now.blocks.map((block, i) => (
-        <Block key={i} text={block} />
+        <Growing key={i} value={grows && i === now.blocks.length - 1}>
+          <Block text={block} />
+        </Growing>
       ))}
     </div>
   );
