@@ -11,6 +11,10 @@ use recount_bench::report::{Limit, Target, write_targets};
 use recount_log::Durability;
 use serde::Serialize;
 
+/// The one that the command has.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How fast the log is.
 #[derive(Debug, Parser)]
 struct Options {
@@ -52,8 +56,9 @@ struct Appends {
     /// On the wall.
     bare_per_second: f64,
     writer_per_second: f64,
-    handles_per_second: f64,
     wall_share: f64,
+    handles_per_second: f64,
+    handles_share: f64,
 }
 
 /// The same entries, written in three ways right after each other.
@@ -100,8 +105,9 @@ impl Appends {
             }),
             bare_per_second: median(&|round| per_second(round.bare.wall)),
             writer_per_second: median(&|round| per_second(round.writer.wall)),
-            handles_per_second: median(&|round| per_second(round.handles)),
             wall_share: median(&|round| round.bare.wall.as_secs_f64() / round.writer.wall.as_secs_f64()),
+            handles_per_second: median(&|round| per_second(round.handles)),
+            handles_share: median(&|round| round.bare.wall.as_secs_f64() / round.handles.as_secs_f64()),
         }
     }
 }
@@ -182,17 +188,30 @@ async fn measure(options: &Options) -> anyhow::Result<Figures> {
 
 fn print(figures: &Figures, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "appends, {SESSIONS} sessions in turn, {BATCH} to a commit")?;
-    let columns =
-        ["", "bare loop", "planning", "committing", "share", "bare loop", "the writer", "share", "the handles"];
-    let units = ["durability", "us of CPU", "us of CPU", "us of CPU", "", "entries/s", "entries/s", "", "entries/s"];
-    for [first, bare, plan, commit, share, bare_rate, writer_rate, wall_share, handles] in [columns, units] {
+    let columns = [
+        "",
+        "bare loop",
+        "planning",
+        "committing",
+        "share",
+        "bare loop",
+        "the writer",
+        "share",
+        "the handles",
+        "share",
+    ];
+    let units =
+        ["durability", "us of CPU", "us of CPU", "us of CPU", "", "entries/s", "entries/s", "", "entries/s", ""];
+    for [first, bare, plan, commit, share, bare_rate, writer_rate, wall_share, handles, handles_share] in
+        [columns, units]
+    {
         write!(out, "{first:<12} {bare:>10} {plan:>10} {commit:>10} {share:>6} ")?;
-        writeln!(out, "{bare_rate:>11} {writer_rate:>11} {wall_share:>6} {handles:>12}")?;
+        writeln!(out, "{bare_rate:>11} {writer_rate:>11} {wall_share:>6} {handles:>12} {handles_share:>6}")?;
     }
     for row in &figures.appends {
         writeln!(
             out,
-            "{:<12} {:>10.2} {:>10.2} {:>10.2} {:>6.2} {:>11.0} {:>11.0} {:>6.2} {:>12.0}",
+            "{:<12} {:>10.2} {:>10.2} {:>10.2} {:>6.2} {:>11.0} {:>11.0} {:>6.2} {:>12.0} {:>6.2}",
             row.durability,
             row.bare_us_per_entry,
             row.planner_us_per_entry,
@@ -201,7 +220,8 @@ fn print(figures: &Figures, out: &mut impl Write) -> std::io::Result<()> {
             row.bare_per_second,
             row.writer_per_second,
             row.wall_share,
-            row.handles_per_second
+            row.handles_per_second,
+            row.handles_share
         )?;
     }
     writeln!(out)?;

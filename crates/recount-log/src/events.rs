@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use recount_message::{DecodeError, Event, EventKind, Stamps};
+use smallvec::SmallVec;
 
 use crate::Digest;
 use crate::window::IdHash;
@@ -29,7 +30,8 @@ const SHARED: usize = 4 * 1024;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Events {
-    items: Vec<Item>,
+    /// Mostly one: a delta is sent as soon as it is there.
+    items: SmallVec<[Item; 1]>,
     /// The uploads that events name, each with the index of the event.
     uploads: Vec<(usize, Digest)>,
 }
@@ -172,8 +174,8 @@ struct Encoder {
     /// Texts that are not items yet.
     buffer: String,
     /// Where each of them ends, and what its id is.
-    ends: Vec<(usize, IdHash)>,
-    items: Vec<Item>,
+    ends: SmallVec<[(usize, IdHash); 1]>,
+    items: SmallVec<[Item; 1]>,
     uploads: Vec<(usize, Digest)>,
 }
 

@@ -209,3 +209,15 @@ fn a_service_that_is_not_there_is_named() {
         assert!(run.stderr.ends_with("\nhint: `recount serve` starts one\n"), "{}", run.stderr);
     }
 }
+
+#[test]
+fn what_is_no_session_is_told_so() {
+    for (named, told) in [
+        ("café", "\"café\" is no session name: expected 1 to 64 of A-Z a-z 0-9 _ -"),
+        ("http://127.0.0.1:7171/", "it names no session: expected a name, or a URL that ends in /s/NAME"),
+    ] {
+        let run = recount(&format!("tail {named}"), b"");
+        assert_eq!(run.exit, Some(2));
+        assert!(run.stderr.contains(told), "{}", run.stderr);
+    }
+}

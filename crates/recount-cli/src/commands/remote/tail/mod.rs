@@ -78,7 +78,11 @@ struct SessionUrl {
 }
 
 fn parse_session(text: &str) -> Result<SessionUrl, String> {
-    let is_name = text.parse::<SessionKey>().is_ok_and(|key| key.tenant().is_empty());
+    let is_name = match text.parse::<SessionKey>() {
+        Ok(key) => key.tenant().is_empty(),
+        Err(error) if !text.contains(['/', ':']) => return Err(error.to_string()),
+        Err(_) => false,
+    };
     let url = parse_url(&if is_name { format!("{USUAL}/s/{text}") } else { text.to_owned() })?;
     let name = session_in(&url).ok_or("it names no session: expected a name, or a URL that ends in /s/NAME")?;
     Ok(SessionUrl { url, name })
