@@ -47,12 +47,7 @@ pub(crate) struct Waiting {
 pub(crate) type Answering = oneshot::Sender<Result<Answer, Error>>;
 
 /// Starts the thread. It ends when it is told to, or when nobody can ask it any more.
-pub(crate) fn start(
-    storage: Box<dyn Storage>,
-    writer: Writer,
-    inbox: &Arc<Inbox>,
-    hub: Arc<Hub>,
-) -> Result<(), Error> {
+pub(crate) fn start(storage: Box<dyn Storage>, writer: Writer, inbox: &Arc<Inbox>, hub: Arc<Hub>) -> Result<(), Error> {
     let storage = Committing::start(storage)?;
     let loading = Loading::new(storage.readers(), Arc::downgrade(inbox));
     let delivery = Delivery { waiting: VecDeque::with_capacity(2 * GROUP), first: 0, room: Room::default(), hub };

@@ -22,6 +22,8 @@ pub(super) struct Reading {
     expiries: HashMap<String, Timestamp>,
     /// The calls that somebody has answered for.
     answered: HashSet<CallKey>,
+    /// The replies that have said, since they last did something, that nothing is left to do before they are answered.
+    resting: HashSet<String>,
     last: Option<Ended>,
 }
 
@@ -72,6 +74,7 @@ impl Reading {
             reasons: HashMap::new(),
             expiries: HashMap::new(),
             answered: HashSet::new(),
+            resting: HashSet::new(),
             last: None,
         };
         reading.take_snapshot(&snapshot, sight, shows_past)?;
@@ -119,6 +122,7 @@ impl Reading {
             self.answered.retain(|(reply_id, _)| reply_id != message.id());
             self.reasons.retain(|(reply_id, _), _| reply_id != message.id());
             self.expiries.remove(message.id());
+            self.resting.remove(message.id());
         }
         Ok(())
     }
@@ -126,6 +130,12 @@ impl Reading {
     /// Keeps what the fold does not: why something was asked, and that an answer is on its way.
     fn note_answers(&mut self, event: &Event<'_>) {
         let key = |call_id: &str| (event.reply_id().unwrap_or_default().to_owned(), call_id.to_owned());
+        // Signals and hints do not make a reply go on.
+        if let Some(reply_id) = event.reply_id()
+            && !matches!(event.kind, EventKind::Custom(_) | EventKind::HintBlock(_))
+        {
+            self.resting.remove(reply_id);
+        }
         match &event.kind {
             EventKind::RequireUserConfirm(asked) => {
                 let reason = event.carried("reason").and_then(|reason| reason.to_text());
@@ -138,6 +148,7 @@ impl Reading {
                 let said = |key: &str| signal.value.get(key).and_then(Json::to_text);
                 let expires_at = said("expires_at").and_then(|time| parse_time(&time));
                 self.expiries.extend(said("reply_id").zip(expires_at));
+                self.resting.extend(said("reply_id"));
             }
             EventKind::UserConfirmResult(answer) => {
                 self.answered.extend(answer.confirm_results.iter().map(|result| key(&result.tool_call.id)));
@@ -175,6 +186,8 @@ impl Reading {
             let (parts, whole): (Vec<&Msg>, Vec<&Msg>) = all.partition(|message| message.parent().is_some());
             whole.into_iter().for_each(|message| sight.message(message, &parts));
         }
+        // What runs has shown already what it works on.
+        self.resting = replies.iter().map(|reply| reply.message.id().to_owned()).collect();
         self.fold = Fold::resume(Checkpoint { cursor: snapshot.cursor.seq, replies, taken: Vec::new() });
         Ok(())
     }
@@ -198,7 +211,8 @@ impl Reading {
             results: Vec::new(),
             expires_at: self.expiries.get(message.id()).copied(),
         };
-        let mut has_calls = false;
+        let (mut has_calls, mut has_pending) = (false, false);
+        let before = waiting.len();
         for call in calls {
             has_calls = true;
             // A call that another agent works on waits for what that one waits for.
@@ -213,13 +227,16 @@ impl Reading {
                 _ if self.answered.contains(&key) => return false,
                 ToolCallState::Asking => own.confirmations.push((call.clone(), self.reasons.get(&key).cloned())),
                 ToolCallState::Submitted => own.results.push(call.clone()),
+                ToolCallState::Pending => has_pending = true,
                 _ => return false,
             }
         }
         if !own.confirmations.is_empty() || !own.results.is_empty() {
             waiting.push(own);
         }
-        has_calls
+        // Calls that nobody has looked at wait for the answers to those before them.
+        let is_behind = || waiting.len() > before && self.resting.contains(message.id());
+        has_calls && (!has_pending || is_behind())
     }
 
     /// How the last reply has ended, once.
