@@ -20,6 +20,7 @@ mod coverage;
 mod edits;
 mod globs;
 mod hidden;
+mod interpreters;
 mod read_only;
 mod reader;
 mod redirections;
