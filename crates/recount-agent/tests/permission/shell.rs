@@ -34,7 +34,9 @@ fn every_command_of_a_script_is_found() {
     check("for x in 1 2 $(a); do b; done", &["a", "b"]);
     check("case x in (a|b) c;; *) d ;& e) f\nesac; g", &["c", "d", "f", "g"]);
     check("f() { a; }; function g { b; }; f", &["a", "b", "f"]);
-    check("[[ -f x && y == $(a) ]] && b", &["a", "b"]);
+    check("[[ -f x && y == $(a) ]] && b", &["a", "< x", "b"]);
+    check("for x in *.rs; do a; done", &["< *.rs", "a"]);
+    check("x='a*'; b", &["< a*", "b"]);
     check("! a; time -p b", &["a", "b"]);
     check("echo $(a $(b))", &["b", "a $(b)", "echo $(a $(b))"]);
     check("echo \"$(a) `b`\"", &["a", "b", "echo \"$(a) `b`\""]);

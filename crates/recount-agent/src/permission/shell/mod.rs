@@ -24,6 +24,7 @@ mod interpreters;
 mod read_only;
 mod reader;
 mod redirections;
+mod repository;
 mod rule;
 mod sed;
 mod suggest;
