@@ -142,6 +142,7 @@ fn without_a_key_there_is_the_demo_model() {
 #[test]
 fn what_cannot_be_done_is_said() {
     let directory = directory("what_cannot_be_done");
+    fs::write(directory.join("text.png"), "no image").unwrap();
     fs::write(directory.join("bad.toml"), "[agents.a]\nmodel = \"demo\"\npromt = \"Hi\"\n").unwrap();
     for (args, told) in [
         (&["--model", "gpt-5", "Hi"][..], "`gpt-5` is neither `provider/name` nor `demo`"),
@@ -149,6 +150,8 @@ fn what_cannot_be_done_is_said() {
         (&["--config", "none.toml", "Hi"], "none.toml: cannot read the configuration"),
         (&["--model", "demo", "--agent", "nobody", "Hi"], "there is no agent `nobody`\nhint: there is assistant"),
         (&["--model", "demo", "--image", "cat.png", "Hi"], "cannot read cat.png"),
+        (&["--model", "demo", "--image", "text.png", "Hi"], "cannot use text.png: it is no image"),
+        (&["--model", "demo", "--image", "/dev/zero", "Hi"], "cannot read /dev/zero: it is a device or a pipe"),
         (&["Hi", "--resume", "nowhere"], "there is no conversation `nowhere`"),
         (&["--model", "demo"], "there is no message\nhint: give one"),
     ] {

@@ -163,7 +163,11 @@ impl Conversation<'_> {
             was_interrupted = false;
             match Said::read(&line) {
                 Said::Nothing => {}
-                Said::Message(text) => return Ok(Some(images::message(&text, std::mem::take(&mut self.images)))),
+                Said::Message(text) => {
+                    let (message, left_out) = images::message(&text, std::mem::take(&mut self.images));
+                    left_out.iter().for_each(|why| self.complain(why));
+                    return Ok(Some(message));
+                }
                 Said::Quit => return Ok(None),
                 Said::Help => {
                     tell(&listed(HELP, self.paint));

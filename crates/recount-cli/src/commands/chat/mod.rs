@@ -156,7 +156,9 @@ fn first_message(args: &ChatArgs, is_script: bool) -> Result<Option<Msg>> {
         return Ok(None);
     }
     let given = args.image.iter().map(|place| images::image(place)).collect::<Result<_>>()?;
-    Ok(Some(images::message(&text, given)))
+    let (message, left_out) = images::message(&text, given);
+    left_out.iter().for_each(|why| sight::tell(why));
+    Ok(Some(message))
 }
 
 fn is_dumb() -> bool {
