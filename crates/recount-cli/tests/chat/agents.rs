@@ -34,7 +34,7 @@ fn recorded(case: &str) -> Answer {
 fn tools_of_an_mcp_server_are_there() {
     let directory = directory("tools_of_an_mcp_server");
     let config = format!(
-        "[agents.helper]\nmodel = \"demo/5000\"\ntools = []\n\n[agents.helper.mcp.everything]\ncommand = \"node\"\nargs = [\"{}\", \"stdio\"]\n",
+        "[agents.helper]\nmodel = \"demo/5000\"\ntools = []\n\n[agents.helper.mcp.everything]\ncommand = \"node\"\nargs = [\"{}\", \"stdio\"]\ntrust_hints = true\n",
         everything().display()
     );
     fs::write(directory.join("recount.toml"), config).unwrap();

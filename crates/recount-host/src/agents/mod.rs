@@ -77,6 +77,8 @@ pub struct Agents {
     aside: Option<PathBuf>,
     /// The MCP servers that run, by agent. They are shared by its sessions.
     servers: Mutex<HashMap<String, Arc<OnceCell<Servers>>>>,
+    /// The same from the moment on in which they are started.
+    started: Mutex<HashMap<String, Servers>>,
 }
 
 type Servers = Vec<Arc<McpServer>>;
@@ -105,8 +107,9 @@ impl Agents {
         helpers::check(&agents)?;
         let named_default = agents.iter().find(|(name, _)| name == "default");
         let default_agent = named_default.or(agents.first()).map(|(name, _)| name.clone()).unwrap_or_default();
-        let (known, base, servers) = (RwLock::new(agents), base.to_owned(), Mutex::default());
-        Ok(Self { known, default_agent, base, environment, aside: None, servers })
+        let (known, base) = (RwLock::new(agents), base.to_owned());
+        let (servers, started) = (Mutex::default(), Mutex::default());
+        Ok(Self { known, default_agent, base, environment, aside: None, servers, started })
     }
 
     /// The same with a directory for what is too long to be shown to models, in which each session has one of its own: long
@@ -180,6 +183,28 @@ impl Agents {
         troubles
     }
 
+    /// The MCP servers of an agent and of those who help it that have not started yet. Those that were not needed are not
+    /// among them.
+    pub fn starting(&self, name: &str) -> Vec<String> {
+        let started = self.running(name).unwrap_or_default();
+        let mut starting: Vec<String> =
+            started.iter().filter(|server| server.is_starting()).map(|server| server.name().to_owned()).collect();
+        for helper in self.config(name).map(|config| config.helpers).unwrap_or_default() {
+            starting.extend(self.starting(&helper));
+        }
+        starting
+    }
+
+    /// Ends all MCP servers, which may do so in good order, and waits until they have.
+    pub async fn close(&self) {
+        let started: Vec<Arc<McpServer>> = self.started().values().flatten().cloned().collect();
+        let mut closing = tokio::task::JoinSet::new();
+        for server in started {
+            closing.spawn(async move { server.close().await });
+        }
+        closing.join_all().await;
+    }
+
     fn read<T>(&self, look: impl FnOnce(&[(String, AgentConfig)]) -> T) -> T {
         look(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -194,6 +219,7 @@ impl Agents {
                 let unfit = |error: recount_agent::mcp::McpError| unfit(name, error.to_string());
                 servers.push(McpServer::start(server, config.clone()).map_err(unfit)?);
             }
+            self.started().insert(name.to_owned(), servers.clone());
             let all_settled = async {
                 for server in &servers {
                     // One that cannot be started is tried again and again, and takes no other tool with it.
@@ -206,9 +232,13 @@ impl Agents {
         cell.get_or_try_init(start).await.cloned()
     }
 
-    /// The MCP servers of an agent, if they were started.
+    /// The MCP servers of an agent, if they were started. They may not have answered yet.
     fn running(&self, name: &str) -> Option<Servers> {
-        self.cells().get(name).and_then(|cell| cell.get().cloned())
+        self.started().get(name).cloned()
+    }
+
+    fn started(&self) -> MutexGuard<'_, HashMap<String, Servers>> {
+        self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn cells(&self) -> MutexGuard<'_, HashMap<String, Arc<OnceCell<Servers>>>> {
