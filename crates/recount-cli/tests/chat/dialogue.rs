@@ -120,7 +120,9 @@ fn commands_answer_at_once() {
     terminal.say("/help");
     terminal.wait_for("/tools       the tools that the agent has");
     terminal.say("/tools");
-    terminal.wait_for("  read\r\n  write\r\n  edit\r\n  glob\r\n  grep\r\n  shell\r\n  fetch\r\n");
+    for (tool, what) in [("read", "Reads a file."), ("shell", "Runs a shell command in the working directory")] {
+        terminal.wait_for(&format!("  {tool:<7}{what}"));
+    }
     terminal.say("/model");
     terminal.wait_for("the model is demo/5000");
     terminal.say("/model gpt");
@@ -154,6 +156,18 @@ fn ctrl_c_stops_the_reply_and_not_the_program() {
     terminal.press("half a line\x03");
     terminal.wait_for("(Ctrl-C again, or Ctrl-D, leaves)");
     terminal.prompt();
+    terminal.press("\x03");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn ctrl_c_twice_leaves_in_the_middle_of_a_reply() {
+    let directory = directory("ctrl_c_twice");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
+    terminal.say("a long story");
+    terminal.wait_for("Paragraph 1");
+    terminal.press("\x03");
+    terminal.wait_for("— stopped");
     terminal.press("\x03");
     assert_eq!(terminal.end(), 0);
 }

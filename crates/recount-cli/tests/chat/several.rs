@@ -31,7 +31,7 @@ async fn each_is_asked_about_in_its_turn() {
         // The one that is asked about, and what comes after it, wait for who comes back.
         terminal.leave();
         let mut terminal = Terminal::start_with(&place, &["--config", "c.toml", "--resume"], ENVIRONMENT);
-        terminal.wait_for("? May it run: shell");
+        terminal.wait_for("? May it run: shell (it runs `touch two`)");
         terminal.say("n");
         terminal.wait_for("└ shell denied");
         terminal.wait_for("All of it is done.");

@@ -170,6 +170,15 @@ fn toolkit(
     Ok(toolkit)
 }
 
+/// The tools that an agent has without MCP servers and helpers, with what each is for.
+pub(super) fn described_tools(config: &AgentConfig, base: &Path) -> Vec<(String, String)> {
+    let names = config.builtin_names();
+    let known = workspace(config, base, None).map(builtin::all).unwrap_or_default();
+    let described = known.iter().map(|tool| (tool.spec().name.clone(), tool.spec().description.clone()));
+    let external = config.external.iter().map(|(name, tool)| (name.clone(), tool.description.clone()));
+    described.filter(|(name, _)| names.contains(name)).chain(external).collect()
+}
+
 fn workspace(config: &AgentConfig, base: &Path, aside: Option<&Path>) -> Result<Workspace, String> {
     let directory = directory(config, base);
     let told = |path: &Path, error: std::io::Error| format!("cannot work in {}: {error}", path.display());

@@ -183,12 +183,28 @@ impl Agents {
         troubles
     }
 
-    /// The MCP servers of an agent and of those who help it that have not started yet. Those that were not needed are not
-    /// among them.
+    /// The tools of an agent with what each is for, as far as they are known: those of MCP servers are once these have said so.
+    pub fn tools(&self, name: &str) -> Vec<(String, String)> {
+        let Some(config) = self.config(name) else { return Vec::new() };
+        let mut tools = build::described_tools(&config, &self.base);
+        for helper in &config.helpers {
+            let what = self.config(helper).and_then(|config| config.description);
+            tools.push((helper.clone(), what.unwrap_or_else(|| format!("The agent `{helper}`."))));
+        }
+        for tool in self.running(name).iter().flatten().flat_map(|server| server.tools().to_vec()) {
+            tools.push((tool.spec().name.clone(), tool.spec().description.clone()));
+        }
+        tools
+    }
+
+    /// The MCP servers of an agent and of those who help it that have not answered yet.
     pub fn starting(&self, name: &str) -> Vec<String> {
-        let started = self.running(name).unwrap_or_default();
-        let mut starting: Vec<String> =
-            started.iter().filter(|server| server.is_starting()).map(|server| server.name().to_owned()).collect();
+        let mut starting: Vec<String> = match self.running(name) {
+            Some(started) => {
+                started.iter().filter(|server| server.is_starting()).map(|server| server.name().to_owned()).collect()
+            }
+            None => self.config(name).map(|config| config.mcp.into_keys().collect()).unwrap_or_default(),
+        };
         for helper in self.config(name).map(|config| config.helpers).unwrap_or_default() {
             starting.extend(self.starting(&helper));
         }
@@ -277,8 +293,11 @@ impl AgentSource for Agents {
             let mut tools = config.tool_names();
             match self.running(&name) {
                 Some(servers) => {
-                    let names = servers.iter().flat_map(|server| server.tools().to_vec());
-                    tools.extend(names.map(|tool| tool.spec().name.clone()));
+                    for server in &servers {
+                        let names = server.tools().iter().map(|tool| tool.spec().name.clone()).collect::<Vec<_>>();
+                        let is_unknown = names.is_empty() && server.is_starting();
+                        tools.extend(if is_unknown { vec![format!("{}__*", server.name())] } else { names });
+                    }
                 }
                 // They say which they have when they are started.
                 None => tools.extend(config.mcp.keys().map(|server| format!("{server}__*"))),

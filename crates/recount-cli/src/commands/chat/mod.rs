@@ -92,7 +92,7 @@ Examples:
 
 Exit status, where one message is sent:
   0    the agent has answered
-  1    it has not, or not to the end
+  1    it has not, or not to the end, or something was denied that it asked
   2    it could not be asked, for want of a key or a file
   130  it was stopped by Ctrl-C";
 

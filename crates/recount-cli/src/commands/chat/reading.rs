@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result, bail};
-use recount_log::{Entry, Frame, Reader, Session, Snapshot, Start};
+use recount_log::{Cursor, Entry, Frame, Reader, Session, Snapshot, Start};
 use recount_message::jiff::Timestamp;
 use recount_message::{
     Checkpoint, CheckpointReply, CustomName, Event, EventKind, FinishedReason, Fold, Json, Msg, Object, ReplyFold,
@@ -26,6 +26,9 @@ pub(super) struct Reading {
     resting: HashSet<String>,
     last: Option<Ended>,
 }
+
+/// So many entries before the head it is looked first for open questions.
+const NEAR: u64 = 1_000;
 
 /// A call, by its reply and its id: agents that work for each other may both have a `call_1`.
 type CallKey = (String, String);
@@ -63,6 +66,13 @@ pub(super) struct Waiting {
     pub(super) expires_at: Option<Timestamp>,
 }
 
+impl Waiting {
+    /// Whether it is too late for a permission. The call is about to be denied then.
+    pub(super) fn has_expired(&self) -> bool {
+        !self.confirmations.is_empty() && self.expires_at.is_some_and(|time| time <= Timestamp::now())
+    }
+}
+
 impl Reading {
     /// Begins to read at the session's head. Shows what was said before if that is wanted.
     pub(super) async fn begin(session: &Session, sight: &mut Sight, shows_past: bool) -> Result<Self> {
@@ -78,7 +88,32 @@ impl Reading {
             last: None,
         };
         reading.take_snapshot(&snapshot, sight, shows_past)?;
+        if reading.fold.open_replies().next().is_some() {
+            reading.recall_questions(session, snapshot.cursor).await?;
+        }
         Ok(reading)
+    }
+
+    /// Looks up why open questions were asked and until when. Both stand in the log, at its end or not far from it.
+    async fn recall_questions(&mut self, session: &Session, head: Cursor) -> Result<()> {
+        let near = Cursor { seq: head.seq.saturating_sub(NEAR), ..head };
+        // Where the log was joined together there, it has fewer entries.
+        for start in [Start::After(near), Start::Beginning] {
+            let mut reader = session.join(start)?;
+            while let Some(frame) = reader.next_now().await? {
+                let frames: Vec<Frame> = std::iter::once(frame).chain(reader.ready()).collect();
+                for frame in frames {
+                    if let Frame::Entry(entry) = frame {
+                        let event = Event::from_slice(&entry.event).context("an entry of the log cannot be read")?;
+                        self.note_questions(&event);
+                    }
+                }
+            }
+            if !self.reasons.is_empty() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Waits for what comes next and shows it, with all that has come along with it. To give up waiting loses nothing.
@@ -116,6 +151,7 @@ impl Reading {
         sight.entry(&entry.event, &event, &self.fold)?;
         // The log has judged it already.
         let _ = self.fold.apply_at(entry.cursor.seq, &event);
+        self.note_questions(&event);
         self.note_answers(&event);
         for message in self.fold.take_ended() {
             self.end(&message);
@@ -127,7 +163,29 @@ impl Reading {
         Ok(())
     }
 
-    /// Keeps what the fold does not: why something was asked, and that an answer is on its way.
+    /// Keeps what the fold does not: why something was asked, and until when.
+    fn note_questions(&mut self, event: &Event<'_>) {
+        match &event.kind {
+            EventKind::RequireUserConfirm(asked) => {
+                let reply_id = event.reply_id().unwrap_or_default();
+                if let Some(reason) = event.carried("reason").and_then(|reason| reason.to_text()) {
+                    let key = |call: &ToolCallBlock| (reply_id.to_owned(), call.id.clone());
+                    self.reasons.extend(asked.tool_calls.iter().map(|call| (key(call), reason.clone())));
+                }
+            }
+            EventKind::Custom(signal) if signal.own_name() == Some(CustomName::Waiting) => {
+                let said = |key: &str| signal.value.get(key).and_then(Json::to_text);
+                let Some(reply_id) = said("reply_id") else { return };
+                match said("expires_at").and_then(|time| parse_time(&time)) {
+                    Some(expires_at) => self.expiries.insert(reply_id, expires_at),
+                    None => self.expiries.remove(&reply_id),
+                };
+            }
+            _ => {}
+        }
+    }
+
+    /// Keeps that a reply waits, and that an answer is on its way.
     fn note_answers(&mut self, event: &Event<'_>) {
         let key = |call_id: &str| (event.reply_id().unwrap_or_default().to_owned(), call_id.to_owned());
         // Signals and hints do not make a reply go on.
@@ -138,17 +196,12 @@ impl Reading {
         }
         match &event.kind {
             EventKind::RequireUserConfirm(asked) => {
-                let reason = event.carried("reason").and_then(|reason| reason.to_text());
                 for call in &asked.tool_calls {
                     self.answered.remove(&key(&call.id));
-                    self.reasons.extend(reason.clone().map(|reason| (key(&call.id), reason)));
                 }
             }
             EventKind::Custom(signal) if signal.own_name() == Some(CustomName::Waiting) => {
-                let said = |key: &str| signal.value.get(key).and_then(Json::to_text);
-                let expires_at = said("expires_at").and_then(|time| parse_time(&time));
-                self.expiries.extend(said("reply_id").zip(expires_at));
-                self.resting.extend(said("reply_id"));
+                self.resting.extend(signal.value.get("reply_id").and_then(Json::to_text));
             }
             EventKind::UserConfirmResult(answer) => {
                 self.answered.extend(answer.confirm_results.iter().map(|result| key(&result.tool_call.id)));
