@@ -37,12 +37,45 @@ fn what_is_wrong_is_named_with_its_line() {
     refused("[agents.a.permissions]\nmode = \"yolo\"\n", "line 2: unknown variant `yolo`, expected one of `default`");
     refused("[agents.a.permissions]\nallow = [\"shell(ls\"]\n", "line 2: `shell(ls` is no rule");
     refused("[agents.a.permissions]\nalow = []\n", "line 2: unknown field `alow`");
-    refused("[agents.a]\nthinking = \"hard\"\n", "line 2: invalid value: string \"hard\"");
+    refused("[agents.a]\nthinking = \"hard\"\n", "line 2: `thinking`: invalid value: string \"hard\"");
     refused("[agents.a]\nthinking = -1\n", "line 2: `thinking` cannot be negative");
     refused("[agents.a.mcp.s]\ncommand = \"x\"\nhedaers = {}\n", "line 3: unknown field `hedaers`");
     refused("[agents.a.mcp.s]\ncommand = \"x\"\nurl = \"http://h\"\n", "line 1: the MCP server is configured wrongly");
     refused("[agents.a.external.t]\nname = \"x\"\n", "line 2: unknown field `name`");
     refused("[agents.a\n", "line 1: ");
+}
+
+#[test]
+fn a_wrong_value_is_named_with_its_key() {
+    refused(
+        "[agents.a]\nmax_tokens = \"many\"\n",
+        "line 2: `max_tokens`: invalid type: string \"many\", expected a whole number that is not negative",
+    );
+    refused("[agents.a]\nretries = -1\n", "line 2: `retries`: invalid value: integer `-1`, expected a whole number");
+    refused("[agents.a]\ntools = \"read\"\n", "line 2: `tools`: invalid type: string \"read\", expected a list");
+    refused("[agents.a]\npermissions = 1\n", "line 2: `permissions`: invalid type: integer `1`, expected a table");
+    refused("[agents.a]\nmodel = \"demo\"\nmodel = \"demo\"\n", "line 3: the key `model` is there twice");
+    for key in ["max_iterations", "max_tokens", "context_window", "confirm_within"] {
+        let text = format!("[agents.b]\n{key} = 1\n\n[agents.a]\nmodel = \"demo\"\n{key} = 0\n");
+        refused(&text, &format!("line 6: agent `a`: `{key}` has to be 1 "));
+    }
+    refused("[agents.a]\nretries = 4000000000\n", "line 2: agent `a`: `retries` may be 100 at most");
+}
+
+#[test]
+fn a_rule_about_a_tool_that_the_agent_does_not_have_is_an_error() {
+    refused(
+        "[agents.a]\n[agents.a.permissions]\ndeny = [\n  \"fetch\",\n  \"shel(rm:*)\",\n]\n",
+        "line 5: agent `a`: the rule `shel(rm:*)` is about no tool that it has",
+    );
+    refused(
+        "[agents.a]\ntools = [\"read\"]\n[agents.a.permissions]\nallow = [\"shell(ls:*)\"]\n",
+        "line 4: agent `a`: the rule `shell(ls:*)` is about no tool that it has",
+    );
+    let fits = "[agents.a]\ntools = [\"read\"]\nhelpers = [\"b\"]\n[agents.a.permissions]\n\
+                allow = [\"read\", \"b\", \"s__x\", \"t\"]\n[agents.a.mcp.s]\ncommand = \"x\"\n\
+                [agents.a.external.t]\ndescription = \"x\"\n[agents.b]\n";
+    AgentsConfig::from_toml(fits).unwrap();
 }
 
 #[test]
@@ -60,7 +93,7 @@ fn a_configuration_survives_being_written() {
         [agents.zebra]
         model = "demo"
         thinking = 1000
-        tools = ["read"]
+        tools = ["read", "shell", "fetch"]
         [agents.zebra.permissions]
         mode = "accept_edits"
         allow = ["shell(git:*)", "fetch"]
@@ -191,10 +224,6 @@ async fn what_is_missing_is_said_when_an_agent_is_needed() {
         ("[agents.a]\nworkspace = \"/nowhere\"\n", "agent `a`: cannot work in /nowhere"),
         ("[agents.a.external.\"two words\"]\ndescription = \"x\"\n", "agent `a`: "),
         ("[agents.a.external.read]\ndescription = \"x\"\n", "agent `a`: "),
-        (
-            "[agents.a.permissions]\ndeny = [\"fetch\", \"shel(rm:*)\"]\n",
-            "agent `a`: the rule `shel(rm:*)` is about no tool that it has",
-        ),
     ] {
         let config = AgentsConfig::from_toml(text).unwrap();
         let error = Agents::new(config, Path::new("."), Environment::empty()).unwrap_err().to_string();

@@ -1,7 +1,7 @@
 //! A running command and everything that it started.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
@@ -38,7 +38,7 @@ pub(super) fn start(shell: &str, script: &str, directory: &Path) -> io::Result<(
         }
         command.arg("-c").arg(script).current_dir(directory).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        for (name, _) in std::env::vars_os().filter(|(name, _)| is_withheld(name)) {
+        for (name, _) in std::env::vars_os().filter(|(name, value)| is_withheld(name, value)) {
             command.env_remove(name);
         }
         command.env(MARK, &mark);
@@ -62,14 +62,35 @@ fn keep_git_to_repositories(command: &mut Command) {
 }
 
 /// What the names of secrets have in them.
-const SECRETS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"];
+const SECRETS: [&str; 10] =
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "COOKIE", "WEBHOOK", "CONNECTION"];
+
+/// How the names of others end: addresses often have a password in them.
+const SECRET_ENDS: [&str; 5] = ["_URL", "_URI", "_DSN", "_PASS", "_PWD"];
 
 /// Whether a variable stays here: it may be a secret, or change what a script means.
-fn is_withheld(name: &OsString) -> bool {
+fn is_withheld(name: &OsStr, value: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
-    let secret = SECRETS.iter().any(|word| name.contains(word)) && !name.starts_with("GIT_CONFIG_KEY_");
+    // `URL` and `DSN` by themselves count too.
+    let ends = |end: &&str| name.ends_with(*end) || name == end.trim_start_matches('_') && name != "PWD";
+    let named = SECRETS.iter().any(|word| name.contains(word)) || SECRET_ENDS.iter().any(ends);
+    // Without its proxy a command may reach nothing.
+    let secret = named || (has_password(&value.to_string_lossy()) && !name.ends_with("_PROXY"));
     let meaning = ["BASH_ENV", "ENV", "CDPATH", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT", "IFS", "GLOBIGNORE"];
-    secret || meaning.contains(&name.as_str()) || name.starts_with("BASH_FUNC_")
+    (secret && !is_of_git(&name)) || meaning.contains(&name.as_str()) || name.starts_with("BASH_FUNC_")
+}
+
+/// Whether a value is an address with a password in it, as in `scheme://user:password@host`.
+fn has_password(value: &str) -> bool {
+    value.split_once("://").is_some_and(|(_, rest)| {
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        host.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+    })
+}
+
+/// Whether it is one of a row of variables, of which none may be missing.
+fn is_of_git(name: &str) -> bool {
+    name.starts_with("GIT_CONFIG_KEY_") || name.starts_with("GIT_CONFIG_VALUE_")
 }
 
 impl Group {
@@ -126,5 +147,30 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_a_secret_is_withheld() {
+        let check = |name: &str, value: &str, expected: bool| {
+            assert_eq!(is_withheld(OsStr::new(name), OsStr::new(value)), expected, "{name}={value}");
+        };
+        for name in ["OPENAI_API_KEY", "DATABASE_URL", "SENTRY_DSN", "dsn", "MONGODB_URI", "AZURE_CONNECTION_STRING"] {
+            check(name, "x", true);
+        }
+        for name in ["DB_PASS", "MYSQL_PWD", "SLACK_WEBHOOK", "BASH_ENV"] {
+            check(name, "x", true);
+        }
+        check("BROKER", "amqp://me:secret@host/x", true);
+        check("BROKER", "amqp://host:5672/a:b@c", false);
+        for name in ["PATH", "HOME", "PWD", "OLDPWD", "SSH_AUTH_SOCK", "LANG", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0"]
+        {
+            check(name, "x", false);
+        }
+        check("HTTPS_PROXY", "http://me:secret@host", false);
     }
 }

@@ -2,7 +2,7 @@
 
 use recount_message::jiff::Timestamp;
 use recount_message::{
-    AgentEvent, CustomEvent, CustomName, Event, Json, Object, PermissionRule, ToolCallBlock, ToolCallState,
+    AgentEvent, CustomEvent, CustomName, Event, HintBlock, Json, Object, PermissionRule, ToolCallBlock, ToolCallState,
     ToolResultBlock, ToolResultState, parse_time,
 };
 
@@ -109,12 +109,15 @@ impl Work {
     }
 
     fn confirmed(&mut self, confirmation: Confirmation) {
-        let Confirmation { call_id, is_allowed, rules } = confirmation;
+        let Confirmation { call_id, is_allowed, rules, reason } = confirmation;
         self.change(|reply| drop(reply.expiries.remove(&call_id)));
         self.accept(&call_id, rules);
         if !is_allowed {
             self.change(|reply| reply.rejected = true);
-            self.settle(&call_id, REFUSED, ToolResultState::Denied);
+            // Whoever answers may have another reason than the user's will.
+            let told = reason.map(|reason| HintBlock::reminder(format!("This call was not run: {reason}")));
+            let told = told.and_then(|told| told.hint.text());
+            self.settle(&call_id, told.as_deref().unwrap_or(REFUSED), ToolResultState::Denied);
         }
     }
 

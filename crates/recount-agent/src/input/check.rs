@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use recount_message::{
-    AgentEvent, ConfirmResult, EventKind, Msg, PermissionRule, ToolCallBlock, ToolResultBlock, ToolResultState,
+    AgentEvent, ConfirmResult, EventKind, Json, Msg, PermissionRule, ToolCallBlock, ToolResultBlock, ToolResultState,
 };
 
 use super::Refusal;
@@ -28,7 +28,12 @@ pub(crate) struct Confirmation {
     pub(crate) call_id: String,
     pub(crate) is_allowed: bool,
     pub(crate) rules: Vec<PermissionRule>,
+    /// Why it is refused, if that was said.
+    pub(crate) reason: Option<String>,
 }
+
+/// So much of a reason the model is told.
+const LONGEST_REASON: usize = 1_000;
 
 /// What may be wrong with an answer beside its form.
 pub(crate) trait Problems {
@@ -155,9 +160,17 @@ impl Reply<'_> {
                 call_id: answer.tool_call.id.clone(),
                 is_allowed: answer.confirmed,
                 rules: answer.rules.clone().unwrap_or_default(),
+                reason: reason(answer),
             })
             .collect()
     }
+}
+
+/// Why a call is refused, if the answer says so.
+fn reason(answer: &ConfirmResult) -> Option<String> {
+    let said = answer.extra.get("reason").and_then(Json::to_text)?;
+    let said: String = said.trim().chars().take(LONGEST_REASON).collect();
+    (!said.is_empty()).then_some(said)
 }
 
 /// An answer cannot change which tool was called.

@@ -43,7 +43,8 @@ pub struct McpConfig {
     pub max_output: usize,
     /// The only tools that are taken, by the names that the server gives them. Nothing takes all.
     pub tools: Option<Vec<String>>,
-    /// Whether a tool needs no permission because the server says that it only reads. It does unless said otherwise.
+    /// Whether a tool needs no permission because the server says that it only reads, and runs again after a crash because
+    /// it says that this does no harm. Anybody can say so, so it is not believed unless said otherwise.
     pub trust_hints: bool,
 }
 
@@ -98,7 +99,7 @@ impl McpConfig {
             start_timeout: Duration::from_secs(60),
             max_output: 100_000,
             tools: None,
-            trust_hints: true,
+            trust_hints: false,
         }
     }
 
@@ -140,6 +141,13 @@ impl McpConfig {
     #[must_use]
     pub fn tools(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tools = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// The same, and what the server says of its tools is believed: those that only read need no permission.
+    #[must_use]
+    pub fn trust_hints(mut self) -> Self {
+        self.trust_hints = true;
         self
     }
 

@@ -39,7 +39,41 @@ const PLAIN_ENVIRONMENT: &[&str] = &[
 ];
 
 /// A server that has been greeted.
-pub(super) type Running = RunningService<RoleClient, Handler>;
+pub(super) struct Running {
+    pub(super) service: RunningService<RoleClient, Handler>,
+    pub(super) process: ProcessGuard,
+}
+
+/// Ends the process of a server and all that it has started when it is dropped, at once and without a runtime: nobody may be left
+/// to wait for it.
+#[derive(Debug, Default)]
+pub(super) struct ProcessGuard {
+    #[cfg(unix)]
+    leader: Option<rustix::process::Pid>,
+}
+
+impl ProcessGuard {
+    #[cfg(unix)]
+    fn of(child: &TokioChildProcess) -> Self {
+        Self { leader: child.id().and_then(|id| rustix::process::Pid::from_raw(id.try_into().ok()?)) }
+    }
+
+    // A job object ends with its handle.
+    #[cfg(not(unix))]
+    fn of(_: &TokioChildProcess) -> Self {
+        Self {}
+    }
+}
+
+#[cfg(unix)]
+impl Drop for ProcessGuard {
+    fn drop(&mut self) {
+        if let Some(leader) = self.leader {
+            // Mostly it has ended by itself, and there is nobody left.
+            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+        }
+    }
+}
 
 /// Starts or reaches a server, and greets it.
 pub(super) async fn open(
@@ -48,11 +82,17 @@ pub(super) async fn open(
     handler: Handler,
     last_words: &Arc<LastWords>,
 ) -> Result<Running, String> {
-    let greeted = match transport {
-        McpTransport::Command { .. } => handler.serve(child(server, transport, last_words)?).await,
-        McpTransport::Http { url, headers } => handler.serve(over_http(url, headers)?).await,
+    let (greeted, process) = match transport {
+        McpTransport::Command { .. } => {
+            let child = child(server, transport, last_words)?;
+            // One that never answers ends as well when it is given up.
+            let process = ProcessGuard::of(&child);
+            (handler.serve(child).await, process)
+        }
+        McpTransport::Http { url, headers } => (handler.serve(over_http(url, headers)?).await, ProcessGuard::default()),
     };
-    greeted.map_err(|error| of_greeting(&error))
+    let service = greeted.map_err(|error| of_greeting(&error))?;
+    Ok(Running { service, process })
 }
 
 fn child(server: &str, transport: &McpTransport, last_words: &Arc<LastWords>) -> Result<TokioChildProcess, String> {

@@ -75,8 +75,17 @@ impl Gathered {
         self.text_left -= kept;
         self.left_out += length - kept;
         if kept > 0 {
-            let text = if kept < length { text.chars().take(kept).collect() } else { text };
-            self.blocks.push(MediaBlock::Text(TextBlock::new(text)));
+            let text: String = if kept < length { text.chars().take(kept).collect() } else { text };
+            // What is written one after the other becomes one text, in which two of them would not be told apart.
+            match self.blocks.last_mut() {
+                Some(MediaBlock::Text(before)) => {
+                    if !before.text.is_empty() && !before.text.ends_with('\n') {
+                        before.text.push('\n');
+                    }
+                    before.text.push_str(&text);
+                }
+                _ => self.blocks.push(MediaBlock::Text(TextBlock::new(text))),
+            }
         }
     }
 
@@ -86,10 +95,20 @@ impl Gathered {
             return;
         }
         let source = Base64Source::from_base64(base64, media_type);
-        // A block that nobody can read would only be found out about where nothing can be done about it.
-        if source.bytes().is_err() {
+        // A block that nobody can read would only be found out about where nothing can be done about it: each later request
+        // would have it in it.
+        let Ok(bytes) = source.bytes() else {
             return self.text(format!("({media_type} that is no base64)"));
-        }
+        };
+        let source = match said_and_found(media_type, &bytes) {
+            Ok(found) => Base64Source::from_base64(source.data, found),
+            Err(()) => {
+                self.text(format!("(what is said to be {media_type} is none, and left out)"));
+                return if let Ok(text) = String::from_utf8(bytes) {
+                    self.text(text)
+                };
+            }
+        };
         self.data_left -= source.data.len();
         let block = DataBlock::new(source);
         self.blocks.push(MediaBlock::Data(match name {
@@ -113,6 +132,19 @@ impl Gathered {
             _ => Payload::from(self.blocks),
         }
     }
+}
+
+/// The images that models are shown. What they are is seen at their first bytes.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// The media type of bytes that a server has given one. An image that is another one is that; one that is none is an error.
+fn said_and_found<'a>(said: &'a str, bytes: &[u8]) -> Result<std::borrow::Cow<'a, str>, ()> {
+    let plain = said.split(';').next().unwrap_or_default().trim();
+    if !IMAGES.iter().any(|image| image.eq_ignore_ascii_case(plain)) && !plain.eq_ignore_ascii_case("image/jpg") {
+        return Ok(said.into());
+    }
+    let found = DataBlock::from_bytes(bytes);
+    if found.is_image() { Ok(found.media_type().to_owned().into()) } else { Err(()) }
 }
 
 /// A link to a resource, which the model may read or pass on.
@@ -175,6 +207,35 @@ mod tests {
             {"type":"image","data":"R0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lG","mimeType":"image/gif"}]}"#;
         let text = read(json, 8).content.text().unwrap();
         assert_eq!(text, "123456\n78\n(85 more characters were too long and are left out)");
+    }
+
+    #[test]
+    fn texts_stand_apart() {
+        let text = |json: &str| match read(json, 100).content {
+            Payload::Text(text) => text,
+            Payload::Blocks(blocks) => panic!("{blocks:?}"),
+        };
+        let json = r#"{"content":[{"type":"text","text":"one"},{"type":"text","text":"two\n"},{"type":"text","text":"three"}]}"#;
+        assert_eq!(text(json), "one\ntwo\nthree");
+    }
+
+    #[test]
+    fn an_image_is_what_its_bytes_say() {
+        let told = |data: &str, media_type: &str| {
+            let json = format!(r#"{{"content":[{{"type":"image","data":"{data}","mimeType":"{media_type}"}}]}}"#);
+            match read(&json, 100).content {
+                Payload::Text(text) => text,
+                Payload::Blocks(blocks) => match blocks.as_slice() {
+                    [MediaBlock::Data(data)] => data.media_type().to_owned(),
+                    other => panic!("{other:?}"),
+                },
+            }
+        };
+        assert_eq!(told("R0lGODlh", "image/png"), "image/gif");
+        assert_eq!(told("aGVsbG8=", "image/png"), "(what is said to be image/png is none, and left out)\nhello");
+        assert_eq!(told("/////w==", "image/jpg"), "(what is said to be image/jpg is none, and left out)");
+        assert_eq!(told("", "image/png"), "(what is said to be image/png is none, and left out)");
+        assert_eq!(told("aGVsbG8=", "image/svg+xml"), "image/svg+xml");
     }
 
     #[test]

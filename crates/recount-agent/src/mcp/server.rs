@@ -100,9 +100,20 @@ impl McpServer {
     /// Waits until it is known whether the server runs, and says why not if it does not. It is tried again all the same.
     pub async fn settled(&self) -> Option<String> {
         let mut state = self.shared.state.subscribe();
-        // It can only be closed by dropping this.
         let _ = state.wait_for(|state| !matches!(state, State::Starting)).await;
         self.trouble()
+    }
+
+    /// Ends the server, which may do so in good order, and waits until it has. Its tools say that it was closed from then on.
+    pub async fn close(&self) {
+        self.shared.shutdown.cancel();
+        let mut state = self.shared.state.subscribe();
+        let _ = state.wait_for(|state| matches!(state, State::Closed)).await;
+    }
+
+    /// Whether it is not known yet whether the server runs.
+    pub fn is_starting(&self) -> bool {
+        matches!(&*self.shared.state.borrow(), State::Starting)
     }
 
     /// Why the server does not run, if it should and does not.
@@ -116,9 +127,10 @@ impl McpServer {
     }
 
     /// Waits until the server runs, however often it has to be started for that.
+    ///
+    /// It does not come back for one that was [closed](Self::close).
     pub async fn ready(&self) {
         let mut state = self.shared.state.subscribe();
-        // It can only be closed by dropping this.
         let _ = state.wait_for(|state| matches!(state, State::Ready(peer) if !peer.is_transport_closed())).await;
     }
 

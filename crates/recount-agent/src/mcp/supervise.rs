@@ -57,7 +57,7 @@ async fn once(shared: &Arc<Shared>) -> Option<String> {
         },
         () = shared.shutdown.cancelled() => return None,
     };
-    let peer = running.peer().clone();
+    let peer = running.service.peer().clone();
     shared.state.send_replace(State::Ready(peer.clone()));
     watched(shared, running, &peer).await
 }
@@ -70,15 +70,16 @@ async fn opened(shared: &Arc<Shared>) -> Result<Running, String> {
         changed: Arc::clone(&shared.changed),
     };
     let running = connect::open(&shared.name, &shared.config.transport, handler, &shared.last_words).await?;
-    let tools = listing::tools(shared, running.peer()).await?;
+    let tools = listing::tools(shared, running.service.peer()).await?;
     shared.set_tools(tools);
     Ok(running)
 }
 
 /// Stays with a server until it ends, and sees to what it says in the meantime.
 async fn watched(shared: &Arc<Shared>, running: Running, peer: &Peer<RoleClient>) -> Option<String> {
-    let stop = running.cancellation_token();
-    let ended = running.waiting();
+    let Running { service, process: _process } = running;
+    let stop = service.cancellation_token();
+    let ended = service.waiting();
     tokio::pin!(ended);
     loop {
         tokio::select! {

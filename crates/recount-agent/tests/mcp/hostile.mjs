@@ -21,7 +21,7 @@ if (mode === "once") {
   }
   writeFileSync(file, "");
 }
-if (mode === "stubborn") {
+if (mode === "stubborn" || mode === "mute") {
   writeFileSync(file, String(process.pid));
   setInterval(() => {}, 1000);
   process.on("SIGTERM", () => {});
@@ -93,7 +93,7 @@ function listed(cursor) {
 
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
-  if (isDeaf || mode === "silent") return;
+  if (isDeaf || mode === "silent" || mode === "mute") return;
   if (mode === "noisy") process.stdout.write("warming up\n{\"jsonrpc\": 2}\n\n[]\n");
   switch (method) {
     case "initialize":

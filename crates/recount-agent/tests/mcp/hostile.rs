@@ -204,7 +204,7 @@ async fn only_the_tools_that_are_wanted_are_taken() {
 
 #[tokio::test]
 async fn hints_are_marks_where_they_are_trusted() {
-    let server = McpServer::connect("s", hostile(&[])).await.unwrap();
+    let server = McpServer::connect("s", hostile(&[]).trust_hints()).await.unwrap();
     let marks = |name| {
         let tool = tool(&server, name);
         let spec = tool.spec();
@@ -224,10 +224,10 @@ async fn hints_are_marks_where_they_are_trusted() {
     let destroys = "`die` is run by the MCP server `s` and may destroy something";
     assert_eq!(opinion("die").await, Opinion::Ask(destroys.into()));
 
-    let mut config = hostile(&[]);
-    config.trust_hints = false;
-    let server = McpServer::connect("s", config).await.unwrap();
-    assert!(!tool(&server, "echo").spec().read_only);
+    // Anybody can say so.
+    let server = McpServer::connect("s", hostile(&[])).await.unwrap();
+    let spec = tool(&server, "echo").spec().clone();
+    assert_eq!((spec.read_only, spec.idempotent, spec.concurrency_safe), (false, false, false));
 }
 
 #[tokio::test]
@@ -257,4 +257,54 @@ async fn a_server_ends_when_nobody_needs_it_even_one_that_does_not_want_to() {
     // A tool that somebody still holds says so.
     let told = echo.run(Object::new(), &Call::new().context).await.unwrap_err().to_string();
     assert_eq!(told, "the MCP server `s` was closed");
+}
+
+/// Waits until a server has written down its process, and gives the place of that.
+async fn process_in(file: &Path) -> std::path::PathBuf {
+    loop {
+        match std::fs::read_to_string(file) {
+            Ok(id) if !id.is_empty() => return Path::new("/proc").join(id),
+            Ok(_) | Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+    }
+}
+
+/// Whether a process has ended, waited for or not.
+fn has_ended(process: &Path) -> bool {
+    std::fs::read_to_string(process.join("stat")).map_or(true, |stat| stat.contains(") Z "))
+}
+
+#[test]
+fn a_server_that_is_still_starting_ends_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let start = |name: &str| {
+        let file = directory.path().join(name);
+        (McpServer::start("mute", hostile(&["mute", file.to_str().unwrap()])).unwrap(), file)
+    };
+    let here = runtime();
+    let process = here.block_on(async {
+        let (server, file) = start("dropped");
+        let process = process_in(&file).await;
+        drop(server);
+        while !has_ended(&process) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let (server, file) = start("closed");
+        let process = process_in(&file).await;
+        server.close().await;
+        assert!(server.trouble().is_some() && !server.is_starting());
+        while !has_ended(&process) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let (server, file) = start("left");
+        let process = process_in(&file).await;
+        std::mem::forget(server);
+        process
+    });
+    // The program ends, and nothing is waited for.
+    here.shutdown_background();
+    while !has_ended(&process) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

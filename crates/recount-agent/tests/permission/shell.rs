@@ -34,7 +34,9 @@ fn every_command_of_a_script_is_found() {
     check("for x in 1 2 $(a); do b; done", &["a", "b"]);
     check("case x in (a|b) c;; *) d ;& e) f\nesac; g", &["c", "d", "f", "g"]);
     check("f() { a; }; function g { b; }; f", &["a", "b", "f"]);
-    check("[[ -f x && y == $(a) ]] && b", &["a", "b"]);
+    check("[[ -f x && y == $(a) ]] && b", &["a", "< x", "b"]);
+    check("for x in *.rs; do a; done", &["< *.rs", "a"]);
+    check("x='a*'; b", &["< a*", "b"]);
     check("! a; time -p b", &["a", "b"]);
     check("echo $(a $(b))", &["b", "a $(b)", "echo $(a $(b))"]);
     check("echo \"$(a) `b`\"", &["a", "b", "echo \"$(a) `b`\""]);
@@ -264,6 +266,102 @@ fn known_evasions_of_a_deny_rule_are_found() {
         let allowed = script(text).covered(&["ls:*", "echo:*"], PermissionBehavior::Allow, &places());
         assert_eq!(allowed, Coverage::No, "{text}");
         assert!(!script(text).is_read_only(&places()), "{text}");
+    }
+}
+
+/// What is said to a program before it is told what to do does not hide that from a rule.
+#[test]
+fn options_before_a_subcommand_do_not_hide_it() {
+    let check = |rule: &str, text: &str, expected: Coverage| {
+        assert_eq!(script(text).covered(&[rule], PermissionBehavior::Deny, &places()), expected, "{rule}: {text}");
+        assert_eq!(script(text).covered(&[rule], PermissionBehavior::Ask, &places()), expected, "{rule}: {text}");
+    };
+    let (yes, no, unclear) = (Coverage::Yes, Coverage::No, Coverage::Unclear);
+    for text in [
+        "git push",
+        "git -C . push",
+        "git --no-pager push",
+        "git -p push",
+        "git -P push origin",
+        "git --work-tree=. push",
+        "git --work-tree . push",
+        "git --literal-pathspecs push",
+        "git -C a -C b --bare push -f",
+        "git --made-up push",
+        "git -c a=b push",
+        "git --git-dir x push",
+        "/usr/bin/git -P push",
+        "sudo git -P push",
+    ] {
+        check("git push:*", text, yes);
+        check("git push*", text, yes);
+    }
+    check("git push", "git --no-pager push", yes);
+    check("git push:*", "git -C . log push", no);
+    check("git push:*", "git -C push log", no);
+    check("git push:*", "git $x push", unclear);
+    check("docker push:*", "docker --context a push", unclear);
+    check("docker push:*", "docker -D --context a push", unclear);
+    check("docker push:*", "docker -D push", unclear);
+    check("docker push *", "docker -D push a", unclear);
+    check("docker push", "docker -D push", unclear);
+    check("cargo publish:*", "cargo +nightly publish", unclear);
+    check("docker push:*", "docker -D run a push", no);
+    check("docker push:*", "docker run push", no);
+    check("rm:*", "ls -l rm", no);
+}
+
+/// Each may run `rm` in a way that is not looked into: a rule that forbids that may be meant.
+#[test]
+fn programs_that_may_run_anything_are_asked_about_where_something_is_forbidden() {
+    let check = |text: &str, expected: Coverage| {
+        let coverage = script(text).covered(&["rm:*"], PermissionBehavior::Deny, &places());
+        assert_eq!(coverage, expected, "{text}");
+        assert!(!script(text).is_read_only(&places()), "{text}");
+    };
+    for text in [
+        "prlimit rm x",
+        "prlimit --nofile=10 rm x",
+        "hash -p /bin/rm ls; ls x",
+        "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
+        "/lib/ld-musl-x86_64.so.1 /bin/rm x",
+        "make -f - <<< 'x:;rm x'",
+        "make -f-",
+        "make -kf - x",
+        "make -f /dev/stdin",
+        "make --file=-",
+        "make --makefile -",
+        "python3 -c 'import os; os.remove(\"x\")'",
+        "python3.12 -c 1",
+        "python3 -Ic 1",
+        "python3 - <<< 1",
+        "python3 <<< 1",
+        "python3 /dev/stdin",
+        "perl -e 'unlink \"x\"'",
+        "perl -pi -e s/a/b/ x",
+        "ruby -e 1",
+        "node -e 1",
+        "node --eval=1",
+        "deno eval 1",
+        "php -r 1",
+        "sudo python3 -c 1",
+        "env python3 -c 1",
+        "vim -c '!rm x'",
+        "sqlite3 a .shell",
+        "python3 $x",
+    ] {
+        check(text, Coverage::Unclear);
+    }
+    for text in
+        ["python3 a.py", "python3 -u a.py -c b", "python3 -m pytest", "node a.mjs", "make -f a.mk", "make -j4 x"]
+    {
+        check(text, Coverage::No);
+    }
+    // A rule that names such a program has meant it.
+    for (rule, text) in [("python3:*", "python3 -c 1"), ("perl:*", "perl -pi -e s/a/b/ x"), ("make:*", "make -f a.mk")]
+    {
+        let coverage = script(text).covered(&[rule], PermissionBehavior::Allow, &places());
+        assert_eq!(coverage, Coverage::Yes, "{rule}: {text}");
     }
 }
 

@@ -52,6 +52,12 @@ fn commands_that_only_read_are_told_from_those_that_do_not() {
         "cat a/../b",
         "for f in 1 2; do echo $f; done",
         "[ -n \"$x\" ] && [ \"$x\" = a ] && test -f a",
+        "[ a -nt b ] && [[ -d src ]]",
+        "echo *.rs \"[$x] *\" '/etc/*'",
+        "for f in *.rs; do echo $f; done",
+        "x='*.rs'; echo $x",
+        "jq -r .environment a",
+        "find -P . -type f",
     ] {
         check(text, true);
     }
@@ -138,6 +144,26 @@ fn commands_that_only_read_are_told_from_those_that_do_not() {
         "find -L . -type f -exec cat {} +",
         "find . -type f -o -exec cat {} +",
         "cat .*/a",
+        "find -L .",
+        "find . -follow -name a",
+        // The environment may hold what is nobody's business.
+        "jq -n env",
+        "jq -n '$ENV.HOME'",
+        "jq -n '$ENV'",
+        // Names of files elsewhere are looked at in many ways.
+        "echo /etc/pass*",
+        "printf '%s' /etc/*",
+        "echo $x/*",
+        "x=/etc; echo $x/pass*",
+        "x='/etc/*'; echo $x",
+        "x=$y/*; echo $x",
+        "for f in /etc/*; do echo \"$f\"; done",
+        "test -f /etc/passwd",
+        "[ -e /etc/passwd ]",
+        "[ a -nt /etc/passwd ]",
+        "[[ -f /etc/passwd ]]",
+        "[[ -n a && -r ../b ]]",
+        "[ -f \"$x\" ]",
         // Which program that is depends on files that are there.
         "cargo --version",
         "rustc --version",
@@ -145,6 +171,67 @@ fn commands_that_only_read_are_told_from_those_that_do_not() {
     ] {
         check(text, false);
     }
+}
+
+/// A repository may name programs that `git` runs even when it only looks.
+#[test]
+fn a_repository_that_names_programs_is_asked_about() {
+    let directory = tempfile::tempdir().unwrap();
+    let work = directory.path().join("work");
+    fs::create_dir_all(work.join("sub")).unwrap();
+    let git = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(args).current_dir(&work).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        assert!(git.output().unwrap().status.success(), "{args:?}");
+    };
+    git(&["init"]);
+    git(&["remote", "add", "origin", "https://example.org/a.git"]);
+    git(&["config", "user.name", "A"]);
+    git(&["config", "branch.main.merge", "refs/heads/main"]);
+    let plain = fs::read_to_string(work.join(".git/config")).unwrap();
+    let places = Places::new([&work]);
+    let check = |expected: bool, what: &str| {
+        for text in ["git status", "git diff", "git log", "git show HEAD:a", "cd sub && git status"] {
+            assert_eq!(script(text).is_read_only(&places), expected, "{what}: {text}");
+        }
+    };
+    check(true, "a plain repository");
+    for (key, value) in [
+        ("core.fsmonitor", "./evil"),
+        ("diff.external", "./evil"),
+        ("diff.a.textconv", "./evil"),
+        ("filter.a.clean", "./evil"),
+        ("core.pager", "./evil"),
+        ("pager.log", "./evil"),
+        ("core.hooksPath", "./evil"),
+        ("gpg.program", "./evil"),
+        ("include.path", "../evil"),
+        ("core.sshCommand", "./evil"),
+        ("remote.origin.uploadpack", "./evil"),
+        ("core.worktree", ".."),
+    ] {
+        git(&["config", key, value]);
+        check(false, key);
+        fs::write(work.join(".git/config"), &plain).unwrap();
+        check(true, &format!("without {key}"));
+    }
+    for odd in ["[core] fsmonitor = x", "[CORE]\nFsMonitor=x", "[user]\nname = a\\\n[core]\nfsmonitor=x", "a = b", "[x"]
+    {
+        fs::write(work.join(".git/config"), format!("{odd}\n{plain}")).unwrap();
+        check(false, odd);
+    }
+    fs::write(work.join(".git/config"), &plain).unwrap();
+    fs::write(work.join(".git/hooks/post-index-change"), "").unwrap();
+    check(false, "a hook");
+    fs::remove_file(work.join(".git/hooks/post-index-change")).unwrap();
+    check(true, "a plain repository again");
+
+    // What lies in another repository has a configuration of its own.
+    git(&["init", "inner"]);
+    git(&["-C", "inner", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--allow-empty", "-m", "a"]);
+    check(true, "a repository that is not a part of this one");
+    git(&["add", "inner"]);
+    check(false, "a repository in the index");
 }
 
 #[test]

@@ -34,18 +34,35 @@ fn recorded(case: &str) -> Answer {
 fn tools_of_an_mcp_server_are_there() {
     let directory = directory("tools_of_an_mcp_server");
     let config = format!(
-        "[agents.helper]\nmodel = \"demo/5000\"\ntools = []\n\n[agents.helper.mcp.everything]\ncommand = \"node\"\nargs = [\"{}\", \"stdio\"]\n",
+        "[agents.helper]\nmodel = \"demo/5000\"\ntools = []\n\n[agents.helper.mcp.everything]\ncommand = \"node\"\nargs = [\"{}\", \"stdio\"]\ntrust_hints = true\n",
         everything().display()
     );
     fs::write(directory.join("recount.toml"), config).unwrap();
     let mut terminal = Terminal::start(&directory, &["--config", "recount.toml"]);
     terminal.wait_for("helper · demo/5000");
-    terminal.say("/tools");
-    terminal.wait_for("  everything__echo\r\n");
     terminal.say(r#"everything__echo {"message": "from afar"}"#);
     terminal.wait_for("│ Echo: from afar");
     terminal.wait_for("└ everything__echo done");
+    terminal.say("/tools");
+    terminal.wait_for("  everything__echo ");
+    terminal.wait_for("Echoes back the input");
     terminal.leave();
+}
+
+#[test]
+fn a_server_that_is_still_starting_is_told_of_and_ends_with_the_program() {
+    let directory = directory("a_server_that_is_still_starting");
+    let config = "[agents.a]\nmodel = \"demo/5000\"\ntools = [\"glob\"]\n\n[agents.a.mcp.slow]\ncommand = \"/bin/sh\"\n\
+                  args = [\"-c\", \"echo $$ > pid; trap '' TERM HUP; while :; do sleep 1; done\"]\n";
+    fs::write(directory.join("c.toml"), config).unwrap();
+    let mut terminal = Terminal::start(&directory, &["--config", "c.toml"]);
+    terminal.say("/tools");
+    terminal.wait_for("  glob ");
+    terminal.wait_for("the MCP server `slow` is still starting");
+    terminal.leave();
+    let id = fs::read_to_string(directory.join("pid")).unwrap();
+    let stat = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
+    assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -86,13 +86,43 @@ fn an_image_goes_along_by_its_path() {
 }
 
 #[test]
+fn what_is_no_image_does_not_go_along() {
+    let directory = directory("what_is_no_image");
+    fs::write(directory.join("text.png"), "no image").unwrap();
+    fs::write(directory.join("empty.png"), "").unwrap();
+    let large = fs::File::create(directory.join("large.png")).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&large, b"\x89PNG\r\n\x1a\n", 0).unwrap();
+    large.set_len(60 << 20).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(directory.join("pipe.png")).status().unwrap().success());
+    let mut terminal = Terminal::start(&directory, FAST);
+    for (path, why) in [
+        ("text.png", "error: cannot use text.png: it is no image"),
+        ("empty.png", "error: cannot read empty.png: it is empty"),
+        ("large.png", "error: cannot read large.png: it has 62914560 bytes, and an image may have 10485760 at most"),
+        ("pipe.png", "error: cannot read pipe.png: it is a device or a pipe and no file"),
+        ("/dev/zero", "error: cannot read /dev/zero: it is a device or a pipe and no file"),
+        (".", "error: cannot read .: it is a directory"),
+    ] {
+        terminal.say(&format!("/image {path}"));
+        terminal.wait_for(why);
+    }
+    terminal.say("What is on text.png?");
+    terminal.wait_for("error: cannot use text.png: it is no image; the message goes without it");
+    let shown = terminal.wait_for("tokens in");
+    assert!(!shown.contains("I have received"), "{shown}");
+    terminal.leave();
+}
+
+#[test]
 fn commands_answer_at_once() {
     let directory = directory("commands_answer");
     let mut terminal = Terminal::start(&directory, FAST);
     terminal.say("/help");
     terminal.wait_for("/tools       the tools that the agent has");
     terminal.say("/tools");
-    terminal.wait_for("  read\r\n  write\r\n  edit\r\n  glob\r\n  grep\r\n  shell\r\n  fetch\r\n");
+    for (tool, what) in [("read", "Reads a file."), ("shell", "Runs a shell command in the working directory")] {
+        terminal.wait_for(&format!("  {tool:<7}{what}"));
+    }
     terminal.say("/model");
     terminal.wait_for("the model is demo/5000");
     terminal.say("/model gpt");
@@ -126,6 +156,18 @@ fn ctrl_c_stops_the_reply_and_not_the_program() {
     terminal.press("half a line\x03");
     terminal.wait_for("(Ctrl-C again, or Ctrl-D, leaves)");
     terminal.prompt();
+    terminal.press("\x03");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn ctrl_c_twice_leaves_in_the_middle_of_a_reply() {
+    let directory = directory("ctrl_c_twice");
+    let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
+    terminal.say("a long story");
+    terminal.wait_for("Paragraph 1");
+    terminal.press("\x03");
+    terminal.wait_for("— stopped");
     terminal.press("\x03");
     assert_eq!(terminal.end(), 0);
 }

@@ -84,7 +84,7 @@ fn a_script_is_told_who_asks() {
     };
 
     let (status, answer, told) = run(&[TASK]);
-    assert_eq!(status, Some(0));
+    assert_eq!(status, Some(1));
     assert!(
         told.contains("scout: shell asks to run (it runs `expr $n '*' $n`): denied; --allow would allow it\n"),
         "{told}"

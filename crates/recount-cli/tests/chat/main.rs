@@ -13,8 +13,10 @@ mod crash;
 mod dialogue;
 mod helpers;
 mod permission;
+mod provider;
 mod script;
 #[allow(dead_code, reason = "not all that the server can do is needed here")]
 #[path = "../../../recount-model/tests/client/server.rs"]
 mod server;
+mod several;
 mod terminal;

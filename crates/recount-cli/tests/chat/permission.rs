@@ -1,10 +1,7 @@
 //! What the agent asks.
 
-use std::process::Command;
-
 use pretty_assertions::assert_eq;
 
-use crate::crash::conversation;
 use crate::terminal::{Terminal, directory};
 
 const FAST: &[&str] = &["--model", "demo/5000"];
@@ -166,24 +163,56 @@ fn what_was_typed_before_a_question_does_not_answer_it() {
     terminal.leave();
 }
 
+/// An agent that waits so many seconds for an answer.
+fn impatient(directory: &std::path::Path, seconds: u32) {
+    let config = format!("[agents.a]\nmodel = \"demo/5000\"\nconfirm_within = {seconds}\n");
+    std::fs::write(directory.join("a.toml"), config).unwrap();
+}
+
 #[test]
-fn an_answer_that_comes_too_late_is_told() {
-    let directory = directory("an_answer_that_comes_too_late");
-    std::fs::write(directory.join("a.toml"), "[agents.a]\nmodel = \"demo/5000\"\nconfirm_within = 1\n").unwrap();
+fn a_question_goes_away_when_its_time_is_over() {
+    let directory = directory("a_question_goes_away");
+    impatient(&directory, 1);
     let mut terminal = Terminal::start(&directory, &["--config", "a.toml"]);
     terminal.say("use a tool");
     terminal.wait_for("e edit  (within ");
-    terminal.prompt();
-    // The log tells when the time is over; the terminal waits for the user.
-    let conversation = conversation(&directory);
-    let name = conversation.file_name().unwrap();
-    let mut export = Command::new(env!("CARGO_BIN_EXE_recount"));
-    export.args(["log", "export"]).arg(&conversation).arg(name);
-    while !String::from_utf8_lossy(&export.output().unwrap().stdout).contains("Nobody has confirmed") {}
-    terminal.press("y\r");
-    terminal.wait_for("error: the answer came too late");
+    terminal.wait_for("allow? ");
+    // What was begun does not become a part of the next message.
+    terminal.press("y");
+    terminal.wait_for("(the time is over: it does not run)");
     terminal.wait_for("Nobody has confirmed this call");
     terminal.wait_for("└ shell denied");
+    terminal.wait_for("was not allowed, so nothing has run.");
+    terminal.say("es");
+    terminal.wait_for("You wrote: “es”");
+    terminal.leave();
+}
+
+#[test]
+fn a_question_whose_time_is_limited_can_be_answered() {
+    let directory = directory("a_question_whose_time_is_limited");
+    impatient(&directory, 600);
+    let mut terminal = Terminal::start(&directory, &["--config", "a.toml"]);
+    terminal.say("use a tool");
+    terminal.wait_for("e edit  (within ");
+    terminal.wait_for("allow? ");
+    terminal.press("perhaps\r");
+    terminal.wait_for("y, a, n or e");
+    terminal.wait_for("allow? ");
+    terminal.press("y\r");
+    terminal.wait_for("└ shell done");
+    terminal.say("use a tool");
+    terminal.wait_for("allow? ");
+    terminal.press("\x04");
+    assert_eq!(terminal.end(), 0);
+
+    // Who comes back is told the same.
+    let mut terminal = Terminal::start(&directory, &["--config", "a.toml", "--resume"]);
+    terminal.wait_for("? May it run: shell (it runs `expr $n '*' $n`)");
+    terminal.wait_for("e edit  (within ");
+    terminal.wait_for("allow? ");
+    terminal.press("\x03");
+    terminal.wait_for("— stopped");
     terminal.leave();
 }
 
@@ -195,7 +224,7 @@ fn a_question_waits_for_who_leaves() {
     terminal.wait_for("? May it run: shell");
     terminal.leave();
     let mut terminal = Terminal::start(&directory, &["--model", "demo/5000", "--resume"]);
-    terminal.wait_for("? May it run: shell");
+    terminal.wait_for("? May it run: shell (it runs `expr $n '*' $n`)");
     terminal.say("n");
     terminal.wait_for("└ shell denied");
     terminal.leave();

@@ -59,7 +59,9 @@ fn what_is_asked_is_denied_unless_it_is_allowed() {
     let directory = directory("what_is_asked_is_denied");
     let state = |run: &Run| folded(&run.stdout)[1].first::<ToolResultBlock>().unwrap().state;
     let denied = chat(&directory, &["--json", "--model", "demo/50000", "-"], "use a tool");
-    assert_eq!((denied.exit, state(&denied)), (Some(0), ToolResultState::Denied));
+    assert_eq!((denied.exit, state(&denied)), (Some(1), ToolResultState::Denied));
+    let told = folded(&denied.stdout)[1].first::<ToolResultBlock>().unwrap().output.text().unwrap();
+    assert!(told.contains("This call was not run: nobody is there to be asked") && told.contains("--allow"), "{told}");
     assert_eq!(denied.stderr, "shell asks to run (it runs `expr $n '*' $n`): denied; --allow would allow it\n");
     let allowed = chat(&directory, &["--json", "--allow", "--model", "demo/50000"], "use a tool");
     assert_eq!((allowed.exit, state(&allowed)), (Some(0), ToolResultState::Success));
@@ -142,6 +144,7 @@ fn without_a_key_there_is_the_demo_model() {
 #[test]
 fn what_cannot_be_done_is_said() {
     let directory = directory("what_cannot_be_done");
+    fs::write(directory.join("text.png"), "no image").unwrap();
     fs::write(directory.join("bad.toml"), "[agents.a]\nmodel = \"demo\"\npromt = \"Hi\"\n").unwrap();
     for (args, told) in [
         (&["--model", "gpt-5", "Hi"][..], "`gpt-5` is neither `provider/name` nor `demo`"),
@@ -149,6 +152,8 @@ fn what_cannot_be_done_is_said() {
         (&["--config", "none.toml", "Hi"], "none.toml: cannot read the configuration"),
         (&["--model", "demo", "--agent", "nobody", "Hi"], "there is no agent `nobody`\nhint: there is assistant"),
         (&["--model", "demo", "--image", "cat.png", "Hi"], "cannot read cat.png"),
+        (&["--model", "demo", "--image", "text.png", "Hi"], "cannot use text.png: it is no image"),
+        (&["--model", "demo", "--image", "/dev/zero", "Hi"], "cannot read /dev/zero: it is a device or a pipe"),
         (&["Hi", "--resume", "nowhere"], "there is no conversation `nowhere`"),
         (&["--model", "demo"], "there is no message\nhint: give one"),
     ] {

@@ -33,7 +33,7 @@ fn a_file_is_named_with_the_line() {
         ("[limits]\nbodies = 1\n", "recount.toml:2: unknown field `bodies`, expected one of `body`, `event`"),
         (
             "[limits]\n\nbody = true\n",
-            "recount.toml:3: invalid type: boolean `true`, expected a number, or a text such as",
+            "recount.toml:3: `body`: invalid type: boolean `true`, expected a number, or a text such as",
         ),
         ("[limits]\nbody = \"large\"\n", "recount.toml:2: \"large\" is no size: expected a number of bytes, KiB"),
         (
@@ -42,7 +42,7 @@ fn a_file_is_named_with_the_line() {
         ),
         (
             "[server]\nhosts = 7\n",
-            "recount.toml:2: invalid type: integer `7`, expected a list of texts, or a text with",
+            "recount.toml:2: `hosts`: invalid type: integer `7`, expected a list of texts, or a text with",
         ),
         ("[limits]\nconnections = 0\n", "recount.toml:2: expected at least 1, found 0"),
         (

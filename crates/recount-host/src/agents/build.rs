@@ -19,7 +19,7 @@ use super::config::{AgentConfig, ExternalTool};
 use super::environment::Environment;
 use super::file::ConfigError;
 use super::model::NamedModel;
-use super::names::{Rule, ToolName};
+use super::names::ToolName;
 use crate::run::unfit;
 
 /// What an agent is told that has no prompt of its own.
@@ -33,23 +33,13 @@ pub(super) fn check(name: &str, config: &AgentConfig, base: &Path) -> Result<(),
         return Err(wrong("its name is empty".to_owned()));
     }
     let tools = toolkit(config, base, None, &[]).map_err(wrong)?;
-    check_rules(config).map_err(wrong)?;
+    if let Some(problem) = config.problem() {
+        return Err(wrong(problem.message));
+    }
     let with_helper = |tools: Toolkit, helper: &String| {
         tools.with(SubAgent::new(helper, "", || Agent::builder(""))).map_err(|error| wrong(error.to_string()))
     };
     config.helpers.iter().try_fold(tools, with_helper).map(drop)
-}
-
-/// Sees to it that every rule is about a tool that there may be. One that is misspelt would be about none, and forbid nothing.
-fn check_rules(config: &AgentConfig) -> Result<(), String> {
-    let said = &config.permissions;
-    let names: Vec<String> = ToolName::ALL.map(str::to_owned).into_iter().chain(config.tool_names()).collect();
-    let of_server = |tool: &str| config.mcp.keys().any(|server| tool.starts_with(&format!("{server}__")));
-    let unknown = |rule: &&Rule| !names.iter().any(|name| name == rule.tool()) && !of_server(rule.tool());
-    match [&said.allow, &said.deny, &said.ask].into_iter().flatten().find(unknown) {
-        Some(rule) => Err(format!("the rule `{rule}` is about no tool that it has")),
-        None => Ok(()),
-    }
 }
 
 /// The model of an agent, if it can be asked.
@@ -168,6 +158,15 @@ fn toolkit(
         toolkit = toolkit.with_source(Arc::clone(server) as Arc<dyn ToolSource>).map_err(|error| error.to_string())?;
     }
     Ok(toolkit)
+}
+
+/// The tools that an agent has without MCP servers and helpers, with what each is for.
+pub(super) fn described_tools(config: &AgentConfig, base: &Path) -> Vec<(String, String)> {
+    let names = config.builtin_names();
+    let known = workspace(config, base, None).map(builtin::all).unwrap_or_default();
+    let described = known.iter().map(|tool| (tool.spec().name.clone(), tool.spec().description.clone()));
+    let external = config.external.iter().map(|(name, tool)| (name.clone(), tool.description.clone()));
+    described.filter(|(name, _)| names.contains(name)).chain(external).collect()
 }
 
 fn workspace(config: &AgentConfig, base: &Path, aside: Option<&Path>) -> Result<Workspace, String> {

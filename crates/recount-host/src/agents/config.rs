@@ -96,6 +96,16 @@ pub struct AgentConfig {
     pub helpers: Vec<String>,
 }
 
+/// More often no call is made again.
+const MOST_RETRIES: u32 = 100;
+
+/// What is wrong with an agent.
+pub(super) struct Problem {
+    /// The key or the text by which its place in a file can be found.
+    pub(super) written: String,
+    pub(super) message: String,
+}
+
 /// What an agent may do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -145,6 +155,33 @@ impl AgentConfig {
             None => ToolName::ALL.map(str::to_owned).to_vec(),
             Some(tools) => tools.iter().map(ToString::to_string).collect(),
         }
+    }
+
+    /// What is wrong with it that can be seen without looking elsewhere.
+    pub(super) fn problem(&self) -> Option<Problem> {
+        let number = |key: &str, wrong: bool, what: &str| {
+            wrong.then(|| Problem { written: key.to_owned(), message: format!("`{key}` {what}") })
+        };
+        number("max_iterations", self.max_iterations == Some(0), "has to be 1 at least")
+            .or_else(|| number("max_tokens", self.max_tokens == Some(0), "has to be 1 at least"))
+            .or_else(|| number("context_window", self.context_window == Some(0), "has to be 1 at least"))
+            .or_else(|| number("confirm_within", self.confirm_within == Some(0), "has to be 1 second at least"))
+            .or_else(|| {
+                let too_often = self.retries.is_some_and(|times| times > MOST_RETRIES);
+                number("retries", too_often, &format!("may be {MOST_RETRIES} at most"))
+            })
+            .or_else(|| self.stray_rule())
+    }
+
+    /// A rule about a tool that it does not have. One that is misspelt would be about none, and forbid nothing.
+    fn stray_rule(&self) -> Option<Problem> {
+        let names = self.tool_names();
+        let of_server = |tool: &str| self.mcp.keys().any(|server| tool.starts_with(&format!("{server}__")));
+        let is_stray = |rule: &&Rule| !names.iter().any(|name| name == rule.tool()) && !of_server(rule.tool());
+        let said = &self.permissions;
+        let rule = [&said.allow, &said.deny, &said.ask].into_iter().flatten().find(is_stray)?;
+        let message = format!("the rule `{rule}` is about no tool that it has");
+        Some(Problem { written: rule.to_string(), message })
     }
 
     /// The names of the built-in and external tools, and of those who help.

@@ -77,6 +77,8 @@ pub struct Agents {
     aside: Option<PathBuf>,
     /// The MCP servers that run, by agent. They are shared by its sessions.
     servers: Mutex<HashMap<String, Arc<OnceCell<Servers>>>>,
+    /// The same from the moment on in which they are started.
+    started: Mutex<HashMap<String, Servers>>,
 }
 
 type Servers = Vec<Arc<McpServer>>;
@@ -105,8 +107,9 @@ impl Agents {
         helpers::check(&agents)?;
         let named_default = agents.iter().find(|(name, _)| name == "default");
         let default_agent = named_default.or(agents.first()).map(|(name, _)| name.clone()).unwrap_or_default();
-        let (known, base, servers) = (RwLock::new(agents), base.to_owned(), Mutex::default());
-        Ok(Self { known, default_agent, base, environment, aside: None, servers })
+        let (known, base) = (RwLock::new(agents), base.to_owned());
+        let (servers, started) = (Mutex::default(), Mutex::default());
+        Ok(Self { known, default_agent, base, environment, aside: None, servers, started })
     }
 
     /// The same with a directory for what is too long to be shown to models, in which each session has one of its own: long
@@ -180,6 +183,44 @@ impl Agents {
         troubles
     }
 
+    /// The tools of an agent with what each is for, as far as they are known: those of MCP servers are once these have said so.
+    pub fn tools(&self, name: &str) -> Vec<(String, String)> {
+        let Some(config) = self.config(name) else { return Vec::new() };
+        let mut tools = build::described_tools(&config, &self.base);
+        for helper in &config.helpers {
+            let what = self.config(helper).and_then(|config| config.description);
+            tools.push((helper.clone(), what.unwrap_or_else(|| format!("The agent `{helper}`."))));
+        }
+        for tool in self.running(name).iter().flatten().flat_map(|server| server.tools().to_vec()) {
+            tools.push((tool.spec().name.clone(), tool.spec().description.clone()));
+        }
+        tools
+    }
+
+    /// The MCP servers of an agent and of those who help it that have not answered yet.
+    pub fn starting(&self, name: &str) -> Vec<String> {
+        let mut starting: Vec<String> = match self.running(name) {
+            Some(started) => {
+                started.iter().filter(|server| server.is_starting()).map(|server| server.name().to_owned()).collect()
+            }
+            None => self.config(name).map(|config| config.mcp.into_keys().collect()).unwrap_or_default(),
+        };
+        for helper in self.config(name).map(|config| config.helpers).unwrap_or_default() {
+            starting.extend(self.starting(&helper));
+        }
+        starting
+    }
+
+    /// Ends all MCP servers, which may do so in good order, and waits until they have.
+    pub async fn close(&self) {
+        let started: Vec<Arc<McpServer>> = self.started().values().flatten().cloned().collect();
+        let mut closing = tokio::task::JoinSet::new();
+        for server in started {
+            closing.spawn(async move { server.close().await });
+        }
+        closing.join_all().await;
+    }
+
     fn read<T>(&self, look: impl FnOnce(&[(String, AgentConfig)]) -> T) -> T {
         look(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -194,6 +235,7 @@ impl Agents {
                 let unfit = |error: recount_agent::mcp::McpError| unfit(name, error.to_string());
                 servers.push(McpServer::start(server, config.clone()).map_err(unfit)?);
             }
+            self.started().insert(name.to_owned(), servers.clone());
             let all_settled = async {
                 for server in &servers {
                     // One that cannot be started is tried again and again, and takes no other tool with it.
@@ -206,9 +248,13 @@ impl Agents {
         cell.get_or_try_init(start).await.cloned()
     }
 
-    /// The MCP servers of an agent, if they were started.
+    /// The MCP servers of an agent, if they were started. They may not have answered yet.
     fn running(&self, name: &str) -> Option<Servers> {
-        self.cells().get(name).and_then(|cell| cell.get().cloned())
+        self.started().get(name).cloned()
+    }
+
+    fn started(&self) -> MutexGuard<'_, HashMap<String, Servers>> {
+        self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn cells(&self) -> MutexGuard<'_, HashMap<String, Arc<OnceCell<Servers>>>> {
@@ -247,8 +293,11 @@ impl AgentSource for Agents {
             let mut tools = config.tool_names();
             match self.running(&name) {
                 Some(servers) => {
-                    let names = servers.iter().flat_map(|server| server.tools().to_vec());
-                    tools.extend(names.map(|tool| tool.spec().name.clone()));
+                    for server in &servers {
+                        let names = server.tools().iter().map(|tool| tool.spec().name.clone()).collect::<Vec<_>>();
+                        let is_unknown = names.is_empty() && server.is_starting();
+                        tools.extend(if is_unknown { vec![format!("{}__*", server.name())] } else { names });
+                    }
                 }
                 // They say which they have when they are started.
                 None => tools.extend(config.mcp.keys().map(|server| format!("{server}__*"))),

@@ -2,8 +2,9 @@
 //!
 //! Only what a reserved word has of its own is read here. What stands between them are lists like any other.
 
+use super::read_only::tested;
 use super::reader::{Ends, Reader};
-use super::{Dialect, variables};
+use super::{Dialect, Word, variables};
 
 impl Reader {
     /// Reads a reserved word and what only it has. Gives back whether there was one.
@@ -66,7 +67,15 @@ impl Reader {
             self.skip_blanks();
             match self.peek(0) {
                 None | Some(';' | '\n') => return,
-                Some(_) => self.some_word(),
+                Some(_) => {
+                    let start = self.at;
+                    let (word, draft) = self.word();
+                    if self.at == start {
+                        self.lost("a word is missing");
+                    } else if draft.glob {
+                        self.looks_up(word);
+                    }
+                }
             }
         }
     }
@@ -112,6 +121,7 @@ impl Reader {
         if self.dialect == Dialect::Sh {
             return self.lost("it has a condition that not every shell knows");
         }
+        let mut words: Vec<Word> = Vec::new();
         while !self.stopped {
             self.skip_blank_lines();
             match (self.peek(0), self.peek(1)) {
@@ -122,7 +132,8 @@ impl Reader {
                 (Some(_), _) => {
                     if self.is_word("]]") {
                         self.at += 2;
-                        return;
+                        let files: Vec<Word> = tested(&words).into_iter().cloned().collect();
+                        return files.into_iter().for_each(|file| self.looks_up(file));
                     }
                     let start = self.at;
                     let (word, _) = self.word();
@@ -130,6 +141,7 @@ impl Reader {
                     if self.at == start || evaluates.contains(&word.raw.as_str()) {
                         self.lost("it has a condition that is not known here");
                     }
+                    words.push(word);
                 }
             }
         }

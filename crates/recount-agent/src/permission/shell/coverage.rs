@@ -67,8 +67,9 @@ impl Script {
                 }
             }
         }
+        let may_do_anything = || self.commands.iter().any(Command::may_do_anything);
         match coverage {
-            Coverage::No if self.unclear.is_some() => Coverage::Unclear,
+            Coverage::No if self.unclear.is_some() || may_do_anything() => Coverage::Unclear,
             Coverage::No | Coverage::Unclear | Coverage::Yes => coverage,
         }
     }

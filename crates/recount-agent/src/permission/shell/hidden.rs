@@ -10,7 +10,6 @@ use super::{Word, sed};
 const BY_OPTION: &[(&str, &[&str])] = &[
     ("cargo", &["--config"]),
     ("go", &["-exec", "--exec", "-toolexec", "--toolexec"]),
-    ("make", &["-E", "--eval"]),
     ("man", &["-P", "--pager", "-H", "--html"]),
     ("npm", &["--script-shell"]),
     ("rg", &["--pre", "--hostname-bin"]),
@@ -62,9 +61,7 @@ pub(super) fn may_run(name: &str, arguments: &[Word]) -> bool {
         "awk" | "gawk" | "mawk" | "nawk" => awk(arguments),
         "sed" | "gsed" => sed_program(arguments),
         "git" => git(arguments),
-        "make" if arguments.iter().any(|word| word.text.as_deref().is_some_and(|text| text.starts_with("SHELL="))) => {
-            true
-        }
+        "make" | "gmake" => make(arguments),
         // Its first word may be options without a dash.
         "tar" if arguments.first().is_some_and(|word| word.is_unknown() || is_bundle(word)) => true,
         name => BY_OPTION.iter().any(|(known, options)| *known == name && takes_one(arguments, options)),
@@ -81,20 +78,63 @@ fn is_bundle(word: &Word) -> bool {
     word.text.as_deref().is_some_and(|text| !text.starts_with('-') && text.contains(['F', 'I', 'T']))
 }
 
+/// Whether rules are in no file that lies there like a program, or another shell is named for them.
+fn make(arguments: &[Word]) -> bool {
+    let mut words = arguments.iter().filter_map(|word| word.text.as_deref());
+    while let Some(text) = words.next() {
+        let file = match text.split_once('=') {
+            Some(("SHELL" | "MAKEFLAGS" | "MAKEFILES", _)) => return true,
+            Some((name, file)) if is_shortened(name, "--file") || is_shortened(name, "--makefile") => Some(file),
+            _ if is_shortened(text, "--file") || is_shortened(text, "--makefile") => words.next(),
+            // Letters may be joined: `-kf -`.
+            _ if text.starts_with('-') && !text.starts_with("--") => match text.split_once('f') {
+                Some((_, "")) => words.next(),
+                Some((_, file)) => Some(file),
+                None => continue,
+            },
+            _ => continue,
+        };
+        if !file.is_some_and(|file| is_file(&Word::literal(file))) {
+            return true;
+        }
+    }
+    takes_one(arguments, &["-E", "--eval"])
+}
+
+fn is_shortened(text: &str, option: &str) -> bool {
+    text.len() > 3 && option.starts_with(text)
+}
+
 fn git(arguments: &[Word]) -> bool {
-    let mut rest = arguments;
-    loop {
-        let Some((word, after)) = rest.split_first() else { return false };
+    let (options, rest) = git_options(arguments);
+    let is_odd = |word: &Word| {
         let Some(text) = word.text.as_deref() else { return true };
         let name = text.split('=').next().unwrap_or(text);
-        rest = match name {
-            "-c" | "--config-env" | "--git-dir" => return true,
-            "--exec-path" if text.contains('=') => return true,
-            "-C" | "--work-tree" | "--namespace" if name == text => after.get(1..).unwrap_or_default(),
-            _ if text.starts_with('-') => after,
-            command => return git_command(command, after),
+        matches!(name, "-c" | "--config-env" | "--git-dir") || (name == "--exec-path" && text.contains('='))
+    };
+    if options.iter().any(is_odd) {
+        return true;
+    }
+    match rest.split_first() {
+        Some((Word { text: Some(command), .. }, after)) => git_command(command, after),
+        Some(_) => true,
+        None => false,
+    }
+}
+
+/// What is said to `git` itself, and the command that it is told with what follows.
+pub(super) fn git_options(arguments: &[Word]) -> (&[Word], &[Word]) {
+    const VALUED: [&str; 8] =
+        ["-C", "-c", "--attr-source", "--config-env", "--git-dir", "--namespace", "--super-prefix", "--work-tree"];
+    let mut at = 0;
+    while let Some(text) = arguments.get(at).and_then(|word| word.text.as_deref()) {
+        at += match text {
+            text if VALUED.contains(&text) => 2,
+            text if text.starts_with('-') => 1,
+            _ => break,
         };
     }
+    arguments.split_at(at.min(arguments.len()))
 }
 
 fn git_command(command: &str, arguments: &[Word]) -> bool {

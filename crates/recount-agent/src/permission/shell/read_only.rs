@@ -4,8 +4,8 @@ use super::whereabouts::Whereabouts;
 use super::{Command, Script, Word, sed};
 use crate::permission::path::Places;
 
-/// They look at nothing but their words.
-const PURE: [&str; 14] = [
+/// They look at nothing but their words, save for patterns in them and files that are tested.
+pub(super) const PURE: [&str; 14] = [
     "echo", "true", "false", ":", "test", "[", "basename", "dirname", "seq", "pwd", "whoami", "sleep", "nproc", "arch",
 ];
 
@@ -59,7 +59,8 @@ const READERS_UNLESS: [(&str, &[&str]); 16] = [
 const PATTERN_FIRST: [&str; 5] = ["grep", "egrep", "fgrep", "rg", "jq"];
 
 /// What `find` does beside looking. What it executes is judged by itself.
-const FIND_WRITES: [&str; 6] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from"];
+/// Others have links followed, or files read that are named elsewhere.
+const FIND_UNLESS: [&str; 8] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from", "-L", "-follow"];
 
 /// They say nothing but their versions then. `cargo` and `rustc` are not among them: which of them runs is said by a file.
 const VERSIONED: [&str; 9] = ["bash", "gcc", "go", "java", "make", "node", "npm", "python", "python3"];
@@ -121,19 +122,22 @@ impl Command {
         let Some(name) = self.name().filter(|_| self.disturbing.is_empty()) else { return false };
         let arguments = self.words.get(1..).unwrap_or_default();
         let inside = |words: &[Word]| whereabouts.are_inside(words);
+        // Names of files are put in the place of a pattern.
+        let spread = |words: &[Word]| words.iter().all(|word| word.glob.is_none() || whereabouts.is_inside(word));
         let first = arguments.first().and_then(|word| word.text.as_deref());
         match name {
-            _ if self.is_pure() => true,
+            "test" | "[" => tested(arguments).iter().all(|file| whereabouts.is_inside(file)) && spread(arguments),
+            "printf" if first.is_none_or(|format| format.starts_with("-v")) => false,
+            _ if self.is_pure() || name == "printf" => spread(arguments),
             "cd" => arguments.len() == 1 && operands(arguments).len() == 1 && inside(arguments),
             "<" => arguments.iter().all(|file| whereabouts.is_inside(file)),
-            "printf" => first.is_some_and(|format| !format.starts_with("-v")),
             "date" => {
                 arguments.iter().all(|word| matches!(&word.text, Some(text) if text == "-u" || text.starts_with('+')))
             }
             "hostname" | "uptime" | "free" => arguments.is_empty(),
             "command" => matches!(first, Some("-v" | "-V")),
             "uniq" => operands(arguments).len() <= 1 && inside(arguments),
-            "find" => known(arguments) && !has(arguments, &FIND_WRITES) && inside(arguments),
+            "find" => known(arguments) && !has(arguments, &FIND_UNLESS) && inside(arguments),
             "sed" => match operands(arguments).as_slice() {
                 [program, files @ ..] => {
                     let prints = program.text.as_deref().is_some_and(sed::prints_lines);
@@ -143,11 +147,14 @@ impl Command {
                 }
                 [] => false,
             },
-            "git" => git_reads(arguments) && inside(arguments.get(1..).unwrap_or_default()),
+            "git" => {
+                let rest = arguments.get(1..).unwrap_or_default();
+                git_reads(arguments) && inside(rest) && whereabouts.git_runs_nothing()
+            }
             name if VERSIONED.contains(&name) => arguments.len() == 1 && first == Some("--version"),
             name if READERS.contains(&name) => inside(arguments),
-            // It can read files from within its programs.
-            "jq" if arguments.iter().any(imports) => false,
+            // It can read files and the environment from within its programs.
+            "jq" if arguments.iter().any(looks_further) => false,
             name => {
                 let Some((_, unless)) = READERS_UNLESS.iter().find(|(known, _)| *known == name) else { return false };
                 let pattern_first = PATTERN_FIRST.contains(&name) && !has(arguments, &["-e", "--regexp"]);
@@ -175,10 +182,36 @@ fn git_reads(arguments: &[Word]) -> bool {
     reads && known(rest) && !has(rest, &GIT_UNLESS)
 }
 
-/// Whether a program of `jq` has others read.
-fn imports(word: &Word) -> bool {
-    word.text.as_deref().is_none_or(|text| text.contains("import") || text.contains("include"))
+/// Whether a program of `jq` has others read, or the environment.
+fn looks_further(word: &Word) -> bool {
+    let names = |text: &str| {
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|name| name.eq_ignore_ascii_case("env"))
+    };
+    word.text.as_deref().is_none_or(|text| text.contains("import") || text.contains("include") || names(text))
 }
+
+/// The files that a test looks at.
+pub(super) fn tested(arguments: &[Word]) -> Vec<&Word> {
+    let is = |word: Option<&Word>, operators: &[&str]| {
+        word.and_then(|word| word.text.as_deref()).is_some_and(|text| operators.contains(&text))
+    };
+    let at = |index: Option<usize>| index.and_then(|index| arguments.get(index));
+    let file = |index: &usize| {
+        is(at(index.checked_sub(1)), &FILE_TESTS)
+            || is(at(Some(index + 1)), &FILE_COMPARISONS)
+            || is(at(index.checked_sub(1)), &FILE_COMPARISONS)
+    };
+    (0..arguments.len()).filter(file).filter_map(|index| arguments.get(index)).collect()
+}
+
+/// What `test` asks about a file.
+const FILE_TESTS: [&str; 20] = [
+    "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-u", "-w", "-x", "-G", "-L", "-N", "-O",
+    "-S",
+];
+
+/// What it asks about two.
+const FILE_COMPARISONS: [&str; 3] = ["-ef", "-nt", "-ot"];
 
 fn known(words: &[Word]) -> bool {
     words.iter().all(|word| word.text.is_some() || word.glob.is_some())

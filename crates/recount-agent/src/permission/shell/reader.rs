@@ -3,6 +3,7 @@
 //! The reader finds at least what a shell would run. It does not check that `if` has its `fi`: a script that a shell
 //! refuses runs nothing, so taking such words for mere separators can only find too much.
 
+use super::read_only::PURE;
 use super::words::Draft;
 use super::{Command, Dialect, Script, Word, base_name, variables, wrappers};
 
@@ -189,6 +190,7 @@ impl Reader {
         let mut command = Command::default();
         let mut assignments = Vec::new();
         let mut begun = false;
+        let mut spread = None;
         while !self.stopped {
             self.skip_blanks();
             match self.peek(0) {
@@ -209,12 +211,22 @@ impl Reader {
                     } else if command.words.is_empty() && is_assignment(&draft) {
                         begun = true;
                         self.assignment(&draft);
+                        self.may_spread(&draft, &word);
                         assignments.push((variables::assigned(draft.plain()).to_owned(), word));
                     } else {
+                        if draft.glob && draft.dynamic {
+                            spread.get_or_insert_with(|| word.clone());
+                        }
                         command.words.push(word);
                     }
                 }
             }
+        }
+        // Other commands are judged by such a word themselves.
+        if let Some(word) =
+            spread.filter(|_| command.name().is_some_and(|name| name == "printf" || PURE.contains(&name)))
+        {
+            self.looks_up(word);
         }
         if command.words.is_empty() {
             for (name, word) in assignments {
@@ -246,6 +258,27 @@ impl Reader {
         }
         self.commands.push(command);
         wrappers::unwrap(self, self.commands.len() - 1);
+    }
+
+    /// The shell itself looks at the files that a word names, as if it read from them.
+    pub(super) fn looks_up(&mut self, word: Word) {
+        self.commands.push(Command { words: vec![Word::literal("<"), word], ..Command::default() });
+    }
+
+    /// What is set to a pattern becomes the names of files where it is used.
+    fn may_spread(&mut self, draft: &Draft, word: &Word) {
+        let value = |text: &str| text.split_once('=').map(|(_, value)| value.to_owned()).unwrap_or_default();
+        let is_pattern = |value: &str| value.contains(['*', '?', '[']);
+        let value = match word.text.as_deref().or(word.glob.as_deref()) {
+            Some(text) => Some(value(text)).filter(|value| is_pattern(value)),
+            None if is_pattern(&value(&draft.text)) => None,
+            None => return,
+        };
+        match value {
+            Some(glob) => self.looks_up(Word { text: None, raw: glob.clone(), glob: Some(glob) }),
+            None if word.text.is_none() && word.glob.is_none() => self.looks_up(word.clone()),
+            None => {}
+        }
     }
 
     fn assignment(&mut self, draft: &Draft) {

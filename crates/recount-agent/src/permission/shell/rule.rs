@@ -1,5 +1,6 @@
 //! The content of a rule about shell commands.
 
+use super::hidden::git_options;
 use super::{Command, Dialect, Script, Word, base_name};
 use crate::permission::Coverage;
 use crate::permission::wildcard::{self, Token};
@@ -66,13 +67,20 @@ impl Rule {
 
     /// Whether it is about this command, or may be.
     pub(super) fn concerns(&self, command: &Command) -> Coverage {
-        let whole = self.concerns_so(command);
-        let bare = command.without_directory().map_or(Coverage::No, |bare| self.concerns_so(&bare));
-        match (whole, bare) {
-            (Coverage::Yes, _) | (_, Coverage::Yes) => Coverage::Yes,
-            (Coverage::Unclear, _) | (_, Coverage::Unclear) => Coverage::Unclear,
-            (Coverage::No, Coverage::No) => Coverage::No,
+        let bare = command.without_directory();
+        let bare = bare.as_ref().unwrap_or(command);
+        let plain = bare.without_git_options();
+        let forms = [Some(command), Some(bare), plain.as_ref()];
+        let coverages: Vec<Coverage> = forms.into_iter().flatten().map(|form| self.concerns_so(form)).collect();
+        if coverages.contains(&Coverage::Yes) {
+            return Coverage::Yes;
         }
+        let may_begin_later = || bare.beginnings().any(|form| self.concerns_so(&form) != Coverage::No);
+        // Of what is said to `git` itself it is known where it ends.
+        if coverages.contains(&Coverage::Unclear) || (plain.is_none() && may_begin_later()) {
+            return Coverage::Unclear;
+        }
+        Coverage::No
     }
 
     fn concerns_so(&self, command: &Command) -> Coverage {
@@ -111,6 +119,30 @@ impl Command {
         let mut bare = self.clone();
         *bare.words.first_mut()? = Word::literal(base_name(name));
         Some(bare)
+    }
+}
+
+impl Command {
+    /// `git push` for `git -C . push`.
+    fn without_git_options(&self) -> Option<Self> {
+        let (name, arguments) = self.words.split_first().filter(|_| self.name() == Some("git"))?;
+        let (_, rest) = git_options(arguments);
+        Some(Self { words: [name].into_iter().chain(rest).cloned().collect(), ..self.clone() })
+    }
+
+    /// `docker push` for `docker --tls push`: the same without the options that stand before the first operand. Whether a word
+    /// behind one of them is its value or that operand is not known, so there may be several.
+    fn beginnings(&self) -> impl Iterator<Item = Self> {
+        let is_option = |at: usize| {
+            let text = self.words.get(at).map(|word| word.text.as_deref().unwrap_or(&word.raw));
+            text.is_some_and(|text| text.starts_with(['-', '+']))
+        };
+        let length = (1..self.words.len()).take_while(|at| is_option(*at) || (*at > 1 && is_option(*at - 1))).count();
+        let places = (2..length + 2).filter(move |at| length > 0 && !is_option(*at) && *at < self.words.len());
+        places.map(|at| {
+            let words = self.words.iter().take(1).chain(self.words.iter().skip(at)).cloned().collect();
+            Self { words, ..self.clone() }
+        })
     }
 }
 

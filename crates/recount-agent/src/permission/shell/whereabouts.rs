@@ -71,6 +71,11 @@ impl Whereabouts<'_> {
         })
     }
 
+    /// The directories in which the script may be. Nothing where that cannot be told.
+    pub(super) fn directories(&self) -> Option<impl Iterator<Item = &Path>> {
+        self.directories.as_ref().map(|directories| directories.iter().map(PathBuf::as_path))
+    }
+
     /// Whether a word that is no option names nothing outside of the places.
     pub(super) fn is_inside(&self, word: &Word) -> bool {
         self.all(word, |path| self.places.hold(path))

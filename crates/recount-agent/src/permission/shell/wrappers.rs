@@ -2,7 +2,7 @@
 
 use super::reader::{MAX_DEPTH, Reader};
 use super::whereabouts::FOUND;
-use super::{Command, Dialect, Word, hidden};
+use super::{Command, Dialect, Word, hidden, interpreters};
 
 /// How a command names the one that it runs.
 struct Wrapper {
@@ -74,6 +74,72 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper { name: "busybox", transparent: false, ..NONE },
 ];
 
+/// They run other commands too, in ways that are not looked for.
+const RUNNERS: &[&str] = &[
+    "at",
+    "batch",
+    "bwrap",
+    "capsh",
+    "choom",
+    "chpst",
+    "chronic",
+    "complete",
+    "crontab",
+    "daemonize",
+    "dbus-run-session",
+    "eatmydata",
+    "enable",
+    "entr",
+    "expect",
+    "faketime",
+    "fakeroot",
+    "fd",
+    "fdfind",
+    "firejail",
+    "flock",
+    "gosu",
+    "hyperfine",
+    "ifne",
+    "linux32",
+    "linux64",
+    "ltrace",
+    "mapfile",
+    "nsenter",
+    "numactl",
+    "parallel",
+    "pee",
+    "perf",
+    "pkexec",
+    "prlimit",
+    "proot",
+    "proxychains",
+    "proxychains4",
+    "readarray",
+    "rlwrap",
+    "runcon",
+    "runuser",
+    "screen",
+    "script",
+    "setarch",
+    "setpriv",
+    "sg",
+    "ssh-agent",
+    "start-stop-daemon",
+    "su",
+    "su-exec",
+    "systemd-inhibit",
+    "systemd-run",
+    "tini",
+    "tmux",
+    "torsocks",
+    "unbuffer",
+    "unshare",
+    "valgrind",
+    "watch",
+    "watchexec",
+    "xvfb-run",
+];
+
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "ksh", "mksh", "rbash"];
 
 /// Looks for what a command runs itself, and has that noted too.
@@ -94,10 +160,11 @@ pub(super) fn unwrap(reader: &mut Reader, index: usize) {
         // What it reads may give every later name another meaning.
         "source" | "." => reader.vague("it reads commands from a file"),
         "alias" if !arguments.is_empty() => reader.vague("it gives a command another name"),
+        "hash" if arguments.iter().any(|word| word.is_option() && word.text.as_deref() != Some("-r")) => {
+            reader.vague("it gives a command another name");
+        }
         "command" if arguments.first().is_some_and(|word| matches!(word.text.as_deref(), Some("-v" | "-V"))) => {}
-        "parallel" | "watch" | "su" | "script" | "flock" | "unshare" | "nsenter" | "runuser" | "setpriv"
-        | "start-stop-daemon" | "systemd-run" | "fd" | "fdfind" | "entr" | "expect" | "complete" | "mapfile"
-        | "readarray" | "enable" | "at" | "batch" | "crontab" => {
+        name if RUNNERS.contains(&name) || interpreters::is_loader(name) => {
             reader.vague(&format!("`{name}` may run a command that is not looked for"));
         }
         "zsh" | "fish" | "csh" | "tcsh" => reader.vague(&format!("the language of `{name}` is not known here")),

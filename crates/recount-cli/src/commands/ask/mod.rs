@@ -198,12 +198,16 @@ pub(super) fn data(place: &str) -> Result<DataBlock> {
     if ["http://", "https://", "data:"].iter().any(|start| place.starts_with(start)) {
         return DataBlock::from_url(place).with_context(|| format!("cannot use {place}"));
     }
-    let bytes = fs::read(place).with_context(|| format!("cannot read {place}"))?;
+    let bytes = file(Path::new(place)).with_context(|| format!("cannot read {place}"))?;
     let block = DataBlock::from_bytes(bytes);
     let name = Path::new(place).file_name().and_then(|name| name.to_str());
     // The bytes of many formats do not say what they are, and the name does.
     let by_name = DataBlock::from_path(place).ok().map(|named| named.media_type().to_owned());
     let block = match by_name {
+        // A provider would refuse it, now and whenever the message is sent again.
+        Some(by_name) if by_name.starts_with("image/") && !block.is_image() && by_name != "image/svg+xml" => {
+            bail!("cannot use {place}: it is no image");
+        }
         Some(by_name) if block.media_type() == "application/octet-stream" => block.with_media_type(by_name),
         _ => block,
     };
@@ -211,6 +215,34 @@ pub(super) fn data(place: &str) -> Result<DataBlock> {
         Some(name) => block.with_name(name),
         None => block,
     })
+}
+
+/// The largest image that is sent, in bytes, as the tool `read` has it; and the largest file of any other kind.
+const LARGEST_IMAGE: u64 = 10 << 20;
+const LARGEST: u64 = 32 << 20;
+
+/// The bytes of a file that can be sent. From a device or a pipe one could read for ever.
+fn file(path: &Path) -> Result<Vec<u8>> {
+    // It is not opened before: to open a pipe is to wait for who writes to it.
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
+        bail!("it is a directory");
+    }
+    if !metadata.is_file() {
+        bail!("it is a device or a pipe and no file");
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    let is_image = DataBlock::from_bytes(bytes.get(..8_192).unwrap_or(&bytes)).is_image();
+    let (kind, largest) = if is_image { ("an image", LARGEST_IMAGE) } else { ("a file", LARGEST) };
+    if bytes.is_empty() {
+        bail!("it is empty");
+    }
+    if bytes.len() as u64 > largest {
+        let length = metadata.len();
+        bail!("it has {length} bytes, and {kind} may have {largest} at most: make it smaller first");
+    }
+    Ok(bytes)
 }
 
 /// Says on standard error what came of it.

@@ -17,7 +17,13 @@ pub(super) enum Answered {
     Stop,
     /// Ctrl-D: the user leaves, and the reply waits on.
     Leave,
+    /// Nobody has answered in time.
+    Expired,
 }
+
+/// What is told of a call in a place where nobody can be asked.
+const NOBODY: &str = "nobody is there to be asked whether it may. Do without it, or say that it has to be allowed: by a rule in the \
+                      agent's configuration, by `--allow`, or by asking in a terminal.";
 
 /// Asks for everything that replies wait for.
 pub(super) async fn ask(editor: &mut Editor, paint: Paint, waiting: &[Waiting], tell: fn(&str)) -> Result<Answered> {
@@ -67,8 +73,15 @@ impl Question<'_> {
 
 /// Answers for somebody who is not there.
 pub(super) fn unasked(waiting: &Waiting, allow: bool) -> Vec<AgentEvent> {
-    let answer = if allow { ConfirmResult::allow } else { ConfirmResult::deny };
-    let confirmed = waiting.confirmations.iter().map(|(call, _)| answer(call.clone())).collect();
+    let answer = |(call, _): &(ToolCallBlock, Option<String>)| {
+        if allow {
+            return ConfirmResult::allow(call.clone());
+        }
+        let mut refused = ConfirmResult::deny(call.clone());
+        refused.extra.insert("reason", NOBODY);
+        refused
+    };
+    let confirmed = waiting.confirmations.iter().map(answer).collect();
     let results = waiting.results.iter().map(|call| call.error("nobody is there to run this")).collect();
     events(waiting, confirmed, results)
 }
@@ -97,10 +110,15 @@ async fn confirmation(
     let until = question.expires_at.map(left).unwrap_or_default();
     tell(&told(&[(DIMMED, &format!("  y once{always}  n no  e edit{until}"))], paint));
     loop {
-        let line = match editor.answer("allow? ", "").await? {
+        let line = match question.expires_at {
+            None => editor.answer("allow? ", "").await?,
+            Some(time) => editor.answer_until("allow? ", time).await?,
+        };
+        let line = match line {
             Line::Text(line) => line,
             Line::Interrupted => return Ok(Err(Answered::Stop)),
             Line::End => return Ok(Err(Answered::Leave)),
+            Line::Expired => return Ok(Err(Answered::Expired)),
         };
         match line.trim().to_lowercase().as_str() {
             "y" | "yes" | "once" => return Ok(Ok(ConfirmResult::allow(call.clone()))),
@@ -157,6 +175,7 @@ async fn result(
         Line::Text(line) => Ok(call.success(line)),
         Line::Interrupted => Err(Answered::Stop),
         Line::End => Err(Answered::Leave),
+        Line::Expired => Err(Answered::Expired),
     })
 }
 

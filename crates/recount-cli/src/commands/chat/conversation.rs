@@ -25,6 +25,12 @@ use crate::visible::visible_line;
 
 const SECOND: Duration = Duration::from_secs(1);
 
+/// Two Ctrl-C within this time are pressed by somebody who wants to leave.
+const TWICE: Duration = Duration::from_secs(2);
+
+/// So long it is listened for the second one before a line is read.
+const BETWEEN: Duration = Duration::from_millis(250);
+
 /// What comes next.
 enum Next {
     /// The user's turn.
@@ -44,6 +50,8 @@ struct Conversation<'a> {
     images: Vec<DataBlock>,
     /// The reply that waits was told to stop.
     is_stopping: bool,
+    /// When a reply was last told to stop.
+    stopped_at: Option<Instant>,
     /// What was told of MCP servers.
     troubles: Vec<String>,
 }
@@ -62,6 +70,7 @@ pub(super) async fn talk(chat: &Chat, paint: Paint, history: &Path, first: Optio
         interrupts: signal(SignalKind::interrupt())?,
         images: Vec::new(),
         is_stopping: false,
+        stopped_at: None,
         troubles: Vec::new(),
     };
     conversation.run(first).await?;
@@ -101,7 +110,10 @@ impl Conversation<'_> {
             self.sight.draw(silence(last_seen.elapsed(), self.paint))?;
             match self.reading.standing() {
                 Standing::Idle => break Next::Prompt,
-                Standing::Waiting(waiting) if !is_stopping => break Next::Answer(waiting),
+                // What it is too late for is about to be denied.
+                Standing::Waiting(waiting) if !is_stopping && !waiting.iter().any(Waiting::has_expired) => {
+                    break Next::Answer(waiting);
+                }
                 Standing::Waiting(_) | Standing::Busy => {}
             }
             tokio::select! {
@@ -110,6 +122,7 @@ impl Conversation<'_> {
                     if std::mem::replace(&mut is_stopping, true) {
                         break Next::Leave;
                     }
+                    self.stopped_at = Some(Instant::now());
                     self.chat.host.interrupt(self.chat.session.key()).await?;
                 }
                 read = self.reading.next(&mut self.sight) => {
@@ -133,8 +146,12 @@ impl Conversation<'_> {
             Answered::Leave => return Ok(false),
             Answered::Stop => {
                 self.chat.host.interrupt(key).await?;
+                // It may have come as a signal too.
+                self.was_interrupted().await;
                 self.is_stopping = true;
+                self.stopped_at = Some(Instant::now());
             }
+            Answered::Expired => self.say("(the time is over: it does not run)"),
             Answered::Events(events) => match self.chat.host.append(key, &events).await {
                 Ok(_) => {}
                 Err(HostError::Log(recount_log::Error::Refused(_))) => {
@@ -148,12 +165,20 @@ impl Conversation<'_> {
 
     /// The user's next message; nothing when they leave.
     async fn prompt(&mut self) -> Result<Option<Msg>> {
+        // The second of two in a row may come just when the reply has stopped. It is a signal until a line is read.
+        if self.is_pressed_twice() {
+            tokio::select! {
+                biased;
+                _ = self.interrupts.recv() => return Ok(None),
+                () = sleep(BETWEEN) => {}
+            }
+        }
         let mut was_interrupted = false;
         loop {
             let line = match self.editor.message("> ").await? {
                 Line::End => return Ok(None),
-                Line::Interrupted if was_interrupted => return Ok(None),
-                Line::Interrupted => {
+                Line::Interrupted if was_interrupted || self.is_pressed_twice() => return Ok(None),
+                Line::Interrupted | Line::Expired => {
                     was_interrupted = true;
                     tell("(Ctrl-C again, or Ctrl-D, leaves)");
                     continue;
@@ -163,7 +188,11 @@ impl Conversation<'_> {
             was_interrupted = false;
             match Said::read(&line) {
                 Said::Nothing => {}
-                Said::Message(text) => return Ok(Some(images::message(&text, std::mem::take(&mut self.images)))),
+                Said::Message(text) => {
+                    let (message, left_out) = images::message(&text, std::mem::take(&mut self.images));
+                    left_out.iter().for_each(|why| self.complain(why));
+                    return Ok(Some(message));
+                }
                 Said::Quit => return Ok(None),
                 Said::Help => {
                     tell(&listed(HELP, self.paint));
@@ -195,11 +224,8 @@ impl Conversation<'_> {
         tell("");
         let quiet = Quiet::begin();
         // A Ctrl-C from before is not about this reply.
-        tokio::select! {
-            biased;
-            _ = self.interrupts.recv() => {}
-            () = std::future::ready(()) => {}
-        }
+        self.was_interrupted().await;
+        self.stopped_at = None;
         // Something may have begun by itself meanwhile.
         let posting = self.chat.host.post(self.chat.session.key(), message, OnBusy::Queue);
         tokio::pin!(posting);
@@ -217,6 +243,20 @@ impl Conversation<'_> {
         drop(quiet);
     }
 
+    /// Whether a Ctrl-C now is the second one of two.
+    fn is_pressed_twice(&self) -> bool {
+        self.stopped_at.is_some_and(|time| time.elapsed() < TWICE)
+    }
+
+    /// Whether Ctrl-C was pressed where nobody was asked anything, once.
+    async fn was_interrupted(&mut self) -> bool {
+        tokio::select! {
+            biased;
+            _ = self.interrupts.recv() => true,
+            () = std::future::ready(()) => false,
+        }
+    }
+
     /// Says once what is the matter with MCP servers.
     fn tell_troubles(&mut self) {
         for trouble in self.chat.agents.troubles(&self.chat.agent) {
@@ -228,18 +268,32 @@ impl Conversation<'_> {
     }
 
     async fn tools(&self) {
-        if let Err(error) = self.chat.agents.build(&self.chat.agent, self.chat.session.key()).await {
-            return self.complain(&error.to_string());
+        let (agents, agent) = (&self.chat.agents, &self.chat.agent);
+        // Servers that are quick are waited for.
+        let building = agents.build(agent, self.chat.session.key());
+        match tokio::time::timeout(SECOND, building).await {
+            Ok(Err(error)) => return self.complain(&error.to_string()),
+            Ok(Ok(_)) | Err(_) => {}
         }
-        let info = self.chat.agents.agents().into_iter().find(|info| info.name == self.chat.agent);
-        let tools = info.map(|info| info.tools).unwrap_or_default();
-        if tools.is_empty() {
+        let tools = agents.tools(agent);
+        let starting = agents.starting(agent);
+        if tools.is_empty() && starting.is_empty() {
             tell("there are no tools");
         }
-        for tool in tools {
-            tell(&format!("  {}", visible_line(&tool)));
+        let lines: Vec<(String, String)> = tools
+            .iter()
+            .map(|(name, description)| (format!("  {}", visible_line(name)), first_sentence(description)))
+            .collect();
+        let lines: Vec<(&str, &str)> = lines.iter().map(|(name, what)| (name.as_str(), what.as_str())).collect();
+        if !lines.is_empty() {
+            tell(&listed(&lines, self.paint));
         }
-        for trouble in self.chat.agents.troubles(&self.chat.agent) {
+        for server in starting {
+            self.say(&format!(
+                "the MCP server `{server}` is still starting: its tools are there as soon as it has answered"
+            ));
+        }
+        for trouble in agents.troubles(agent) {
             self.complain(&trouble);
         }
     }
@@ -282,6 +336,18 @@ impl Conversation<'_> {
 /// What stands where nothing has happened for a while.
 fn silence(lasting: Duration, paint: Paint) -> Option<String> {
     (lasting >= SECOND).then(|| paint.on(DIMMED, &format!("… {} s", lasting.as_secs())))
+}
+
+/// What a description begins with, in one line.
+fn first_sentence(description: &str) -> String {
+    const LONGEST: usize = 100;
+    let line = description.trim().lines().next().unwrap_or_default();
+    let sentence = line.split_inclusive(". ").next().unwrap_or_default().trim_end();
+    let shown = visible_line(sentence);
+    if shown.chars().count() <= LONGEST {
+        return shown.into_owned();
+    }
+    shown.chars().take(LONGEST - 1).chain(['…']).collect()
 }
 
 fn tell(text: &str) {

@@ -1,10 +1,17 @@
 //! The line that the user writes.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
+use recount_message::jiff::Timestamp;
 use rustyline::error::ReadlineError;
 use rustyline::{Config, DefaultEditor};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::sleep;
 
 use super::terminal::forget_typed;
 
@@ -16,6 +23,8 @@ pub(super) enum Line {
     Interrupted,
     /// Ctrl-D.
     End,
+    /// The time for an answer is over.
+    Expired,
 }
 
 /// Reads lines from the terminal, with a history that outlives the program.
@@ -65,6 +74,52 @@ impl Editor {
         Ok(line)
     }
 
+    /// An answer that has to come by a time. The terminal itself has it written, so that nothing is left reading when the time
+    /// is over.
+    pub(super) async fn answer_until(&mut self, prompt: &str, time: Timestamp) -> Result<Line> {
+        forget_typed();
+        let mut interrupts = signal(SignalKind::interrupt()).context(CANNOT)?;
+        #[expect(
+            deprecated,
+            reason = "standard input is not closed while it is waited for, and there is no other safe way"
+        )]
+        let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE).context(CANNOT)?;
+        write(prompt)?;
+        let left = Duration::try_from(time.duration_since(Timestamp::now())).unwrap_or_default();
+        let over = sleep(left);
+        tokio::pin!(over);
+        let mut bytes = Vec::new();
+        loop {
+            tokio::select! {
+                // What came in time counts.
+                biased;
+                ready = terminal.readable() => {
+                    ready.context(CANNOT)?.clear_ready();
+                    let mut piece = [0; 4096];
+                    let length = rustix::io::read(terminal.get_ref(), &mut piece).context(CANNOT)?;
+                    bytes.extend_from_slice(piece.get(..length).unwrap_or_default());
+                    if length == 0 && bytes.is_empty() {
+                        write("\n")?;
+                        return Ok(Line::End);
+                    }
+                    if length == 0 || bytes.ends_with(b"\n") {
+                        return Ok(Line::Text(String::from_utf8_lossy(&bytes).trim_end().to_owned()));
+                    }
+                }
+                _ = interrupts.recv() => {
+                    write("\n")?;
+                    return Ok(Line::Interrupted);
+                }
+                () = &mut over => {
+                    // What was begun was an answer, and nothing that comes later.
+                    forget_typed();
+                    write("\n")?;
+                    return Ok(Line::Expired);
+                }
+            }
+        }
+    }
+
     async fn line(&mut self, prompt: &str) -> Result<Line> {
         let inner = self.inner.take().context("a line is being read already")?;
         let (inner, line) = read(inner, prompt, "").await?;
@@ -87,6 +142,11 @@ fn editor() -> Result<DefaultEditor> {
 }
 
 const CANNOT: &str = "cannot read from the terminal";
+
+fn write(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to the terminal")
+}
 
 /// Reads a line where nothing else has to wait for it.
 async fn read(mut editor: DefaultEditor, prompt: &str, initial: &str) -> Result<(DefaultEditor, Line)> {

@@ -15,12 +15,18 @@ pub(super) fn image(place: &str) -> Result<DataBlock> {
     ask::data(&at_home(place))
 }
 
-/// A message with the images that were given for it and those that its text names.
-pub(super) fn message(text: &str, given: Vec<DataBlock>) -> Msg {
-    let named = named(text).into_iter().filter_map(|path| image(&path).ok());
-    let images = given.into_iter().chain(named).map(MediaBlock::from);
+/// A message with the images that were given for it and those that its text names, and why some of those do not go along.
+pub(super) fn message(text: &str, given: Vec<DataBlock>) -> (Msg, Vec<String>) {
+    let (mut images, mut left_out) = (given, Vec::new());
+    for path in named(text) {
+        match image(&path) {
+            Ok(image) => images.push(image),
+            Err(why) => left_out.push(format!("{why:#}; the message goes without it")),
+        }
+    }
+    let images = images.into_iter().map(MediaBlock::from);
     let content: Vec<MediaBlock> = images.chain([MediaBlock::from(text.to_owned())]).collect();
-    Msg::user("user", content)
+    (Msg::user("user", content), left_out)
 }
 
 /// The paths of images in a text, those that exist.
@@ -77,11 +83,22 @@ mod tests {
         std::fs::write(&cat, b"GIF89a").unwrap();
         std::fs::write(&notes, b"text").unwrap();
         let text = format!("Compare \"{}\" and {} with missing.png", cat.display(), notes.display());
-        let sent = message(&text, Vec::new());
-        assert_eq!(sent.text().unwrap(), text);
+        let (sent, left_out) = message(&text, Vec::new());
+        assert_eq!((sent.text().unwrap(), left_out), (text, Vec::new()));
         let images: Vec<&DataBlock> = sent.blocks().collect();
         assert_eq!(images.len(), 1);
         assert_eq!((images[0].media_type(), images[0].name.as_deref()), ("image/gif", Some("a cat.GIF")));
+        for (name, content, why) in [
+            ("text.png", &b"no image"[..], "it is no image"),
+            ("empty.jpg", b"", "it is empty"),
+            ("half.png", b"\x89PN", "it is no image"),
+        ] {
+            let path = directory.join(name);
+            std::fs::write(&path, content).unwrap();
+            let (sent, left_out) = message(&format!("What is on {}?", path.display()), Vec::new());
+            assert!(!sent.has::<DataBlock>(), "{name}");
+            assert!(left_out[0].ends_with(&format!("{why}; the message goes without it")), "{left_out:?}");
+        }
         std::fs::remove_dir_all(&directory).unwrap();
     }
 }

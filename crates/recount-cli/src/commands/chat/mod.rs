@@ -92,7 +92,7 @@ Examples:
 
 Exit status, where one message is sent:
   0    the agent has answered
-  1    it has not, or not to the end
+  1    it has not, or not to the end, or something was denied that it asked
   2    it could not be asked, for want of a key or a file
   130  it was stopped by Ctrl-C";
 
@@ -156,7 +156,9 @@ fn first_message(args: &ChatArgs, is_script: bool) -> Result<Option<Msg>> {
         return Ok(None);
     }
     let given = args.image.iter().map(|place| images::image(place)).collect::<Result<_>>()?;
-    Ok(Some(images::message(&text, given)))
+    let (message, left_out) = images::message(&text, given);
+    left_out.iter().for_each(|why| sight::tell(why));
+    Ok(Some(message))
 }
 
 fn is_dumb() -> bool {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result, bail};
-use recount_log::{Entry, Frame, Reader, Session, Snapshot, Start};
+use recount_log::{Cursor, Entry, Frame, Reader, Session, Snapshot, Start};
 use recount_message::jiff::Timestamp;
 use recount_message::{
     Checkpoint, CheckpointReply, CustomName, Event, EventKind, FinishedReason, Fold, Json, Msg, Object, ReplyFold,
@@ -22,8 +22,13 @@ pub(super) struct Reading {
     expiries: HashMap<String, Timestamp>,
     /// The calls that somebody has answered for.
     answered: HashSet<CallKey>,
+    /// The replies that have said, since they last did something, that nothing is left to do before they are answered.
+    resting: HashSet<String>,
     last: Option<Ended>,
 }
+
+/// So many entries before the head it is looked first for open questions.
+const NEAR: u64 = 1_000;
 
 /// A call, by its reply and its id: agents that work for each other may both have a `call_1`.
 type CallKey = (String, String);
@@ -61,6 +66,13 @@ pub(super) struct Waiting {
     pub(super) expires_at: Option<Timestamp>,
 }
 
+impl Waiting {
+    /// Whether it is too late for a permission. The call is about to be denied then.
+    pub(super) fn has_expired(&self) -> bool {
+        !self.confirmations.is_empty() && self.expires_at.is_some_and(|time| time <= Timestamp::now())
+    }
+}
+
 impl Reading {
     /// Begins to read at the session's head. Shows what was said before if that is wanted.
     pub(super) async fn begin(session: &Session, sight: &mut Sight, shows_past: bool) -> Result<Self> {
@@ -72,10 +84,36 @@ impl Reading {
             reasons: HashMap::new(),
             expiries: HashMap::new(),
             answered: HashSet::new(),
+            resting: HashSet::new(),
             last: None,
         };
         reading.take_snapshot(&snapshot, sight, shows_past)?;
+        if reading.fold.open_replies().next().is_some() {
+            reading.recall_questions(session, snapshot.cursor).await?;
+        }
         Ok(reading)
+    }
+
+    /// Looks up why open questions were asked and until when. Both stand in the log, at its end or not far from it.
+    async fn recall_questions(&mut self, session: &Session, head: Cursor) -> Result<()> {
+        let near = Cursor { seq: head.seq.saturating_sub(NEAR), ..head };
+        // Where the log was joined together there, it has fewer entries.
+        for start in [Start::After(near), Start::Beginning] {
+            let mut reader = session.join(start)?;
+            while let Some(frame) = reader.next_now().await? {
+                let frames: Vec<Frame> = std::iter::once(frame).chain(reader.ready()).collect();
+                for frame in frames {
+                    if let Frame::Entry(entry) = frame {
+                        let event = Event::from_slice(&entry.event).context("an entry of the log cannot be read")?;
+                        self.note_questions(&event);
+                    }
+                }
+            }
+            if !self.reasons.is_empty() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Waits for what comes next and shows it, with all that has come along with it. To give up waiting loses nothing.
@@ -113,31 +151,57 @@ impl Reading {
         sight.entry(&entry.event, &event, &self.fold)?;
         // The log has judged it already.
         let _ = self.fold.apply_at(entry.cursor.seq, &event);
+        self.note_questions(&event);
         self.note_answers(&event);
         for message in self.fold.take_ended() {
             self.end(&message);
             self.answered.retain(|(reply_id, _)| reply_id != message.id());
             self.reasons.retain(|(reply_id, _), _| reply_id != message.id());
             self.expiries.remove(message.id());
+            self.resting.remove(message.id());
         }
         Ok(())
     }
 
-    /// Keeps what the fold does not: why something was asked, and that an answer is on its way.
-    fn note_answers(&mut self, event: &Event<'_>) {
-        let key = |call_id: &str| (event.reply_id().unwrap_or_default().to_owned(), call_id.to_owned());
+    /// Keeps what the fold does not: why something was asked, and until when.
+    fn note_questions(&mut self, event: &Event<'_>) {
         match &event.kind {
             EventKind::RequireUserConfirm(asked) => {
-                let reason = event.carried("reason").and_then(|reason| reason.to_text());
-                for call in &asked.tool_calls {
-                    self.answered.remove(&key(&call.id));
-                    self.reasons.extend(reason.clone().map(|reason| (key(&call.id), reason)));
+                let reply_id = event.reply_id().unwrap_or_default();
+                if let Some(reason) = event.carried("reason").and_then(|reason| reason.to_text()) {
+                    let key = |call: &ToolCallBlock| (reply_id.to_owned(), call.id.clone());
+                    self.reasons.extend(asked.tool_calls.iter().map(|call| (key(call), reason.clone())));
                 }
             }
             EventKind::Custom(signal) if signal.own_name() == Some(CustomName::Waiting) => {
                 let said = |key: &str| signal.value.get(key).and_then(Json::to_text);
-                let expires_at = said("expires_at").and_then(|time| parse_time(&time));
-                self.expiries.extend(said("reply_id").zip(expires_at));
+                let Some(reply_id) = said("reply_id") else { return };
+                match said("expires_at").and_then(|time| parse_time(&time)) {
+                    Some(expires_at) => self.expiries.insert(reply_id, expires_at),
+                    None => self.expiries.remove(&reply_id),
+                };
+            }
+            _ => {}
+        }
+    }
+
+    /// Keeps that a reply waits, and that an answer is on its way.
+    fn note_answers(&mut self, event: &Event<'_>) {
+        let key = |call_id: &str| (event.reply_id().unwrap_or_default().to_owned(), call_id.to_owned());
+        // Signals and hints do not make a reply go on.
+        if let Some(reply_id) = event.reply_id()
+            && !matches!(event.kind, EventKind::Custom(_) | EventKind::HintBlock(_))
+        {
+            self.resting.remove(reply_id);
+        }
+        match &event.kind {
+            EventKind::RequireUserConfirm(asked) => {
+                for call in &asked.tool_calls {
+                    self.answered.remove(&key(&call.id));
+                }
+            }
+            EventKind::Custom(signal) if signal.own_name() == Some(CustomName::Waiting) => {
+                self.resting.extend(signal.value.get("reply_id").and_then(Json::to_text));
             }
             EventKind::UserConfirmResult(answer) => {
                 self.answered.extend(answer.confirm_results.iter().map(|result| key(&result.tool_call.id)));
@@ -175,6 +239,8 @@ impl Reading {
             let (parts, whole): (Vec<&Msg>, Vec<&Msg>) = all.partition(|message| message.parent().is_some());
             whole.into_iter().for_each(|message| sight.message(message, &parts));
         }
+        // What runs has shown already what it works on.
+        self.resting = replies.iter().map(|reply| reply.message.id().to_owned()).collect();
         self.fold = Fold::resume(Checkpoint { cursor: snapshot.cursor.seq, replies, taken: Vec::new() });
         Ok(())
     }
@@ -198,7 +264,8 @@ impl Reading {
             results: Vec::new(),
             expires_at: self.expiries.get(message.id()).copied(),
         };
-        let mut has_calls = false;
+        let (mut has_calls, mut has_pending) = (false, false);
+        let before = waiting.len();
         for call in calls {
             has_calls = true;
             // A call that another agent works on waits for what that one waits for.
@@ -213,13 +280,16 @@ impl Reading {
                 _ if self.answered.contains(&key) => return false,
                 ToolCallState::Asking => own.confirmations.push((call.clone(), self.reasons.get(&key).cloned())),
                 ToolCallState::Submitted => own.results.push(call.clone()),
+                ToolCallState::Pending => has_pending = true,
                 _ => return false,
             }
         }
         if !own.confirmations.is_empty() || !own.results.is_empty() {
             waiting.push(own);
         }
-        has_calls
+        // Calls that nobody has looked at wait for the answers to those before them.
+        let is_behind = || waiting.len() > before && self.resting.contains(message.id());
+        has_calls && (!has_pending || is_behind())
     }
 
     /// How the last reply has ended, once.

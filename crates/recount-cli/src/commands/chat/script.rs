@@ -17,7 +17,7 @@ pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, 
     let mut reading = Reading::begin(&chat.session, &mut sight, false).await?;
     let key = chat.session.key();
     let mut message = message;
-    let (mut is_stopping, mut answered) = (false, None);
+    let (mut is_stopping, mut has_refused, mut answered) = (false, false, None);
     loop {
         sight.draw(None)?;
         match reading.standing() {
@@ -34,6 +34,7 @@ pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, 
                 let verdict = if allow { "allowed" } else { "denied; --allow would allow it" };
                 for waiting in &waiting {
                     let who = waiting.helper.as_ref().map(|helper| format!("{helper}: ")).unwrap_or_default();
+                    has_refused |= !allow && !waiting.confirmations.is_empty();
                     for (call, reason) in &waiting.confirmations {
                         let why = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
                         sight.note(&format!("{who}{} asks to run{why}: {verdict}", call.name));
@@ -59,7 +60,7 @@ pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, 
     let Some(ended) = answered else { bail!("there is nothing to answer\nhint: give a message") };
     Ok(match ended.reason {
         FinishedReason::Interrupted if is_stopping => Status::Interrupted,
-        FinishedReason::Completed if !ended.has_failed => Status::Clean,
+        FinishedReason::Completed if !ended.has_failed && !has_refused => Status::Clean,
         _ => Status::Flawed,
     })
 }

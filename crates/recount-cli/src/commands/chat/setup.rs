@@ -150,6 +150,8 @@ impl Chat {
     /// Ends in good order. A conversation in which nothing was said is not kept.
     pub(super) async fn close(self) -> Result<()> {
         self.host.drain(PATIENCE).await;
+        // What does not end by then is ended with the program.
+        let _ = tokio::time::timeout(PATIENCE, self.agents.close()).await;
         let is_empty = self.place.is_new && self.session.info().await.is_ok_and(|row| row.head == 0);
         let Self { host, log, place, .. } = self;
         drop(host);

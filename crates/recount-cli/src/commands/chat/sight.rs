@@ -154,7 +154,8 @@ fn plain(event: &Event<'_>, fold: &Fold, at_line_start: &mut bool, is_terminal: 
     Ok(())
 }
 
-fn tell(text: &str) {
+/// Says something beside the answer.
+pub(super) fn tell(text: &str) {
     // Nobody is left to tell when even this cannot be written.
     let _ = writeln!(io::stderr(), "{}", visible_line(text));
 }

@@ -1,0 +1,41 @@
+//! A provider that says what a test wants.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::server::{Answer, Server};
+
+/// An answer that calls tools, all at once. Their ids are `call_1` and so on.
+pub(crate) fn calls(calls: &[(&str, Value)]) -> Answer {
+    let call = |(index, (name, arguments)): (usize, &(&str, Value))| {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        json!({"index": index, "id": format!("call_{}", index + 1), "type": "function", "function": function})
+    };
+    let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
+    streamed(&json!({"role": "assistant", "tool_calls": calls}), "tool_calls")
+}
+
+/// An answer in words.
+pub(crate) fn says(text: &str) -> Answer {
+    streamed(&json!({"role": "assistant", "content": text}), "stop")
+}
+
+fn streamed(delta: &Value, finish: &str) -> Answer {
+    let chunk = |delta: &Value, finish: Value| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+        format!("data: {}\n\n", json!({"id": "x", "object": "chat.completion.chunk", "choices": [choice]}))
+    };
+    let end = chunk(&json!({}), json!(finish));
+    Answer::ok(format!("{}{end}data: [DONE]\n\n", chunk(delta, Value::Null)))
+        .header("content-type", "text/event-stream")
+}
+
+/// Writes `c.toml`, in which the only agent asks this provider. `more` stands below it.
+pub(crate) fn configure(directory: &Path, server: &Server, more: &str) {
+    let config = format!("[agents.a]\nmodel = \"openai/gpt-5\"\nbase_url = \"{}\"\nretries = 0\n{more}", server.url());
+    std::fs::write(directory.join("c.toml"), config).unwrap();
+}
+
+/// The variables that the agent needs.
+pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[("NO_COLOR", "1"), ("OPENAI_API_KEY", "sk-test")];
