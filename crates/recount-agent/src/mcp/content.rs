@@ -103,9 +103,11 @@ impl Gathered {
         let source = match said_and_found(media_type, &bytes) {
             Ok(found) => Base64Source::from_base64(source.data, found),
             Err(()) => {
-                self.text(format!("(what is said to be {media_type} is none, and left out)"));
-                return if let Ok(text) = String::from_utf8(bytes) {
-                    self.text(text)
+                return match String::from_utf8(bytes) {
+                    Ok(text) if !text.is_empty() => {
+                        self.text(format!("(what is said to be {media_type} is text)\n{text}"));
+                    }
+                    Ok(_) | Err(_) => self.text(format!("(what is said to be {media_type} is none, and left out)")),
                 };
             }
         };
@@ -195,8 +197,7 @@ mod tests {
                 "image/gif -",
                 "audio/wav -",
                 "application/pdf demo://1",
-                "demo://2:\nhello",
-                "resource three <demo://3> (text/plain): The third."
+                "demo://2:\nhello\nresource three <demo://3> (text/plain): The third."
             ]
         );
     }
@@ -213,7 +214,7 @@ mod tests {
     fn texts_stand_apart() {
         let text = |json: &str| match read(json, 100).content {
             Payload::Text(text) => text,
-            Payload::Blocks(blocks) => panic!("{blocks:?}"),
+            other => panic!("{other:?}"),
         };
         let json = r#"{"content":[{"type":"text","text":"one"},{"type":"text","text":"two\n"},{"type":"text","text":"three"}]}"#;
         assert_eq!(text(json), "one\ntwo\nthree");
@@ -229,10 +230,11 @@ mod tests {
                     [MediaBlock::Data(data)] => data.media_type().to_owned(),
                     other => panic!("{other:?}"),
                 },
+                other => panic!("{other:?}"),
             }
         };
         assert_eq!(told("R0lGODlh", "image/png"), "image/gif");
-        assert_eq!(told("aGVsbG8=", "image/png"), "(what is said to be image/png is none, and left out)\nhello");
+        assert_eq!(told("aGVsbG8=", "image/png"), "(what is said to be image/png is text)\nhello");
         assert_eq!(told("/////w==", "image/jpg"), "(what is said to be image/jpg is none, and left out)");
         assert_eq!(told("", "image/png"), "(what is said to be image/png is none, and left out)");
         assert_eq!(told("aGVsbG8=", "image/svg+xml"), "image/svg+xml");

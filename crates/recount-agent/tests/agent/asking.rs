@@ -95,7 +95,9 @@ async fn a_refusal_may_have_a_reason() {
         say(&agent, "Hi").await;
         let waiting = agent.open_reply().unwrap();
         let mut refused = ConfirmResult::deny(waiting.call("c1").unwrap().clone());
-        reason.map(|reason| refused.extra.insert("reason", reason));
+        if let Some(reason) = reason {
+            refused.extra.insert("reason", reason);
+        }
         say(&agent, UserConfirmResultEvent::new(waiting.id().to_owned(), [refused])).await;
         agent.messages()[1].result_of("c1").unwrap().output.text().unwrap()
     };

@@ -70,7 +70,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
 impl Whereabouts<'_> {
     /// Whether none of the repositories in which the script may be names anything that `git` would run when it only looks.
     pub(super) fn git_runs_nothing(&self) -> bool {
-        self.directories().is_some_and(|mut directories| directories.all(|directory| is_plain(directory)))
+        self.directories().is_some_and(|mut directories| directories.all(is_plain))
     }
 }
 

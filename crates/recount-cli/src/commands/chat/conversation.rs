@@ -271,9 +271,8 @@ impl Conversation<'_> {
         let (agents, agent) = (&self.chat.agents, &self.chat.agent);
         // Servers that are quick are waited for.
         let building = agents.build(agent, self.chat.session.key());
-        match tokio::time::timeout(SECOND, building).await {
-            Ok(Err(error)) => return self.complain(&error.to_string()),
-            Ok(Ok(_)) | Err(_) => {}
+        if let Ok(Err(error)) = tokio::time::timeout(SECOND, building).await {
+            return self.complain(&error.to_string());
         }
         let tools = agents.tools(agent);
         let starting = agents.starting(agent);
