@@ -73,7 +73,7 @@ enum Gathered {
     Some,
     UpToAWhole,
     /// What comes next is no request.
-    UpTo(Job),
+    UpTo(Box<Job>),
 }
 
 impl Desk {
@@ -85,7 +85,7 @@ impl Desk {
                     continue;
                 }
                 Gathered::UpToAWhole => None,
-                Gathered::UpTo(other) => Some(other),
+                Gathered::UpTo(other) => Some(*other),
             };
             self.drain();
             match other {
@@ -139,7 +139,7 @@ impl Desk {
     fn gather(&mut self, first: Job) -> Gathered {
         let mut next = Some(first);
         while let Some(job) = next {
-            let Job::Request(request, waiting) = job else { return Gathered::UpTo(job) };
+            let Job::Request(request, waiting) = job else { return Gathered::UpTo(Box::new(job)) };
             let must_load = self.pipeline.must_load(&request);
             if let Some(request) = self.loading.put_aside(request, waiting, must_load) {
                 // Whether the next one's session has to be read is only known when this one is done.
