@@ -53,7 +53,7 @@ impl Default for ServerOptions {
 #[non_exhaustive]
 pub enum ServerError {
     /// It would be open to everybody.
-    #[error("{0} can be reached from other machines, and there are no tokens; hint: `recount token create` makes one")]
+    #[error("{0} can be reached from other machines, and there are no tokens")]
     Unguarded(SocketAddr),
     /// The address cannot be used.
     #[error("cannot listen on {0}: {1}")]

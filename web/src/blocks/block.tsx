@@ -24,7 +24,14 @@ export const Block = memo(function Block({
 }) {
   switch (block.type) {
     case "text":
-      return isUser ? <Said text={block.text} /> : <Markdown text={block.text} grows={!block.finished_at} />;
+      return isUser ? (
+        <Said text={block.text} />
+      ) : (
+        <>
+          <Markdown text={block.text} grows={!block.finished_at} />
+          {"cut" in block && block.cut === true && <p className="cut">Broken off here, and begun again</p>}
+        </>
+      );
     case "thinking":
       return <Thinking block={block} scope={scope} isLast={isLast} />;
     case "hint":

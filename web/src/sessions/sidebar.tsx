@@ -12,7 +12,11 @@ import { Rename } from "./rename";
 const MANY = 8;
 
 /** What a session is called. */
-export const titleOf = (session: Pick<SessionInfo, "title"> | undefined): string => session?.title || "Untitled";
+export const titleOf = (session: Pick<SessionInfo, "id" | "title"> | undefined): string =>
+  session?.title || named(session?.id ?? "") || "Untitled";
+
+/** A name that somebody has chosen. Those that the service makes up say nothing. */
+const named = (id: string): string => (/^[0-9a-f]{32}$/.test(id) ? "" : id);
 
 /** The newest first. */
 function sorted(sessions: readonly SessionInfo[], wanted: string): SessionInfo[] {

@@ -1,16 +1,16 @@
 //! `recount serve`: the service.
 
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use recount_agent::OnRestart;
 use recount_host::agents::{Agents, Choice, Environment};
 use recount_host::{AgentSource as _, Host, HostOptions};
-use recount_log::{Log, Options};
-use recount_server::{CommitMeter, Listening, OnRestartWord, Server, ServerConfig, ServerOptions};
+use recount_log::{Log, Options, StorageError};
+use recount_server::{CommitMeter, Listening, OnRestartWord, Server, ServerConfig, ServerError, ServerOptions};
 use tokio_util::sync::CancellationToken;
 
 use super::Status;
@@ -72,11 +72,17 @@ async fn serve(loaded: &Loaded) -> Result<Status> {
     let agents = loaded.agents()?.keep_aside_in(config.server.data.join("aside"));
     let told = told(&agents);
     // Before anything is written: a service that cannot be reached leaves nothing behind.
-    let listening = Listening::begin(&config.server.listen, Some(&config.server.data)).await?;
+    let listening = Listening::begin(&config.server.listen, Some(&config.server.data)).await;
+    let listening = listening.map_err(|error| with_hint(error, &config.server.data))?;
     let commits = CommitMeter::default();
     let metered = commits.clone();
     let keeping = Options::default().durability(config.durability()).on_commit(move |commit| metered.note(commit));
-    let log = Log::open(&config.server.data, keeping)?;
+    let log = Log::open(&config.server.data, keeping).map_err(|error| match error {
+        recount_log::Error::Storage(StorageError::Locked { .. }) => {
+            anyhow!("{error}\nhint: `--data` names another directory; `recount sessions` looks at a service that runs")
+        }
+        error => error.into(),
+    })?;
     let on_restart = match config.log.on_restart {
         OnRestartWord::Continue => None,
         OnRestartWord::Close => Some(OnRestart::Close),
@@ -99,6 +105,20 @@ async fn serve(loaded: &Loaded) -> Result<Status> {
     signals.abort();
     log.close().await?;
     Ok(Status::Clean)
+}
+
+/// An error, with what can be done about it.
+fn with_hint(error: ServerError, data: &Path) -> anyhow::Error {
+    let hint = match &error {
+        ServerError::Unguarded(_) => {
+            format!("`recount token create --tenant '' --scope admin --data {}` makes one", data.display())
+        }
+        ServerError::Address(_, cause) if cause.kind() == ErrorKind::AddrInUse => {
+            "`--listen` names another address; `recount sessions` looks at a service that runs there".to_owned()
+        }
+        _ => return error.into(),
+    };
+    anyhow!("{error}\nhint: {hint}")
 }
 
 /// Who answers, and why.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use anstyle::{AnsiColor, Style};
 use indicatif::BinaryBytes;
 use recount_message::{
-    ContentBlock, DataBlock, HintBlock, Json, MediaBlock, Payload, Source, ToolCallBlock, ToolCallState,
+    ContentBlock, DataBlock, HintBlock, Json, MediaBlock, Object, Payload, Source, ToolCallBlock, ToolCallState,
     ToolResultBlock, ToolResultState,
 };
 
@@ -23,10 +23,12 @@ pub(super) fn simple(bubble: &mut Bubble<'_>, block: &ContentBlock) {
         ContentBlock::Text(block) => {
             bubble.unnamed();
             bubble.text(&block.text, PLAIN);
+            cut(bubble, &block.extra);
         }
         ContentBlock::Thinking(block) => {
             bubble.label("thinking", DIMMED);
             bubble.text(&block.thinking, DIMMED);
+            cut(bubble, &block.extra);
         }
         ContentBlock::Data(block) => bubble.label(&format!("data · {}", described(block)), PLAIN),
         ContentBlock::Hint(block) => hint(bubble, block),
@@ -35,6 +37,13 @@ pub(super) fn simple(bubble: &mut Bubble<'_>, block: &ContentBlock) {
             bubble.text(&block.fields.to_json(), PLAIN);
         }
         other => bubble.label(&other.type_name(), PLAIN),
+    }
+}
+
+/// Says where a model call broke off. What was said until then is said again.
+fn cut(bubble: &mut Bubble<'_>, extra: &Object) {
+    if extra.get("cut").is_some_and(|cut| cut.as_str() == "true") {
+        bubble.text("— broken off here, and begun again", CAREFUL);
     }
 }
 

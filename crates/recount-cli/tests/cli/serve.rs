@@ -139,6 +139,12 @@ fn a_second_one_on_the_same_data_says_so() {
     let second = crate::run::finish(second, b"");
     assert_eq!(second.exit, Some(2));
     assert!(second.stderr.contains("is in use by the process"), "{}", second.stderr);
+    assert!(second.stderr.contains("hint: `--data` names another directory"), "{}", second.stderr);
+    let mut third = command(&format!("serve --listen {} --model demo", service.address));
+    third.arg("--data").arg(directory("serve-taken"));
+    let third = crate::run::finish(third, b"");
+    assert_eq!(third.exit, Some(2));
+    assert!(third.stderr.contains("hint: `--listen` names another address"), "{}", third.stderr);
     service.kill();
 }
 
@@ -179,7 +185,7 @@ fn without_tokens_it_stays_on_this_machine() {
     open.arg("--data").arg(&data);
     let open = crate::run::finish(open, b"");
     assert_eq!(open.exit, Some(2));
-    assert!(open.stderr.contains("hint: `recount token create`"), "{}", open.stderr);
+    assert!(open.stderr.contains("hint: `recount token create --tenant '' --scope"), "{}", open.stderr);
 }
 
 #[test]

@@ -93,3 +93,12 @@ fn never_and_always_overrule_the_environment() {
     assert!(!is_coloured("show --color never", "CLICOLOR_FORCE"));
     assert!(is_coloured("show --color always", "NO_COLOR"));
 }
+
+#[test]
+fn a_text_that_was_begun_again_is_marked_where_it_broke_off() {
+    let message = r#"{"name":"Friday","role":"assistant","content":[{"type":"text","text":"Once upon","cut":true},{"type":"text","text":"Once upon a time."}]}"#;
+    let shown = recount("show", message.as_bytes()).stdout;
+    let places =
+        ["Once upon\n", "— broken off here, and begun again", "Once upon a time."].map(|text| shown.find(text));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{shown}");
+}

@@ -7,7 +7,7 @@ use crate::call::check_fields;
 use crate::problem::Problem;
 
 /// The fields of a message that was written for this route.
-const FIELDS: &[&str] = &["content", "name", "id", "metadata", "role", "created_at", "finished_at"];
+const FIELDS: &[&str] = &["content", "name", "id", "metadata", "on_busy", "role", "created_at", "finished_at"];
 /// The scheme of the URLs that uploads have.
 const UPLOADED: &str = "recount-blob";
 /// The schemes of what a model can be shown.
