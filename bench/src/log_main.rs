@@ -11,10 +11,6 @@ use recount_bench::report::{Limit, Target, write_targets};
 use recount_log::Durability;
 use serde::Serialize;
 
-/// The one that the command has.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// How fast the log is.
 #[derive(Debug, Parser)]
 struct Options {

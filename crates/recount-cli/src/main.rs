@@ -26,10 +26,6 @@ use crate::commands::{
 };
 use crate::visible::visible;
 
-/// A service makes and frees small pieces of memory on several threads for each event.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Messages and events of AI agents on the command line
 ///
 /// `chat` is an agent in the terminal, and `serve` keeps sessions in which agents
