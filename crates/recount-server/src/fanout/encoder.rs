@@ -79,7 +79,7 @@ impl Encoder {
             Linked::Same => self.show(&event, is_shown, &mut frames),
             Linked::Events(events) => events.iter().for_each(|event| self.show(event, is_shown, &mut frames)),
         }
-        self.frames(frames, entry.cursor, out);
+        self.frames(&self.wanted(frames), entry.cursor, out);
     }
 
     /// What a dialect has for an event, if it is shown.
@@ -127,7 +127,7 @@ impl Encoder {
                 let _ = write!(out.text, "id: {cursor}\n\n");
                 return out.end_frame(cursor.seq);
             }
-            return self.frames(frames, cursor, out);
+            return self.frames(&frames, cursor, out);
         }
         match self.style.framing {
             Framing::Sse => {
@@ -144,12 +144,12 @@ impl Encoder {
 
     /// The frames for who comes back at the place where this is, with everything up to it.
     pub(crate) fn resumed(&self, cursor: Cursor, out: &mut ChunkBuilder) {
-        self.frames(self.style.target.resumed(&self.name, &self.fold), cursor, out);
+        self.frames(&self.wanted(self.style.target.resumed(&self.name, &self.fold)), cursor, out);
     }
 
     /// The frames for who is told of what this knows of, and nothing else.
     pub(crate) fn prelude(&self, cursor: Cursor, out: &mut ChunkBuilder) {
-        self.frames(self.style.target.prelude(&self.name, &self.fold), cursor, out);
+        self.frames(&self.wanted(self.style.target.prelude(&self.name, &self.fold)), cursor, out);
     }
 
     /// Whether nothing goes on in what this knows of.
@@ -195,8 +195,7 @@ impl Encoder {
         frames
     }
 
-    fn frames(&self, frames: Vec<String>, cursor: Cursor, out: &mut ChunkBuilder) {
-        let frames = self.wanted(frames);
+    fn frames(&self, frames: &[String], cursor: Cursor, out: &mut ChunkBuilder) {
         for (index, frame) in frames.iter().enumerate() {
             // Who drops off between two frames of an entry gets all of them again.
             let is_last = index + 1 == frames.len();
