@@ -23,6 +23,12 @@ struct Options {
     /// The command whose service is measured.
     #[arg(long, default_value = "target/release/recount")]
     recount: PathBuf,
+    /// Another build of it, to be told along in the rounds of readers.
+    #[arg(long)]
+    beside: Option<PathBuf>,
+    /// How many rounds there are, if not the usual number.
+    #[arg(long)]
+    rounds: Option<usize>,
     /// Everything in little, and without judging: that it works.
     #[arg(long)]
     small: bool,
@@ -125,7 +131,9 @@ fn run(options: &Options) -> anyhow::Result<bool> {
         progress(&format!("only {open_files} files may be open, so there are fewer idle readers"));
         size.idle = open_files.saturating_sub(500);
     }
+    size.rounds = options.rounds.unwrap_or(size.rounds);
     let bench = Bench {
+        beside: options.beside.clone().map(|recount| Programs { recount, nchan: None }),
         programs: Programs { recount: options.recount.clone(), nchan: Nginx::find() },
         size,
         // One thread for the load, as one would give it to a client; two for the log, as the service has them here.
@@ -199,6 +207,7 @@ impl Spread {
 
 struct Bench {
     programs: Programs,
+    beside: Option<Programs>,
     size: Size,
     load: Runtime,
     log: Runtime,
@@ -223,12 +232,15 @@ impl Bench {
     fn fanout(&self, sessions: usize) -> anyhow::Result<[Option<Vec<Spread>>; 2]> {
         let Size { readers, rate, events, rounds, .. } = self.size;
         let script = Arc::new(Script::new()?);
-        let servers = [Some(self.programs.start_recount()?), self.programs.start_nchan()?];
+        let mut servers = vec![("Recount", self.programs.start_recount()?)];
+        servers.extend(self.programs.start_nchan()?.map(|server| ("Nchan", server)));
+        if let Some(beside) = &self.beside {
+            servers.push(("beside", beside.start_recount()?));
+        }
         self.load.block_on(async {
             progress(&format!("{readers} readers of {sessions} sessions come"));
             let mut crowds = Vec::new();
-            for server in servers.into_iter().flatten() {
-                let name = name(server.kind);
+            for (name, server) in servers {
                 let mut crowd = Crowd::gather(server, &script, sessions, readers).await?;
                 crowd.round(&script, rate as usize, rate).await?;
                 crowds.push((name, crowd, Vec::new()));
@@ -246,8 +258,11 @@ impl Bench {
                     taken.push(Spread { times, cpu_us });
                 }
             }
-            let mut taken = crowds.into_iter().map(|(_, _, taken)| taken);
-            Ok([taken.next(), taken.next()])
+            let mut taken = |of| crowds.iter_mut().find(|(name, ..)| *name == of).map(|(.., taken)| std::mem::take(taken));
+            if let [Some(p50), Some(p99), Some(cpu_us)] = Spread::figures(taken("beside")) {
+                progress(&format!("beside: p50 {p50:.2} ms, p99 {p99:.2} ms, {cpu_us:.1} us of the processor"));
+            }
+            Ok([taken("Recount"), taken("Nchan")])
         })
     }
 

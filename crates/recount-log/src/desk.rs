@@ -164,7 +164,7 @@ impl Desk {
         loop {
             let count = self.pipeline.waiting();
             if let Some(writes) = self.pipeline.advance(Ground::of(&self.storage), &mut self.delivery) {
-                let is_quiet = count < FEW && self.jobs.is_empty();
+                let is_quiet = count + self.jobs.waiting() < FEW;
                 if is_quiet { self.commit(writes) } else { self.begin(writes) }
             } else if self.pipeline.is_under_way() && self.pipeline.waiting() >= GROUP {
                 self.finish();

@@ -134,9 +134,9 @@ impl Jobs {
         self.taken.pop_front()
     }
 
-    /// Whether there is none now.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.taken.is_empty() && self.inbox.lock().jobs.is_empty()
+    /// How many there are now.
+    pub(crate) fn waiting(&self) -> usize {
+        self.taken.len() + self.inbox.lock().jobs.len()
     }
 
     pub(crate) fn give_back(&self, room: Room) {

@@ -99,6 +99,7 @@ struct Work {
 
 impl Work {
     fn run(self) {
+        give_way();
         let mut seen = 0;
         while let Some(commits) = self.next_commit(seen) {
             seen = commits;
@@ -149,6 +150,12 @@ impl Work {
     fn length(&self) -> u64 {
         length(&self.log)
     }
+}
+
+/// Lets all others go before this thread where there are not enough processors for everybody: nobody waits for it.
+fn give_way() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(10);
 }
 
 /// The write-ahead log of a database.

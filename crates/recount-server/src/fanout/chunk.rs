@@ -77,6 +77,11 @@ impl Slice {
     }
 
     /// All frames in one piece.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.chunk.bytes.get(self.start(self.first)..).unwrap_or_default()
+    }
+
+    /// The same, to be kept.
     pub(crate) fn bytes(&self) -> Bytes {
         self.chunk.bytes.slice(self.start(self.first)..)
     }

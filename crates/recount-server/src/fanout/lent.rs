@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use recount_log::Cursor;
+use rustix::net::{SendFlags, send};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
@@ -78,12 +79,17 @@ impl Line {
             if self.back.is_none() {
                 return;
             }
-            let bytes = Slice::after(chunk, self.at.seq).bytes();
+            let slice = Slice::after(chunk, self.at.seq);
             self.at.seq = chunk.last;
-            // What is wrong with a connection its reader finds out by itself.
-            let sent = if bytes.is_empty() { 0 } else { self.connection.try_write(&bytes).unwrap_or(0) };
+            if slice.is_empty() {
+                continue;
+            }
+            let bytes = slice.as_bytes();
+            // Not through the runtime, which would look up first whether the connection is known to take nothing: with
+            // thousands of them that is never in the cache. What is wrong with one its reader finds out by itself.
+            let sent = send(&self.connection, bytes, SendFlags::NOSIGNAL).unwrap_or(0);
             if sent < bytes.len() {
-                self.rest = bytes.slice(sent..);
+                self.rest = slice.bytes().slice(sent..);
                 self.back = None;
             }
         }
