@@ -24,7 +24,7 @@ pub(crate) struct Call {
     pub(crate) app: App,
     pub(crate) caller: Caller,
     pub(crate) params: Params,
-    path: Vec<(String, String)>,
+    path: Option<RawPathParams>,
     pub(crate) parts: Parts,
     /// Only who has all of the call reads it.
     body: Mutex<Body>,
@@ -41,9 +41,9 @@ impl FromRequest<App> for Call {
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let (mut parts, body) = request.into_parts();
         let path = match RawPathParams::from_request_parts(&mut parts, app).await {
-            Ok(params) => params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            Ok(params) => Some(params),
             Err(_) if parts.uri.path().contains('%') => return Err(Problem::bad("the path is no UTF-8")),
-            Err(_) => Vec::new(),
+            Err(_) => None,
         };
         let caller = parts.extensions.get::<Caller>().cloned();
         let caller = caller.ok_or_else(|| Problem::forbidden("the request was not let in"))?;
@@ -67,7 +67,8 @@ impl Call {
 
     /// A piece of the path.
     pub(crate) fn segment(&self, name: &str) -> &str {
-        self.path.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+        let mut segments = self.path.iter().flatten();
+        segments.find(|(key, _)| *key == name).map_or("", |(_, value)| value)
     }
 
     /// The key of the session in the path.

@@ -74,8 +74,9 @@ impl Lines {
 
 impl Line {
     fn send(&mut self, chunks: &VecDeque<Arc<Chunk>>) {
-        let first = chunks.partition_point(|chunk| chunk.last <= self.at.seq);
-        for chunk in chunks.range(first..) {
+        // Usually the newest alone, so it is not worth looking at those in the middle first.
+        let new = chunks.iter().rev().take_while(|chunk| chunk.last > self.at.seq).count();
+        for chunk in chunks.range(chunks.len() - new..) {
             if self.back.is_none() {
                 return;
             }

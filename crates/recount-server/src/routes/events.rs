@@ -93,10 +93,7 @@ pub(super) fn ignored(appended: &Appended, places: &[usize]) -> Vec<Json> {
 
 /// What has become of a batch.
 fn told(appended: &Appended, places: &[usize]) -> String {
-    let mut answer = Object::new();
-    answer.insert("written", appended.written as u64);
-    answer.insert("duplicates", appended.duplicates as u64);
-    answer.insert("cursor", appended.cursor.to_string());
-    answer.insert("ignored", ignored(appended, places));
-    answer.to_json()
+    let Appended { written, duplicates, cursor, .. } = appended;
+    let ignored = Json::from(ignored(appended, places));
+    format!(r#"{{"written":{written},"duplicates":{duplicates},"cursor":"{cursor}","ignored":{ignored}}}"#)
 }
