@@ -258,7 +258,8 @@ impl Bench {
                     taken.push(Spread { times, cpu_us });
                 }
             }
-            let mut taken = |of| crowds.iter_mut().find(|(name, ..)| *name == of).map(|(.., taken)| std::mem::take(taken));
+            let mut taken =
+                |of| crowds.iter_mut().find(|(name, ..)| *name == of).map(|(.., taken)| std::mem::take(taken));
             if let [Some(p50), Some(p99), Some(cpu_us)] = Spread::figures(taken("beside")) {
                 progress(&format!("beside: p50 {p50:.2} ms, p99 {p99:.2} ms, {cpu_us:.1} us of the processor"));
             }

@@ -60,6 +60,14 @@ pub(crate) fn try_read(dialect: Dialect, kind: Kind, text: &str) -> Result<(), D
     }
 }
 
+/// Whether an event has the names of native fields and none of Java's. Java's reader takes it all the same: to it they are
+/// fields that it does not know, and those that it knows are not there.
+pub(crate) fn is_native_event(text: &str) -> bool {
+    let Ok(fields) = Object::parse(text) else { return false };
+    let has_any = |names: [&str; 2]| names.iter().any(|name| fields.contains_key(name));
+    fields.contains_key("type") && has_any(["created_at", "reply_id"]) && !has_any(["createdAt", "replyId"])
+}
+
 /// Says what is wrong with a line, and which dialect it comes closest to.
 pub(crate) fn explain(dialect: Dialect, kind: Kind, text: &str, error: &DecodeError) -> String {
     let others = Dialect::ALL.into_iter().filter(|other| *other != dialect);

@@ -29,8 +29,9 @@ use crate::visible::visible;
 /// Messages and events of AI agents on the command line
 ///
 /// `chat` is an agent in the terminal, and `serve` keeps sessions in which agents
-/// answer; `sessions` and `tail` look at them. `log` works on the data directory
-/// of either, in which everything that is said is kept as events.
+/// answer; `sessions` and `tail` look at them, `send`, `answer` and `stop` take part.
+/// `log` works on the data directory of either, in which everything that is said
+/// is kept as events.
 ///
 /// `fold`, `check` and `show` read events as JSON lines, one event per line, from a
 /// file or from standard input. `decode` makes them from what a model sends,
@@ -66,6 +67,9 @@ enum Command {
     Serve(serve::ServeArgs),
     Sessions(remote::sessions::SessionsArgs),
     Tail(remote::tail::TailArgs),
+    Send(remote::send::SendArgs),
+    Answer(remote::answer::AnswerArgs),
+    Stop(remote::stop::StopArgs),
     Token(token::TokenArgs),
     Config(config::ShowConfigArgs),
     Doctor(doctor::DoctorArgs),
@@ -87,6 +91,9 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args),
         Command::Sessions(args) => remote::sessions::run(&args),
         Command::Tail(args) => remote::tail::run(&args),
+        Command::Send(args) => remote::send::run(&args),
+        Command::Answer(args) => remote::answer::run(&args),
+        Command::Stop(args) => remote::stop::run(&args),
         Command::Token(args) => token::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Doctor(args) => doctor::run(&args),

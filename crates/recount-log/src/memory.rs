@@ -329,6 +329,11 @@ impl View for MemoryView {
         Ok(old.map(|(message, _)| message.last).max().unwrap_or_default())
     }
 
+    fn last_settled_at(&self, key: &SessionKey) -> Stored<Option<i64>> {
+        let newest = self.of(key).and_then(|session| session.messages.values().max_by_key(|(message, _)| message.last));
+        Ok(newest.map(|(_, at)| *at))
+    }
+
     fn upload(&self, tenant: &str, digest: Digest) -> Stored<Option<Upload>> {
         Ok(self.0.uploads.get(&(tenant.to_owned(), digest)).cloned())
     }

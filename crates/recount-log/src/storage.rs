@@ -270,6 +270,13 @@ pub trait View {
     /// When the storage cannot be read.
     fn settled(&self, key: &SessionKey, before: i64) -> Stored<u64>;
 
+    /// When the last message that is complete was so, in milliseconds since 1970; nothing where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the storage cannot be read.
+    fn last_settled_at(&self, key: &SessionKey) -> Stored<Option<i64>>;
+
     /// What a tenant has uploaded.
     ///
     /// # Errors

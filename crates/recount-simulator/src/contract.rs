@@ -235,6 +235,8 @@ fn messages(storage: &mut dyn Storage) -> Verdict {
     ensure_eq!(ids(view.spanning(&chat, 6).map_err(failed)?), [] as [&str; 0], "those open at the head");
     ensure_eq!(view.settled(&chat, 1_001).map_err(failed)?, 6, "what is older");
     ensure_eq!(view.settled(&chat, 1_000).map_err(failed)?, 0, "what is not");
+    ensure_eq!(view.last_settled_at(&chat).map_err(failed)?, Some(1_000), "when the last one was complete");
+    ensure_eq!(view.last_settled_at(&key("acme/chat")?).map_err(failed)?, None, "nobody's");
     Ok(())
 }
 

@@ -14,6 +14,8 @@ export interface SessionInfo {
   readonly title: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly created_at: string;
+  /** When its last message was complete. */
+  readonly updated_at: string;
   /** Whether a reply is under way, and whether it waits for somebody. */
   readonly status: "idle" | "running" | "waiting";
   /** The replies that are under way. */

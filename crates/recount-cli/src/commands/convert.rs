@@ -1,12 +1,14 @@
 //! `recount convert`: from one dialect to another.
 
+use std::io::{self, Write as _};
+
 use anyhow::{Result, bail};
 use clap::Args;
 use recount_dialect::{Dialect, Target, TurnMerger, split_turn, with_type_twice};
 use recount_message::{AgentEvent, CustomEvent, DecodeError, Event, EventKind, Fold, Msg};
 
 use super::Status;
-use crate::dialects::{self, Kind, Translator, explain};
+use crate::dialects::{self, Kind, Translator, explain, is_native_event};
 use crate::input::{InputArgs, Lines};
 use crate::line::Line;
 use crate::output::Output;
@@ -90,6 +92,7 @@ impl Converting<'_> {
     fn run(mut self) -> Result<Status> {
         let mut line = Vec::new();
         let mut kind = self.args.kind;
+        let mut is_doubtful = is_java(self.args.from);
         while self.lines.read(&mut line)? {
             let text = String::from_utf8_lossy(&line).into_owned();
             let line_kind = match kind {
@@ -99,6 +102,14 @@ impl Converting<'_> {
                     None => Kind::Stream,
                 },
             };
+            if std::mem::take(&mut is_doubtful) && is_native_event(&text) {
+                let from = self.args.from;
+                // Nobody is left to tell when even this cannot be written.
+                let _ = writeln!(
+                    io::stderr(),
+                    "warning: the first line reads as native, not as {from}\nhint: `--from native`"
+                );
+            }
             if let Err(error) = self.convert(line_kind, &line, &text)? {
                 let explained = explain(self.args.from, line_kind, &text, &error);
                 self.lines.report_bad_as(&line, &error, &explained);

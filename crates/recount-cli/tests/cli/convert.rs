@@ -35,6 +35,7 @@ cases! {
     for_the_ai_sdk: "convert --from java --to ai-sdk samples/java-confirm.jsonl";
     a_message_for_ag_ui: "convert --from java --to ag-ui" < r#"{"id":"m","role":"USER","content":[{"type":"text","text":"Hi"}]}"#;
     a_block_for_ag_ui: "convert --from java --to ag-ui" < r#"{"type":"text","text":"Hi"}"#;
+    what_is_native: "convert --from java --to native --kind event" < r#"{"type":"REPLY_END","id":"e","created_at":"2026-01-01T00:00:00Z","session_id":"s","reply_id":"r"}"#;
     folded: "fold --dialect java samples/java-confirm.jsonl";
     checked: "check --dialect java samples/java-confirm.jsonl";
     shown: "show --dialect java --color never samples/java-confirm.jsonl";

@@ -17,6 +17,9 @@ cases! {
     serve: "serve --help";
     sessions: "sessions --help";
     tail: "tail --help";
+    send: "send --help";
+    answer: "answer --help";
+    stop: "stop --help";
     token: "token --help";
     token_create: "token create --help";
     token_list: "token list --help";

@@ -19,5 +19,6 @@ mod run;
 mod serve;
 mod show;
 mod tail;
+mod take_part;
 mod tokens;
 mod watched;

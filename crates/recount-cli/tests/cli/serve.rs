@@ -242,7 +242,7 @@ fn tail_sessions_and_doctor_look_at_it() {
     let sessions = recount(&format!("sessions {url}"), b"");
     assert_eq!((sessions.exit, sessions.stderr.as_str()), (Some(0), ""));
     let lines: Vec<&str> = sessions.stdout.lines().collect();
-    assert!(lines[0].starts_with("ID    STATUS  AGENT      CREATED  "), "{}", sessions.stdout);
+    assert!(lines[0].starts_with("ID    STATUS  AGENT      UPDATED  "), "{}", sessions.stdout);
     assert!(lines[1].starts_with("chat  idle    assistant  ") && lines[1].ends_with("  Holidays"), "{}", lines[1]);
     let json = recount(&format!("sessions {url} --json"), b"").stdout;
     assert_eq!((json.lines().count(), text_of(&json, "title").as_str()), (1, "Holidays"));

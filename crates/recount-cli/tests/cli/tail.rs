@@ -59,7 +59,7 @@ fn waiting(service: &Service, session: &str) {
 }
 
 /// The events of a reply that comes to wait for a call.
-fn calling(reply: &str, name: &str, call: &str, asking: &str, state: &str, metadata: &Value) -> Value {
+pub(crate) fn calling(reply: &str, name: &str, call: &str, asking: &str, state: &str, metadata: &Value) -> Value {
     let block = json!({"type": "tool_call", "id": call, "name": "open", "input": "{}", "state": state});
     json!([
         {"type": "REPLY_START", "session_id": "s", "reply_id": reply, "name": name, "metadata": metadata},
@@ -70,7 +70,7 @@ fn calling(reply: &str, name: &str, call: &str, asking: &str, state: &str, metad
     ])
 }
 
-fn append(service: &Service, session: &str, events: &Value) {
+pub(crate) fn append(service: &Service, session: &str, events: &Value) {
     let (status, body) = service.ask("POST", &format!("/v1/sessions/{session}/events"), &[], &events.to_string());
     assert_eq!((status, body.contains(r#""ignored":[]"#)), (200, true), "{body}");
 }
@@ -201,7 +201,7 @@ fn a_url_means_what_it_says() {
 
 #[test]
 fn a_service_that_is_not_there_is_named() {
-    for args in ["sessions 127.0.0.1:1", "tail 127.0.0.1:1/s/chat"] {
+    for args in ["sessions 127.0.0.1:1", "tail 127.0.0.1:1/s/chat", "stop 127.0.0.1:1/s/chat"] {
         let run = recount(args, b"");
         assert_eq!(run.exit, Some(2));
         let told = "error: cannot reach the service at http://127.0.0.1:1: Connection refused";

@@ -197,6 +197,11 @@ impl<H: Held> View for SqliteView<H> {
         Ok(self.one(&sql, params![key.tenant(), key.name(), before], |row| number(row, 0))?.unwrap_or_default())
     }
 
+    fn last_settled_at(&self, key: &SessionKey) -> Stored<Option<i64>> {
+        let sql = format!("SELECT at FROM messages WHERE session = {NUMBER} ORDER BY last DESC LIMIT 1");
+        self.one(&sql, [key.tenant(), key.name()], |row| row.get(0))
+    }
+
     fn upload(&self, tenant: &str, digest: Digest) -> Stored<Option<Upload>> {
         let sql = "SELECT media_type, at, body FROM uploads JOIN contents USING (digest)
                    WHERE tenant = ?1 AND digest = ?2";

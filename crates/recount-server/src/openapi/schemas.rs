@@ -17,10 +17,22 @@ pub(super) fn all() -> Value {
         "metadata": {"type": "object"},
         "retention": {"type": ["string", "null"], "description": "How long it is kept after its last event, such as 30d"},
         "created_at": {"type": "string"},
+        "updated_at": {"type": "string", "description": "When its last message was complete; until then, when it was made"},
         "status": {"enum": ["idle", "running", "waiting"]},
         "open": {"type": "array", "items": {"type": "string"}, "description": "The replies that have not ended"},
     });
-    let required = json!(["id", "cursor", "agent", "title", "metadata", "retention", "created_at", "status", "open"]);
+    let required = json!([
+        "id",
+        "cursor",
+        "agent",
+        "title",
+        "metadata",
+        "retention",
+        "created_at",
+        "updated_at",
+        "status",
+        "open"
+    ]);
     let content = |block: Value| json!({"anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "minItems": 1, "items": block}]});
     let block = json!({"type": "object", "required": ["type"], "properties": {"type": {"enum": ["text", "data"]}}});
     let new_message = json!({

@@ -3,7 +3,8 @@
 use http::{HeaderValue, StatusCode, header};
 use recount_log::storage::SessionRow;
 use recount_log::{Cursor, Error, OpenState, Session, SessionKey};
-use recount_message::{Json, Msg, Object, ToolCallBlock, ToolCallState, Usage};
+use recount_message::jiff::Timestamp;
+use recount_message::{Json, Msg, Object, ToolCallBlock, ToolCallState, Usage, format_time};
 
 use super::ws::NEWS;
 use super::{Answer, json};
@@ -209,7 +210,7 @@ fn described(app: &App, body: &Object, mut about: Object) -> Result<Object, Prob
 pub(crate) async fn describe(app: &App, row: &SessionRow) -> Result<Object, Error> {
     let about = Object::parse(&row.about).unwrap_or_default();
     let field = |name: &str| about.get(name).cloned().unwrap_or_else(Json::null);
-    let (status, open) = status(app, &row.key).await?;
+    let Standing { status, open, settled } = standing(app, &row.key).await?;
     let mut session = Object::new();
     session.insert("id", row.key.name());
     session.insert("cursor", Cursor { epoch: row.epoch, seq: row.head }.to_string());
@@ -219,17 +220,28 @@ pub(crate) async fn describe(app: &App, row: &SessionRow) -> Result<Object, Erro
     session.insert("metadata", about.get("metadata").cloned().unwrap_or_else(|| Json::from(Object::new())));
     session.insert("retention", field("retention"));
     session.insert("created_at", row.created_at.as_str());
+    session.insert("updated_at", settled.map_or_else(|| row.created_at.clone(), format_time));
     session.insert("status", status);
     session.insert("open", open);
     Ok(session)
 }
 
-/// What a session is doing, and the replies that are open.
-async fn status(app: &App, key: &SessionKey) -> Result<(&'static str, Vec<String>), Error> {
+/// How a session stands.
+struct Standing {
+    status: &'static str,
+    /// The replies that are open.
+    open: Vec<String>,
+    /// When its last message was complete.
+    settled: Option<Timestamp>,
+}
+
+async fn standing(app: &App, key: &SessionKey) -> Result<Standing, Error> {
     let looked = key.clone();
-    let opened = app.log().look(move |view| Ok(view.opened(&looked)?)).await?;
+    let look = app.log().look(move |view| Ok((view.opened(&looked)?, view.last_settled_at(&looked)?)));
+    let (opened, settled) = look.await?;
+    let settled = settled.and_then(|at| Timestamp::from_millisecond(at).ok());
     if opened.is_empty() {
-        return Ok(("idle", Vec::new()));
+        return Ok(Standing { status: "idle", open: Vec::new(), settled });
     }
     let open = app.log().session(key.clone()).open_replies().await?;
     let status = match open.as_slice() {
@@ -238,8 +250,8 @@ async fn status(app: &App, key: &SessionKey) -> Result<(&'static str, Vec<String
         open if open.iter().any(is_waiting) => "waiting",
         _ => "running",
     };
-    let ids = open.into_iter().filter(|reply| !reply.nested).map(|reply| reply.id);
-    Ok((status, ids.collect()))
+    let open = open.into_iter().filter(|reply| !reply.nested).map(|reply| reply.id).collect();
+    Ok(Standing { status, open, settled })
 }
 
 /// An open reply's message, as far as it has come.

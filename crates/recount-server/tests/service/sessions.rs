@@ -39,6 +39,22 @@ async fn sessions_are_made_changed_and_removed() {
 }
 
 #[tokio::test]
+async fn a_session_says_when_something_was_last_complete_in_it() {
+    let service = Service::start().await;
+    let made = service.json("PUT", "/v1/sessions/chat", "{}").await.value();
+    assert_eq!(made["updated_at"], made["created_at"]);
+    let lines = lines_of(&reply(&["Hello"]));
+    let (begin, end) = lines.trim_end().rsplit_once('\n').unwrap();
+    service.lines("/v1/sessions/chat/events", begin).await;
+    let one = service.get("/v1/sessions/chat").await.value();
+    assert_eq!(one["updated_at"], made["created_at"], "the reply has not ended");
+    service.lines("/v1/sessions/chat/events", end).await;
+    let one = service.get("/v1/sessions/chat").await.value();
+    assert!(one["updated_at"].as_str() > made["created_at"].as_str(), "{one}");
+    assert_eq!(service.get("/v1/sessions").await.value()["sessions"][0]["updated_at"], one["updated_at"]);
+}
+
+#[tokio::test]
 async fn a_session_may_have_a_name_of_ones_own() {
     let service = Service::start().await;
     let first = service.json("PUT", "/v1/sessions/chat-7", r#"{"title":"One"}"#).await;

@@ -1,16 +1,24 @@
 //! Commands that ask a service that runs somewhere.
 
+pub(crate) mod answer;
+pub(crate) mod send;
 pub(crate) mod sessions;
 mod sse;
+pub(crate) mod stop;
 pub(crate) mod tail;
 
+use std::io::Write as _;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use recount_message::{Json, Object};
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use recount_log::SessionKey;
+use recount_message::{Json, Msg, Object};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, StatusCode, Url};
+
+/// The route of the newest messages of a session, open ones as they stand, sub-agents' too.
+const NEWEST_MESSAGES: &str = "/messages?all=true&limit=200";
 
 /// Where a service is when nobody says where.
 const USUAL: &str = "http://127.0.0.1:7171";
@@ -21,6 +29,42 @@ struct TokenArgs {
     /// The token, where the service needs one; better in the variable than in a list of processes
     #[arg(long, value_name = "TOKEN", env = "RECOUNT_TOKEN", hide_env_values = true)]
     token: Option<String>,
+}
+
+/// Which session, and who asks.
+#[derive(Debug, Args)]
+struct SessionArgs {
+    /// The session: its name where the service is at http://127.0.0.1:7171, else a
+    /// URL such as http://localhost:7171/s/NAME or …/v1/sessions/NAME
+    #[arg(value_name = "SESSION", value_parser = parse_session, verbatim_doc_comment)]
+    session: SessionUrl,
+    #[command(flatten)]
+    token: TokenArgs,
+}
+
+/// A session of a service.
+#[derive(Debug, Clone)]
+struct SessionUrl {
+    url: Url,
+    name: String,
+}
+
+impl SessionUrl {
+    /// The path of one of its routes.
+    fn path(&self, route: &str) -> String {
+        format!("/v1/sessions/{}{route}", self.name)
+    }
+}
+
+fn parse_session(text: &str) -> Result<SessionUrl, String> {
+    let is_name = match text.parse::<SessionKey>() {
+        Ok(key) => key.tenant().is_empty(),
+        Err(error) if !text.contains(['/', ':']) => return Err(error.to_string()),
+        Err(_) => false,
+    };
+    let url = parse_url(&if is_name { format!("{USUAL}/s/{text}") } else { text.to_owned() })?;
+    let name = session_in(&url).ok_or("it names no session: expected a name, or a URL that ends in /s/NAME")?;
+    Ok(SessionUrl { url, name })
 }
 
 /// A service, as a client sees it.
@@ -56,6 +100,28 @@ impl Service {
         self.base.join(path).context("the URL cannot be extended")
     }
 
+    /// Reads a document.
+    async fn get(&self, path: &str) -> Result<Object> {
+        self.asked(self.client.get(self.url(path)?)).await
+    }
+
+    /// Makes what is not there.
+    async fn put(&self, path: &str) -> Result<Object> {
+        self.asked(self.client.put(self.url(path)?)).await
+    }
+
+    /// Sends a document, and gives what is answered.
+    async fn post(&self, path: &str, body: &Json) -> Result<Object> {
+        let request = self.client.post(self.url(path)?).header(CONTENT_TYPE, "application/json");
+        self.asked(request.body(body.to_string())).await
+    }
+
+    async fn asked(&self, request: reqwest::RequestBuilder) -> Result<Object> {
+        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        let text = checked(response).await?.text().await.map_err(|error| self.unreachable(&error))?;
+        Object::parse(&text).with_context(|| format!("no service of Recount is at {}", self.place()))
+    }
+
     /// Where it is, as people write it.
     fn place(&self) -> &str {
         self.base.as_str().trim_end_matches('/')
@@ -63,14 +129,30 @@ impl Service {
 
     /// What a request that got no answer comes to.
     fn unreachable(&self, error: &reqwest::Error) -> anyhow::Error {
-        let mut cause: &dyn std::error::Error = error;
-        while let Some(deeper) = cause.source() {
-            cause = deeper;
-        }
         let is_here = self.base.host_str().is_some_and(|host| matches!(host, "localhost" | "127.0.0.1" | "[::1]"));
         let hint = if error.is_connect() && is_here { "\nhint: `recount serve` starts one" } else { "" };
-        anyhow!("cannot reach the service at {}: {cause}{hint}", self.place())
+        anyhow!("cannot reach the service at {}: {}{hint}", self.place(), cause(error))
     }
+}
+
+/// Does something that waits for a service.
+fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
+    runtime.block_on(work)
+}
+
+/// Tells on standard output.
+fn tell(text: &str) -> Result<()> {
+    std::io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")
+}
+
+/// What is at the bottom of an error: those above it only say what was being done, with the URL.
+fn cause(error: &reqwest::Error) -> &dyn std::error::Error {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause
 }
 
 fn parse_url(text: &str) -> Result<Url, String> {
@@ -106,4 +188,10 @@ async fn checked(response: Response) -> Result<Response> {
         _ => "",
     };
     bail!("{detail}{hint}")
+}
+
+/// The messages of an object that has some.
+fn messages(page: &Object) -> Vec<Msg> {
+    let messages = page.get("messages").and_then(Json::to_list).unwrap_or_default();
+    messages.iter().filter_map(|message| Msg::from_json(message.as_str()).ok()).collect()
 }

@@ -1,18 +1,18 @@
 //! `recount sessions`: the sessions of a service.
 
-use std::io::Write as _;
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use recount_message::{Json, Object};
 use reqwest::Url;
 
-use super::{Service, TokenArgs, USUAL, checked, parse_url, session_in};
+use super::{Service, TokenArgs, USUAL, block_on, parse_url, session_in, tell};
 use crate::commands::Status;
 use crate::table::table;
 use crate::visible::visible_line;
 
 /// List the sessions of a service
+///
+/// The one in which something was last complete comes first.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SessionsArgs {
@@ -32,26 +32,20 @@ Examples:
   recount sessions https://recount.example --json | jq -r .id";
 
 pub(crate) fn run(args: &SessionsArgs) -> Result<Status> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
-    runtime.block_on(list(args))
+    block_on(list(args))
 }
 
 async fn list(args: &SessionsArgs) -> Result<Status> {
     check_path(&args.url)?;
     let service = Service::new(&args.url, &args.token)?;
-    let mut rows = vec![["ID", "STATUS", "AGENT", "CREATED", "TITLE"].map(str::to_owned)];
+    let mut rows = Vec::new();
     let mut after: Option<String> = None;
     loop {
-        let mut url = service.url("/v1/sessions?limit=1000")?;
-        if let Some(after) = &after {
-            url.query_pairs_mut().append_pair("after", after);
-        }
-        let response = service.client.get(url).send().await.map_err(|error| service.unreachable(&error))?;
-        let page = checked(response).await?.text().await.map_err(|error| service.unreachable(&error))?;
-        let page = Object::parse(&page).with_context(|| format!("no service of Recount is at {}", service.place()))?;
+        // A name of a session needs no escapes.
+        let page = service.get(&format!("/v1/sessions?limit=1000&after={}", after.unwrap_or_default())).await?;
         let sessions = page.get("sessions").and_then(Json::to_list).unwrap_or_default();
         if args.json {
-            write(&sessions.iter().map(|session| format!("{}\n", session.as_str())).collect::<String>())?;
+            tell(&sessions.iter().map(|session| format!("{}\n", session.as_str())).collect::<String>())?;
         } else {
             rows.extend(sessions.iter().filter_map(Json::to_object).map(|session| row(&session)));
         }
@@ -61,7 +55,10 @@ async fn list(args: &SessionsArgs) -> Result<Status> {
         }
     }
     if !args.json {
-        write(&table(&rows))?;
+        // Times are all of one form, so they are sorted as text.
+        rows.sort_by(|[.., one, _], [.., other, _]| other.cmp(one));
+        rows.insert(0, ["ID", "STATUS", "AGENT", "UPDATED", "TITLE"].map(str::to_owned));
+        tell(&table(&rows))?;
     }
     Ok(Status::Clean)
 }
@@ -78,12 +75,8 @@ fn check_path(url: &Url) -> Result<()> {
 }
 
 fn row(session: &Object) -> [String; 5] {
-    ["id", "status", "agent", "created_at", "title"].map(|name| {
+    ["id", "status", "agent", "updated_at", "title"].map(|name| {
         let text = session.get(name).and_then(Json::to_text).unwrap_or_default();
         visible_line(&text).into_owned()
     })
-}
-
-fn write(text: &str) -> Result<()> {
-    std::io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")
 }

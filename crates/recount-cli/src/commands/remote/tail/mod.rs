@@ -5,16 +5,15 @@ mod screen;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::{Args, ColorChoice};
-use recount_log::SessionKey;
-use recount_message::{Json, Msg, Object};
+use recount_message::{Msg, Object};
 use reqwest::header::CONTENT_TYPE;
-use reqwest::{Response, StatusCode, Url};
+use reqwest::{Response, StatusCode};
 
 use self::screen::Screen;
 use super::sse::Frames;
-use super::{Service, TokenArgs, USUAL, checked, parse_url, session_in};
+use super::{NEWEST_MESSAGES, Service, SessionArgs, block_on, cause, checked, messages};
 use crate::commands::Status;
 
 /// Follow a session of a service
@@ -22,17 +21,16 @@ use crate::commands::Status;
 /// Shows its newest messages, replies that are under way as far as they have
 /// come, and then each further message as soon as it is complete. A reply that
 /// waits for a confirmation or for a result from outside is shown as soon as it
-/// does; it can be answered on the page of the session, http://…/s/NAME.
+/// does; `recount answer` answers it, as does the page of the session,
+/// http://…/s/NAME.
 ///
 /// When the connection breaks, it goes on where it was: no event is missing, and
 /// none is told twice. Ctrl-C ends it.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct TailArgs {
-    /// The session: its name where the service is at http://127.0.0.1:7171, else a
-    /// URL such as http://localhost:7171/s/NAME or …/v1/sessions/NAME
-    #[arg(value_name = "SESSION", value_parser = parse_session, verbatim_doc_comment)]
-    session: SessionUrl,
+    #[command(flatten)]
+    of: SessionArgs,
     /// Print the events, one per line, from the first one or after a cursor
     #[arg(long)]
     json: bool,
@@ -53,8 +51,6 @@ pub(crate) struct TailArgs {
     /// When to use colours; `auto` means in a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
-    #[command(flatten)]
-    token: TokenArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -69,24 +65,6 @@ const SOON: Duration = Duration::from_millis(200);
 const LATEST: Duration = Duration::from_secs(10);
 /// The service says something every 15 seconds.
 const SILENCE: Duration = Duration::from_secs(45);
-
-/// A session of a service.
-#[derive(Debug, Clone)]
-struct SessionUrl {
-    url: Url,
-    name: String,
-}
-
-fn parse_session(text: &str) -> Result<SessionUrl, String> {
-    let is_name = match text.parse::<SessionKey>() {
-        Ok(key) => key.tenant().is_empty(),
-        Err(error) if !text.contains(['/', ':']) => return Err(error.to_string()),
-        Err(_) => false,
-    };
-    let url = parse_url(&if is_name { format!("{USUAL}/s/{text}") } else { text.to_owned() })?;
-    let name = session_in(&url).ok_or("it names no session: expected a name, or a URL that ends in /s/NAME")?;
-    Ok(SessionUrl { url, name })
-}
 
 impl TailArgs {
     /// What the service is asked to begin after. Nothing asks for a snapshot.
@@ -106,8 +84,7 @@ impl TailArgs {
 }
 
 pub(crate) fn run(args: &TailArgs) -> Result<Status> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
-    runtime.block_on(follow(args))
+    block_on(follow(args))
 }
 
 /// What is read, and how far.
@@ -127,7 +104,7 @@ enum Ended {
 }
 
 async fn follow(args: &TailArgs) -> Result<Status> {
-    let service = Service::new(&args.session.url, &args.token)?;
+    let service = Service::new(&args.of.session.url, &args.of.token)?;
     let mut tail = Tail { args, service, screen: Screen::new(args), cursor: None };
     let (mut wait, mut has_worked) = (SOON, false);
     loop {
@@ -141,7 +118,7 @@ async fn follow(args: &TailArgs) -> Result<Status> {
                 }
             }
             Err(error) if !has_worked => return Err(tail.service.unreachable(&error)),
-            Err(error) => error.to_string(),
+            Err(error) => format!("cannot reach the service: {}", cause(&error)),
         };
         // Nobody is left to tell when even this cannot be written.
         let _ = writeln!(io::stderr(), "{ended}; connecting again");
@@ -162,7 +139,7 @@ fn passing(status: StatusCode) -> String {
 impl Tail<'_> {
     /// Asks for everything after what was read.
     fn request(&self) -> Result<reqwest::RequestBuilder> {
-        let mut url = self.service.url(&format!("/v1/sessions/{}/stream", self.args.session.name))?;
+        let mut url = self.service.url(&self.args.of.session.path("/stream"))?;
         // People are shown what sub-agents wait for, whether or not they want to see the rest.
         if self.args.all || !self.args.json {
             url.query_pairs_mut().append_pair("all", "true");
@@ -187,7 +164,7 @@ impl Tail<'_> {
             match tokio::time::timeout(SILENCE, response.chunk()).await {
                 Ok(Ok(Some(bytes))) => frames.push(&bytes)?,
                 Ok(Ok(None)) => return Ok(Ended::Broken("the service has closed the connection".to_owned())),
-                Ok(Err(error)) => return Ok(Ended::Broken(error.to_string())),
+                Ok(Err(error)) => return Ok(Ended::Broken(format!("the connection broke: {}", cause(&error)))),
                 Err(_) => return Ok(Ended::Broken("nothing was heard for a while".to_owned())),
             }
             while let Some(frame) = frames.next() {
@@ -218,7 +195,7 @@ impl Tail<'_> {
 
     /// The newest messages, open ones as they stand; or why it may be different in a moment.
     async fn messages(&self) -> Result<Result<Vec<Msg>, String>> {
-        let path = format!("/v1/sessions/{}/messages?all=true&limit=200", self.args.session.name);
+        let path = self.args.of.session.path(NEWEST_MESSAGES);
         let page = match self.service.client.get(self.service.url(&path)?).send().await {
             Ok(response) if is_passing(response.status()) => return Ok(Err(passing(response.status()))),
             Ok(response) => checked(response).await?.text().await,
@@ -226,13 +203,7 @@ impl Tail<'_> {
         };
         match page {
             Ok(page) => Ok(Ok(messages(&Object::parse(&page)?))),
-            Err(error) => Ok(Err(error.to_string())),
+            Err(error) => Ok(Err(format!("the connection broke: {}", cause(&error)))),
         }
     }
-}
-
-/// The messages of an object that has some.
-fn messages(page: &Object) -> Vec<Msg> {
-    let messages = page.get("messages").and_then(Json::to_list).unwrap_or_default();
-    messages.iter().filter_map(|message| Msg::from_json(message.as_str()).ok()).collect()
 }

@@ -10,8 +10,9 @@ use recount_message::{
     Checkpoint, CheckpointReply, Event, EventKind, Fold, Json, Msg, Object, Outcome, Reason, ReplyFold,
 };
 
+use super::super::messages;
 use super::super::sse::Frame;
-use super::{TailArgs, messages};
+use super::TailArgs;
 use crate::commands::why_not_continued;
 use crate::view::{self, Length, awaited};
 

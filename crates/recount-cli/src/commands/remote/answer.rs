@@ -1,0 +1,196 @@
+//! `recount answer`: what the replies of a session wait for.
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use recount_message::{
+    AgentEvent, ConfirmResult, ContentBlock, Event, ExternalExecutionResultEvent, Json, Msg, Object, ToolCallBlock,
+    ToolCallState, UserConfirmResultEvent,
+};
+
+use super::{NEWEST_MESSAGES, Service, SessionArgs, block_on, messages, tell};
+use crate::commands::Status;
+use crate::table::table;
+use crate::view::awaited;
+use crate::visible::visible_line;
+
+/// Answer what a session waits for
+///
+/// Without an answer, lists the calls that wait: those that ask whether they may
+/// run, and those that run elsewhere and wait for their result. An answer is for
+/// all calls that it fits, unless --call names one. The first answer counts;
+/// whoever comes later is told so.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct AnswerArgs {
+    #[command(flatten)]
+    of: SessionArgs,
+    #[command(flatten)]
+    answer: Answer,
+    /// Only the call with this id
+    #[arg(long, value_name = "ID")]
+    call: Option<String>,
+    /// With --allow: other arguments for the call, as a JSON object
+    #[arg(long, value_name = "JSON", requires = "allow")]
+    input: Option<String>,
+    /// With --deny: why, for the model
+    #[arg(long, value_name = "TEXT", requires = "deny")]
+    reason: Option<String>,
+    /// Print each call, or what the service answers, as a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is said about the calls.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct Answer {
+    /// They may run, this time
+    #[arg(long)]
+    allow: bool,
+    /// They may run, and so may what the suggested rules cover
+    #[arg(long)]
+    always: bool,
+    /// They may not run
+    #[arg(long)]
+    deny: bool,
+    /// The result of a call that ran elsewhere
+    #[arg(long, value_name = "TEXT")]
+    result: Option<String>,
+    /// Why a call that ran elsewhere has failed
+    #[arg(long, value_name = "TEXT")]
+    error: Option<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recount answer chat-7                        # lists what waits
+  recount answer chat-7 --allow
+  recount answer chat-7 --allow --call call_2 --input '{\"command\": \"ls\"}'
+  recount answer chat-7 --deny --reason 'Use the staging server.'
+  recount answer chat-7 --result \"$(cat measurements.csv)\"";
+
+pub(crate) fn run(args: &AnswerArgs) -> Result<Status> {
+    block_on(answer(args))
+}
+
+async fn answer(args: &AnswerArgs) -> Result<Status> {
+    let service = Service::new(&args.of.session.url, &args.of.token)?;
+    let replies = messages(&service.get(&args.of.session.path(NEWEST_MESSAGES)).await?);
+    let name = &args.of.session.name;
+    let is_listed = args.answer.is_none();
+    let waiting: Vec<(&Msg, &ToolCallBlock)> = replies
+        .iter()
+        .flat_map(|reply| awaited(reply).map(move |call| (reply, call)))
+        .filter(|(_, call)| args.call.as_ref().is_none_or(|id| call.id == *id))
+        .filter(|(_, call)| is_listed || args.answer.fits(call))
+        .collect();
+    if is_listed {
+        return list(args, &waiting);
+    }
+    if waiting.is_empty() {
+        let which = args.call.as_ref().map_or_else(|| "no call".to_owned(), |id| format!("no call `{id}`"));
+        bail!(
+            "{which} of the session `{name}` waits for such an answer\nhint: `recount answer {name}` lists those that wait"
+        );
+    }
+    if waiting.len() > 1 && (args.input.is_some() || args.answer.is_result()) {
+        bail!("{} calls wait\nhint: `--call ID` says which one is meant", waiting.len());
+    }
+    let mut events = Vec::new();
+    for reply in &replies {
+        let calls = waiting.iter().filter(|(of, _)| of.id() == reply.id()).map(|(_, call)| *call);
+        events.extend(args.event(reply, calls.collect())?);
+    }
+    let events: Vec<Json> =
+        events.iter().filter_map(|event| Object::parse(&event.to_json()).ok()).map(Json::from).collect();
+    let told = service.post(&args.of.session.path("/events"), &events.into()).await?;
+    if args.json {
+        tell(&format!("{}\n", told.to_json()))?;
+    } else {
+        let calls: Vec<_> = waiting.iter().map(|(_, call)| visible_line(&call.name)).collect();
+        tell(&format!("answered: {}\n", calls.join(", ")))?;
+    }
+    Ok(Status::Clean)
+}
+
+impl Answer {
+    fn is_none(&self) -> bool {
+        !(self.allow || self.always || self.deny || self.is_result())
+    }
+
+    fn is_result(&self) -> bool {
+        self.result.is_some() || self.error.is_some()
+    }
+
+    /// Whether a call waits for an answer of this kind.
+    fn fits(&self, call: &ToolCallBlock) -> bool {
+        self.is_result() == (call.state == ToolCallState::Submitted)
+    }
+}
+
+impl AnswerArgs {
+    /// The answer to calls of one reply.
+    fn event(&self, reply: &Msg, calls: Vec<&ToolCallBlock>) -> Result<Option<AgentEvent>> {
+        if calls.is_empty() {
+            return Ok(None);
+        }
+        if self.answer.is_result() {
+            let results = calls.iter().map(|call| match (&self.answer.result, &self.answer.error) {
+                (Some(result), _) => call.success(result.as_str()),
+                (None, why) => call.error(why.clone().unwrap_or_default()),
+            });
+            return Ok(Some(Event::new(ExternalExecutionResultEvent::new(reply.id(), results.collect::<Vec<_>>()))));
+        }
+        let confirmed = calls.into_iter().map(|call| self.confirmed(call)).collect::<Result<Vec<_>>>()?;
+        Ok(Some(Event::new(UserConfirmResultEvent::new(reply.id(), confirmed))))
+    }
+
+    fn confirmed(&self, call: &ToolCallBlock) -> Result<ConfirmResult> {
+        let mut call = call.clone();
+        if self.answer.deny {
+            let mut refused = ConfirmResult::deny(call);
+            if let Some(reason) = &self.reason {
+                refused.extra.insert("reason", reason.as_str());
+            }
+            return Ok(refused);
+        }
+        if let Some(input) = &self.input {
+            call.input = Object::parse(input).context("`--input` is no JSON object")?.to_json();
+        }
+        if !self.answer.always {
+            return Ok(ConfirmResult::allow(call));
+        }
+        let rules = call.suggested_rules.clone();
+        if rules.is_empty() {
+            bail!("no rule is suggested for `{}`\nhint: `--allow` lets it run this time", visible_line(&call.name));
+        }
+        Ok(ConfirmResult::allow(call).with_rules(rules))
+    }
+}
+
+/// Tells what waits.
+fn list(args: &AnswerArgs, waiting: &[(&Msg, &ToolCallBlock)]) -> Result<Status> {
+    if args.json {
+        let lines = waiting.iter().map(|(reply, call)| {
+            let mut object = Object::new();
+            object.insert("reply_id", reply.id());
+            object.insert("agent", reply.name());
+            object
+                .insert("tool_call", Object::parse(&ContentBlock::from((*call).clone()).to_json()).unwrap_or_default());
+            object.to_json() + "\n"
+        });
+        tell(&lines.collect::<String>())?;
+        return Ok(Status::Clean);
+    }
+    if waiting.is_empty() {
+        tell("nothing waits for an answer\n")?;
+        return Ok(Status::Clean);
+    }
+    let mut rows = vec![["CALL", "AGENT", "TOOL", "WAITS FOR", "ARGUMENTS"].map(str::to_owned)];
+    rows.extend(waiting.iter().map(|(reply, call)| {
+        let wanted = if call.state == ToolCallState::Submitted { "a result" } else { "permission" };
+        [&call.id, reply.name(), &call.name, wanted, &call.input].map(|text| visible_line(text).into_owned())
+    }));
+    tell(&table(&rows))?;
+    Ok(Status::Clean)
+}

@@ -1,0 +1,104 @@
+//! `recount send`, `answer` and `stop` in sessions of a service that runs.
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::run::{Run, command, directory, finish};
+use crate::serve::{Service, text_of};
+use crate::tail::{append, calling};
+
+/// Runs a command on a session, with arguments that may have spaces.
+fn run(service: &Service, what: &str, session: &str, args: &[&str]) -> Run {
+    let mut command = command(&format!("{what} http://{}/s/{session}", service.address));
+    command.args(args);
+    finish(command, b"")
+}
+
+fn messages(service: &Service, session: &str) -> Value {
+    serde_json::from_str(&service.get(&format!("/v1/sessions/{session}/messages"))).unwrap()
+}
+
+#[test]
+fn a_conversation_without_a_browser() {
+    let service = Service::start(&directory("take-part"));
+    let missing = run(&service, "send", "chat", &["Hello"]);
+    assert_eq!(missing.exit, Some(2));
+    assert!(missing.stderr.contains("there is no session `chat`"), "{}", missing.stderr);
+
+    let sent = run(&service, "send", "chat", &["--new", "please use a tool", "--id", "m1"]);
+    assert_eq!((sent.exit, sent.stderr.as_str()), (Some(0), ""));
+    let reply = sent.stdout.trim().to_owned();
+    // Sent again, it is there once.
+    assert_eq!(run(&service, "send", "chat", &["please use a tool", "--id", "m1"]).stdout.trim(), reply);
+    service.wait_for("chat", "waiting");
+    let busy = run(&service, "send", "chat", &["and another thing"]);
+    assert_eq!((busy.exit, busy.stderr.contains("is under way")), (Some(2), true), "{}", busy.stderr);
+
+    let listed = run(&service, "answer", "chat", &[]);
+    assert!(listed.stdout.starts_with("CALL ") && listed.stdout.contains("permission"), "{}", listed.stdout);
+    let call: Value = serde_json::from_str(&run(&service, "answer", "chat", &["--json"]).stdout).unwrap();
+    assert_eq!((&call["reply_id"], &call["tool_call"]["name"]), (&json!(reply), &json!("shell")));
+    let wrong = run(&service, "answer", "chat", &["--result", "done"]);
+    assert!(wrong.stderr.contains("no call of the session `chat` waits for such an answer"), "{}", wrong.stderr);
+    let wrong = run(&service, "answer", "chat", &["--allow", "--call", "nobody"]);
+    assert!(wrong.stderr.contains("no call `nobody`"), "{}", wrong.stderr);
+    let wrong = run(&service, "answer", "chat", &["--allow", "--input", "[]"]);
+    assert!(wrong.stderr.contains("`--input` is no JSON object"), "{}", wrong.stderr);
+
+    let answered = run(&service, "answer", "chat", &["--allow", "--input", r#"{"command": "echo edited"}"#]);
+    assert_eq!((answered.stdout.as_str(), answered.stderr.as_str()), ("answered: shell\n", ""));
+    service.wait_for("chat", "idle");
+    let message = messages(&service, "chat")["messages"][1].to_string();
+    assert!(message.contains("edited"), "{message}");
+    assert_eq!(run(&service, "answer", "chat", &[]).stdout, "nothing waits for an answer\n");
+    service.kill();
+}
+
+#[test]
+fn who_denies_may_say_why_and_who_always_allows_is_not_asked_again() {
+    let service = Service::start(&directory("take-part-rules"));
+    run(&service, "send", "chat", &["--new", "use a tool"]);
+    service.wait_for("chat", "waiting");
+    run(&service, "answer", "chat", &["--deny", "--reason", "Use the other machine."]);
+    service.wait_for("chat", "idle");
+    let message = messages(&service, "chat")["messages"][1].to_string();
+    assert!(message.contains("Use the other machine."), "{message}");
+    run(&service, "send", "chat", &["use a tool"]);
+    service.wait_for("chat", "waiting");
+    assert_eq!(run(&service, "answer", "chat", &["--always"]).stdout, "answered: shell\n");
+    service.wait_for("chat", "idle");
+    run(&service, "send", "chat", &["use a tool"]);
+    service.wait_for("chat", "idle");
+    assert_eq!(messages(&service, "chat")["messages"].as_array().unwrap().len(), 6);
+    service.kill();
+}
+
+#[test]
+fn what_runs_elsewhere_gets_its_result() {
+    let service = Service::start(&directory("take-part-elsewhere"));
+    service.ask("PUT", "/v1/sessions/s", &[], "{}");
+    for (reply, call) in [("r1", "c1"), ("r2", "c2")] {
+        let events = calling(reply, "Friday", call, "REQUIRE_EXTERNAL_EXECUTION", "submitted", &json!({}));
+        append(&service, "s", &events);
+    }
+    let several = run(&service, "answer", "s", &["--result", "42"]);
+    assert_eq!((several.exit, several.stderr.contains("`--call ID` says which one")), (Some(2), true));
+    assert_eq!(run(&service, "answer", "s", &["--result", "42", "--call", "c1"]).stdout, "answered: open\n");
+    assert_eq!(run(&service, "answer", "s", &["--error", "jammed"]).stdout, "answered: open\n");
+    let messages = messages(&service, "s");
+    let result = |index: usize| messages["messages"][index]["content"][1].clone();
+    assert_eq!((&result(0)["output"], &result(0)["state"]), (&json!("42"), &json!("success")));
+    assert_eq!((&result(1)["output"], &result(1)["state"]), (&json!("jammed"), &json!("error")));
+    service.kill();
+}
+
+#[test]
+fn a_reply_is_stopped() {
+    let service = Service::start(&directory("take-part-stop"));
+    run(&service, "send", "chat", &["--new", "a long story"]);
+    assert_eq!(run(&service, "stop", "chat", &[]).stdout, "stopped\n");
+    service.wait_for("chat", "idle");
+    assert_eq!(text_of(&messages(&service, "chat")["messages"][1].to_string(), "finished_reason"), "interrupted");
+    assert_eq!(run(&service, "stop", "chat", &[]).stdout, "nothing was under way\n");
+    service.kill();
+}
