@@ -34,8 +34,3 @@ mod windows;
 pub use provider::{Provider, UnknownProvider};
 pub use tokens::{estimate_block_tokens, estimate_tokens};
 pub use windows::context_window;
-
-/// The page about providers, whose examples are doc tests.
-#[cfg(all(doctest, feature = "client"))]
-#[doc = include_str!("../../../docs/providers.md")]
-pub struct Providers;

@@ -42,6 +42,11 @@ pub struct Guide;
 #[doc = include_str!("../../../docs/dialects.md")]
 pub struct Dialects;
 
+/// The page about providers, likewise.
+#[cfg(all(doctest, feature = "client"))]
+#[doc = include_str!("../../../docs/providers.md")]
+pub struct Providers;
+
 /// The page about the agent, likewise.
 #[cfg(all(doctest, feature = "agent"))]
 #[doc = include_str!("../../../docs/agent.md")]

@@ -40,10 +40,15 @@ pub(super) fn simple(bubble: &mut Bubble<'_>, block: &ContentBlock) {
     }
 }
 
-/// Says where a model call broke off. What was said until then is said again.
+/// What is said where a model call broke off, if it did. What was said until then is said again.
+pub(crate) fn broken_off(extra: &Object) -> Option<&'static str> {
+    let is_cut = extra.get("cut").is_some_and(|cut| cut.as_str() == "true");
+    is_cut.then_some("— broken off here, and begun again")
+}
+
 fn cut(bubble: &mut Bubble<'_>, extra: &Object) {
-    if extra.get("cut").is_some_and(|cut| cut.as_str() == "true") {
-        bubble.text("— broken off here, and begun again", CAREFUL);
+    if let Some(told) = broken_off(extra) {
+        bubble.text(told, CAREFUL);
     }
 }
 

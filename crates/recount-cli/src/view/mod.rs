@@ -10,6 +10,7 @@ use anstyle::{AnsiColor, Style};
 use indicatif::HumanCount;
 use recount_message::{ContentBlock, Msg, Role, ToolCallBlock, ToolCallState, ToolResultBlock, Usage};
 
+pub(crate) use self::block::broken_off;
 use self::bubble::Bubble;
 use crate::pretty;
 

@@ -146,10 +146,12 @@ fn what_cannot_be_done_is_said() {
     let directory = directory("what_cannot_be_done");
     fs::write(directory.join("text.png"), "no image").unwrap();
     fs::write(directory.join("bad.toml"), "[agents.a]\nmodel = \"demo\"\npromt = \"Hi\"\n").unwrap();
+    fs::write(directory.join("serve.toml"), "[server]\nlissten = \"127.0.0.1:7171\"\n").unwrap();
     for (args, told) in [
         (&["--model", "gpt-5", "Hi"][..], "`gpt-5` is neither `provider/name` nor `demo`"),
         (&["--config", "bad.toml", "Hi"], "bad.toml:3: unknown field `promt`, expected one of `model`"),
         (&["--config", "none.toml", "Hi"], "none.toml: cannot read the configuration"),
+        (&["--config", "serve.toml", "Hi"], "serve.toml:2: unknown field `lissten`, expected one of"),
         (&["--model", "demo", "--agent", "nobody", "Hi"], "there is no agent `nobody`\nhint: there is assistant"),
         (&["--model", "demo", "--image", "cat.png", "Hi"], "cannot read cat.png"),
         (&["--model", "demo", "--image", "text.png", "Hi"], "cannot use text.png: it is no image"),

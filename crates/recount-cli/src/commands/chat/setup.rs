@@ -11,6 +11,7 @@ use recount_host::agents::{Agents, AgentsConfig, Choice, Environment, ModelName}
 use recount_host::{AgentSource, Host, HostOptions, SourceError};
 use recount_log::{Durability, Log, Options, Session, SessionKey};
 use recount_message::{Json, Object};
+use recount_server::Config;
 
 use super::ChatArgs;
 use super::sessions::Place;
@@ -39,11 +40,19 @@ pub(super) fn agents(args: &ChatArgs) -> Result<Agents> {
     let (config, base) = match &args.config {
         Some(file) => {
             let base = file.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            (AgentsConfig::from_file(file)?, base)
+            (agents_in(file)?, base)
         }
         None => (AgentsConfig::default(), Path::new(".")),
     };
     Agents::new(config, base, environment).map_err(|error| in_file(error, args.config.as_deref()))
+}
+
+/// The agents of a file. Its other sections are `serve`'s, and a mistake in one of them is told here too: nobody else may look.
+fn agents_in(file: &Path) -> Result<AgentsConfig> {
+    let text =
+        fs::read_to_string(file).with_context(|| format!("{}: cannot read the configuration", file.display()))?;
+    let config = Config::load(Some(&text), []).map_err(|error| in_file(error, Some(file)))?;
+    Ok(config.agents)
 }
 
 /// Sees to it that an agent can be asked.

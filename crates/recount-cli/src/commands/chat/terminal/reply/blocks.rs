@@ -8,6 +8,7 @@ use super::super::wrap::{Margin, Span, cut, wrap};
 use super::data::{Data, text_of};
 use super::output::{Form, Output};
 use super::{Call, Now, ReplyView};
+use crate::view::broken_off;
 use crate::visible::{visible, visible_line};
 
 /// So many lines of a call's arguments are shown.
@@ -52,11 +53,9 @@ impl ReplyView {
         self.done.extend(rest);
     }
 
-    /// Says where a model call broke off. What was said until then is said again.
+    /// Says where a model call broke off.
     pub(super) fn tell_cut(&mut self, extra: Option<&Object>) {
-        if extra.and_then(|extra| extra.get("cut")).is_some_and(|cut| cut.as_str() == "true") {
-            self.done.push(self.paint.on(CAREFUL, "— broken off here, and begun again"));
-        }
+        self.done.extend(extra.and_then(broken_off).map(|told| self.paint.on(CAREFUL, told)));
     }
 
     pub(super) fn begin_call(&mut self, id: &str, name: &str) {
