@@ -26,3 +26,13 @@ pub fn make_private_directory(directory: &Path) -> io::Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(directory)
 }
+
+/// Makes an empty file that only its owner can read, if there is none: a directory that somebody else has made may be open to
+/// others. Where that cannot be done, whoever opens the file says why.
+pub(crate) fn make_private_file(path: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
+}

@@ -30,15 +30,18 @@ pub(crate) fn refusal(replies: &Replies, event: &Event<'_>, stored: Lookup<'_>) 
         }));
     };
     let message = reply.fold.message();
+    let is_interrupted = reply.inputs.is_interrupted;
+    // Nobody acts on an answer to what was stopped.
+    let late = is_interrupted.then_some(RefusalReason::Late);
     Ok(match &event.kind {
-        EventKind::UserInterrupt(_) => reply.inputs.is_interrupted.then_some(RefusalReason::Duplicate),
+        EventKind::UserInterrupt(_) => is_interrupted.then_some(RefusalReason::Duplicate),
         EventKind::UserConfirmResult(kind) => {
             let ids = kind.confirm_results.iter().map(|answer| answer.tool_call.id.as_str());
-            first_refusal(ids, |id| confirmation(message, id))
+            first_refusal(ids, |id| confirmation(message, id)).or(late)
         }
         EventKind::ExternalExecutionResult(kind) => {
             let ids = kind.execution_results.iter().map(|result| result.id.as_str());
-            first_refusal(ids, |id| external_result(message, &reply.inputs, id))
+            first_refusal(ids, |id| external_result(message, &reply.inputs, id)).or(late)
         }
         _ => None,
     })
@@ -110,6 +113,8 @@ impl Inputs {
     pub(crate) fn note(&mut self, reply: &ReplyFold, event: &Event<'_>) {
         match &event.kind {
             EventKind::UserInterrupt(_) => self.is_interrupted = true,
+            // Whoever asks something has gone on.
+            EventKind::RequireUserConfirm(_) | EventKind::RequireExternalExecution(_) => self.is_interrupted = false,
             EventKind::ExternalExecutionResult(kind) => {
                 for result in &kind.execution_results {
                     if let Some((index, _)) = newest_call(reply.message(), &result.id) {

@@ -112,6 +112,23 @@ async fn the_first_input_wins_and_others_never_enter_the_log() {
 }
 
 #[tokio::test]
+async fn what_was_stopped_takes_no_answer_until_it_asks_again() {
+    let session = Log::in_memory().create("chat".parse().unwrap()).await.unwrap();
+    let (id, open, _) = waiting();
+    session.append(&open).await.unwrap();
+    let batch = [interrupt("stop", &id), confirm("yes", &id, &["c1"])];
+    check_refused(session.append(&batch[..]).await, 1, "yes", RefusalReason::Late);
+    session.append(&batch[..1]).await.unwrap();
+    check_refused(session.append(&confirm("yes", &id, &["c1"])).await, 0, "yes", RefusalReason::Late);
+    check_refused(session.append(&result("done", &id, &["c2"])).await, 0, "done", RefusalReason::Late);
+    // Its agent, wherever that is, has not heard of it.
+    let asked =
+        open.iter().find(|event| matches!(event.kind, recount_message::EventKind::RequireUserConfirm(_))).unwrap();
+    session.append(&Event::stamped("again".to_owned(), asked.created_at.clone(), asked.kind.clone())).await.unwrap();
+    session.append(&confirm("yes", &id, &["c1"])).await.unwrap();
+}
+
+#[tokio::test]
 async fn what_an_open_result_was_answered_with_is_remembered_through_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let log = Log::open(directory.path(), Options::default()).unwrap();

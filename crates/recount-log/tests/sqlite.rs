@@ -379,3 +379,19 @@ async fn events_may_come_as_lines_of_any_spelling() {
     );
     log.close().await.unwrap();
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_is_kept_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let directory = tempfile::tempdir().unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let log = Log::open(directory.path(), Options::default()).unwrap();
+    log.create("chat".parse().unwrap()).await.unwrap();
+    for file in ["log.sqlite", "log.sqlite-wal"] {
+        let mode = directory.path().join(file).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{file} has {mode:o}");
+    }
+    log.close().await.unwrap();
+}

@@ -113,6 +113,11 @@ impl Call {
 
     /// The body, whole.
     pub(crate) async fn bytes(&mut self) -> Result<Bytes, Problem> {
+        if let Some(encoding) = self.headers().get(header::CONTENT_ENCODING).filter(|encoding| *encoding != "identity")
+        {
+            let detail = format!("the body has the encoding {encoding:?}; expected none");
+            return Err(Problem::unsupported_media_type(detail).with("field", "Content-Encoding"));
+        }
         let limit = self.app.limits().body;
         let too_large = || Problem::too_large(format!("the body has more than {limit} bytes"));
         let announced = self.announced();

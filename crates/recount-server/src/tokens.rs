@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -187,7 +187,14 @@ impl Tokens {
             make_private_directory(directory)?;
         }
         let _alone = alone(path)?;
-        private(fs::OpenOptions::new().create(true).append(true)).open(path)?.write_all(line.as_bytes())?;
+        let mut file = private(fs::OpenOptions::new().create(true).append(true).read(true)).open(path)?;
+        // What somebody could not write to its end spoils one line and not the next one too.
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            line.insert(0, '\n');
+        }
+        file.write_all(line.as_bytes())?;
         Ok((info, SecretString::from(token)))
     }
 
@@ -199,6 +206,19 @@ impl Tokens {
     pub fn list(&self) -> io::Result<Vec<TokenInfo>> {
         match fs::read_to_string(self.path()?) {
             Ok(text) => Ok(read(&text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The lines of the file that are no tokens, counted from one. Whoever has such a token is not let in.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn unreadable_lines(&self) -> io::Result<Vec<usize>> {
+        match fs::read_to_string(self.path()?) {
+            Ok(text) => Ok(text.lines().zip(1..).filter(|(line, _)| is_unreadable(line)).map(|(_, at)| at).collect()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
         }
@@ -270,6 +290,10 @@ fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
     options
 }
 
+fn is_unreadable(line: &str) -> bool {
+    !line.trim().is_empty() && serde_json::from_str::<TokenInfo>(line).is_err()
+}
+
 fn read(text: &str) -> Vec<TokenInfo> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
@@ -289,6 +313,19 @@ pub(crate) fn object_with(name: &str, secret: Option<&SecretString>) -> Object {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_torn_line_spoils_no_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let tokens = Tokens::in_directory(directory.path());
+        let (first, _) = tokens.create("acme", Scope::Read).unwrap();
+        let path = directory.path().join(FILE);
+        fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(br#"{"id":"1a2b","ha"#).unwrap();
+        let (second, token) = tokens.create("acme", Scope::Read).unwrap();
+        assert_eq!(tokens.find(token.expose_secret()), Some(second.clone()));
+        assert_eq!(tokens.list().unwrap(), [first, second]);
+        assert_eq!(tokens.unreadable_lines().unwrap(), [2]);
+    }
 
     #[test]
     fn a_token_that_is_made_while_others_are_revoked_is_known() {

@@ -133,7 +133,7 @@ impl ModelSession {
             let is_over = matches!(&outcome, Outcome::Ignored(Reason::ReplyEnded(_) | Reason::MessageExists(_)));
             ignored.extend(Ignored::of(index, event, &outcome));
             if !is_over {
-                self.taken.extend(taken);
+                self.note(event, taken);
                 self.names.extend(named_uploads(event));
                 self.entries.push(event.clone());
                 written += 1;
@@ -155,7 +155,7 @@ impl ModelSession {
 
     /// Takes an entry as it is.
     pub fn push(&mut self, event: AgentEvent) {
-        self.taken.extend(self.takes(&event));
+        self.note(&event, self.takes(&event));
         self.names.extend(named_uploads(&event));
         let _ = self.fold.apply(&event);
         self.entries.push(event);
@@ -164,6 +164,16 @@ impl ModelSession {
     /// The messages that are complete, in the order in which they began.
     pub fn complete(&self) -> impl Iterator<Item = &Msg> {
         self.fold.messages().filter(|message| self.fold.open_reply(message.id()).is_none())
+    }
+
+    /// Notes what an entry takes up, and what it leaves to be taken again: whoever asks something was not stopped.
+    fn note(&mut self, event: &Event<'_>, taken: Vec<String>) {
+        self.taken.extend(taken);
+        if let EventKind::RequireUserConfirm(_) | EventKind::RequireExternalExecution(_) = &event.kind
+            && let Some(id) = event.reply_id()
+        {
+            self.taken.remove(&format!("stop {id}"));
+        }
     }
 
     /// What an input takes up, so that nobody else can take it.
@@ -200,7 +210,8 @@ impl ModelSession {
         }
         let message = self.fold.message(reply_id)?;
         let taken = |key: String| self.taken.contains(&key);
-        match &event.kind {
+        let late = taken(format!("stop {reply_id}")).then_some(RefusalReason::Late);
+        let refusal = match &event.kind {
             EventKind::UserInterrupt(_) => taken(format!("stop {reply_id}")).then_some(RefusalReason::Duplicate),
             EventKind::UserConfirmResult(kind) => {
                 let mut seen = HashSet::new();
@@ -234,7 +245,8 @@ impl ModelSession {
                 })
             }
             _ => None,
-        }
+        };
+        refusal.or(late)
     }
 }
 

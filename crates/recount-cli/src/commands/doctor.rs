@@ -12,6 +12,7 @@ use recount_server::{Config, Tokens};
 
 use super::config::{self, ConfigArgs, Loaded, no_directory};
 use super::log::each_session;
+use super::tenants::shared_machine;
 use super::{Status, counted};
 use crate::visible::visible_line;
 
@@ -59,6 +60,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Status> {
     }
     agents(&loaded, &mut report);
     guard(&loaded.config, &mut report);
+    tenants(&loaded);
     data(&loaded.config.server.data, args.deep, &mut report)?;
     let _ = io::stdout().flush();
     Ok(Status::flawed_if(report.faults > 0))
@@ -84,9 +86,12 @@ fn guard(config: &Config, report: &mut Report) {
     let tokens = Tokens::in_directory(&config.server.data);
     let is_loopback =
         ["127.0.0.1:", "localhost:", "[::1]:"].iter().any(|start| config.server.listen.starts_with(start));
+    for line in tokens.unreadable_lines().unwrap_or_default() {
+        report.bad(&format!("line {line} of tokens.jsonl is no token: who has that one is not let in"));
+    }
     match (tokens.are_required(), is_loopback) {
         (true, _) => match tokens.list() {
-            Ok(list) if list.is_empty() => report.bad("every request needs a token, and all were revoked"),
+            Ok(list) if list.is_empty() => report.bad("every request needs a token, and there is none"),
             Ok(list) => {
                 let known = counted(list.len() as u64, "is known", "are known");
                 good(&format!("every request needs a token, of which {known}"));
@@ -97,6 +102,14 @@ fn guard(config: &Config, report: &mut Report) {
         (false, false) => {
             report.bad(&format!("{} can be reached from elsewhere, and there are no tokens", config.server.listen));
         }
+    }
+}
+
+/// Whether tenants could get at each other's sessions by the tools of an agent.
+fn tenants(loaded: &Loaded) {
+    if let Some(told) = loaded.agents().ok().and_then(|agents| shared_machine(&agents, &loaded.config.server.data)) {
+        // Nobody is left to tell when this cannot be written.
+        let _ = writeln!(io::stdout(), "note  {}", visible_line(&told));
     }
 }
 

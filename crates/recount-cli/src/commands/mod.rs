@@ -15,6 +15,7 @@ pub(crate) mod remote;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod show;
+mod tenants;
 pub(crate) mod token;
 
 use std::env;

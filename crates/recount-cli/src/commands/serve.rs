@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Status;
 use super::config::{self, ConfigArgs, Loaded};
+use super::tenants::shared_machine;
 use crate::telemetry::Telemetry;
 
 /// Serve sessions over HTTP, with agents that answer
@@ -71,6 +72,8 @@ async fn serve(loaded: &Loaded) -> Result<Status> {
     let config = &loaded.config;
     let agents = loaded.agents()?.keep_aside_in(config.server.data.join("aside"));
     let told = told(&agents);
+    let shared =
+        shared_machine(&agents, &config.server.data).map(|told| format!("Careful: {told}\n")).unwrap_or_default();
     // Before anything is written: a service that cannot be reached leaves nothing behind.
     let listening = Listening::begin(&config.server.listen, Some(&config.server.data)).await;
     let listening = listening.map_err(|error| with_hint(error, &config.server.data))?;
@@ -98,7 +101,7 @@ async fn serve(loaded: &Loaded) -> Result<Status> {
     options.commits = commits;
     let server = Server::on(listening, host, options);
     let address = server.address()?;
-    say(&format!("Recount is at http://{address}\n{told}Data is kept in {}\n", config.server.data.display()))?;
+    say(&format!("Recount is at http://{address}\n{told}{shared}Data is kept in {}\n", config.server.data.display()))?;
     let stop = CancellationToken::new();
     let signals = tokio::spawn(stop_on_signal(stop.clone()));
     server.run(stop).await;

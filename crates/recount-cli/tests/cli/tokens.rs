@@ -43,6 +43,25 @@ fn tokens_are_made_and_revoked_while_it_runs() {
 }
 
 #[test]
+fn tenants_who_share_a_machine_and_lines_that_are_no_tokens_are_told_of() {
+    let data = directory("serve-tenants");
+    drop(Service::start(&data));
+    let make =
+        |tenant: &str| recount(&format!("token create --tenant {tenant} --scope write --data {}", data.display()), b"");
+    let doctor = || recount(&format!("doctor --data {}", data.display()), b"");
+    make("acme");
+    assert!(!doctor().stdout.contains("tenants"));
+    make("other");
+    let told = "note  there are tokens of 2 tenants, and whoever may write can have agent `assistant` use its tools";
+    let run = doctor();
+    assert!(run.exit == Some(0) && run.stdout.contains(told), "{}", run.stdout);
+    let path = data.join("tokens.jsonl");
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + "{\"id\":").unwrap();
+    let run = doctor();
+    assert!(run.exit == Some(1) && run.stdout.contains("line 3 of tokens.jsonl is no token"), "{}", run.stdout);
+}
+
+#[test]
 fn tokens_are_where_the_configuration_says() {
     let here = directory("serve-tokens-data");
     let token = |args: &str| {

@@ -21,6 +21,7 @@ use rusqlite::{Connection, ErrorCode};
 
 pub use readers::SqliteReaders;
 
+use crate::directory::make_private_file;
 use crate::observed::{Commit, Observer};
 use crate::storage::{Storage, Stored, View, Views, Write};
 use crate::{Cursor, SessionKey, StorageError, Surroundings, make_private_directory};
@@ -197,6 +198,7 @@ impl SqliteStorage {
         let lock = DirectoryLock::take(directory)?;
         let path = directory.join(FILE);
         schema::check_file(&path)?;
+        make_private_file(&path);
         let mut connection = Connection::open(&path).map_err(|error| at(&path, error))?;
         let is_new = schema::version(&connection, &path)?.is_none();
         if is_new {

@@ -91,10 +91,14 @@ fn body(body: Body) -> Option<Value> {
     let content = match body {
         Body::None => return None,
         Body::Json(schema) => json!({"application/json": {"schema": schemas::reference(schema)}}),
-        Body::Events => json!({
-            "application/json": {"schema": {"type": "array", "items": schemas::reference("Event")}},
-            "application/x-ndjson": {"schema": {"type": "string"}},
-        }),
+        Body::Events => {
+            let (event, lines) = (schemas::reference("Event"), json!({"schema": {"type": "string"}}));
+            json!({
+                "application/json": {"schema": {"anyOf": [{"type": "array", "items": event.clone()}, event]}},
+                "application/x-ndjson": lines.clone(),
+                "application/jsonl": lines,
+            })
+        }
         Body::Bytes => {
             json!({"application/octet-stream": {}, "image/*": {}, "audio/*": {}, "video/*": {}, "application/pdf": {}})
         }

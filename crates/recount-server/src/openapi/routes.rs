@@ -155,7 +155,7 @@ pub(crate) const ROUTES: &[Route] = &[
         parameters: &[ID, HEAD, DIALECT],
         body: Body::Events,
         successes: &[Success::Json(200, "Appended")],
-        errors: &[404, 408, 409, 413, 415, 507],
+        errors: &[404, 408, 409, 413, 415, 422, 507],
         ..guarded(
             "POST",
             "/v1/sessions/{id}/events",

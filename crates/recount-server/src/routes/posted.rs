@@ -11,7 +11,7 @@ const FIELDS: &[&str] = &["content", "name", "id", "metadata", "on_busy", "role"
 /// The scheme of the URLs that uploads have.
 const UPLOADED: &str = "recount-blob";
 /// The schemes of what a model can be shown.
-const SHOWN: [&str; 5] = ["https", "http", "data", "file", UPLOADED];
+const SHOWN: [&str; 4] = ["https", "http", "data", UPLOADED];
 
 /// Reads a message. What a client need not know is filled in, and what no model would be shown is refused.
 pub(super) async fn read(session: &Session, body: Object) -> Result<Msg, Problem> {

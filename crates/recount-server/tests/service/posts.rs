@@ -70,6 +70,21 @@ async fn a_message_names_blobs_that_are_there() {
 }
 
 #[tokio::test]
+async fn files_of_the_service_are_nobodys_to_show() {
+    let service = Service::with_session("s").await;
+    let detail = check_refused(&service, json!({"content": [at("file:///etc/passwd")]}), "content[0].source.url").await;
+    assert!(detail.contains("https, http, data, recount-blob"), "{detail}");
+}
+
+#[tokio::test]
+async fn what_is_packed_is_not_unpacked() {
+    let service = Service::with_session("s").await;
+    let headers = [("content-type", "application/json"), ("content-encoding", "gzip")];
+    let problem = service.ask("POST", "/v1/sessions/s/messages", &headers, b"\x1f\x8b").await.problem(415);
+    assert_eq!(problem["field"], "Content-Encoding");
+}
+
+#[tokio::test]
 async fn a_model_is_shown_the_bytes_of_a_blob() {
     let model = ScriptedModel::new().says("A cat.");
     let service = Service::hosting(Log::in_memory(), model.clone(), ServerOptions::default()).await;
