@@ -4,7 +4,7 @@ import { arrange } from "../src/blocks/arrange";
 import { standingOf } from "../src/blocks/call";
 import { labelsOf, withoutWrapping } from "../src/blocks/hint";
 import { contentOf, titleFor } from "../src/conversation/said";
-import { base64Size, bytes, count, dayAndHour, duration, firstLine } from "../src/lib/format";
+import { base64Size, bytes, count, dayAndHour, duration, firstLine, shortTime } from "../src/lib/format";
 import { addressOf, readRoute } from "../src/lib/route";
 import { parser } from "../src/markdown/parser";
 
@@ -77,7 +77,11 @@ test("sizes and times are told briefly", () => {
 test("a message of another day says which", () => {
   const noon = Date.UTC(2026, 4, 6, 12);
   const hour = dayAndHour(noon, noon);
-  expect(dayAndHour(noon, noon + 3 * 86_400_000)).toMatch(new RegExp(`6.*, ${hour}$`));
+  const day = 86_400_000;
+  expect(dayAndHour(noon, noon + 3 * day)).toMatch(new RegExp(`6.*, ${hour}$`));
+  expect(shortTime(noon, noon + 3 * day)).not.toContain("2026");
+  expect(shortTime(noon, noon + 300 * day)).toContain("2026");
+  expect(dayAndHour(noon, noon + 300 * day)).toMatch(new RegExp(`2026.*, ${hour}$`));
 });
 
 test("a call that was refused is not done", () => {
