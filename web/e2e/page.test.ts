@@ -165,7 +165,32 @@ test("what cannot be shown can be had, and names of any length stay in their pla
     .locator(".fold")
     .evaluateAll((folds) => Math.max(...folds.map((fold) => fold.getBoundingClientRect().right)));
   expect(widest).toBeLessThanOrEqual(700);
+  const standing = log(page).locator(".standing");
+  expect(await standing.textContent()).toBe("Done");
+  expect(await standing.evaluate((word) => word.scrollWidth > word.clientWidth)).toBe(false);
   expect(complaints).toEqual([]);
+});
+
+test("arguments of any length leave the question in view, and show their end as they come", async () => {
+  await at.service.create("file");
+  const told = new Reply("reply");
+  const input = { path: "notes.md", content: Array.from({ length: 300 }, (_, i) => `Line ${i}.`).join("\n") };
+  const [start, ...coming] = told.call("call", "write", input);
+  const end = coming.pop()!;
+  await at.service.append("file", [...told.start(), start!, ...coming]);
+  const { page } = await at.open("/s/file");
+  const card = log(page).getByRole("region", { name: "Tool call write" });
+  const arriving = card.locator("pre");
+  await arriving.getByText("Line 299.").waitFor();
+  const height = () => card.evaluate((element) => element.getBoundingClientRect().height);
+  expect(await height()).toBeLessThan(500);
+  const rest = () => arriving.evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
+  await expect.poll(rest).toBeLessThan(2);
+  await at.service.append("file", [end, ...told.asks("REQUIRE_USER_CONFIRM", "call", "write", input)]);
+  await page.getByRole("button", { name: "Allow once" }).waitFor();
+  expect(await height()).toBeLessThan(700);
+  // What is long can be scrolled by keys, and nothing else is in the way of who uses them.
+  expect(await card.locator("dd").evaluateAll((values) => values.map(({ tabIndex }) => tabIndex))).toEqual([-1, 0]);
 });
 
 test("signals about the reply are told until it goes on", async () => {
