@@ -239,6 +239,32 @@ test("the end stays in view, unless one reads further up", async () => {
   await expect.poll(rest).toBeLessThan(2);
 });
 
+test("what is edited stays in view while a reply goes on", async () => {
+  await at.service.create("editing");
+  const told = new Reply("reply");
+  await at.service.append("editing", [
+    said("asked", "A question."),
+    ...told.start(),
+    ...told.text("one", "A line.\n\n".repeat(2), 60),
+  ]);
+  const { page } = await at.open("/s/editing", { viewport: { width: 900, height: 500 } });
+  await page.getByText("A line.").nth(1).waitFor();
+  await log(page).getByText("A question.").hover();
+  await page.getByRole("button", { name: "Edit in a new session" }).click();
+  const editor = page.getByRole("textbox", { name: "Edited message" });
+  await editor.fill("Another question.");
+  await at.service.append("editing", told.text("two", "More.\n\n".repeat(40), 60));
+  await page.getByText("More.").nth(39).waitFor();
+  const isSeen = () =>
+    editor.evaluate((field) => {
+      const { top, bottom } = field.getBoundingClientRect();
+      const seen = field.closest("[role=log]")!.getBoundingClientRect();
+      return top >= seen.top && bottom <= seen.bottom;
+    });
+  expect(await isSeen()).toBe(true);
+  await page.getByRole("button", { name: "Go to the newest message" }).waitFor();
+});
+
 test("sessions come, are renamed and go while one looks", async () => {
   const { page, complaints } = await at.open("/");
   const list = page.getByRole("navigation", { name: "Sessions" });
