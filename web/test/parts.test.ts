@@ -7,6 +7,7 @@ import { contentOf, titleFor } from "../src/conversation/said";
 import { base64Size, bytes, count, dayAndHour, duration, firstLine, shortTime } from "../src/lib/format";
 import { addressOf, readRoute } from "../src/lib/route";
 import { parser } from "../src/markdown/parser";
+import { isCalled, titleOf } from "../src/sessions/titles";
 
 test("an address names what is shown", () => {
   for (const route of [
@@ -82,6 +83,16 @@ test("a message of another day says which", () => {
   expect(shortTime(noon, noon + 3 * day)).not.toContain("2026");
   expect(shortTime(noon, noon + 300 * day)).toContain("2026");
   expect(dayAndHour(noon, noon + 300 * day)).toMatch(new RegExp(`2026.*, ${hour}$`));
+});
+
+test("a session goes by its title or its name, and is found by either", () => {
+  const made = "0123456789abcdef0123456789abcdef";
+  expect(titleOf({ id: "a", title: "Lisbon" })).toBe("Lisbon");
+  expect(titleOf({ id: "Trip-7", title: null })).toBe("Trip-7");
+  expect(titleOf({ id: made, title: null })).toBe("Untitled");
+  for (const wanted of ["", " ", "lisb", "LISBON ", "trip-7", "TRIP"])
+    expect(isCalled({ id: "Trip-7", title: "Lisbon" }, wanted)).toBe(true);
+  expect(isCalled({ id: "Trip-7", title: "Lisbon" }, "porto")).toBe(false);
 });
 
 test("a call that was refused is not done", () => {

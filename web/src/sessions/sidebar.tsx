@@ -7,22 +7,15 @@ import { Icon } from "../parts/icon";
 import { ThemeSwitch } from "../parts/theme-switch";
 import { Time } from "../parts/time";
 import { Rename } from "./rename";
+import { isCalled, titleOf } from "./titles";
 
 /** From so many sessions on there is something to search in. */
 const MANY = 8;
 
-/** What a session is called. */
-export const titleOf = (session: Pick<SessionInfo, "id" | "title"> | undefined): string =>
-  session?.title || named(session?.id ?? "") || "Untitled";
-
-/** A name that somebody has chosen. Those that the service makes up say nothing. */
-const named = (id: string): string => (/^[0-9a-f]{32}$/.test(id) ? "" : id);
-
 /** The newest first. */
 function sorted(sessions: readonly SessionInfo[], wanted: string): SessionInfo[] {
-  const words = wanted.toLowerCase();
   return sessions
-    .filter((session) => !words || titleOf(session).toLowerCase().includes(words) || session.id.includes(words))
+    .filter((session) => isCalled(session, wanted))
     .sort((a, b) => (timeOf(b.created_at) ?? 0) - (timeOf(a.created_at) ?? 0) || (a.id < b.id ? -1 : 1));
 }
 

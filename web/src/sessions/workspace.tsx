@@ -70,6 +70,7 @@ export function Workspace({ onRefused }: { onRefused: () => void }) {
             key={session}
             name={session}
             info={view.sessions.find(({ id }) => id === session)}
+            isListed={view.state !== "connecting"}
             inspect={route.inspect}
             menu={menu}
           />
