@@ -283,6 +283,39 @@ test("sessions come, are renamed and go while one looks", async () => {
   expect(complaints).toEqual([]);
 });
 
+test("the session that is shown is in view in the list, and those that wait are gone to one after another", async () => {
+  await at.service.create("eldest", { title: "The eldest of all" });
+  for (const name of ["waits-1", "waits-2"]) {
+    await at.service.create(name, { title: `It ${name}` });
+    const told = new Reply(name);
+    const asked = told.asks("REQUIRE_USER_CONFIRM", "call", "run", {});
+    await at.service.append(name, [...told.start(), ...told.call("call", "run", {}), ...asked]);
+  }
+  for (let i = 0; i < 40; i++) await at.service.create(`one-of-many-${i}`);
+  const { page } = await at.open("/s/eldest");
+  const link = page.getByRole("navigation", { name: "Sessions" }).getByRole("link", { name: "The eldest of all" });
+  await link.waitFor();
+  const isSeen = () =>
+    link.evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      const seen = element.closest("nav")!.getBoundingClientRect();
+      return top >= seen.top && bottom <= seen.bottom;
+    });
+  await expect.poll(isSeen).toBe(true);
+  const waiting = page.getByRole("button", { name: /sessions wait for an answer/ });
+  const seen = new Set<string>();
+  const count = Number.parseInt((await waiting.textContent())!, 10);
+  for (let i = 0; i < count; i++) {
+    const before = page.url();
+    await waiting.click();
+    await expect.poll(() => page.url()).not.toBe(before);
+    seen.add(new URL(page.url()).pathname);
+  }
+  expect(seen.size).toBe(count);
+  expect(seen).toContain("/s/waits-1");
+  expect(seen).toContain("/s/waits-2");
+});
+
 test("a session that is not there can be made", async () => {
   const { page, complaints } = await at.open("/s/not-there-yet");
   await page.getByText("There is no such session").waitFor();

@@ -1,5 +1,5 @@
 import type { SessionInfo, SessionsView } from "@recount/client";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { shortTime, timeOf } from "../lib/format";
 import { addressOf, go } from "../lib/route";
@@ -31,7 +31,13 @@ export function Sidebar({
 }) {
   const [wanted, setWanted] = useState("");
   const shown = sorted(sessions, wanted);
-  const waiting = sessions.filter(({ status }) => status === "waiting").length;
+  const waiting = sorted(sessions, "").filter(({ status }) => status === "waiting");
+  const goToWaiting = () => {
+    // From one to the next, and from the last to the first.
+    const next = waiting[waiting.findIndex(({ id }) => id === current) + 1] ?? waiting[0];
+    go({ session: next?.id });
+    onGo();
+  };
   return (
     <>
       <div className="brand">
@@ -60,12 +66,14 @@ export function Sidebar({
           onChange={(event) => setWanted(event.target.value)}
         />
       )}
-      <nav aria-label="Sessions">
-        {waiting > 0 && (
-          <p className="waiting" role="status">
-            {waiting === 1 ? "1 session waits for an answer" : `${waiting} sessions wait for an answer`}
-          </p>
+      <div className="waiting" role="status">
+        {waiting.length > 0 && (
+          <button type="button" className="quiet small" title="Go to the next one" onClick={goToWaiting}>
+            {waiting.length === 1 ? "1 session waits for an answer" : `${waiting.length} sessions wait for an answer`}
+          </button>
         )}
+      </div>
+      <nav aria-label="Sessions">
         <ul>
           {shown.map((session) => (
             <Item key={session.id} session={session} isCurrent={session.id === current} onGo={onGo} />
@@ -84,6 +92,10 @@ const standings = { running: "Replying", waiting: "Waits for an answer", idle: u
 function Item({ session, isCurrent, onGo }: { session: SessionInfo; isCurrent: boolean; onGo: () => void }) {
   const [isRenaming, setRenaming] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
+  const line = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isCurrent) line.current?.scrollIntoView({ block: "nearest" });
+  }, [isCurrent]);
   const close = () => {
     flushSync(() => setRenaming(false));
     opener.current?.focus();
@@ -98,7 +110,7 @@ function Item({ session, isCurrent, onGo }: { session: SessionInfo; isCurrent: b
   }
   const standing = standings[status];
   return (
-    <li data-status={status}>
+    <li ref={line} data-status={status}>
       <a
         href={addressOf({ session: id })}
         aria-current={isCurrent ? "page" : undefined}
