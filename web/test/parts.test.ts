@@ -1,4 +1,4 @@
-import type { ContentBlock, ToolCallBlock } from "@recount/client";
+import { type ContentBlock, RecountError, type ToolCallBlock } from "@recount/client";
 import { expect, test } from "vitest";
 import { arrange } from "../src/blocks/arrange";
 import { standingOf } from "../src/blocks/call";
@@ -7,6 +7,7 @@ import { contentOf, titleFor } from "../src/conversation/said";
 import { base64Size, bytes, count, dayAndHour, duration, firstLine, shortTime } from "../src/lib/format";
 import { addressOf, readRoute } from "../src/lib/route";
 import { parser } from "../src/markdown/parser";
+import { wordsFor } from "../src/parts/notices";
 import { isCalled, titleOf } from "../src/sessions/titles";
 
 test("an address names what is shown", () => {
@@ -83,6 +84,15 @@ test("a message of another day says which", () => {
   expect(shortTime(noon, noon + 3 * day)).not.toContain("2026");
   expect(shortTime(noon, noon + 300 * day)).toContain("2026");
   expect(dayAndHour(noon, noon + 300 * day)).toMatch(new RegExp(`2026.*, ${hour}$`));
+});
+
+test("what goes wrong is told in words", () => {
+  expect(wordsFor(new TypeError("Failed to fetch"))).toBe("The service cannot be reached.");
+  // A proxy says so, and the service itself has reasons.
+  expect(wordsFor(new RecountError({ status: 502 }))).toBe("The service cannot be reached.");
+  const busy = { status: 503, type: "urn:recount:problem:unavailable", detail: "there are too many connections" };
+  expect(wordsFor(new RecountError(busy))).toBe("There are too many connections.");
+  expect(wordsFor(new Error("no room"))).toBe("No room.");
 });
 
 test("a session goes by its title or its name, and is found by either", () => {
