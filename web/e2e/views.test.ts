@@ -127,6 +127,25 @@ test("a question is answered and words are edited by keys, and nobody gets lost"
   expect(complaints).toEqual([]);
 });
 
+test("messages, code and what tools give can be copied", async () => {
+  await at.service.create("copied");
+  await at.service.append("copied", [said("question", "What shall I wear?"), ...richReply("reply")]);
+  const { page, complaints } = await at.open("/s/copied", { permissions: ["clipboard-read", "clipboard-write"] });
+  const copied = () => page.evaluate("navigator.clipboard.readText()");
+  const expected = {
+    "Copy code": "const a = 1;\n\nconst b = 2;",
+    "Copy output": "Sunny, 27 degrees\nWind from the north-west\n",
+    "Copy message": "What shall I wear?",
+  };
+  for (const [name, text] of Object.entries(expected)) {
+    await log(page).getByRole("button", { name }).first().click();
+    await log(page).getByRole("button", { name: "Copied" }).waitFor();
+    expect(await copied()).toBe(text);
+    await log(page).getByRole("button", { name: "Copied" }).waitFor({ state: "detached" });
+  }
+  expect(complaints).toEqual([]);
+});
+
 test("files can be attached, pasted and removed", async () => {
   await at.service.create("files");
   const { page } = await at.open("/s/files");

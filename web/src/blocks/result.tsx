@@ -1,4 +1,5 @@
 import type { ToolResultBlock } from "@recount/client";
+import { CopyButton } from "../parts/copy";
 import { Data } from "./data";
 import { withoutWrapping } from "./hint";
 import { Scrolling } from "./scrolling";
@@ -16,7 +17,13 @@ export function Result({ result }: { result: ToolResultBlock }) {
   );
 }
 
-/** The text that a tool gives. */
-const Output = ({ text, grows }: { text: string; grows: boolean }) => (
-  <Scrolling className="output" text={withoutWrapping(text)} grows={grows} />
-);
+/** The text that a tool gives, and a button to copy it when that is all. */
+function Output({ text, grows }: { text: string; grows: boolean }) {
+  const words = withoutWrapping(text);
+  return (
+    <div className="put-out">
+      <Scrolling className="output" text={words} grows={grows} />
+      {!grows && <CopyButton text={words} label="Copy output" />}
+    </div>
+  );
+}

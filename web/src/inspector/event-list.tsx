@@ -8,6 +8,17 @@ const LINE = 28;
 /** How many lines beyond those that are seen are there. */
 const MORE = 12;
 
+/**
+ * Where a list stands that shows a line: as it stood where the line and its neighbours are seen, else with some more before
+ * or after it, as far as there is room.
+ */
+export function scrolledTo(line: number, top: number, height: number): number {
+  const room = Math.max(0, (height - LINE) / 2);
+  const [neighbour, ahead] = [Math.min(LINE, room), Math.min(3 * LINE, room)];
+  if (line < top + neighbour) return line - ahead;
+  return line + LINE + neighbour > top + height ? line + LINE + ahead - height : top;
+}
+
 /** The events one below another. Only those that are seen are there, so there may be any number. */
 export function EventList({
   history,
@@ -39,10 +50,7 @@ export function EventList({
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    const top = at * LINE;
-    if (top < element.scrollTop + LINE) element.scrollTop = top - LINE * 3;
-    else if (top + 2 * LINE > element.scrollTop + element.clientHeight)
-      element.scrollTop = top - element.clientHeight + LINE * 4;
+    element.scrollTop = scrolledTo(at * LINE, element.scrollTop, element.clientHeight);
   }, [at]);
 
   const from = Math.max(0, Math.floor(seen.top / LINE) - MORE);
