@@ -5,6 +5,10 @@ import { live, log, stage } from "./stage";
 import { Reply, richReply, said } from "./streams";
 
 const at = stage();
+
+/** A table that no page has room for. */
+const WIDE = ["`a`", "---", "some words"].map((cell) => `|${`${cell}|`.repeat(40)}`).join("\n");
+
 /** A session in which everything is to be seen, and a question is open. */
 async function everything(session: string): Promise<void> {
   await at.service.create(session, { title: "Everything" });
@@ -14,7 +18,7 @@ async function everything(session: string): Promise<void> {
     ...richReply("reply"),
     said("second", "Then pack."),
     ...told.start(),
-    ...told.text("text", "| a | b |\n|---|---|\n| 1 | `2` |\n\n> [a link](https://example.com)"),
+    ...told.text("text", `# A table\n\n${WIDE}\n\n> [a link](https://example.com)`, 60),
     ...told.call("call-1", "shell", { command: "pack" }),
     ...told.call("call-2", "approve", { amount: 3 }),
     ...told.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", { command: "pack" }),
@@ -31,10 +35,18 @@ test.each(["light", "dark"] as const)("everybody can use it, in the %s too", asy
     .getByRole("button", { name: /^Thought/ })
     .click();
   expect(await obstacles(page)).toEqual([]);
+  const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
+  const skip = page.getByRole("link", { name: "Past the list of sessions" });
+  await skip.focus();
+  await page.keyboard.press("Enter");
+  expect(await focused()).toBe("message");
   await page.getByRole("button", { name: "Inspector" }).click();
   await page.getByRole("slider", { name: "Event" }).waitFor();
   await page.getByRole("listbox").getByRole("option").first().waitFor();
   expect(await obstacles(page)).toEqual([]);
+  await skip.focus();
+  await page.keyboard.press("Enter");
+  expect(await focused()).toBe("main");
   await page.getByRole("button", { name: "New session" }).click();
   expect(await obstacles(page)).toEqual([]);
   expect(complaints).toEqual([]);

@@ -1,11 +1,17 @@
 import { useSessions } from "@recount/client/react";
-import { useEffect, useRef, useState } from "react";
+import { type MouseEvent, useEffect, useRef, useState } from "react";
 import { useRoute } from "../lib/route";
 import { Icon } from "../parts/icon";
 import { useService } from "../service/where";
 import { NewSession } from "./new-session";
 import { SessionPage } from "./session-page";
 import { Sidebar } from "./sidebar";
+
+/** Goes to where one types, or else to what is shown. The address stays as it is. */
+function skip(event: MouseEvent): void {
+  event.preventDefault();
+  document.getElementById(document.getElementById("message") ? "message" : "main")?.focus();
+}
 
 /** The sessions on the left, and the one that the address names beside them. */
 export function Workspace({ onRefused }: { onRefused: () => void }) {
@@ -16,7 +22,7 @@ export function Workspace({ onRefused }: { onRefused: () => void }) {
   useEffect(() => {
     if (isRefused) onRefused();
   }, [isRefused, onRefused]);
-  const sidebar = useRef<HTMLDivElement>(null);
+  const sidebar = useRef<HTMLElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (!isOpen) return;
@@ -50,12 +56,13 @@ export function Workspace({ onRefused }: { onRefused: () => void }) {
   const { session } = route;
   return (
     <div className="workspace">
-      <a className="skip" href="#message">
-        To the message box
+      {/* biome-ignore lint/a11y/useValidAnchor: it goes somewhere, but the address is the session's. */}
+      <a className="skip" href="#main" onClick={skip}>
+        Past the list of sessions
       </a>
-      <div ref={sidebar} id="sessions" className="sidebar" data-open={isOpen}>
+      <aside ref={sidebar} id="sessions" className="sidebar" aria-label="Recount" data-open={isOpen}>
         <Sidebar view={view} current={session} onGo={() => setOpen(false)} />
-      </div>
+      </aside>
       {isOpen && (
         <button
           type="button"
@@ -64,7 +71,7 @@ export function Workspace({ onRefused }: { onRefused: () => void }) {
           onClick={() => setOpen(false)}
         />
       )}
-      <main inert={isOpen}>
+      <main id="main" tabIndex={-1} inert={isOpen}>
         {session ? (
           <SessionPage
             key={session}
