@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { History } from "./history";
 import { gist } from "./kinds";
 import { Mark } from "./mark";
@@ -47,10 +47,14 @@ export function EventList({
     };
   }, []);
 
-  useEffect(() => {
+  // Before it is painted: otherwise the list would be empty for a moment where the lines that are seen then are not there.
+  useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    element.scrollTop = scrolledTo(at * LINE, element.scrollTop, element.clientHeight);
+    const top = scrolledTo(at * LINE, element.scrollTop, element.clientHeight);
+    if (top === element.scrollTop) return;
+    element.scrollTop = top;
+    setSeen({ top: element.scrollTop, height: element.clientHeight });
   }, [at]);
 
   const from = Math.max(0, Math.floor(seen.top / LINE) - MORE);
