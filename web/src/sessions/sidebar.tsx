@@ -1,5 +1,5 @@
 import type { SessionInfo, SessionsView } from "@recount/client";
-import { useEffect, useRef, useState } from "react";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { shortTime, timeOf } from "../lib/format";
 import { addressOf, go } from "../lib/route";
@@ -13,10 +13,9 @@ import { isCalled, titleOf } from "./titles";
 const MANY = 8;
 
 /** The newest first. */
-function sorted(sessions: readonly SessionInfo[], wanted: string): SessionInfo[] {
-  return sessions
-    .filter((session) => isCalled(session, wanted))
-    .sort((a, b) => (timeOf(b.created_at) ?? 0) - (timeOf(a.created_at) ?? 0) || (a.id < b.id ? -1 : 1));
+function sorted(sessions: readonly SessionInfo[]): SessionInfo[] {
+  const times = new Map(sessions.map(({ id, created_at }) => [id, timeOf(created_at) ?? 0]));
+  return [...sessions].sort((a, b) => times.get(b.id)! - times.get(a.id)! || (a.id < b.id ? -1 : 1));
 }
 
 /** The sessions, live. */
@@ -30,8 +29,9 @@ export function Sidebar({
   onGo: () => void;
 }) {
   const [wanted, setWanted] = useState("");
-  const shown = sorted(sessions, wanted);
-  const waiting = sorted(sessions, "").filter(({ status }) => status === "waiting");
+  const all = useMemo(() => sorted(sessions), [sessions]);
+  const shown = all.filter((session) => isCalled(session, wanted));
+  const waiting = all.filter(({ status }) => status === "waiting");
   const goToWaiting = () => {
     // From one to the next, and from the last to the first.
     const next = waiting[waiting.findIndex(({ id }) => id === current) + 1] ?? waiting[0];
@@ -89,7 +89,16 @@ export function Sidebar({
 
 const standings = { running: "Replying", waiting: "Waits for an answer", idle: undefined };
 
-function Item({ session, isCurrent, onGo }: { session: SessionInfo; isCurrent: boolean; onGo: () => void }) {
+/** There may be thousands, and few of them change. */
+const Item = memo(function Item({
+  session,
+  isCurrent,
+  onGo,
+}: {
+  session: SessionInfo;
+  isCurrent: boolean;
+  onGo: () => void;
+}) {
   const [isRenaming, setRenaming] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
   const line = useRef<HTMLLIElement>(null);
@@ -142,4 +151,4 @@ function Item({ session, isCurrent, onGo }: { session: SessionInfo; isCurrent: b
       </button>
     </li>
   );
-}
+});

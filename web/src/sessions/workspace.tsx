@@ -1,5 +1,5 @@
 import { useSessions } from "@recount/client/react";
-import { type MouseEvent, useEffect, useRef, useState } from "react";
+import { type MouseEvent, useCallback, useEffect, useRef, useState } from "react";
 import { useRoute } from "../lib/route";
 import { Icon } from "../parts/icon";
 import { useService } from "../service/where";
@@ -18,6 +18,7 @@ export function Workspace({ onRefused }: { onRefused: () => void }) {
   const route = useRoute();
   const view = useSessions(useService());
   const [isOpen, setOpen] = useState(false);
+  const close = useCallback(() => setOpen(false), []);
   const isRefused = view.error?.status === 401;
   useEffect(() => {
     if (isRefused) onRefused();
@@ -27,7 +28,6 @@ export function Workspace({ onRefused }: { onRefused: () => void }) {
   useEffect(() => {
     if (!isOpen) return;
     sidebar.current?.querySelector("button")?.focus();
-    const close = () => setOpen(false);
     const onKey = (event: KeyboardEvent) => event.key === "Escape" && close();
     // Where there is room, the list is always there.
     const wide = matchMedia("(min-width: 761px)");
@@ -38,7 +38,7 @@ export function Workspace({ onRefused }: { onRefused: () => void }) {
       removeEventListener("keydown", onKey);
       opener.current?.focus();
     };
-  }, [isOpen]);
+  }, [isOpen, close]);
 
   const menu = (
     <button
@@ -61,16 +61,9 @@ export function Workspace({ onRefused }: { onRefused: () => void }) {
         Past the list of sessions
       </a>
       <aside ref={sidebar} id="sessions" className="sidebar" aria-label="Recount" data-open={isOpen}>
-        <Sidebar view={view} current={session} onGo={() => setOpen(false)} />
+        <Sidebar view={view} current={session} onGo={close} />
       </aside>
-      {isOpen && (
-        <button
-          type="button"
-          className="shade"
-          aria-label="Close the list of sessions"
-          onClick={() => setOpen(false)}
-        />
-      )}
+      {isOpen && <button type="button" className="shade" aria-label="Close the list of sessions" onClick={close} />}
       <main id="main" tabIndex={-1} inert={isOpen}>
         {session ? (
           <SessionPage
