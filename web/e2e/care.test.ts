@@ -57,6 +57,26 @@ test("what was said and not sent is there after looking elsewhere and after a re
   expect(await users()).toHaveLength(2);
 });
 
+test("a session has no other title before its own is known", async () => {
+  await at.service.create("0123456789abcdef0123456789abcdef", { title: "Attic" });
+  const { page, context } = await at.open("/");
+  await live(page);
+  await context.addInitScript(() => {
+    const seen: string[] = [];
+    Object.assign(window, { seen });
+    const look = () => {
+      const title = document.querySelector("h1")?.textContent;
+      if (title !== undefined && title !== seen.at(-1)) seen.push(title);
+    };
+    new MutationObserver(look).observe(document, { childList: true, characterData: true, subtree: true });
+  });
+  await page.goto(`${at.service.page}/s/0123456789abcdef0123456789abcdef`);
+  await page.getByRole("heading", { name: "Attic" }).waitFor();
+  await live(page);
+  expect(await page.evaluate("seen")).toEqual(["Attic"]);
+  expect(await page.title()).toBe("Attic · Recount");
+});
+
 test("a session cannot begin without the service, and that is told in words", async () => {
   const { page } = await at.open("/");
   await live(page);

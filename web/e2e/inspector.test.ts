@@ -48,6 +48,34 @@ test("any event can be gone to, and the message is as it was then", async () => 
   expect(complaints).toEqual([]);
 });
 
+test("the event that one drags to is in the list at once", async () => {
+  await at.service.create("dragged");
+  const told = new Reply("reply");
+  await at.service.append("dragged", [
+    ...told.start(),
+    ...told.text("text", "A few words. ".repeat(200)),
+    ...told.end(),
+  ]);
+  const { page } = await at.open("/s/dragged?inspect=1");
+  const slider = page.getByRole("slider", { name: "Event" });
+  await page.getByText("Event 1 of").waitFor();
+  // What is there before anything has been painted.
+  const isListed = (place: string) =>
+    slider.evaluate((input, place) => {
+      const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")!.set!;
+      set.call(input, place);
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+      return new Promise<boolean>((resolve) => {
+        requestAnimationFrame(() => {
+          const line = document.querySelector('[role=option][aria-selected="true"]')?.getBoundingClientRect();
+          const list = document.querySelector("[role=listbox]")!.getBoundingClientRect();
+          resolve(!!line && line.top >= list.top && line.bottom <= list.bottom);
+        });
+      });
+    }, place);
+  for (const place of ["300", "20", "350", "1"]) expect(await isListed(place)).toBe(true);
+});
+
 test("what happens is followed at the end, and can be taken along", async () => {
   await at.service.create("more");
   await at.service.append("more", [said("question", "What?")]);

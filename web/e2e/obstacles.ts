@@ -10,7 +10,5 @@ export async function obstacles(page: Page): Promise<string[]> {
   const { violations } = (await page.evaluate("axe.run()")) as {
     violations: { id: string; impact: string; nodes: { html: string }[] }[];
   };
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+  return violations.filter(({ impact }) => impact !== "minor").map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }

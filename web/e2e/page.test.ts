@@ -165,7 +165,32 @@ test("what cannot be shown can be had, and names of any length stay in their pla
     .locator(".fold")
     .evaluateAll((folds) => Math.max(...folds.map((fold) => fold.getBoundingClientRect().right)));
   expect(widest).toBeLessThanOrEqual(700);
+  const standing = log(page).locator(".standing");
+  expect(await standing.textContent()).toBe("Done");
+  expect(await standing.evaluate((word) => word.scrollWidth > word.clientWidth)).toBe(false);
   expect(complaints).toEqual([]);
+});
+
+test("arguments of any length leave the question in view, and show their end as they come", async () => {
+  await at.service.create("file");
+  const told = new Reply("reply");
+  const input = { path: "notes.md", content: Array.from({ length: 300 }, (_, i) => `Line ${i}.`).join("\n") };
+  const [start, ...coming] = told.call("call", "write", input);
+  const end = coming.pop()!;
+  await at.service.append("file", [...told.start(), start!, ...coming]);
+  const { page } = await at.open("/s/file");
+  const card = log(page).getByRole("region", { name: "Tool call write" });
+  const arriving = card.locator("pre");
+  await arriving.getByText("Line 299.").waitFor();
+  const height = () => card.evaluate((element) => element.getBoundingClientRect().height);
+  expect(await height()).toBeLessThan(500);
+  const rest = () => arriving.evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
+  await expect.poll(rest).toBeLessThan(2);
+  await at.service.append("file", [end, ...told.asks("REQUIRE_USER_CONFIRM", "call", "write", input)]);
+  await page.getByRole("button", { name: "Allow once" }).waitFor();
+  expect(await height()).toBeLessThan(700);
+  // What is long can be scrolled by keys, and nothing else is in the way of who uses them.
+  expect(await card.locator("dd").evaluateAll((values) => values.map(({ tabIndex }) => tabIndex))).toEqual([-1, 0]);
 });
 
 test("signals about the reply are told until it goes on", async () => {
@@ -214,6 +239,32 @@ test("the end stays in view, unless one reads further up", async () => {
   await expect.poll(rest).toBeLessThan(2);
 });
 
+test("what is edited stays in view while a reply goes on", async () => {
+  await at.service.create("editing");
+  const told = new Reply("reply");
+  await at.service.append("editing", [
+    said("asked", "A question."),
+    ...told.start(),
+    ...told.text("one", "A line.\n\n".repeat(2), 60),
+  ]);
+  const { page } = await at.open("/s/editing", { viewport: { width: 900, height: 500 } });
+  await page.getByText("A line.").nth(1).waitFor();
+  await log(page).getByText("A question.").hover();
+  await page.getByRole("button", { name: "Edit in a new session" }).click();
+  const editor = page.getByRole("textbox", { name: "Edited message" });
+  await editor.fill("Another question.");
+  await at.service.append("editing", told.text("two", "More.\n\n".repeat(40), 60));
+  await page.getByText("More.").nth(39).waitFor();
+  const isSeen = () =>
+    editor.evaluate((field) => {
+      const { top, bottom } = field.getBoundingClientRect();
+      const seen = field.closest("[role=log]")!.getBoundingClientRect();
+      return top >= seen.top && bottom <= seen.bottom;
+    });
+  expect(await isSeen()).toBe(true);
+  await page.getByRole("button", { name: "Go to the newest message" }).waitFor();
+});
+
 test("sessions come, are renamed and go while one looks", async () => {
   const { page, complaints } = await at.open("/");
   const list = page.getByRole("navigation", { name: "Sessions" });
@@ -230,6 +281,39 @@ test("sessions come, are renamed and go while one looks", async () => {
   await expect.poll(() => new URL(page.url()).pathname).toBe("/");
   await expect.poll(() => list.getByText("Renamed").count()).toBe(0);
   expect(complaints).toEqual([]);
+});
+
+test("the session that is shown is in view in the list, and those that wait are gone to one after another", async () => {
+  await at.service.create("eldest", { title: "The eldest of all" });
+  for (const name of ["waits-1", "waits-2"]) {
+    await at.service.create(name, { title: `It ${name}` });
+    const told = new Reply(name);
+    const asked = told.asks("REQUIRE_USER_CONFIRM", "call", "run", {});
+    await at.service.append(name, [...told.start(), ...told.call("call", "run", {}), ...asked]);
+  }
+  for (let i = 0; i < 40; i++) await at.service.create(`one-of-many-${i}`);
+  const { page } = await at.open("/s/eldest");
+  const link = page.getByRole("navigation", { name: "Sessions" }).getByRole("link", { name: "The eldest of all" });
+  await link.waitFor();
+  const isSeen = () =>
+    link.evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      const seen = element.closest("nav")!.getBoundingClientRect();
+      return top >= seen.top && bottom <= seen.bottom;
+    });
+  await expect.poll(isSeen).toBe(true);
+  const waiting = page.getByRole("button", { name: /sessions wait for an answer/ });
+  const seen = new Set<string>();
+  const count = Number.parseInt((await waiting.textContent())!, 10);
+  for (let i = 0; i < count; i++) {
+    const before = page.url();
+    await waiting.click();
+    await expect.poll(() => page.url()).not.toBe(before);
+    seen.add(new URL(page.url()).pathname);
+  }
+  expect(seen.size).toBe(count);
+  expect(seen).toContain("/s/waits-1");
+  expect(seen).toContain("/s/waits-2");
 });
 
 test("a session that is not there can be made", async () => {

@@ -18,6 +18,7 @@ test("a token is asked for once, kept by the tab, and traded for a ticket", asyn
 
   const { page, context } = await at.open("/");
   const box = page.getByLabel("Token");
+  await box.waitFor();
   expect(await obstacles(page)).toEqual([]);
   await box.fill("wrong");
   await page.getByRole("button", { name: "Enter" }).click();

@@ -5,6 +5,10 @@ import { live, log, stage } from "./stage";
 import { Reply, richReply, said } from "./streams";
 
 const at = stage();
+
+/** A table that no page has room for. */
+const WIDE = ["`a`", "---", "some words"].map((cell) => `|${`${cell}|`.repeat(40)}`).join("\n");
+
 /** A session in which everything is to be seen, and a question is open. */
 async function everything(session: string): Promise<void> {
   await at.service.create(session, { title: "Everything" });
@@ -14,7 +18,7 @@ async function everything(session: string): Promise<void> {
     ...richReply("reply"),
     said("second", "Then pack."),
     ...told.start(),
-    ...told.text("text", "| a | b |\n|---|---|\n| 1 | `2` |\n\n> [a link](https://example.com)"),
+    ...told.text("text", `# A table\n\n${WIDE}\n\n> [a link](https://example.com)`, 60),
     ...told.call("call-1", "shell", { command: "pack" }),
     ...told.call("call-2", "approve", { amount: 3 }),
     ...told.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", { command: "pack" }),
@@ -31,10 +35,18 @@ test.each(["light", "dark"] as const)("everybody can use it, in the %s too", asy
     .getByRole("button", { name: /^Thought/ })
     .click();
   expect(await obstacles(page)).toEqual([]);
+  const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
+  const skip = page.getByRole("link", { name: "Past the list of sessions" });
+  await skip.focus();
+  await page.keyboard.press("Enter");
+  expect(await focused()).toBe("message");
   await page.getByRole("button", { name: "Inspector" }).click();
   await page.getByRole("slider", { name: "Event" }).waitFor();
   await page.getByRole("listbox").getByRole("option").first().waitFor();
   expect(await obstacles(page)).toEqual([]);
+  await skip.focus();
+  await page.keyboard.press("Enter");
+  expect(await focused()).toBe("main");
   await page.getByRole("button", { name: "New session" }).click();
   expect(await obstacles(page)).toEqual([]);
   expect(complaints).toEqual([]);
@@ -124,6 +136,25 @@ test("a question is answered and words are edited by keys, and nobody gets lost"
   await page.getByRole("textbox", { name: "Title" }).waitFor();
   await page.keyboard.press("Escape");
   expect(await focused()).toBe("Rename or delete Everything");
+  expect(complaints).toEqual([]);
+});
+
+test("messages, code and what tools give can be copied", async () => {
+  await at.service.create("copied");
+  await at.service.append("copied", [said("question", "What shall I wear?"), ...richReply("reply")]);
+  const { page, complaints } = await at.open("/s/copied", { permissions: ["clipboard-read", "clipboard-write"] });
+  const copied = () => page.evaluate("navigator.clipboard.readText()");
+  const expected = {
+    "Copy code": "const a = 1;\n\nconst b = 2;",
+    "Copy output": "Sunny, 27 degrees\nWind from the north-west\n",
+    "Copy message": "What shall I wear?",
+  };
+  for (const [name, text] of Object.entries(expected)) {
+    await log(page).getByRole("button", { name }).first().click();
+    await log(page).getByRole("button", { name: "Copied" }).waitFor();
+    expect(await copied()).toBe(text);
+    await log(page).getByRole("button", { name: "Copied" }).waitFor({ state: "detached" });
+  }
   expect(complaints).toEqual([]);
 });
 

@@ -1,12 +1,14 @@
-import type { ContentBlock, ToolCallBlock } from "@recount/client";
+import { type ContentBlock, RecountError, type ToolCallBlock } from "@recount/client";
 import { expect, test } from "vitest";
 import { arrange } from "../src/blocks/arrange";
 import { standingOf } from "../src/blocks/call";
 import { labelsOf, withoutWrapping } from "../src/blocks/hint";
 import { contentOf, titleFor } from "../src/conversation/said";
-import { base64Size, bytes, count, dayAndHour, duration, firstLine } from "../src/lib/format";
+import { base64Size, bytes, count, dayAndHour, duration, firstLine, shortTime } from "../src/lib/format";
 import { addressOf, readRoute } from "../src/lib/route";
 import { parser } from "../src/markdown/parser";
+import { wordsFor } from "../src/parts/notices";
+import { isCalled, titleOf } from "../src/sessions/titles";
 
 test("an address names what is shown", () => {
   for (const route of [
@@ -77,7 +79,30 @@ test("sizes and times are told briefly", () => {
 test("a message of another day says which", () => {
   const noon = Date.UTC(2026, 4, 6, 12);
   const hour = dayAndHour(noon, noon);
-  expect(dayAndHour(noon, noon + 3 * 86_400_000)).toMatch(new RegExp(`6.*, ${hour}$`));
+  const day = 86_400_000;
+  expect(dayAndHour(noon, noon + 3 * day)).toMatch(new RegExp(`6.*, ${hour}$`));
+  expect(shortTime(noon, noon + 3 * day)).not.toContain("2026");
+  expect(shortTime(noon, noon + 300 * day)).toContain("2026");
+  expect(dayAndHour(noon, noon + 300 * day)).toMatch(new RegExp(`2026.*, ${hour}$`));
+});
+
+test("what goes wrong is told in words", () => {
+  expect(wordsFor(new TypeError("Failed to fetch"))).toBe("The service cannot be reached.");
+  // A proxy says so, and the service itself has reasons.
+  expect(wordsFor(new RecountError({ status: 502 }))).toBe("The service cannot be reached.");
+  const busy = { status: 503, type: "urn:recount:problem:unavailable", detail: "there are too many connections" };
+  expect(wordsFor(new RecountError(busy))).toBe("There are too many connections.");
+  expect(wordsFor(new Error("no room"))).toBe("No room.");
+});
+
+test("a session goes by its title or its name, and is found by either", () => {
+  const made = "0123456789abcdef0123456789abcdef";
+  expect(titleOf({ id: "a", title: "Lisbon" })).toBe("Lisbon");
+  expect(titleOf({ id: "Trip-7", title: null })).toBe("Trip-7");
+  expect(titleOf({ id: made, title: null })).toBe("Untitled");
+  for (const wanted of ["", " ", "lisb", "LISBON ", "trip-7", "TRIP"])
+    expect(isCalled({ id: "Trip-7", title: "Lisbon" }, wanted)).toBe(true);
+  expect(isCalled({ id: "Trip-7", title: "Lisbon" }, "porto")).toBe(false);
 });
 
 test("a call that was refused is not done", () => {

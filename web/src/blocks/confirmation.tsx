@@ -84,7 +84,7 @@ export function Confirmation({ call, reply }: { call: ToolCallBlock; reply: stri
           {edited === undefined ? "Edit arguments" : "Leave as they were"}
         </button>
       </div>
-      <p id={`${id}-rule`} className="rule">
+      <p id={`${id}-rule`} className="rule" data-many={rules.length > 1 || undefined}>
         Always allow accepts the {rules.length > 1 ? "rules" : "rule"}{" "}
         {rules.map((rule) => (
           <code key={wordsForRule(rule)}>{wordsForRule(rule)}</code>

@@ -1,31 +1,29 @@
 import type { ToolResultBlock } from "@recount/client";
-import { useLayoutEffect, useRef } from "react";
+import { CopyButton } from "../parts/copy";
 import { Data } from "./data";
 import { withoutWrapping } from "./hint";
+import { Scrolling } from "./scrolling";
 
 /** What a tool answered, as far as it has. */
 export function Result({ result }: { result: ToolResultBlock }) {
   const { output } = result;
-  if (typeof output === "string") return output ? <Output text={output} isOpen={!result.finished_at} /> : null;
+  if (typeof output === "string") return output ? <Output text={output} grows={!result.finished_at} /> : null;
   return output.map((part) =>
     part.type === "data" ? (
       <Data key={part.id} block={part} isComplete={!!result.finished_at} />
     ) : (
-      part.text && <Output key={part.id} text={part.text} isOpen={!result.finished_at} />
+      part.text && <Output key={part.id} text={part.text} grows={!result.finished_at} />
     ),
   );
 }
 
-/** The text that a tool gives. As long as it comes, its end is shown. */
-function Output({ text, isOpen }: { text: string; isOpen: boolean }) {
-  const box = useRef<HTMLPreElement>(null);
-  useLayoutEffect(() => {
-    if (isOpen && box.current && text) box.current.scrollTop = box.current.scrollHeight;
-  }, [text, isOpen]);
+/** The text that a tool gives, and a button to copy it when that is all. */
+function Output({ text, grows }: { text: string; grows: boolean }) {
+  const words = withoutWrapping(text);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-    <pre ref={box} className="output" tabIndex={0}>
-      {withoutWrapping(text)}
-    </pre>
+    <div className="put-out">
+      <Scrolling className="output" text={words} grows={grows} />
+      {!grows && <CopyButton text={words} label="Copy output" />}
+    </div>
   );
 }

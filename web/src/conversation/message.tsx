@@ -57,9 +57,9 @@ export const Message = memo(function Message({ message }: { message: Msg }) {
       aria-busy={activity === "working"}
     >
       <header>
-        <span id={heading} className="name">
+        <h2 id={heading} className="name">
           {isUser && name === "user" ? "You" : name || role}
-        </span>
+        </h2>
         {role === "system" && <span className="role">system</span>}
         <Time at={message.created_at} show={(time) => dayAndHour(time, Date.now())} />
         {role !== "assistant" && !isEditing && actions}

@@ -35,7 +35,7 @@ export function Outbox({
   return pending.map(({ message, isSent, error }) => (
     <article key={message.id} className="message pending" data-role="user" aria-label="Your message">
       <header>
-        <span className="name">You</span>
+        <h2 className="name">You</h2>
         <span>
           {error ? "Not sent" : isSent ? "Waits for its turn" : isConnected ? "Sending…" : "Waits for the connection…"}
         </span>

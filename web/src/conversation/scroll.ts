@@ -3,6 +3,14 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useSta
 /** How near to the end counts as there, in pixels. */
 const NEAR = 48;
 
+/** Whether going to the end would take the field out of view that the user types in. */
+function wouldHideTyping(box: HTMLElement): boolean {
+  const field = document.activeElement;
+  if (!(field instanceof HTMLTextAreaElement) || !box.contains(field)) return false;
+  const way = box.scrollHeight - box.clientHeight - box.scrollTop;
+  return field.getBoundingClientRect().top - way < box.getBoundingClientRect().top;
+}
+
 /**
  * Keeps the end of a growing list in view, unless the user has scrolled up; and what the user reads in its place when
  * older things come before it.
@@ -40,6 +48,10 @@ export function useStickyEnd(
     // It is called after layout and before painting, so that nothing is seen to jump.
     const observer = new ResizeObserver(() => {
       if (!isStuck.current) return;
+      if (wouldHideTyping(box)) {
+        isStuck.current = false;
+        return setAtEnd(false);
+      }
       box.scrollTop = box.scrollHeight;
       lastTop.current = box.scrollTop;
     });

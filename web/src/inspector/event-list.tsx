@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { History } from "./history";
 import { gist } from "./kinds";
 import { Mark } from "./mark";
@@ -7,6 +7,17 @@ import { Mark } from "./mark";
 const LINE = 28;
 /** How many lines beyond those that are seen are there. */
 const MORE = 12;
+
+/**
+ * Where a list stands that shows a line: as it stood where the line and its neighbours are seen, else with some more before
+ * or after it, as far as there is room.
+ */
+export function scrolledTo(line: number, top: number, height: number): number {
+  const room = Math.max(0, (height - LINE) / 2);
+  const [neighbour, ahead] = [Math.min(LINE, room), Math.min(3 * LINE, room)];
+  if (line < top + neighbour) return line - ahead;
+  return line + LINE + neighbour > top + height ? line + LINE + ahead - height : top;
+}
 
 /** The events one below another. Only those that are seen are there, so there may be any number. */
 export function EventList({
@@ -36,13 +47,14 @@ export function EventList({
     };
   }, []);
 
-  useEffect(() => {
+  // Before it is painted: otherwise the list would be empty for a moment where the lines that are seen then are not there.
+  useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    const top = at * LINE;
-    if (top < element.scrollTop + LINE) element.scrollTop = top - LINE * 3;
-    else if (top + 2 * LINE > element.scrollTop + element.clientHeight)
-      element.scrollTop = top - element.clientHeight + LINE * 4;
+    const top = scrolledTo(at * LINE, element.scrollTop, element.clientHeight);
+    if (top === element.scrollTop) return;
+    element.scrollTop = top;
+    setSeen({ top: element.scrollTop, height: element.clientHeight });
   }, [at]);
 
   const from = Math.max(0, Math.floor(seen.top / LINE) - MORE);

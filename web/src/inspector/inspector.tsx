@@ -128,10 +128,10 @@ export function Inspector({ name, at: asked }: { name: string; at: Place }) {
             {length ? `Event ${at + 1} of ${length}` : isRead ? "Nothing has happened yet" : "Reading the log…"}
           </output>
           {entry && (
-            <>
+            <span className="when">
               <Time at={entry.event.created_at ?? ""} show={(time) => exactly.format(time)} />
-              <span className="since">{since}</span>
-            </>
+              <span>{since}</span>
+            </span>
           )}
           <span className="grow" />
           <button type="button" className="quiet" disabled={!length} onClick={() => download(name, history)}>

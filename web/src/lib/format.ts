@@ -4,19 +4,26 @@ export function timeOf(text: string | null | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const dayAndYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+const isToday = (time: number, now: number) => new Date(time).toDateString() === new Date(now).toDateString();
+
+/** The day, with its year where that is another one. */
+const dayOf = (time: number, now: number) =>
+  (new Date(time).getFullYear() === new Date(now).getFullYear() ? day : dayAndYear).format(time);
 
 /** The hour where it is today, else the day. */
 export function shortTime(time: number, now: number): string {
-  return new Date(time).toDateString() === new Date(now).toDateString() ? clock.format(time) : day.format(time);
+  return isToday(time, now) ? clock.format(time) : dayOf(time, now);
 }
 
 /** The hour, with the day before it where that is another one. */
 export function dayAndHour(time: number, now: number): string {
   const hour = clock.format(time);
-  return new Date(time).toDateString() === new Date(now).toDateString() ? hour : `${day.format(time)}, ${hour}`;
+  return isToday(time, now) ? hour : `${dayOf(time, now)}, ${hour}`;
 }
 
 export const clockTime = (time: number): string => clock.format(time);

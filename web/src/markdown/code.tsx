@@ -1,12 +1,9 @@
 import { createContext, memo, useContext } from "react";
 import { CopyButton } from "../parts/copy";
-import { highlight } from "./highlight";
+import { Highlighted } from "./highlight";
 
 /** Whether more is still to come of what is shown. */
 export const Growing = createContext(false);
-
-/** Code that still grows stays plain beyond this: every piece of it would have all of it coloured anew. */
-const LONGEST_GROWING = 4_000;
 
 /** A piece of code: its language, its text in colours, and a button to copy it. */
 export const Code = memo(function Code({
@@ -18,7 +15,7 @@ export const Code = memo(function Code({
   language: string;
   caption?: string;
 }) {
-  const isPlain = useContext(Growing) && code.length > LONGEST_GROWING;
+  const grows = useContext(Growing);
   return (
     <figure className="code">
       <figcaption>
@@ -27,7 +24,9 @@ export const Code = memo(function Code({
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <pre tabIndex={0}>
-        <code>{isPlain ? code : highlight(code, language)}</code>
+        <code>
+          <Highlighted code={code} language={language} grows={grows} />
+        </code>
       </pre>
     </figure>
   );

@@ -40,7 +40,8 @@ function enclosing(token: Token, children: ReactNode[]): ReactNode {
       );
     case "table_open":
       return (
-        <div className="table">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+        <div className="table" tabIndex={0}>
           <table>{children}</table>
         </div>
       );

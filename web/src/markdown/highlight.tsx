@@ -18,7 +18,7 @@ import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 import { createLowlight } from "lowlight";
-import { Fragment, type ReactNode } from "react";
+import { Fragment, memo, type ReactNode } from "react";
 
 const highlighter = createLowlight({
   bash,
@@ -43,16 +43,52 @@ const highlighter = createLowlight({
 });
 highlighter.registerAlias({ bash: ["console", "shell", "zsh"], ini: ["toml"], json: ["jsonl", "ndjson"] });
 
-/** Code that is longer than this stays plain: nobody reads it by its colours. */
+/** What comes after so many characters stays plain: nobody reads it by its colours. */
 const LONGEST = 50_000;
+
+/** Code that grows is coloured in pieces of at least so many characters, and only the last of them anew. */
+const PIECE = 4_000;
 
 type Node = ReturnType<typeof highlighter.highlight>["children"][number];
 
-/** Code with its parts marked, as far as its language is known. */
-export function highlight(code: string, language: string): ReactNode {
-  if (code.length > LONGEST || !highlighter.registered(language)) return code;
-  return show(highlighter.highlight(language, code).children);
+/** Code with its parts marked, as far as its language is known. What `grows` may look otherwise when it is complete. */
+export function Highlighted({ code, language, grows }: { code: string; language: string; grows: boolean }): ReactNode {
+  if (!highlighter.registered(language)) return code;
+  if (!grows) {
+    const end = code.length > LONGEST ? code.lastIndexOf("\n", LONGEST) + 1 : code.length;
+    return (
+      <>
+        <Coloured code={code.slice(0, end)} language={language} />
+        {code.slice(end)}
+      </>
+    );
+  }
+  let start = 0;
+  return piecesOf(code).map((piece, i) => {
+    const isPlain = start >= LONGEST;
+    start += piece.length;
+    return isPlain ? piece : <Coloured key={i} code={piece} language={language} />;
+  });
 }
+
+/** Code, cut at ends of lines. When it has become longer, all but the last piece are as they were. */
+export function piecesOf(code: string): string[] {
+  const pieces: string[] = [];
+  let start = 0;
+  while (code.length - start >= PIECE) {
+    const line = code.indexOf("\n", start + PIECE - 1) + 1;
+    // A line may have any length.
+    const end = line > 0 && line <= start + 2 * PIECE ? line : start + 2 * PIECE;
+    if (end > code.length) break;
+    pieces.push(code.slice(start, end));
+    start = end;
+  }
+  return start < code.length ? [...pieces, code.slice(start)] : pieces;
+}
+
+const Coloured = memo(function Coloured({ code, language }: { code: string; language: string }) {
+  return show(highlighter.highlight(language, code).children);
+});
 
 function show(nodes: readonly Node[]): ReactNode {
   return nodes.map((node, i) => {

@@ -1,4 +1,5 @@
 import { memo, useMemo, useRef } from "react";
+import { closed } from "./closed";
 import { Growing } from "./code";
 import { elementsOf } from "./elements";
 import { parser } from "./parser";
@@ -11,11 +12,14 @@ export const Markdown = memo(function Markdown({ text, grows }: { text: string; 
   before.current = now;
   return (
     <div className="prose">
-      {now.blocks.map((block, i) => (
-        <Growing key={i} value={grows && i === now.blocks.length - 1}>
-          <Block text={block} />
-        </Growing>
-      ))}
+      {now.blocks.map((block, i) => {
+        const isGrowing = grows && i === now.blocks.length - 1;
+        return (
+          <Growing key={i} value={isGrowing}>
+            <Block text={isGrowing ? closed(block) : block} />
+          </Growing>
+        );
+      })}
     </div>
   );
 });

@@ -1,3 +1,4 @@
+import { RecountError } from "@recount/client";
 import { createContext, type ReactNode, useCallback, useContext, useState } from "react";
 import { Icon } from "./icon";
 
@@ -11,8 +12,9 @@ const Tell = createContext<(what: unknown) => void>(() => {});
 /** What went wrong, in words. */
 export function wordsFor(what: unknown): string {
   if (typeof what === "string") return what;
-  // That is what becomes of a request that gets no answer at all.
-  if (what instanceof TypeError) return "The service cannot be reached.";
+  // That is what becomes of a request that gets no answer at all, or one of a proxy that gets none.
+  const isUnreached = what instanceof RecountError && !what.kind && /^50[234]$/.test(`${what.status}`);
+  if (what instanceof TypeError || isUnreached) return "The service cannot be reached.";
   const text = what instanceof Error ? what.message : String(what);
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }

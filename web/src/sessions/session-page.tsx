@@ -17,19 +17,22 @@ import { useTell, wordsFor } from "../parts/notices";
 import { forkBefore, putSession, renameSession } from "../service/api";
 import { useService } from "../service/where";
 import { takeFirst, willSay } from "./first";
-import { titleOf } from "./sidebar";
+import { chosenName, titleOf } from "./titles";
 import { Usage } from "./usage";
 
 /** A session: what has been said in it, and where more is said. */
 export function SessionPage({
   name,
   info,
+  isListed,
   inspect,
   menu,
 }: {
   name: string;
   /** What the list of sessions knows about it. */
   info: SessionInfo | undefined;
+  /** Whether there is such a list by now. */
+  isListed: boolean;
   inspect: Route["inspect"];
   menu: ReactNode;
 }) {
@@ -41,10 +44,12 @@ export function SessionPage({
   const isReplying = messages.some((message) => activityOf(message) !== "ended");
   const shown = useRef(messages);
   shown.current = messages;
-  const title = error ? name : titleOf(info);
+  // What it is called is not known at first, and another name would be seen for a moment.
+  const title = error ? name : info ? titleOf(info) : isListed ? chosenName(name) : "";
 
   useEffect(() => {
-    document.title = info?.status === "waiting" ? `● ${title} · Recount` : `${title} · Recount`;
+    const mark = info?.status === "waiting" ? "● " : "";
+    document.title = title ? `${mark}${title} · Recount` : "Recount";
   }, [title, info?.status]);
 
   useEffect(() => {
@@ -84,9 +89,11 @@ export function SessionPage({
   const header = (
     <header className="top">
       {menu}
-      <h1 title={title} dir="auto">
-        {title}
-      </h1>
+      {title && (
+        <h1 title={title} dir="auto">
+          {title}
+        </h1>
+      )}
       {info?.agent && <span className="agent">{info.agent}</span>}
       <span className="grow" />
       {!error && <Usage name={name} messages={messages} isLive={state === "live"} />}

@@ -1,5 +1,5 @@
 import type { SessionInfo, SessionsView } from "@recount/client";
-import { useRef, useState } from "react";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { shortTime, timeOf } from "../lib/format";
 import { addressOf, go } from "../lib/route";
@@ -7,23 +7,15 @@ import { Icon } from "../parts/icon";
 import { ThemeSwitch } from "../parts/theme-switch";
 import { Time } from "../parts/time";
 import { Rename } from "./rename";
+import { isCalled, titleOf } from "./titles";
 
 /** From so many sessions on there is something to search in. */
 const MANY = 8;
 
-/** What a session is called. */
-export const titleOf = (session: Pick<SessionInfo, "id" | "title"> | undefined): string =>
-  session?.title || named(session?.id ?? "") || "Untitled";
-
-/** A name that somebody has chosen. Those that the service makes up say nothing. */
-const named = (id: string): string => (/^[0-9a-f]{32}$/.test(id) ? "" : id);
-
 /** The newest first. */
-function sorted(sessions: readonly SessionInfo[], wanted: string): SessionInfo[] {
-  const words = wanted.toLowerCase();
-  return sessions
-    .filter((session) => !words || titleOf(session).toLowerCase().includes(words) || session.id.includes(words))
-    .sort((a, b) => (timeOf(b.created_at) ?? 0) - (timeOf(a.created_at) ?? 0) || (a.id < b.id ? -1 : 1));
+function sorted(sessions: readonly SessionInfo[]): SessionInfo[] {
+  const times = new Map(sessions.map(({ id, created_at }) => [id, timeOf(created_at) ?? 0]));
+  return [...sessions].sort((a, b) => times.get(b.id)! - times.get(a.id)! || (a.id < b.id ? -1 : 1));
 }
 
 /** The sessions, live. */
@@ -37,8 +29,15 @@ export function Sidebar({
   onGo: () => void;
 }) {
   const [wanted, setWanted] = useState("");
-  const shown = sorted(sessions, wanted);
-  const waiting = sessions.filter(({ status }) => status === "waiting").length;
+  const all = useMemo(() => sorted(sessions), [sessions]);
+  const shown = all.filter((session) => isCalled(session, wanted));
+  const waiting = all.filter(({ status }) => status === "waiting");
+  const goToWaiting = () => {
+    // From one to the next, and from the last to the first.
+    const next = waiting[waiting.findIndex(({ id }) => id === current) + 1] ?? waiting[0];
+    go({ session: next?.id });
+    onGo();
+  };
   return (
     <>
       <div className="brand">
@@ -67,12 +66,14 @@ export function Sidebar({
           onChange={(event) => setWanted(event.target.value)}
         />
       )}
-      <nav aria-label="Sessions">
-        {waiting > 0 && (
-          <p className="waiting" role="status">
-            {waiting === 1 ? "1 session waits for an answer" : `${waiting} sessions wait for an answer`}
-          </p>
+      <div className="waiting" role="status">
+        {waiting.length > 0 && (
+          <button type="button" className="quiet small" title="Go to the next one" onClick={goToWaiting}>
+            {waiting.length === 1 ? "1 session waits for an answer" : `${waiting.length} sessions wait for an answer`}
+          </button>
         )}
+      </div>
+      <nav aria-label="Sessions">
         <ul>
           {shown.map((session) => (
             <Item key={session.id} session={session} isCurrent={session.id === current} onGo={onGo} />
@@ -88,9 +89,22 @@ export function Sidebar({
 
 const standings = { running: "Replying", waiting: "Waits for an answer", idle: undefined };
 
-function Item({ session, isCurrent, onGo }: { session: SessionInfo; isCurrent: boolean; onGo: () => void }) {
+/** There may be thousands, and few of them change. */
+const Item = memo(function Item({
+  session,
+  isCurrent,
+  onGo,
+}: {
+  session: SessionInfo;
+  isCurrent: boolean;
+  onGo: () => void;
+}) {
   const [isRenaming, setRenaming] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
+  const line = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isCurrent) line.current?.scrollIntoView({ block: "nearest" });
+  }, [isCurrent]);
   const close = () => {
     flushSync(() => setRenaming(false));
     opener.current?.focus();
@@ -105,7 +119,7 @@ function Item({ session, isCurrent, onGo }: { session: SessionInfo; isCurrent: b
   }
   const standing = standings[status];
   return (
-    <li data-status={status}>
+    <li ref={line} data-status={status}>
       <a
         href={addressOf({ session: id })}
         aria-current={isCurrent ? "page" : undefined}
@@ -137,4 +151,4 @@ function Item({ session, isCurrent, onGo }: { session: SessionInfo; isCurrent: b
       </button>
     </li>
   );
-}
+});

@@ -1,5 +1,5 @@
 import { useSessions } from "@recount/client/react";
-import { useEffect, useRef, useState } from "react";
+import { type MouseEvent, useCallback, useEffect, useRef, useState } from "react";
 import { useRoute } from "../lib/route";
 import { Icon } from "../parts/icon";
 import { useService } from "../service/where";
@@ -7,21 +7,27 @@ import { NewSession } from "./new-session";
 import { SessionPage } from "./session-page";
 import { Sidebar } from "./sidebar";
 
+/** Goes to where one types, or else to what is shown. The address stays as it is. */
+function skip(event: MouseEvent): void {
+  event.preventDefault();
+  document.getElementById(document.getElementById("message") ? "message" : "main")?.focus();
+}
+
 /** The sessions on the left, and the one that the address names beside them. */
 export function Workspace({ onRefused }: { onRefused: () => void }) {
   const route = useRoute();
   const view = useSessions(useService());
   const [isOpen, setOpen] = useState(false);
+  const close = useCallback(() => setOpen(false), []);
   const isRefused = view.error?.status === 401;
   useEffect(() => {
     if (isRefused) onRefused();
   }, [isRefused, onRefused]);
-  const sidebar = useRef<HTMLDivElement>(null);
+  const sidebar = useRef<HTMLElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (!isOpen) return;
     sidebar.current?.querySelector("button")?.focus();
-    const close = () => setOpen(false);
     const onKey = (event: KeyboardEvent) => event.key === "Escape" && close();
     // Where there is room, the list is always there.
     const wide = matchMedia("(min-width: 761px)");
@@ -32,7 +38,7 @@ export function Workspace({ onRefused }: { onRefused: () => void }) {
       removeEventListener("keydown", onKey);
       opener.current?.focus();
     };
-  }, [isOpen]);
+  }, [isOpen, close]);
 
   const menu = (
     <button
@@ -50,26 +56,21 @@ export function Workspace({ onRefused }: { onRefused: () => void }) {
   const { session } = route;
   return (
     <div className="workspace">
-      <a className="skip" href="#message">
-        To the message box
+      {/* biome-ignore lint/a11y/useValidAnchor: it goes somewhere, but the address is the session's. */}
+      <a className="skip" href="#main" onClick={skip}>
+        Past the list of sessions
       </a>
-      <div ref={sidebar} id="sessions" className="sidebar" data-open={isOpen}>
-        <Sidebar view={view} current={session} onGo={() => setOpen(false)} />
-      </div>
-      {isOpen && (
-        <button
-          type="button"
-          className="shade"
-          aria-label="Close the list of sessions"
-          onClick={() => setOpen(false)}
-        />
-      )}
-      <main inert={isOpen}>
+      <aside ref={sidebar} id="sessions" className="sidebar" aria-label="Recount" data-open={isOpen}>
+        <Sidebar view={view} current={session} onGo={close} />
+      </aside>
+      {isOpen && <button type="button" className="shade" aria-label="Close the list of sessions" onClick={close} />}
+      <main id="main" tabIndex={-1} inert={isOpen}>
         {session ? (
           <SessionPage
             key={session}
             name={session}
             info={view.sessions.find(({ id }) => id === session)}
+            isListed={view.state !== "connecting"}
             inspect={route.inspect}
             menu={menu}
           />

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { closed } from "../src/markdown/closed";
+
+test("what has been opened is closed while a text grows", () => {
+  const texts = {
+    "Some **bold": "Some **bold**",
+    "Some **bold words ": "Some **bold words**",
+    "Some **bold*": "Some **bold**",
+    "Some **": "Some ",
+    "**First": "**First**",
+    "- one\n- **two": "- one\n- **two**",
+    "A `name": "A `name`",
+    "A `": "A ",
+    "**the `name": "**the `name`**",
+    "| a | **b": "| a | **b**",
+  };
+  for (const [text, expected] of Object.entries(texts)) expect(closed(text)).toBe(expected);
+});
+
+test("what has not been opened is as it is", () => {
+  for (const text of [
+    "",
+    "Some **bold** words",
+    "A `name` and `**`",
+    "2**3",
+    "2 ** 3",
+    "* one\n* two",
+    "``a ` b",
+    "```js\nconst a = `x",
+    "- a\n  ```js\n  2 ** `",
+    "    let a = `x",
+    "**an old line\nand a new one",
+  ])
+    expect(closed(text)).toBe(text);
+});
+
+test("what grows is never shown with marks around words that become bold or code", () => {
+  const text = "**Paragraph 1.** Some `code` and **bold words** here.";
+  for (let end = 1; end < text.length; end++) {
+    const shown = closed(text.slice(0, end));
+    // A single mark may be a bullet, or multiply.
+    if (text[end - 1] === "*" && shown.endsWith("*") && !shown.endsWith("**")) continue;
+    expect(shown.split("**").length % 2).toBe(1);
+    expect(shown.split("`").length % 2).toBe(1);
+  }
+});
