@@ -12,9 +12,9 @@ import { isCalled, titleOf } from "./titles";
 /** From so many sessions on there is something to search in. */
 const MANY = 8;
 
-/** The newest first. */
+/** The one in which something was last complete comes first. */
 function sorted(sessions: readonly SessionInfo[]): SessionInfo[] {
-  const times = new Map(sessions.map(({ id, created_at }) => [id, timeOf(created_at) ?? 0]));
+  const times = new Map(sessions.map(({ id, updated_at }) => [id, timeOf(updated_at) ?? 0]));
   return [...sessions].sort((a, b) => times.get(b.id)! - times.get(a.id)! || (a.id < b.id ? -1 : 1));
 }
 
@@ -109,7 +109,7 @@ const Item = memo(function Item({
     flushSync(() => setRenaming(false));
     opener.current?.focus();
   };
-  const { id, status, created_at } = session;
+  const { id, status, updated_at } = session;
   if (isRenaming) {
     return (
       <li>
@@ -136,7 +136,7 @@ const Item = memo(function Item({
         {standing ? (
           <span className="standing">{standing}</span>
         ) : (
-          <Time at={created_at} show={(time) => shortTime(time, Date.now())} />
+          <Time at={updated_at} show={(time) => shortTime(time, Date.now())} />
         )}
       </a>
       <button
