@@ -326,6 +326,27 @@ test("the session that is shown is in view in the list, and those that wait are 
   expect(seen).toContain("/s/waits-2");
 });
 
+test("the session in which something was said last is the first, but none goes away from under the pointer", async () => {
+  for (const title of ["Elder", "Younger"]) await at.service.create(title.toLowerCase(), { title });
+  const { page } = await at.open("/s/elder");
+  const links = page.getByRole("navigation", { name: "Sessions" }).getByRole("link");
+  const first = async () => (await links.first().locator(".title").textContent())!;
+  await expect.poll(first).toBe("Younger");
+  const box = page.getByRole("textbox", { name: "Message" });
+  await box.fill("Hello.");
+  await box.press("Enter");
+  await expect.poll(first).toBe("Elder");
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "hidden" });
+
+  await links.first().hover();
+  await at.service.ask("POST", "sessions/younger/messages", { content: "Hello." });
+  await links.filter({ hasText: "Younger" }).getByText("Replying").waitFor();
+  await links.filter({ hasText: "Younger" }).getByText("Replying").waitFor({ state: "detached" });
+  expect(await first()).toBe("Elder");
+  await box.hover();
+  await expect.poll(first).toBe("Younger");
+});
+
 test("a session that is not there can be made", async () => {
   const { page, complaints } = await at.open("/s/not-there-yet");
   await page.getByText("There is no such session").waitFor();

@@ -1,22 +1,17 @@
 import type { SessionInfo, SessionsView } from "@recount/client";
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { shortTime, timeOf } from "../lib/format";
+import { shortTime } from "../lib/format";
 import { addressOf, go } from "../lib/route";
 import { Icon } from "../parts/icon";
 import { ThemeSwitch } from "../parts/theme-switch";
 import { Time } from "../parts/time";
+import { asBefore, newestFirst } from "./order";
 import { Rename } from "./rename";
 import { isCalled, titleOf } from "./titles";
 
 /** From so many sessions on there is something to search in. */
 const MANY = 8;
-
-/** The one in which something was last complete comes first. */
-function sorted(sessions: readonly SessionInfo[]): SessionInfo[] {
-  const times = new Map(sessions.map(({ id, updated_at }) => [id, timeOf(updated_at) ?? 0]));
-  return [...sessions].sort((a, b) => times.get(b.id)! - times.get(a.id)! || (a.id < b.id ? -1 : 1));
-}
 
 /** The sessions, live. */
 export function Sidebar({
@@ -29,7 +24,10 @@ export function Sidebar({
   onGo: () => void;
 }) {
   const [wanted, setWanted] = useState("");
-  const all = useMemo(() => sorted(sessions), [sessions]);
+  const [isHeld, setHeld] = useState(false);
+  const before = useRef<readonly SessionInfo[]>([]);
+  const all = useMemo(() => (isHeld ? asBefore(sessions, before.current) : newestFirst(sessions)), [sessions, isHeld]);
+  before.current = all;
   const shown = all.filter((session) => isCalled(session, wanted));
   const waiting = all.filter(({ status }) => status === "waiting");
   const goToWaiting = () => {
@@ -73,7 +71,14 @@ export function Sidebar({
           </button>
         )}
       </div>
-      <nav aria-label="Sessions">
+      {/* What one points at, or is in with the keyboard, does not go elsewhere. */}
+      <nav
+        aria-label="Sessions"
+        onPointerEnter={() => setHeld(true)}
+        onPointerLeave={({ currentTarget }) => setHeld(currentTarget.contains(document.activeElement))}
+        onFocus={() => setHeld(true)}
+        onBlur={({ currentTarget }) => setHeld(currentTarget.matches(":hover"))}
+      >
         <ul>
           {shown.map((session) => (
             <Item key={session.id} session={session} isCurrent={session.id === current} onGo={onGo} />
