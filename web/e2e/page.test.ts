@@ -283,16 +283,6 @@ test("sessions come, are renamed and go while one looks", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("the session in which something was last said is the first one", async () => {
-  for (const name of ["earlier", "later"]) await at.service.create(name);
-  const { page } = await at.open("/s/earlier");
-  await live(page);
-  const first = page.getByRole("navigation", { name: "Sessions" }).getByRole("listitem").first();
-  await first.getByText("later").waitFor();
-  await at.service.append("earlier", richReply("reply"));
-  await first.getByText("earlier").waitFor();
-});
-
 test("the session that is shown is in view in the list, and those that wait are gone to one after another", async () => {
   await at.service.create("eldest", { title: "The eldest of all" });
   for (const name of ["waits-1", "waits-2"]) {
