@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use recount_message::{
-    AgentEvent, ConfirmResult, ContentBlock, Event, ExternalExecutionResultEvent, Json, Msg, Object, ToolCallBlock,
+    AgentEvent, ConfirmResult, ContentBlock, Event, ExternalExecutionResultEvent, Msg, Object, ToolCallBlock,
     ToolCallState, UserConfirmResultEvent,
 };
 
@@ -101,9 +101,8 @@ async fn answer(args: &AnswerArgs) -> Result<Status> {
         let calls = waiting.iter().filter(|(of, _)| of.id() == reply.id()).map(|(_, call)| *call);
         events.extend(args.event(reply, calls.collect())?);
     }
-    let events: Vec<Json> =
-        events.iter().filter_map(|event| Object::parse(&event.to_json()).ok()).map(Json::from).collect();
-    let told = service.post(&args.of.session.path("/events"), &events.into()).await?;
+    let events: Vec<String> = events.iter().map(AgentEvent::to_json).collect();
+    let told = service.post(&args.of.session.path("/events"), format!("[{}]", events.join(","))).await?;
     if args.json {
         tell(&format!("{}\n", told.to_json()))?;
     } else {

@@ -111,9 +111,9 @@ impl Service {
     }
 
     /// Sends a document, and gives what is answered.
-    async fn post(&self, path: &str, body: &Json) -> Result<Object> {
+    async fn post(&self, path: &str, json: String) -> Result<Object> {
         let request = self.client.post(self.url(path)?).header(CONTENT_TYPE, "application/json");
-        self.asked(request.body(body.to_string())).await
+        self.asked(request.body(json)).await
     }
 
     async fn asked(&self, request: reqwest::RequestBuilder) -> Result<Object> {

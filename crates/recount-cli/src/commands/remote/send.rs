@@ -1,7 +1,5 @@
 //! `recount send`: a message for the agent of a session.
 
-use std::io::Read as _;
-
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use recount_message::{Json, Object};
@@ -58,7 +56,7 @@ pub(crate) fn run(args: &SendArgs) -> Result<Status> {
 async fn send(args: &SendArgs) -> Result<Status> {
     let text = match &args.text {
         Some(text) => text.clone(),
-        None => std::io::read_to_string(std::io::stdin().lock().by_ref()).context("cannot read standard input")?,
+        None => std::io::read_to_string(std::io::stdin()).context("cannot read standard input")?,
     };
     if text.trim().is_empty() {
         bail!("there is nothing to say\nhint: give a text, or pipe one in");
@@ -74,7 +72,7 @@ async fn send(args: &SendArgs) -> Result<Status> {
     if let Some(id) = &args.id {
         message.insert("id", id.as_str());
     }
-    let told = service.post(&args.of.session.path("/messages"), &message.into()).await?;
+    let told = service.post(&args.of.session.path("/messages"), message.to_json()).await?;
     if args.json {
         tell(&format!("{}\n", told.to_json()))?;
     } else {

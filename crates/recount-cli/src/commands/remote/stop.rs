@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use recount_message::{Json, Object};
+use recount_message::Json;
 
 use super::{Service, SessionArgs, block_on, tell};
 use crate::commands::Status;
@@ -22,7 +22,7 @@ pub(crate) struct StopArgs {
 
 pub(crate) fn run(args: &StopArgs) -> Result<Status> {
     let service = Service::new(&args.of.session.url, &args.of.token)?;
-    let told = block_on(service.post(&args.of.session.path("/interrupt"), &Object::new().into()))?;
+    let told = block_on(service.post(&args.of.session.path("/interrupt"), "{}".to_owned()))?;
     if args.json {
         tell(&format!("{}\n", told.to_json()))?;
     } else if told.get("cursor").is_none_or(Json::is_null) {
