@@ -2,7 +2,9 @@
 
 use futures_util::{SinkExt, StreamExt};
 use pretty_assertions::assert_eq;
+use recount_log::Log;
 use recount_message::Event;
+use recount_server::ServerOptions;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -62,6 +64,19 @@ async fn one_connection_follows_many_sessions() {
     socket.say(json!({"subscribe": "nobody"})).await;
     let problem = socket.next().await;
     assert_eq!((&problem["session"], &problem["problem"]["status"]), (&json!("nobody"), &json!(404)));
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_told_before_the_end() {
+    let mut options = ServerOptions::default();
+    options.limits.body = 1_024;
+    let service = Service::with(Log::in_memory(), options).await;
+    let mut socket = Socket::open(&service, "/v1/ws").await;
+    socket.say(json!({"subscribe": "x".repeat(2_000)})).await;
+    let problem = socket.next().await["problem"].clone();
+    assert!(problem["detail"].as_str().unwrap().starts_with("what was sent cannot be read: "), "{problem}");
+    let end = tokio::time::timeout(PATIENCE, socket.0.next()).await.expect("an end").unwrap().unwrap();
+    assert!(matches!(&end, Message::Close(Some(close)) if u16::from(close.code) == 1008), "{end:?}");
 }
 
 #[tokio::test]

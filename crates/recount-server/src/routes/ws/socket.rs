@@ -74,7 +74,16 @@ impl Socket {
     }
 
     async fn read(&self, mut incoming: SplitStream<WebSocket>, down: &Down, subscriptions: &mut Subscriptions) {
-        while let Some(Ok(message)) = incoming.next().await {
+        while let Some(message) = incoming.next().await {
+            let message = match message {
+                Ok(message) => message,
+                // Nothing that comes after it can be read. Where it is the connection that has broken, nobody hears of it.
+                Err(error) => {
+                    let problem = Problem::bad(format!("what was sent cannot be read: {error}"));
+                    let _ = down.send(problem_frame(None, None, &problem)).await;
+                    return;
+                }
+            };
             match message {
                 Message::Text(_) if !self.caller.is_welcome(&self.app) => return,
                 Message::Text(text) => {
@@ -269,7 +278,8 @@ async fn write(app: App, caller: Caller, mut sink: SplitSink<WebSocket, Message>
                     Ok(text) => (Message::Text(text), Some(room)),
                     Err(_) => continue,
                 },
-                None => return,
+                // Who has said goodbye knows; anybody else has said something that cannot be read.
+                None => return close(&mut sink, close_code::POLICY, "unreadable").await,
             },
         };
         let sent = async {
