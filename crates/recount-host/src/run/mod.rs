@@ -152,10 +152,19 @@ impl Run<'_> {
         }
     }
 
-    /// Takes up the reply that has not ended, if nobody is at it and nothing is waited for.
+    /// Takes up the reply that has not ended, if nobody is at it and nothing is waited for. Where its agent does not take what
+    /// the log says, it is taken up again at once, with what the log has made of it.
     async fn go_on(&mut self) -> Result<(), Stop> {
-        let is_due = self.work.is_none() && !self.is_waiting && !*self.draining.borrow();
-        if is_due && self.desk.reply().is_some() { self.take_up().await } else { Ok(()) }
+        loop {
+            let is_due = self.work.is_none() && !self.is_waiting && !*self.draining.borrow();
+            if !is_due || self.desk.reply().is_none() {
+                return Ok(());
+            }
+            self.take_up().await?;
+            if !self.must_reload {
+                return Ok(());
+            }
+        }
     }
 
     fn doing(&self) -> RunState {

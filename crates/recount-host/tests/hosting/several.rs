@@ -9,14 +9,14 @@ use recount_agent::Agent;
 use recount_agent::scripted::ScriptedModel;
 use recount_agent::several::SubAgent;
 use recount_agent::tool::FunctionTool;
-use recount_host::OnBusy;
+use recount_host::{HostOptions, OnBusy};
 use recount_log::LeaseRequest;
 use recount_message::{
     AgentEvent, ConfirmResult, Event, FinishedReason, Object, ReplyWriter, Stamps, ToolResultState,
     UserConfirmResultEvent,
 };
 
-use crate::common::{Held, Watcher, check_paired, deploy, host, memory, user, yes};
+use crate::common::{Held, Watcher, check_paired, deploy, host, host_with, memory, user, yes};
 
 #[tokio::test]
 async fn an_answer_reaches_an_agent_that_works_for_another_one() {
@@ -87,7 +87,9 @@ struct Place {
 async fn arguments_that_a_tool_does_not_take_are_an_error_to_the_model() {
     let (log, session) = memory().await;
     let model = ScriptedModel::new().calls_as("c1", "visit", r#"{"city": "Rome"}"#).then().says("I could not.");
-    let host = host(&log, move || {
+    // Nothing else happens for an hour that the run could go on with.
+    let options = HostOptions { lease_time: Duration::from_secs(3 * 3_600), ..HostOptions::default() };
+    let host = host_with(&log, options, move || {
         let visit = FunctionTool::new("visit", "Goes there.", |place: Place| async move { Ok(place.city) });
         Agent::builder("Friday").model(model.clone()).tool(visit)
     })

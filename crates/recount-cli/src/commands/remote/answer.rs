@@ -30,7 +30,7 @@ pub(crate) struct AnswerArgs {
     #[arg(long, value_name = "ID")]
     call: Option<String>,
     /// With --allow: other arguments for the call, as a JSON object
-    #[arg(long, value_name = "JSON", requires = "allow")]
+    #[arg(long, value_name = "JSON", requires = "allow", conflicts_with_all = ["always", "deny", "result", "error"])]
     input: Option<String>,
     /// With --deny: why, for the model
     #[arg(long, value_name = "TEXT", requires = "deny")]
@@ -89,9 +89,12 @@ async fn answer(args: &AnswerArgs) -> Result<Status> {
     }
     if waiting.is_empty() {
         let which = args.call.as_ref().map_or_else(|| "no call".to_owned(), |id| format!("no call `{id}`"));
-        bail!(
-            "{which} of the session `{name}` waits for such an answer\nhint: `recount answer {name}` lists those that wait"
-        );
+        let hint = match replies.iter().flat_map(awaited).next() {
+            None => "nothing waits any more: somebody has answered, or the reply has ended",
+            Some(call) if call.state == ToolCallState::Submitted => "a result is waited for: `--result` or `--error`",
+            Some(_) => "permission is waited for: `--allow`, `--always` or `--deny`",
+        };
+        bail!("{which} of the session `{name}` waits for such an answer\nhint: {hint}");
     }
     if waiting.len() > 1 && (args.input.is_some() || args.answer.is_result()) {
         bail!("{} calls wait\nhint: `--call ID` says which one is meant", waiting.len());

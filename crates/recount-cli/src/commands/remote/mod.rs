@@ -183,7 +183,9 @@ async fn checked(response: Response) -> Result<Response> {
     let detail = Object::parse(&body).ok().and_then(|problem| problem.get("detail").and_then(Json::to_text));
     let detail = detail.unwrap_or_else(|| format!("the service answers {status}"));
     let hint = match status {
-        StatusCode::NOT_FOUND => "\nhint: `recount sessions` lists those that there are",
+        StatusCode::NOT_FOUND => {
+            "\nhint: `recount sessions` lists those that there are, and `recount send --new` makes one"
+        }
         StatusCode::UNAUTHORIZED => "\nhint: `--token TOKEN` or the variable RECOUNT_TOKEN says who asks",
         _ => "",
     };
