@@ -1,0 +1,5 @@
+//! Confines the programs that an agent starts.
+
+mod access;
+
+pub use access::{Access, InvalidAccess};
