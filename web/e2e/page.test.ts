@@ -107,6 +107,9 @@ test("edited arguments and results from elsewhere are sent", async () => {
     ...told.asks("REQUIRE_EXTERNAL_EXECUTION", "call-2", "approve", { amount: 3 }),
   ]);
   const { page, complaints } = await at.open("/s/answers");
+  // A `shell` call without a suggested rule cannot be allowed for good.
+  await page.getByRole("button", { name: "Allow once" }).waitFor();
+  expect(await page.getByRole("button", { name: "Always allow" }).count()).toBe(0);
   await page.getByRole("button", { name: "Edit arguments" }).click();
   const box = page.getByRole("textbox", { name: "Arguments (JSON)" });
   await box.fill('{"command":');
@@ -118,6 +121,47 @@ test("edited arguments and results from elsewhere are sent", async () => {
   await page.getByRole("textbox", { name: "Result" }).fill("approved by me");
   await page.getByRole("button", { name: "Give result" }).click();
   await log(page).getByText("approved by me").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("always allow shows and sends the access of a rule, and is not offered for edited arguments", async () => {
+  await at.service.create("access");
+  const told = new Reply("reply");
+  const input = { command: "npm install left-pad", access: ["write", "network"], reason: "the build needs it" };
+  const suggested = {
+    tool_name: "shell",
+    rule_content: "npm install:*",
+    behavior: "allow" as const,
+    source: "suggested",
+    access: ["write", "network"],
+  };
+  await at.service.append("access", [
+    ...told.start(),
+    ...told.call("call-1", "shell", input),
+    ...told.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", input, [suggested]),
+  ]);
+  const { page, complaints } = await at.open("/s/access");
+  await page.getByText("Requests: write to the workspace, network — Reason: the build needs it").waitFor();
+  const rule = page.getByText("allow shell: npm install:* with write, network");
+  await rule.waitFor();
+
+  const always = page.getByRole("button", { name: "Always allow" });
+  await page.getByRole("button", { name: "Edit arguments" }).click();
+  await page.getByRole("textbox", { name: "Arguments (JSON)" }).fill('{"command":"ls","access":["unsandboxed"]}');
+  await page.getByText("Requests: run outside the sandbox", { exact: true }).waitFor();
+  await always.waitFor({ state: "hidden" });
+  await rule.waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Leave as they were" }).click();
+
+  await always.click();
+  await always.waitFor({ state: "hidden" });
+  const events: AgentEvent[] = (await (await at.service.ask("GET", "sessions/access/events")).text())
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const answer = events.find((event) => event.type === "USER_CONFIRM_RESULT");
+  expect(answer?.confirm_results[0]?.rules).toEqual([suggested]);
+  expect(JSON.parse(answer?.confirm_results[0]?.tool_call.input ?? "")).toEqual(input);
   expect(complaints).toEqual([]);
 });
 

@@ -5,12 +5,8 @@ import { useActions } from "../conversation/actions";
 import { tryParse } from "../lib/json";
 import { useKept } from "../lib/kept";
 import { Icon } from "../parts/icon";
+import { accessOfRule, requestOf, rulesToOffer, wordsForRule } from "./permission";
 import { useAnswer } from "./use-answer";
-
-/** A rule in words. */
-export function wordsForRule({ tool_name, rule_content, behavior }: PermissionRule): string {
-  return `${behavior} ${tool_name}${rule_content === null ? " (every call)" : `: ${rule_content}`}`;
-}
 
 /** Asks the user whether a call may run. */
 export function Confirmation({ call, reply }: { call: ToolCallBlock; reply: string }) {
@@ -20,13 +16,13 @@ export function Confirmation({ call, reply }: { call: ToolCallBlock; reply: stri
   const id = useId();
   if (!actions) return <p className="asked">The user is asked.</p>;
 
-  const suggested = call.suggested_rules.filter(({ behavior }) => behavior === "allow");
-  const everyCall: PermissionRule = { tool_name: call.name, rule_content: null, behavior: "allow", source: "user" };
-  const rules = suggested.length ? suggested : [everyCall];
+  const isEdited = edited !== undefined && edited !== prettyInput(call.input);
   const isBroken = edited !== undefined && tryParse(edited) === undefined;
+  const rules = rulesToOffer(call, isEdited);
+  const request = requestOf(call.name, isEdited ? edited : call.input);
 
   const answer = (confirmed: boolean, accepted: readonly PermissionRule[]) => {
-    const tool_call = confirmed && edited !== undefined ? { ...call, input: edited } : call;
+    const tool_call = confirmed && isEdited ? { ...call, input: edited } : call;
     const rules = accepted.length ? [...accepted] : null;
     give(() => actions.session.confirm(reply, [{ confirmed, tool_call, rules }]));
   };
@@ -36,6 +32,21 @@ export function Confirmation({ call, reply }: { call: ToolCallBlock; reply: stri
       <p>
         May <strong>{call.name}</strong> run with these arguments?
       </p>
+      {request && (
+        <p className="request">
+          {request.access.length > 0 && (
+            <>
+              Requests: <bdi>{request.access.join(", ")}</bdi>
+            </>
+          )}
+          {request.access.length > 0 && request.reason && " — "}
+          {request.reason && (
+            <>
+              Reason: <bdi>{request.reason}</bdi>
+            </>
+          )}
+        </p>
+      )}
       {edited !== undefined && (
         <div className="field">
           <label htmlFor={`${id}-input`}>Arguments (JSON)</label>
@@ -60,14 +71,16 @@ export function Confirmation({ call, reply }: { call: ToolCallBlock; reply: stri
         <button type="button" className="primary" disabled={isSending || isBroken} onClick={() => answer(true, [])}>
           Allow once
         </button>
-        <button
-          type="button"
-          disabled={isSending || isBroken}
-          aria-describedby={`${id}-rule`}
-          onClick={() => answer(true, rules)}
-        >
-          Always allow
-        </button>
+        {rules.length > 0 && (
+          <button
+            type="button"
+            disabled={isSending || isBroken}
+            aria-describedby={`${id}-rule`}
+            onClick={() => answer(true, rules)}
+          >
+            Always allow
+          </button>
+        )}
         <button type="button" className="danger" disabled={isSending} onClick={() => answer(false, [])}>
           Deny
         </button>
@@ -84,18 +97,36 @@ export function Confirmation({ call, reply }: { call: ToolCallBlock; reply: stri
           {edited === undefined ? "Edit arguments" : "Leave as they were"}
         </button>
       </div>
-      <p id={`${id}-rule`} className="rule" data-many={rules.length > 1 || undefined}>
-        Always allow accepts the {rules.length > 1 ? "rules" : "rule"}{" "}
-        {rules.map((rule) => (
-          <code key={wordsForRule(rule)}>{wordsForRule(rule)}</code>
-        ))}
-      </p>
+      {rules.length > 0 && (
+        <p id={`${id}-rule`} className="rule" data-many={rules.length > 1 || undefined}>
+          Always allow accepts the {rules.length > 1 ? "rules" : "rule"}{" "}
+          {rules.map((rule) => (
+            <Rule key={JSON.stringify(rule)} rule={rule} />
+          ))}
+        </p>
+      )}
       {problem && (
         <p className="wrong" role="alert">
           {problem}
         </p>
       )}
     </section>
+  );
+}
+
+/** Shows a rule and the access that it grants. */
+function Rule({ rule }: { rule: PermissionRule }) {
+  const access = accessOfRule(rule);
+  return (
+    <span>
+      <code>{wordsForRule(rule)}</code>
+      {access.length > 0 && (
+        <>
+          {" with "}
+          <bdi>{access.join(", ")}</bdi>
+        </>
+      )}
+    </span>
   );
 }
 
