@@ -14,7 +14,7 @@ use super::page::text_of;
 use super::{Workspace, blocking, taken, text};
 use crate::BoxFuture;
 use crate::permission::wildcard;
-use crate::permission::{Coverage, Opinion, Surroundings};
+use crate::permission::{Coverage, PermissionContext, ToolPermission, contents};
 use crate::tool::derive::schema_of;
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 
@@ -97,17 +97,22 @@ impl Tool for Fetch {
         address(&text(arguments, "url").unwrap_or_default()).map(|_| ())
     }
 
-    fn opinion<'a>(&'a self, arguments: &'a Object, _: &'a Surroundings) -> BoxFuture<'a, Opinion> {
+    fn check_permission<'a>(
+        &'a self,
+        arguments: &'a Object,
+        _: &'a PermissionContext,
+    ) -> BoxFuture<'a, ToolPermission> {
         let url = address(&text(arguments, "url").unwrap_or_default());
         Box::pin(async move {
             match url {
-                Ok(url) => Opinion::Ask(format!("it asks `{}`", url.host_str().unwrap_or_default())),
-                Err(error) => Opinion::Deny(error.to_string()),
+                Ok(url) => ToolPermission::Ask(format!("it asks `{}`", url.host_str().unwrap_or_default())),
+                Err(error) => ToolPermission::Deny(error.to_string()),
             }
         })
     }
 
-    fn is_covered(&self, contents: &[&str], _: PermissionBehavior, arguments: &Object) -> Coverage {
+    fn is_covered(&self, rules: &[&PermissionRule], _: PermissionBehavior, arguments: &Object) -> Coverage {
+        let Some(contents) = contents(rules) else { return Coverage::Yes };
         let Ok(url) = address(&text(arguments, "url").unwrap_or_default()) else { return Coverage::Unclear };
         let host = url.host_str().unwrap_or_default();
         let about = |content: &str| {

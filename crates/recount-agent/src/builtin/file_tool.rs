@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Workspace, blocking, file_rules, taken};
 use crate::BoxFuture;
-use crate::permission::{Coverage, Opinion, Surroundings};
+use crate::permission::{Coverage, PermissionContext, ToolPermission, contents};
 use crate::tool::derive::schema_of;
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 
@@ -86,23 +86,28 @@ impl Tool for FileTool {
         }
     }
 
-    fn is_read_only(&self, arguments: &Object) -> bool {
+    fn is_read_only(&self, arguments: &Object, _: &PermissionContext) -> bool {
         match self.access {
             Access::Reads => file_rules::reads_inside(&self.workspace, arguments),
             Access::Changes => false,
         }
     }
 
-    fn opinion<'a>(&'a self, arguments: &'a Object, surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
-        let opinion = match self.access {
+    fn check_permission<'a>(
+        &'a self,
+        arguments: &'a Object,
+        context: &'a PermissionContext,
+    ) -> BoxFuture<'a, ToolPermission> {
+        let check = match self.access {
             Access::Reads => file_rules::opinion_of_reading,
             Access::Changes => file_rules::opinion_of_changing,
         };
-        Box::pin(async move { opinion(&self.workspace, arguments, surroundings) })
+        Box::pin(async move { check(&self.workspace, arguments, context) })
     }
 
-    fn is_covered(&self, contents: &[&str], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
-        file_rules::covered(&self.workspace, contents, behavior, arguments)
+    fn is_covered(&self, rules: &[&PermissionRule], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
+        contents(rules)
+            .map_or(Coverage::Yes, |contents| file_rules::covered(&self.workspace, &contents, behavior, arguments))
     }
 
     fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {

@@ -17,7 +17,7 @@ use super::process::start;
 use super::{Workspace, taken, text};
 use crate::BoxFuture;
 use crate::permission::shell::{Dialect, Script};
-use crate::permission::{Coverage, Opinion, Surroundings};
+use crate::permission::{Coverage, PermissionContext, ToolPermission, contents};
 use crate::tool::derive::schema_of;
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 
@@ -118,27 +118,33 @@ impl Tool for Shell {
         Box::pin(async move { self.execute(taken(arguments)?, context).await })
     }
 
-    fn is_read_only(&self, arguments: &Object) -> bool {
+    fn is_read_only(&self, arguments: &Object, _: &PermissionContext) -> bool {
         self.script(arguments).is_read_only(self.workspace.places())
     }
 
-    fn opinion<'a>(&'a self, arguments: &'a Object, surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
+    fn check_permission<'a>(
+        &'a self,
+        arguments: &'a Object,
+        context: &'a PermissionContext,
+    ) -> BoxFuture<'a, ToolPermission> {
         let script = self.script(arguments);
-        let places = self.workspace.places().clone().and(&surroundings.working_directories);
+        let places = self.workspace.places().clone().and(&context.working_directories);
         Box::pin(async move {
             if let Some(why) = script.unclear() {
-                return Opinion::Ask(format!("it cannot be told what the command runs: {why}"));
+                return ToolPermission::Ask(format!("it cannot be told what the command runs: {why}"));
             }
-            if script.is_read_only(&places) || (surroundings.mode.accepts_edits() && script.is_edit(&places)) {
-                return Opinion::Allow;
+            if script.is_read_only(&places) || (context.mode.accepts_edits() && script.is_edit(&places)) {
+                return ToolPermission::Allow;
             }
             let lines: Vec<_> = script.changing(&places).map(|command| format!("`{}`", command.line())).collect();
-            Opinion::Ask(format!("it runs {}", lines.join(", ")))
+            ToolPermission::Ask(format!("it runs {}", lines.join(", ")))
         })
     }
 
-    fn is_covered(&self, contents: &[&str], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
-        self.script(arguments).covered(contents, behavior, self.workspace.places())
+    fn is_covered(&self, rules: &[&PermissionRule], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
+        contents(rules).map_or(Coverage::Yes, |contents| {
+            self.script(arguments).covered(&contents, behavior, self.workspace.places())
+        })
     }
 
     fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {

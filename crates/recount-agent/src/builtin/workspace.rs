@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::aside::Aside;
 use super::files::Stamp;
-use crate::permission::path::Places;
+use crate::permission::path::PathResolver;
 use crate::tool::ToolError;
 
 /// So many paths are remembered.
@@ -19,7 +19,7 @@ const MOST: usize = 4_096;
 /// root without following a link, so that nobody can put one in its place meanwhile.
 #[derive(Debug)]
 pub struct Workspace {
-    places: Places,
+    places: PathResolver,
     aside: Aside,
     shown_bytes: usize,
     /// Files as they were when the model last saw them.
@@ -37,7 +37,7 @@ impl Workspace {
     pub fn new(directory: impl AsRef<Path>) -> io::Result<Self> {
         let directory = directory_at(directory.as_ref())?;
         Ok(Self {
-            places: Places::new([directory]),
+            places: PathResolver::new([directory]),
             aside: Aside::temporary(),
             shown_bytes: 30_000,
             seen: Mutex::default(),
@@ -62,7 +62,7 @@ impl Workspace {
     ///
     /// It is not known where that is.
     pub fn keep_aside_in(mut self, directory: impl AsRef<Path>) -> io::Result<Self> {
-        self.aside = Aside::lasting(Places::default().resolve(std::path::absolute(directory)?)?);
+        self.aside = Aside::lasting(PathResolver::default().resolve(std::path::absolute(directory)?)?);
         Ok(self)
     }
 
@@ -74,7 +74,7 @@ impl Workspace {
     }
 
     /// The directories.
-    pub fn places(&self) -> &Places {
+    pub fn places(&self) -> &PathResolver {
         &self.places
     }
 

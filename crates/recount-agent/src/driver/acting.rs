@@ -104,8 +104,13 @@ impl Work {
     }
 
     pub(super) fn place_of_tools(&self) -> Place {
+        let (session_id, permissions) = {
+            let shared = self.shared.lock();
+            (shared.state.session_id.clone(), Arc::new(shared.state.permissions.clone()))
+        };
         Place {
-            session_id: self.shared.lock().state.session_id.clone(),
+            session_id,
+            permissions,
             reply_id: self.message().id().to_owned(),
             agent: self.shared.config.name.clone(),
             cancel: self.cancel.child_token(),

@@ -10,6 +10,7 @@ use super::work::Work;
 use crate::BoxFuture;
 use crate::agent::Shared;
 use crate::middleware::{Act, Middleware, Next};
+use crate::permission::Permissions;
 use crate::state::BackgroundCall;
 use crate::tool::{BackgroundReport, CallIds, Mounted, Tool, ToolContext, ToolError, ToolOutput, ToolSays, ToolSpec};
 
@@ -19,12 +20,15 @@ impl Work {
     pub(super) fn start_in_background(&mut self, job: Job) {
         let Job { call_id, tool, arguments } = job;
         let layers = Arc::clone(&self.shared.config.middleware);
-        let layered = match Mounted::new(Layered { tool, layers }) {
+        let (session_id, permissions) = {
+            let shared = self.shared.lock();
+            (shared.state.session_id.clone(), Arc::new(shared.state.permissions.clone()))
+        };
+        let layered = match Mounted::new(Layered { tool, layers, permissions }) {
             Ok(layered) => layered,
             // It was mounted before, with the same name and schemas.
             Err(error) => return self.settle(&call_id, &error.to_string(), ToolResultState::Error),
         };
-        let session_id = self.shared.lock().state.session_id.clone();
         let ids = CallIds::of(session_id, self.message().id(), &call_id);
         let started = BackgroundCall::new(self.message().id(), &call_id, &layered.spec().name);
         self.shared.change(|state| state.background.push(started));
@@ -53,10 +57,11 @@ async fn report(shared: Weak<Shared>, mut reports: mpsc::UnboundedReceiver<Backg
     }
 }
 
-/// A tool with the middleware around it.
+/// A tool with the middleware around it, and the permissions of the agent when it was started.
 struct Layered {
     tool: Mounted,
     layers: Arc<[Arc<dyn Middleware>]>,
+    permissions: Arc<Permissions>,
 }
 
 impl Tool for Layered {
@@ -65,7 +70,8 @@ impl Tool for Layered {
     }
 
     fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        let act = Act { tool: self.tool.clone(), arguments, context: context.clone() };
+        let context = context.clone().with_permissions(Arc::clone(&self.permissions));
+        let act = Act { tool: self.tool.clone(), arguments, context };
         Next::of(&self.layers).acting(act)
     }
 }

@@ -123,7 +123,6 @@ fn is_covered(tool: &Mounted, arguments: &Object, suggested: &[PermissionRule]) 
     let of_tool = suggested
         .iter()
         .filter(|rule| rule.tool_name == tool.spec().name && rule.behavior == PermissionBehavior::Allow);
-    let contents: Vec<&str> = of_tool.map(|rule| rule.rule_content.as_deref().unwrap_or_default()).collect();
-    contents.contains(&"")
-        || (!contents.is_empty() && tool.is_covered(&contents, PermissionBehavior::Allow, arguments) == Coverage::Yes)
+    let rules: Vec<&PermissionRule> = of_tool.collect();
+    !rules.is_empty() && tool.is_covered(&rules, PermissionBehavior::Allow, arguments) == Coverage::Yes
 }

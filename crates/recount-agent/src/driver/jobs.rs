@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::Shared;
 use crate::future::panic_text;
 use crate::middleware::{Act, Middleware, Next};
+use crate::permission::Permissions;
 use crate::tool::{CallIds, Mounted, ToolContext, ToolError, ToolOutput, ToolSays};
 
 /// So much may be said by tools before they have to wait until it is written.
@@ -55,12 +56,15 @@ pub(super) struct Place {
     pub(super) cancel: CancellationToken,
     pub(super) layers: Arc<[Arc<dyn Middleware>]>,
     pub(super) host: Arc<Shared>,
+    pub(super) permissions: Arc<Permissions>,
 }
 
 impl Place {
     pub(super) fn context(&self, call_id: &str, says: mpsc::Sender<(String, ToolSays)>) -> ToolContext {
         let ids = CallIds::of(&self.session_id, &self.reply_id, call_id);
-        ToolContext::new(ids, &self.agent, says, self.cancel.clone()).hosted_by(Arc::clone(&self.host))
+        ToolContext::new(ids, &self.agent, says, self.cancel.clone())
+            .with_permissions(Arc::clone(&self.permissions))
+            .hosted_by(Arc::clone(&self.host))
     }
 }
 

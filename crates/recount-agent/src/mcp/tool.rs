@@ -15,7 +15,7 @@ use super::error::of_transport;
 use super::names;
 use super::server::Shared;
 use crate::BoxFuture;
-use crate::permission::{Opinion, Surroundings};
+use crate::permission::{PermissionContext, ToolPermission};
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 
 /// The signal that a call has come further.
@@ -181,13 +181,20 @@ impl Tool for McpTool {
         Box::pin(async move { self.call(&arguments, context).await })
     }
 
-    fn opinion<'a>(&'a self, _arguments: &'a Object, _surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
-        let opinion = if self.spec.read_only {
-            Opinion::Passthrough
+    fn check_permission<'a>(
+        &'a self,
+        _arguments: &'a Object,
+        _context: &'a PermissionContext,
+    ) -> BoxFuture<'a, ToolPermission> {
+        let permission = if self.spec.read_only {
+            ToolPermission::Passthrough
         } else {
             let may_destroy = if self.may_destroy { " and may destroy something" } else { "" };
-            Opinion::Ask(format!("`{}` is run by the MCP server `{}`{may_destroy}", self.own_name, self.server_name))
+            ToolPermission::Ask(format!(
+                "`{}` is run by the MCP server `{}`{may_destroy}",
+                self.own_name, self.server_name
+            ))
         };
-        Box::pin(async { opinion })
+        Box::pin(async { permission })
     }
 }

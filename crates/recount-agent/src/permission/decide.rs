@@ -2,7 +2,7 @@
 
 use recount_message::{Object, PermissionBehavior, PermissionRule};
 
-use super::{Behavior, Coverage, Decision, Mode, Opinion, Permissions};
+use super::{Behavior, Coverage, Decision, Mode, Permissions, ToolPermission, contents};
 use crate::tool::Tool;
 
 impl Permissions {
@@ -39,25 +39,26 @@ impl Permissions {
         if let Some(decision) = self.by_rule_against(tool, arguments) {
             return decision;
         }
-        let opinion = tool.opinion(arguments, &self.surroundings()).await;
-        if let Opinion::Deny(reason) = opinion {
+        let context = self.context(name);
+        let permission = tool.check_permission(arguments, &context).await;
+        if let ToolPermission::Deny(reason) = permission {
             return Decision::deny(name, reason);
         }
-        if tool.is_read_only(arguments) {
+        if tool.is_read_only(arguments, &context) {
             return Decision::allow(name, "it only reads");
         }
         if self.mode == Mode::Explore {
             return Decision::deny(name, "in explore mode nothing may be changed");
         }
         let mut why = None;
-        match opinion {
-            Opinion::Allow => return Decision::allow(name, "the tool itself says so"),
-            Opinion::AskForSafety(reason) if self.mode != Mode::Bypass => {
+        match permission {
+            ToolPermission::Allow => return Decision::allow(name, "the tool itself says so"),
+            ToolPermission::AskForSafety(reason) if self.mode != Mode::Bypass => {
                 let decision = self.asked(tool, arguments, reason);
                 return Decision { for_safety: true, ..decision };
             }
-            Opinion::Ask(reason) => why = Some(reason),
-            Opinion::Deny(_) | Opinion::AskForSafety(_) | Opinion::Passthrough => {}
+            ToolPermission::Ask(reason) => why = Some(reason),
+            ToolPermission::Deny(_) | ToolPermission::AskForSafety(_) | ToolPermission::Passthrough => {}
         }
         if let Some(reason) = self.allowing(tool, arguments) {
             return Decision::allow(name, reason);
@@ -113,8 +114,8 @@ impl Permissions {
             return Some(told(rule));
         }
         let rules = self.rules(allow).get(&tool.spec().name)?;
-        let contents: Vec<_> = rules.iter().filter_map(|rule| rule.rule_content.as_deref()).collect();
-        let together = contents.len() > 1 && tool.is_covered(&contents, allow, arguments) == Coverage::Yes;
+        let rules: Vec<&PermissionRule> = rules.iter().collect();
+        let together = rules.len() > 1 && tool.is_covered(&rules, allow, arguments) == Coverage::Yes;
         together.then(|| "several rules allow it together".to_owned())
     }
 
@@ -127,11 +128,9 @@ impl Permissions {
     ) -> Option<&'a PermissionRule> {
         let rules = self.rules(behavior).get(&tool.spec().name)?;
         rules.iter().find(|rule| {
-            let coverage = match rule.rule_content.as_deref() {
-                None | Some("") => Coverage::Yes,
-                Some(content) => tool.is_covered(&[content], behavior, arguments),
-            };
-            wanted.contains(&coverage)
+            // What a rule without content allows depends on the tool. It denies or asks about every call.
+            let matches_all = behavior != PermissionBehavior::Allow && contents(&[rule]).is_none();
+            wanted.contains(&if matches_all { Coverage::Yes } else { tool.is_covered(&[rule], behavior, arguments) })
         })
     }
 }

@@ -18,11 +18,14 @@ const MAX_LINKS: usize = 40;
 
 /// The directories in which an agent works. Relative paths begin in the first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct PathResolver {
     directories: Vec<PathBuf>,
 }
 
-impl Places {
+#[cfg(feature = "builtin")]
+pub(crate) use PathResolver as Places;
+
+impl PathResolver {
     /// These directories. What does not exist stays as it is written.
     pub fn new(directories: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
         let directories = directories.into_iter().map(|path| resolved(Path::new("/"), path.as_ref()));
@@ -65,10 +68,10 @@ impl Places {
     /// Whether rules are about a file.
     ///
     /// ```
-    /// use recount_agent::permission::{Coverage, path::Places};
+    /// use recount_agent::permission::{Coverage, path::PathResolver};
     /// use recount_message::PermissionBehavior::{Allow, Deny};
     ///
-    /// let places = Places::new(["/srv/src"]);
+    /// let places = PathResolver::new(["/srv/src"]);
     /// assert_eq!(places.covered("/srv/src/lib.rs", &["/srv/src/**"], Allow), Coverage::Yes);
     /// assert_eq!(places.covered("/srv/src/../../opt/x", &["/srv/src/**"], Allow), Coverage::No);
     /// assert_eq!(places.covered("./../..//opt/./x", &["/opt/**"], Deny), Coverage::Yes);

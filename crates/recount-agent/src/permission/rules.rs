@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use recount_message::{Object, PermissionBehavior, PermissionRule};
+use recount_message::{Json, Object, PermissionBehavior, PermissionRule};
 use serde::{Deserialize, Serialize};
 
-use super::{Mode, Surroundings};
+use super::{Mode, PermissionContext};
 
 /// What an agent may do: a mode, the directories in which it works, and rules by tool.
 ///
@@ -114,7 +114,8 @@ impl Permissions {
         }
     }
 
-    /// Adds a rule unless there is one that says the same. Tells whether it was added.
+    /// Adds a rule and returns `true`, unless an equal rule exists. Rules are equal if their tool, behavior, content and the
+    /// `access` that they grant are equal.
     pub fn add(&mut self, rule: PermissionRule) -> bool {
         let rules = match rule.behavior {
             PermissionBehavior::Allow => &mut self.allow_rules,
@@ -123,7 +124,7 @@ impl Permissions {
             _ => return false,
         };
         let rules = rules.entry(rule.tool_name.clone()).or_default();
-        let known = rules.iter().any(|known| content(known) == content(&rule));
+        let known = rules.iter().any(|known| content(known) == content(&rule) && access(known) == access(&rule));
         if !known {
             rules.push(rule);
         }
@@ -153,13 +154,28 @@ impl Permissions {
         Ok(rules.into_iter().filter(|rule| self.add(rule.clone())).collect())
     }
 
-    pub(super) fn surroundings(&self) -> Surroundings {
+    /// Returns the part of the permissions that a tool, given by its name, may base its own permission on.
+    pub fn context(&self, tool: &str) -> PermissionContext {
         let directories = self.working_directories().map(|directory| directory.path.clone().into());
-        Surroundings { mode: self.mode, working_directories: directories.collect() }
+        PermissionContext {
+            mode: self.mode,
+            working_directories: directories.collect(),
+            allow_rules: self.allow_rules.get(tool).cloned().unwrap_or_default(),
+        }
     }
 }
 
-/// What a rule is about. No content and empty content say the same.
+/// Returns the contents of rules, or `None` if one of them has no content and so matches every call.
+pub(crate) fn contents<'a>(rules: &[&'a PermissionRule]) -> Option<Vec<&'a str>> {
+    rules.iter().map(|rule| Some(content(rule)).filter(|content| !content.is_empty())).collect()
+}
+
+/// Returns the content of a rule. No content and empty content are the same.
 fn content(rule: &PermissionRule) -> &str {
     rule.rule_content.as_deref().unwrap_or_default()
+}
+
+/// Returns the `access` that a rule grants, for tools that know such a thing. `null` and a missing field are the same.
+fn access(rule: &PermissionRule) -> Option<&Json> {
+    rule.extra.get("access").filter(|access| !access.is_null())
 }

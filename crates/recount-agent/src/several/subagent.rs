@@ -11,7 +11,7 @@ use crate::BoxFuture;
 use crate::agent::{Agent, AgentBuilder, Helper};
 use crate::error::Error;
 use crate::input::Input;
-use crate::permission::{Opinion, Surroundings};
+use crate::permission::{PermissionContext, ToolPermission};
 use crate::state::{HelperMemory, HelperOutcome};
 use crate::tool::derive::schema_of;
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
@@ -156,8 +156,8 @@ impl Tool for SubAgent {
     }
 
     /// It does nothing itself: what its agent does is asked for there.
-    fn opinion<'a>(&'a self, _: &'a Object, _: &'a Surroundings) -> BoxFuture<'a, Opinion> {
-        Box::pin(async { Opinion::Allow })
+    fn check_permission<'a>(&'a self, _: &'a Object, _: &'a PermissionContext) -> BoxFuture<'a, ToolPermission> {
+        Box::pin(async { ToolPermission::Allow })
     }
 }
 

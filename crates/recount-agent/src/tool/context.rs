@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Shared;
+use crate::permission::Permissions;
 
 /// Where a tool runs: for which call, and the way to say something while it does.
 #[derive(Debug, Clone)]
@@ -15,6 +16,7 @@ pub struct ToolContext {
     says: mpsc::Sender<(String, ToolSays)>,
     cancel: CancellationToken,
     host: Option<Host>,
+    permissions: Arc<Permissions>,
 }
 
 /// The agent whose reply the call is a part of.
@@ -96,7 +98,20 @@ impl ToolContext {
         says: mpsc::Sender<(String, ToolSays)>,
         cancel: CancellationToken,
     ) -> Self {
-        Self { call: Arc::new(Call { ids, agent: agent.into() }), says, cancel, host: None }
+        Self {
+            call: Arc::new(Call { ids, agent: agent.into() }),
+            says,
+            cancel,
+            host: None,
+            permissions: Arc::default(),
+        }
+    }
+
+    /// The same with the permissions of the agent. Without this they are empty.
+    #[must_use]
+    pub fn with_permissions(mut self, permissions: impl Into<Arc<Permissions>>) -> Self {
+        self.permissions = permissions.into();
+        self
     }
 
     /// The same in the reply of an agent, which others can then take part in.
@@ -127,6 +142,11 @@ impl ToolContext {
     /// The name of the agent that calls.
     pub fn agent(&self) -> &str {
         &self.call.agent
+    }
+
+    /// The permissions of the agent when the tool was started.
+    pub fn permissions(&self) -> &Permissions {
+        &self.permissions
     }
 
     /// Becomes cancelled when the reply is interrupted.

@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 use super::derive::schema_of;
 use super::{IntoOutput, Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 use crate::BoxFuture;
-use crate::permission::{Opinion, Surroundings};
+use crate::permission::{PermissionContext, ToolPermission};
 
 type Body<A> = dyn Fn(A, ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
-type OwnOpinion<A> = dyn Fn(A) -> Opinion + Send + Sync;
+type OwnPermission<A> = dyn Fn(A) -> ToolPermission + Send + Sync;
 
 /// A tool made from an async function.
 ///
@@ -63,7 +63,7 @@ type OwnOpinion<A> = dyn Fn(A) -> Opinion + Send + Sync;
 pub struct FunctionTool<A> {
     spec: ToolSpec,
     body: Option<Arc<Body<A>>>,
-    opinion: Option<Arc<OwnOpinion<A>>>,
+    permission: Option<Arc<OwnPermission<A>>>,
 }
 
 /// The arguments of a tool that takes none.
@@ -95,7 +95,7 @@ impl<A: DeserializeOwned + JsonSchema + Send + 'static> FunctionTool<A> {
         O: IntoOutput,
     {
         let spec = ToolSpec::new(name, description).parameters(schema_of::<A>());
-        Self { spec, body: Some(body(function)), opinion: None }
+        Self { spec, body: Some(body(function)), permission: None }
     }
 
     /// A tool that somebody else runs: the reply waits until they send the result.
@@ -114,7 +114,7 @@ impl<A: DeserializeOwned + JsonSchema + Send + 'static> FunctionTool<A> {
     /// ```
     pub fn external(name: impl Into<String>, description: impl Into<String>) -> Self {
         let spec = ToolSpec::new(name, description).parameters(schema_of::<A>()).external();
-        Self { spec, body: None, opinion: None }
+        Self { spec, body: None, permission: None }
     }
 }
 
@@ -136,12 +136,12 @@ impl FunctionTool<Object> {
         R: Future<Output = Result<O, ToolError>> + Send + 'static,
         O: IntoOutput,
     {
-        Self { spec, body: Some(body(function)), opinion: None }
+        Self { spec, body: Some(body(function)), permission: None }
     }
 
     /// The same for a tool that somebody else runs.
     pub fn dynamic_external(spec: ToolSpec) -> Self {
-        Self { spec: spec.external(), body: None, opinion: None }
+        Self { spec: spec.external(), body: None, permission: None }
     }
 }
 
@@ -197,7 +197,7 @@ impl<A> FunctionTool<A> {
     /// What the tool itself thinks of being called so.
     ///
     /// ```
-    /// use recount_agent::permission::Opinion;
+    /// use recount_agent::permission::ToolPermission;
     /// use recount_agent::tool::FunctionTool;
     /// use schemars::JsonSchema;
     /// use serde::Deserialize;
@@ -207,12 +207,12 @@ impl<A> FunctionTool<A> {
     ///     euros: f64,
     /// }
     /// let tool = FunctionTool::new("order", "Orders a meal.", |_: Order| async { Ok("ordered") }).permission(|order| {
-    ///     if order.euros < 20.0 { Opinion::Allow } else { Opinion::Ask("that is a lot".into()) }
+    ///     if order.euros < 20.0 { ToolPermission::Allow } else { ToolPermission::Ask("that is a lot".into()) }
     /// });
     /// ```
     #[must_use]
-    pub fn permission(mut self, opinion: impl Fn(A) -> Opinion + Send + Sync + 'static) -> Self {
-        self.opinion = Some(Arc::new(opinion));
+    pub fn permission(mut self, permission: impl Fn(A) -> ToolPermission + Send + Sync + 'static) -> Self {
+        self.permission = Some(Arc::new(permission));
         self
     }
 
@@ -243,13 +243,17 @@ impl<A: DeserializeOwned + Send + 'static> Tool for FunctionTool<A> {
         Ok(())
     }
 
-    fn opinion<'a>(&'a self, arguments: &'a Object, _surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
-        let opinion = match (&self.opinion, typed(arguments.clone())) {
-            (None, _) => Opinion::Passthrough,
-            (Some(opinion), Ok(arguments)) => opinion(arguments),
-            (Some(_), Err(error)) => Opinion::Deny(error.to_string()),
+    fn check_permission<'a>(
+        &'a self,
+        arguments: &'a Object,
+        _context: &'a PermissionContext,
+    ) -> BoxFuture<'a, ToolPermission> {
+        let permission = match (&self.permission, typed(arguments.clone())) {
+            (None, _) => ToolPermission::Passthrough,
+            (Some(permission), Ok(arguments)) => permission(arguments),
+            (Some(_), Err(error)) => ToolPermission::Deny(error.to_string()),
         };
-        Box::pin(async { opinion })
+        Box::pin(async { permission })
     }
 }
 

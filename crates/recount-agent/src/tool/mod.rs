@@ -29,7 +29,7 @@ pub use toolkit::{ToolGroup, ToolSource, Toolkit, ToolkitError, Unavailable};
 use recount_message::{Object, PermissionBehavior, PermissionRule};
 
 use crate::BoxFuture;
-use crate::permission::{Coverage, Opinion, Surroundings};
+use crate::permission::{Coverage, PermissionContext, ToolPermission, contents};
 
 /// Something that an agent can do when its model asks for it.
 ///
@@ -53,23 +53,28 @@ pub trait Tool: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Whether this invocation changes nothing.
-    fn is_read_only(&self, _arguments: &Object) -> bool {
+    /// Returns whether such a call changes nothing.
+    fn is_read_only(&self, _arguments: &Object, _context: &PermissionContext) -> bool {
         self.spec().read_only
     }
 
-    /// What the tool itself thinks of being called so. Rules and the mode have their say beside it.
-    fn opinion<'a>(&'a self, _arguments: &'a Object, _surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
-        Box::pin(async { Opinion::Passthrough })
+    /// Returns the permission that the tool itself gives for such a call. Rules and the mode decide together with it.
+    fn check_permission<'a>(
+        &'a self,
+        _arguments: &'a Object,
+        _context: &'a PermissionContext,
+    ) -> BoxFuture<'a, ToolPermission> {
+        Box::pin(async { ToolPermission::Passthrough })
     }
 
-    /// Whether rules of this behaviour, given by their contents, are about such an invocation. Only rules for this tool are
-    /// asked for, and a rule without content is about every one.
+    /// Returns whether rules for this tool, all with this behavior, match such a call.
     ///
-    /// The behaviour matters where an invocation does several things: rules that allow have to be about all of them
-    /// together, one that denies or asks about any.
-    fn is_covered(&self, _contents: &[&str], _behavior: PermissionBehavior, _arguments: &Object) -> Coverage {
-        Coverage::No
+    /// If a call does several things, allow rules must match all of them together, and a deny or ask rule any of them. A
+    /// deny or ask rule without content matches every call and is not passed to this method.
+    ///
+    /// By default, rules without content match every call, and others none.
+    fn is_covered(&self, rules: &[&PermissionRule], _behavior: PermissionBehavior, _arguments: &Object) -> Coverage {
+        Coverage::from(contents(rules).is_none())
     }
 
     /// Rules that a user may accept along with such an invocation.

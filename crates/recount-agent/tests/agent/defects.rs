@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pretty_assertions::assert_eq;
-use recount_agent::permission::{Mode, Opinion, Permissions, Surroundings};
+use recount_agent::permission::{Mode, PermissionContext, Permissions, ToolPermission};
 use recount_agent::scripted::{Gate, ScriptedModel};
 use recount_agent::tool::{FunctionTool, NoArguments, Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 use recount_agent::{Agent, BoxFuture, Error, Input, Refusal};
@@ -184,13 +184,13 @@ impl Tool for Opinionated {
         Box::pin(async { Ok(ToolOutput::new("ran")) })
     }
 
-    fn opinion<'a>(&'a self, _: &'a Object, _: &'a Surroundings) -> BoxFuture<'a, Opinion> {
+    fn check_permission<'a>(&'a self, _: &'a Object, _: &'a PermissionContext) -> BoxFuture<'a, ToolPermission> {
         Box::pin(async {
             match &self.gate {
                 Some(gate) => gate.pass().await,
                 None => panic!("no opinion"),
             }
-            Opinion::Allow
+            ToolPermission::Allow
         })
     }
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use recount_agent::mcp::{McpConfig, McpServer};
-use recount_agent::permission::{Opinion, Surroundings};
+use recount_agent::permission::{PermissionContext, ToolPermission};
 use recount_agent::tool::ToolSource;
 use recount_message::Object;
 
@@ -213,16 +213,16 @@ async fn hints_are_marks_where_they_are_trusted() {
     assert_eq!(marks("echo"), (true, true, true));
     assert_eq!(marks("cancelled"), (false, true, false));
     assert_eq!(marks("die"), (false, false, false));
-    let surroundings = Surroundings::default();
-    let opinion = |name: &'static str| {
+    let context = PermissionContext::default();
+    let permission = |name: &'static str| {
         let tool = tool(&server, name);
-        let surroundings = &surroundings;
-        async move { tool.opinion(&Object::new(), surroundings).await }
+        let context = &context;
+        async move { tool.check_permission(&Object::new(), context).await }
     };
-    assert_eq!(opinion("echo").await, Opinion::Passthrough);
-    assert_eq!(opinion("cancelled").await, Opinion::Ask("`cancelled` is run by the MCP server `s`".into()));
+    assert_eq!(permission("echo").await, ToolPermission::Passthrough);
+    assert_eq!(permission("cancelled").await, ToolPermission::Ask("`cancelled` is run by the MCP server `s`".into()));
     let destroys = "`die` is run by the MCP server `s` and may destroy something";
-    assert_eq!(opinion("die").await, Opinion::Ask(destroys.into()));
+    assert_eq!(permission("die").await, ToolPermission::Ask(destroys.into()));
 
     // Anybody can say so.
     let server = McpServer::connect("s", hostile(&[])).await.unwrap();

@@ -1,20 +1,20 @@
 //! A tool that thinks what it is told to think.
 
 use recount_agent::BoxFuture;
-use recount_agent::permission::{Coverage, Opinion, Surroundings};
+use recount_agent::permission::{Coverage, PermissionContext, ToolPermission};
 use recount_agent::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
-use recount_message::{Object, PermissionBehavior};
+use recount_message::{Object, PermissionBehavior, PermissionRule};
 
 #[derive(Debug)]
-pub(crate) struct Opinionated {
+pub(crate) struct ScriptedTool {
     spec: ToolSpec,
-    pub(crate) opinion: Opinion,
+    pub(crate) permission: ToolPermission,
     pub(crate) coverage: Coverage,
 }
 
-impl Opinionated {
-    pub(crate) fn new(opinion: Opinion) -> Self {
-        Self { spec: ToolSpec::new("t", "Does something."), opinion, coverage: Coverage::No }
+impl ScriptedTool {
+    pub(crate) fn new(permission: ToolPermission) -> Self {
+        Self { spec: ToolSpec::new("t", "Does something."), permission, coverage: Coverage::No }
     }
 
     pub(crate) fn read_only(mut self, read_only: bool) -> Self {
@@ -28,7 +28,7 @@ impl Opinionated {
     }
 }
 
-impl Tool for Opinionated {
+impl Tool for ScriptedTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
@@ -37,11 +37,11 @@ impl Tool for Opinionated {
         Box::pin(async { Ok("done".into()) })
     }
 
-    fn opinion<'a>(&'a self, _: &'a Object, _: &'a Surroundings) -> BoxFuture<'a, Opinion> {
-        Box::pin(async { self.opinion.clone() })
+    fn check_permission<'a>(&'a self, _: &'a Object, _: &'a PermissionContext) -> BoxFuture<'a, ToolPermission> {
+        Box::pin(async { self.permission.clone() })
     }
 
-    fn is_covered(&self, _: &[&str], _: PermissionBehavior, _: &Object) -> Coverage {
-        self.coverage
+    fn is_covered(&self, rules: &[&PermissionRule], _: PermissionBehavior, _: &Object) -> Coverage {
+        if rules.iter().any(|rule| rule.rule_content.is_none()) { Coverage::Yes } else { self.coverage }
     }
 }

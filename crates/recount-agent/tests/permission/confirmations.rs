@@ -1,10 +1,10 @@
 //! What a confirmation may bring along.
 
 use pretty_assertions::assert_eq;
-use recount_agent::permission::{Behavior, Coverage, Mode, Opinion, Permissions, Refused};
+use recount_agent::permission::{Behavior, Coverage, Mode, Permissions, Refused, ToolPermission};
 use recount_message::{Object, PermissionBehavior, PermissionRule};
 
-use super::common::Opinionated;
+use super::common::ScriptedTool;
 
 fn allow(tool: &str, content: Option<&str>) -> PermissionRule {
     PermissionRule::new(tool, content, PermissionBehavior::Allow)
@@ -36,13 +36,27 @@ fn a_rule_is_kept_once() {
     assert_eq!(permissions.rules(PermissionBehavior::Allow)["shell"].len(), 2);
 }
 
+#[test]
+fn rules_that_grant_different_access_are_different() {
+    let with_access = |access: Option<&[&str]>| {
+        let mut rule = allow("shell", Some("ls:*"));
+        rule.extra.insert("access", access.map(<[&str]>::to_vec));
+        rule
+    };
+    let mut permissions = Permissions::default().with_rule(allow("shell", Some("ls:*")));
+    assert!(permissions.add(with_access(Some(&["network"]))));
+    assert!(permissions.add(with_access(Some(&["write"]))));
+    assert!(!permissions.add(with_access(Some(&["write"]))));
+    assert!(!permissions.add(with_access(None)), "`null` is no access");
+}
+
 #[tokio::test]
 async fn an_edited_input_is_judged_again_and_a_yes_does_not_lift_a_deny() {
     let deny = PermissionRule::new("t", Some("x"), PermissionBehavior::Deny);
     let permissions = Permissions::default().with_rule(deny);
-    let denied = Opinionated::new(Opinion::Passthrough).covered(Coverage::Yes);
-    let free = Opinionated::new(Opinion::AskForSafety("harmful".to_owned()));
-    let forbidden = Opinionated::new(Opinion::Deny("never".to_owned()));
+    let denied = ScriptedTool::new(ToolPermission::Passthrough).covered(Coverage::Yes);
+    let free = ScriptedTool::new(ToolPermission::AskForSafety("harmful".to_owned()));
+    let forbidden = ScriptedTool::new(ToolPermission::Deny("never".to_owned()));
     let arguments = Object::new();
     assert_eq!(permissions.decide_confirmed(&free, &arguments).await.behavior, Behavior::Allow);
     assert_eq!(permissions.decide_confirmed(&denied, &arguments).await.behavior, Behavior::Deny);

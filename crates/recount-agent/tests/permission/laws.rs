@@ -5,7 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use proptest::sample::select;
 use recount_agent::permission::Coverage;
-use recount_agent::permission::path::Places;
+use recount_agent::permission::path::PathResolver;
 use recount_agent::permission::shell::{Dialect, Script};
 use recount_message::PermissionBehavior::{Allow, Deny};
 
@@ -111,7 +111,7 @@ proptest! {
     #[test]
     fn a_denied_command_is_found_wherever_it_is_hidden(text in hiding("evil")) {
         let script = Script::read(&text, Dialect::Bash);
-        let coverage = script.covered(&["evil:*"], Deny, &Places::default());
+        let coverage = script.covered(&["evil:*"], Deny, &PathResolver::default());
         let seen = if script.unclear().is_some() { coverage != Coverage::No } else { coverage == Coverage::Yes };
         prop_assert!(seen, "{coverage:?}: {script:?}");
     }
@@ -120,7 +120,7 @@ proptest! {
     fn an_allow_rule_never_allows_a_script_with_another_command(text in hiding("evil")) {
         let script = Script::read(&text, Dialect::Bash);
         let rules = ["make:*", "ls:*", "echo:*", "sudo:*", "bash:*", "sh:*", "xargs:*", "find:*", "env:*", "f:*", "*x*"];
-        let places = Places::new(["/srv/src"]);
+        let places = PathResolver::new(["/srv/src"]);
         prop_assert_eq!(script.covered(&rules[..10], Allow, &places), Coverage::No, "{:?}", script);
         prop_assert!(!script.is_read_only(&places) && !script.is_edit(&places));
     }
@@ -128,7 +128,7 @@ proptest! {
     #[test]
     fn whatever_is_suggested_would_allow_the_script(text in hiding("evil")) {
         let script = Script::read(&text, Dialect::Bash);
-        let places = Places::new(["/srv/src"]);
+        let places = PathResolver::new(["/srv/src"]);
         let suggestions = script.suggestions(&places);
         let rules: Vec<_> = suggestions.iter().map(String::as_str).collect();
         prop_assert!(rules.len() <= 5);
@@ -156,7 +156,7 @@ proptest! {
 
     #[test]
     fn where_a_path_leads_it_stays(path in "(/|\\.\\./|\\./|a/|b//|etc/|usr/|bin/|lib/){0,8}[a-z.]{0,5}") {
-        let places = Places::new(["/srv/src"]);
+        let places = PathResolver::new(["/srv/src"]);
         let once = places.resolve(&path).unwrap();
         prop_assert_eq!(&places.resolve(&once).unwrap(), &once);
         prop_assert!(once.is_absolute() && !once.components().any(|part| part.as_os_str() == ".."));
@@ -164,7 +164,7 @@ proptest! {
 
     #[test]
     fn an_allow_rule_for_a_directory_allows_nothing_outside(path in "(\\.\\./|\\./|a/|src/|srv/|//|opt/){0,8}x") {
-        let places = Places::new(["/srv/src"]);
+        let places = PathResolver::new(["/srv/src"]);
         let allowed = places.covered(&path, &["/srv/src/**"], Allow) == Coverage::Yes;
         prop_assert_eq!(allowed, places.resolve(&path).unwrap().starts_with(Path::new("/srv/src")));
     }

@@ -1,11 +1,11 @@
-//! What AgentScope 2.0.10 decides in every mode, for every opinion and all rules, and what Recount does.
+//! What AgentScope 2.0.10 decides in every mode, for every permission and all rules, and what Recount does.
 
 use pretty_assertions::assert_eq;
-use recount_agent::permission::{Behavior, Coverage, Mode, Opinion, Permissions};
+use recount_agent::permission::{Behavior, Coverage, Mode, Permissions, ToolPermission};
 use recount_message::{Object, PermissionBehavior, PermissionRule};
 use serde::Deserialize;
 
-use super::common::Opinionated;
+use super::common::ScriptedTool;
 
 const MATRIX: &str = include_str!("../data/permission-matrix.jsonl");
 
@@ -21,16 +21,16 @@ struct Row {
 }
 
 impl Row {
-    fn tool(&self) -> Opinionated {
-        let opinion = match self.tool.as_str() {
-            "allow" => Opinion::Allow,
-            "deny" => Opinion::Deny("policy says no".to_owned()),
-            "ask" => Opinion::Ask("m".to_owned()),
-            "ask+immune" => Opinion::AskForSafety("m".to_owned()),
-            "passthrough" => Opinion::Passthrough,
-            other => unreachable!("no such opinion: {other}"),
+    fn tool(&self) -> ScriptedTool {
+        let permission = match self.tool.as_str() {
+            "allow" => ToolPermission::Allow,
+            "deny" => ToolPermission::Deny("policy says no".to_owned()),
+            "ask" => ToolPermission::Ask("m".to_owned()),
+            "ask+immune" => ToolPermission::AskForSafety("m".to_owned()),
+            "passthrough" => ToolPermission::Passthrough,
+            other => unreachable!("no such permission: {other}"),
         };
-        Opinionated::new(opinion).read_only(self.read_only)
+        ScriptedTool::new(permission).read_only(self.read_only)
     }
 
     fn permissions(&self) -> Permissions {
@@ -73,7 +73,7 @@ async fn the_whole_matrix_is_answered_like_the_reference_but_for_what_is_listed(
 
 #[tokio::test]
 async fn a_user_who_is_asked_learns_why() {
-    let ask = Opinionated::new(Opinion::Ask("it sends mail to everybody".to_owned()));
+    let ask = ScriptedTool::new(ToolPermission::Ask("it sends mail to everybody".to_owned()));
     let decision = Permissions::default().decide(&ask, &Object::new()).await;
     assert_eq!(decision.reason, "it sends mail to everybody");
 
@@ -84,7 +84,7 @@ async fn a_user_who_is_asked_learns_why() {
 
 #[tokio::test]
 async fn a_model_that_is_denied_learns_why() {
-    let tool = Opinionated::new(Opinion::Passthrough).covered(Coverage::Yes);
+    let tool = ScriptedTool::new(ToolPermission::Passthrough).covered(Coverage::Yes);
     let rule = PermissionRule::new("t", Some("rm:*"), PermissionBehavior::Deny);
     let decision = Permissions::default().with_rule(rule).decide(&tool, &Object::new()).await;
     assert_eq!(
@@ -95,7 +95,7 @@ async fn a_model_that_is_denied_learns_why() {
 
 #[tokio::test]
 async fn a_rule_that_may_be_about_a_call_asks_where_it_would_deny_and_never_allows() {
-    let tool = Opinionated::new(Opinion::Passthrough).covered(Coverage::Unclear);
+    let tool = ScriptedTool::new(ToolPermission::Passthrough).covered(Coverage::Unclear);
     let with = |mode, behavior| Permissions::new(mode).with_rule(PermissionRule::new("t", Some("x"), behavior));
     let check = async |mode, behavior, expected| {
         let decision = with(mode, behavior).decide(&tool, &Object::new()).await;

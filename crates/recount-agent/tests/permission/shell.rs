@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use recount_agent::permission::Coverage;
-use recount_agent::permission::path::Places;
+use recount_agent::permission::path::PathResolver;
 use recount_agent::permission::shell::{Command, Dialect, Script};
 use recount_message::PermissionBehavior;
 
@@ -10,8 +10,8 @@ fn script(text: &str) -> Script {
     Script::read(text, Dialect::Bash)
 }
 
-fn places() -> Places {
-    Places::new(["/srv/src"])
+fn places() -> PathResolver {
+    PathResolver::new(["/srv/src"])
 }
 
 fn commands(text: &str) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use pretty_assertions::assert_eq;
 use recount_agent::permission::Coverage;
-use recount_agent::permission::path::Places;
+use recount_agent::permission::path::PathResolver;
 use recount_agent::permission::shell::{Dialect, Script};
 use recount_message::PermissionBehavior;
 
@@ -13,8 +13,8 @@ fn script(text: &str) -> Script {
     Script::read(text, Dialect::Bash)
 }
 
-fn places() -> Places {
-    Places::new(["/srv/src"])
+fn places() -> PathResolver {
+    PathResolver::new(["/srv/src"])
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_repository_that_names_programs_is_asked_about() {
     git(&["config", "user.name", "A"]);
     git(&["config", "branch.main.merge", "refs/heads/main"]);
     let plain = fs::read_to_string(work.join(".git/config")).unwrap();
-    let places = Places::new([&work]);
+    let places = PathResolver::new([&work]);
     let check = |expected: bool, what: &str| {
         for text in ["git status", "git diff", "git log", "git show HEAD:a", "cd sub && git status"] {
             assert_eq!(script(text).is_read_only(&places), expected, "{what}: {text}");
@@ -311,7 +311,7 @@ fn links_and_patterns_are_followed() {
     fs::write(directory.path().join("secret"), "").unwrap();
     symlink("../../../secret", work.join("a/b/link")).unwrap();
     symlink(directory.path(), work.join("up")).unwrap();
-    let places = Places::new([&work]);
+    let places = PathResolver::new([&work]);
     let reads = |text: &str, expected: bool| assert_eq!(script(text).is_read_only(&places), expected, "{text}");
     reads("cat plain/*.rs", true);
     reads("cat */*.rs", true);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use recount_agent::BoxFuture;
-use recount_agent::permission::{Mode, Opinion, Permissions, Surroundings};
+use recount_agent::permission::{Mode, PermissionContext, Permissions, ToolPermission};
 use recount_agent::tool::{Tool, ToolContext, ToolError, ToolGroup, ToolOutput, ToolSpec, Toolkit};
 use recount_message::{Json, MediaBlock, Object, Payload, PermissionBehavior, PermissionRule, TextBlock};
 
@@ -107,17 +107,21 @@ impl Tool for ScriptedTool {
         Box::pin(async move { self.steps(&arguments, context).await })
     }
 
-    fn opinion<'a>(&'a self, _arguments: &'a Object, _surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
+    fn check_permission<'a>(
+        &'a self,
+        _arguments: &'a Object,
+        _context: &'a PermissionContext,
+    ) -> BoxFuture<'a, ToolPermission> {
         let reason = self.script.reason.clone().unwrap_or_else(|| "because".to_owned());
-        let opinion = match self.script.opinion.as_deref() {
-            Some("allow") => Opinion::Allow,
-            Some("deny") => Opinion::Deny(reason),
-            Some("ask") => Opinion::Ask(reason),
-            Some("ask_for_safety") => Opinion::AskForSafety(reason),
-            None => Opinion::Passthrough,
+        let permission = match self.script.opinion.as_deref() {
+            Some("allow") => ToolPermission::Allow,
+            Some("deny") => ToolPermission::Deny(reason),
+            Some("ask") => ToolPermission::Ask(reason),
+            Some("ask_for_safety") => ToolPermission::AskForSafety(reason),
+            None => ToolPermission::Passthrough,
             Some(other) => panic!("there is no opinion {other}"),
         };
-        Box::pin(async { opinion })
+        Box::pin(async { permission })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use recount_agent::permission::{Opinion, Surroundings};
+use recount_agent::permission::{PermissionContext, ToolPermission};
 use recount_agent::several::SubAgent;
 use recount_agent::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec, Toolkit};
 use recount_agent::{Agent, BoxFuture};
@@ -154,13 +154,17 @@ impl Tool for Random {
         Box::pin(self.work(context))
     }
 
-    fn opinion<'a>(&'a self, _arguments: &'a Object, _surroundings: &'a Surroundings) -> BoxFuture<'a, Opinion> {
-        let opinion = match self.spec.name.as_str() {
-            "denies" => Opinion::Deny("on principle".to_owned()),
-            "asks" => Opinion::AskForSafety("it could do harm".to_owned()),
-            "asks_concurrently" | "external_asks" => Opinion::Ask("it asks".to_owned()),
-            _ => Opinion::Allow,
+    fn check_permission<'a>(
+        &'a self,
+        _arguments: &'a Object,
+        _context: &'a PermissionContext,
+    ) -> BoxFuture<'a, ToolPermission> {
+        let permission = match self.spec.name.as_str() {
+            "denies" => ToolPermission::Deny("on principle".to_owned()),
+            "asks" => ToolPermission::AskForSafety("it could do harm".to_owned()),
+            "asks_concurrently" | "external_asks" => ToolPermission::Ask("it asks".to_owned()),
+            _ => ToolPermission::Allow,
         };
-        Box::pin(async { opinion })
+        Box::pin(async { permission })
     }
 }

@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use pretty_assertions::assert_eq;
-use recount_agent::permission::{Opinion, Surroundings};
+use recount_agent::permission::{PermissionContext, ToolPermission};
 use recount_agent::tool::{FunctionTool, Mounted, NoArguments, Tool, ToolError, ToolOutput, ToolSays, arguments};
 use recount_message::{DataBlock, Json, MediaBlock, Object, ToolResultState};
 use schemars::JsonSchema;
@@ -146,15 +146,16 @@ async fn a_whole_number_may_be_written_with_a_fraction() {
 
 #[tokio::test]
 async fn a_tool_may_have_an_opinion() {
-    let tool = FunctionTool::new("order", "", |_: Weather| async { Ok(()) })
-        .permission(|weather| if weather.city == "Paris" { Opinion::Allow } else { Opinion::Deny("too far".into()) });
-    let surroundings = Surroundings::default();
+    let tool = FunctionTool::new("order", "", |_: Weather| async { Ok(()) }).permission(|weather| {
+        if weather.city == "Paris" { ToolPermission::Allow } else { ToolPermission::Deny("too far".into()) }
+    });
+    let context = PermissionContext::default();
     let paris = Object::from([("city", "Paris")]);
-    assert_eq!(tool.opinion(&paris, &surroundings).await, Opinion::Allow);
+    assert_eq!(tool.check_permission(&paris, &context).await, ToolPermission::Allow);
     let rome = Object::from([("city", "Rome")]);
-    assert_eq!(tool.opinion(&rome, &surroundings).await, Opinion::Deny("too far".into()));
+    assert_eq!(tool.check_permission(&rome, &context).await, ToolPermission::Deny("too far".into()));
     let without = FunctionTool::new("order", "", |_: Weather| async { Ok(()) });
-    assert_eq!(without.opinion(&rome, &surroundings).await, Opinion::Passthrough);
+    assert_eq!(without.check_permission(&rome, &context).await, ToolPermission::Passthrough);
 }
 
 #[tokio::test]

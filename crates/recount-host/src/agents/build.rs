@@ -7,7 +7,7 @@ use std::time::Duration;
 use recount_agent::builtin::{self, Workspace};
 use recount_agent::machine::Limits;
 use recount_agent::mcp::McpServer;
-use recount_agent::permission::{Opinion, Permissions};
+use recount_agent::permission::{Permissions, ToolPermission};
 use recount_agent::several::SubAgent;
 use recount_agent::tool::{FunctionTool, ToolSource, ToolSpec, Toolkit};
 use recount_agent::{Agent, AgentBuilder, Compression, Offload};
@@ -195,7 +195,7 @@ fn external_tools(config: &AgentConfig) -> Result<Vec<FunctionTool<recount_messa
             spec = spec.parameters(Json::parse(&text).map_err(|error| format!("tool `{name}`: {error}"))?);
         }
         // Whoever runs it decides whether it runs.
-        Ok(FunctionTool::dynamic_external(spec).permission(|_| Opinion::Allow))
+        Ok(FunctionTool::dynamic_external(spec).permission(|_| ToolPermission::Allow))
     };
     config.external.iter().map(tool).collect()
 }

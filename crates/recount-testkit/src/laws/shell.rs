@@ -1,7 +1,7 @@
 //! What is true of the judgement of shell commands.
 
 use recount_agent::permission::Coverage;
-use recount_agent::permission::path::Places;
+use recount_agent::permission::path::PathResolver;
 use recount_agent::permission::shell::{Dialect, Script};
 use recount_message::PermissionBehavior::{Allow, Deny};
 
@@ -14,7 +14,7 @@ use super::{Verdict, ensure, ensure_same};
 ///
 /// When it is not so.
 pub fn shell(text: &str, dialect: Dialect) -> Verdict {
-    let places = Places::new(["/srv/src"]);
+    let places = PathResolver::new(["/srv/src"]);
     let script = Script::read(text, dialect);
     for command in script.commands() {
         let Some(name) = command.name().filter(|name| is_plain(name)) else { continue };

@@ -6,7 +6,7 @@ use super::rule::Rule;
 use super::whereabouts::Whereabouts;
 use super::{Command, Script};
 use crate::permission::Coverage;
-use crate::permission::path::Places;
+use crate::permission::path::PathResolver;
 
 impl Script {
     /// Whether rules of a behaviour are about this script.
@@ -15,16 +15,16 @@ impl Script {
     /// about a single one.
     ///
     /// ```
-    /// use recount_agent::permission::{Coverage, path::Places, shell::{Dialect, Script}};
+    /// use recount_agent::permission::{Coverage, path::PathResolver, shell::{Dialect, Script}};
     /// use recount_message::PermissionBehavior::{Allow, Deny};
     ///
-    /// let places = Places::default();
+    /// let places = PathResolver::default();
     /// let script = Script::read("git add . && git commit -m done", Dialect::Bash);
     /// assert_eq!(script.covered(&["git commit:*"], Allow, &places), Coverage::No);
     /// assert_eq!(script.covered(&["git commit:*", "git add:*"], Allow, &places), Coverage::Yes);
     /// assert_eq!(script.covered(&["git commit:*"], Deny, &places), Coverage::Yes);
     /// ```
-    pub fn covered(&self, rules: &[&str], behavior: PermissionBehavior, places: &Places) -> Coverage {
+    pub fn covered(&self, rules: &[&str], behavior: PermissionBehavior, places: &PathResolver) -> Coverage {
         let rules: Vec<_> = rules.iter().map(|content| Rule::read(content)).collect();
         match behavior {
             PermissionBehavior::Allow => Coverage::from(self.allowed(&rules, places)),
@@ -32,7 +32,7 @@ impl Script {
         }
     }
 
-    fn allowed(&self, rules: &[Rule], places: &Places) -> bool {
+    fn allowed(&self, rules: &[Rule], places: &PathResolver) -> bool {
         if rules.iter().any(|rule| rule.is_text(&self.text)) {
             return true;
         }

@@ -3,21 +3,21 @@
 use super::read_only::operands;
 use super::whereabouts::Whereabouts;
 use super::{Command, Script, Word, sed};
-use crate::permission::path::Places;
+use crate::permission::path::PathResolver;
 
 impl Script {
     /// Whether all that the script does is look at files, and make, move or remove some inside of the given places.
     ///
     /// ```
-    /// use recount_agent::permission::{path::Places, shell::{Dialect, Script}};
+    /// use recount_agent::permission::{path::PathResolver, shell::{Dialect, Script}};
     ///
-    /// let places = Places::new(["/srv/src"]);
+    /// let places = PathResolver::new(["/srv/src"]);
     /// let edits = |text| Script::read(text, Dialect::Bash).is_edit(&places);
     /// assert!(edits("mkdir -p a/b && cp lib.rs a/b && echo done > a/note"));
     /// assert!(!edits("cp lib.rs /etc"));
     /// assert!(!edits("rm -rf ."));
     /// ```
-    pub fn is_edit(&self, places: &Places) -> bool {
+    pub fn is_edit(&self, places: &PathResolver) -> bool {
         let whereabouts = self.whereabouts(places);
         let reads = |command: &Command| command.only_reads(&whereabouts);
         let accepted = |command: &Command| reads(command) || command.edits_inside(&whereabouts);

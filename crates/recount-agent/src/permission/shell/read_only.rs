@@ -2,7 +2,7 @@
 
 use super::whereabouts::Whereabouts;
 use super::{Command, Script, Word, sed};
-use crate::permission::path::Places;
+use crate::permission::path::PathResolver;
 
 /// They look at nothing but their words, save for patterns in them and files that are tested.
 pub(super) const PURE: [&str; 14] = [
@@ -91,21 +91,21 @@ impl Script {
     /// Whether all that the script does is look at files in the given places.
     ///
     /// ```
-    /// use recount_agent::permission::{path::Places, shell::{Dialect, Script}};
+    /// use recount_agent::permission::{path::PathResolver, shell::{Dialect, Script}};
     ///
-    /// let places = Places::new(["/srv/src"]);
+    /// let places = PathResolver::new(["/srv/src"]);
     /// let reads = |text| Script::read(text, Dialect::Bash).is_read_only(&places);
     /// assert!(reads("git status && grep -rn TODO . | head -20"));
     /// assert!(!reads("find . -name '*.bak' -delete"));
     /// assert!(!reads("cat /etc/shadow"));
     /// ```
-    pub fn is_read_only(&self, places: &Places) -> bool {
+    pub fn is_read_only(&self, places: &PathResolver) -> bool {
         let whereabouts = self.whereabouts(places);
         self.unclear.is_none() && self.commands.iter().all(|command| command.only_reads(&whereabouts))
     }
 
     /// The commands that do more than look at files in the given places.
-    pub fn changing(&self, places: &Places) -> impl Iterator<Item = &Command> {
+    pub fn changing(&self, places: &PathResolver) -> impl Iterator<Item = &Command> {
         let whereabouts = self.whereabouts(places);
         self.commands.iter().filter(move |command| !command.only_reads(&whereabouts))
     }

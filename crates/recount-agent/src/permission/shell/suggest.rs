@@ -1,7 +1,7 @@
 //! Rules that a user may want after they were asked.
 
 use super::{Command, Script, Word};
-use crate::permission::path::Places;
+use crate::permission::path::PathResolver;
 
 /// More than that nobody reads.
 const MOST: usize = 5;
@@ -13,12 +13,12 @@ impl Script {
     /// Where only the script as it stands can be allowed, that is what is suggested.
     ///
     /// ```
-    /// use recount_agent::permission::{path::Places, shell::{Dialect, Script}};
+    /// use recount_agent::permission::{path::PathResolver, shell::{Dialect, Script}};
     ///
     /// let script = Script::read("cd src && cargo test --all && git push", Dialect::Bash);
-    /// assert_eq!(script.suggestions(&Places::new(["/srv"])), ["cargo test:*", "git push:*"]);
+    /// assert_eq!(script.suggestions(&PathResolver::new(["/srv"])), ["cargo test:*", "git push:*"]);
     /// ```
-    pub fn suggestions(&self, places: &Places) -> Vec<String> {
+    pub fn suggestions(&self, places: &PathResolver) -> Vec<String> {
         let disturbed = self.commands.iter().any(|command| !command.disturbing.is_empty());
         let mut suggestions: Vec<String> = Vec::new();
         if self.unclear.is_none() && !disturbed {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::globs::expanded;
 use super::{Command, Script, Word};
-use crate::permission::path::Places;
+use crate::permission::path::PathResolver;
 
 /// In more directories no script is looked for.
 const MOST: usize = 64;
@@ -16,18 +16,18 @@ pub(super) const FOUND: &str = "{}";
 /// The directories in which a script may be, and those in which it may work.
 #[derive(Debug)]
 pub(super) struct Whereabouts<'a> {
-    places: &'a Places,
+    places: &'a PathResolver,
     /// Nothing where that cannot be told.
     directories: Option<BTreeSet<PathBuf>>,
 }
 
 impl Script {
-    pub(super) fn whereabouts<'a>(&self, places: &'a Places) -> Whereabouts<'a> {
+    pub(super) fn whereabouts<'a>(&self, places: &'a PathResolver) -> Whereabouts<'a> {
         Whereabouts { places, directories: self.directories(places) }
     }
 
     /// Every directory that the script may come to: a `cd` may run once, in a loop, or not at all.
-    fn directories(&self, places: &Places) -> Option<BTreeSet<PathBuf>> {
+    fn directories(&self, places: &PathResolver) -> Option<BTreeSet<PathBuf>> {
         let moves = self.commands.iter().filter(|command| command.moves());
         let targets: Vec<&str> = moves.map(Command::target).collect::<Option<_>>()?;
         let mut known = BTreeSet::from([places.base().to_owned()]);
