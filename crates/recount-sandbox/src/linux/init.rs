@@ -1,0 +1,85 @@
+//! The inner helper: the first process of the PID namespace.
+
+use std::ffi::OsString;
+use std::process::{Command, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitOptions, set_parent_process_death_signal, setsid, wait};
+
+use super::{Failure, SPEC, Spec, Step, caps, landlock, mounts, rlimits, seccomp};
+
+/// The exit code of a shell for a program that cannot be executed.
+const NOT_FOUND: u8 = 127;
+
+pub(super) fn run(spec: &Spec, command: &[OsString]) -> Result<u8, Failure> {
+    end_with_parent(spec)?;
+    // Without a terminal of its own the program cannot type into the user's.
+    setsid().step("cannot create a session")?;
+    mounts::build(spec)?;
+    caps::drop_all()?;
+    rustix::thread::set_no_new_privs(true).step("cannot give up privileges")?;
+    landlock::restrict_writing(spec)?;
+    rlimits::apply(&spec.limits)?;
+    seccomp::apply(seccomp::Network::Internet, seccomp::Metadata::Allowed)?;
+    let Some(mut program) = program(command) else { return Ok(0) };
+    if spec.in_session {
+        program.stdin(Stdio::null());
+    }
+    let child = match program.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            super::report(&format!("cannot run `{}`: {error}", program.get_program().display()));
+            return Ok(NOT_FOUND);
+        }
+    };
+    // The standard streams belong to the program. Its readers wait until nobody holds them.
+    release_standard_streams()?;
+    reap_until(Pid::from_child(&child))
+}
+
+/// The program to run. `None` if this is a probe.
+pub(super) fn program(command: &[OsString]) -> Option<Command> {
+    let (program, arguments) = command.split_first()?;
+    let mut command = Command::new(program);
+    command.args(arguments).env_remove(SPEC);
+    Some(command)
+}
+
+/// Has the kernel end this process when the outer helper ends, and fails if that has happened already.
+fn end_with_parent(spec: &Spec) -> Result<(), Failure> {
+    set_parent_process_death_signal(Some(Signal::KILL)).step("cannot follow the outer helper")?;
+    if !spec.in_session {
+        return Ok(());
+    }
+    let stdin = std::io::stdin();
+    let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
+    poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).step("cannot watch the outer helper")?;
+    let [stdin] = &watched;
+    if stdin.revents().contains(PollFlags::HUP) {
+        return Err(Failure("the outer helper has ended".to_owned()));
+    }
+    Ok(())
+}
+
+fn release_standard_streams() -> Result<(), Failure> {
+    let nowhere = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null");
+    let nowhere = nowhere.step("cannot open `/dev/null`")?;
+    rustix::stdio::dup2_stdin(&nowhere).step("cannot release the standard input")?;
+    rustix::stdio::dup2_stdout(&nowhere).step("cannot release the standard output")?;
+    rustix::stdio::dup2_stderr(&nowhere).step("cannot release the standard error")
+}
+
+/// Collects every process that has ended, as the first process of a namespace must, until the program has.
+fn reap_until(program: Pid) -> Result<u8, Failure> {
+    loop {
+        let (pid, status) = match wait(WaitOptions::empty()) {
+            Ok(Some(ended)) => ended,
+            Ok(None) | Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(Failure::new("cannot wait for the program", error)),
+        };
+        if pid == program {
+            let code = status.exit_status().or_else(|| status.terminating_signal().map(|signal| 128 + signal));
+            return Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Landlock: a second lock beside the mounts, and the only one where there are no namespaces.
+
+use std::path::Path;
+
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+};
+
+use super::{Failure, Spec, Step};
+use crate::plan::View;
+
+/// The oldest version that confines a program without the help of namespaces: it keeps signals and abstract sockets apart.
+const NEEDED: ABI = ABI::V6;
+
+/// Devices that every program may use.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Files of `/proc` that tell of the machine and not of its processes.
+const MACHINE: &[&str] = &[
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/sys",
+    "/proc/uptime",
+    "/proc/version",
+];
+
+/// Beside namespaces: denies writing outside of the writable paths. The view of the file system exists already.
+pub(super) fn restrict_writing(spec: &Spec) -> Result<(), Failure> {
+    let all = AccessFs::from_all(NEEDED);
+    let mut rules = ruleset(CompatLevel::BestEffort, all)?;
+    rules = allow(rules, "/", AccessFs::from_read(NEEDED))?;
+    for path in ["/dev", "/tmp"] {
+        rules = allow(rules, path, all)?;
+    }
+    for (path, view) in &spec.views {
+        if *view == View::Write {
+            rules = allow(rules, path, all)?;
+        }
+    }
+    rules.restrict_self().step("cannot apply Landlock")?;
+    Ok(())
+}
+
+/// Without namespaces: denies everything but the readable paths and the private directory for temporary files.
+pub(super) fn restrict_paths(spec: &Spec) -> Result<(), Failure> {
+    let read = AccessFs::from_read(NEEDED);
+    let mut rules = ruleset(CompatLevel::HardRequirement, AccessFs::from_all(NEEDED))?;
+    for (path, view) in &spec.views {
+        match view {
+            View::Read => rules = allow_around_hidden(rules, path, spec, read)?,
+            View::Write | View::Hide | View::Link(_) | View::Empty => {}
+        }
+    }
+    for path in MACHINE.iter().filter(|path| Path::new(path).exists()) {
+        rules = allow(rules, path, read)?;
+    }
+    for path in DEVICES.iter().filter(|path| Path::new(path).exists()) {
+        rules = allow(rules, path, AccessFs::from_file(NEEDED))?;
+    }
+    if let Some(tmp) = &spec.tmp {
+        rules = allow(rules, tmp, AccessFs::from_all(NEEDED))?;
+    }
+    let status = rules.restrict_self().step("cannot apply Landlock")?;
+    if status.ruleset != RulesetStatus::FullyEnforced {
+        return Err(Failure("Landlock is not fully enforced by this kernel".to_owned()));
+    }
+    Ok(())
+}
+
+fn ruleset(level: CompatLevel, handled: BitFlags<AccessFs>) -> Result<RulesetCreated, Failure> {
+    let rules = Ruleset::default().set_compatibility(level).handle_access(handled).step("cannot use Landlock")?;
+    let rules = rules.scope(Scope::AbstractUnixSocket | Scope::Signal).step("cannot use Landlock")?;
+    rules.create().step("cannot use Landlock")
+}
+
+/// Landlock cannot take back what it has allowed for a directory, so one that holds something hidden is allowed entry by
+/// entry.
+fn allow_around_hidden(
+    mut rules: RulesetCreated,
+    path: &Path,
+    spec: &Spec,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, Failure> {
+    let hidden = |path: &Path| spec.views.iter().any(|(hidden, view)| *view == View::Hide && hidden.starts_with(path));
+    if !hidden(path) {
+        return allow(rules, path, access);
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    for entry in entries.filter(|entry| !spec.views.iter().any(|(path, view)| path == entry && *view == View::Hide)) {
+        rules = allow_around_hidden(rules, &entry, spec, access)?;
+    }
+    Ok(rules)
+}
+
+fn allow(rules: RulesetCreated, path: impl AsRef<Path>, access: BitFlags<AccessFs>) -> Result<RulesetCreated, Failure> {
+    let path = path.as_ref();
+    let step = format!("cannot allow `{}`", path.display());
+    let opened = PathFd::new(path).step(&step)?;
+    let access = if path.is_dir() { access } else { access & AccessFs::from_file(NEEDED) };
+    rules.add_rule(PathBeneath::new(opened, access)).step(&step)
+}

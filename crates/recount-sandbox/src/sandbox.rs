@@ -1,0 +1,355 @@
+//! The handle: what this machine enforces, and programs started in a profile.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::helper::{self, MARK, SPEC, Session, Spec};
+use crate::plan::{Plan, View};
+use crate::protect::Held;
+use crate::{LaunchError, Level, Limits, Profile, Support};
+
+/// The sessions whose private `/tmp` is kept, the least recently used one being dropped first.
+const MOST_SESSIONS: usize = 256;
+
+/// Whether this program can be executed again as a helper.
+static IS_HELPER: AtomicBool = AtomicBool::new(false);
+
+/// Runs the helper of the sandbox if this process was started as one, and never returns then.
+///
+/// A program that uses [`Sandbox::detect`] calls this first in its `main`, before it starts a thread: the sandbox executes
+/// the program again to confine the programs that it starts. A program that cannot do so names another one with
+/// [`Sandbox::with_helper`].
+///
+/// ```
+/// recount_sandbox::run_if_helper();
+/// let sandbox = recount_sandbox::Sandbox::detect();
+/// println!("{}", sandbox.support().level);
+/// ```
+pub fn run_if_helper() {
+    if let Some(code) = helper::run(std::env::args_os().skip(1)) {
+        std::process::exit(code.into());
+    }
+    IS_HELPER.store(true, Ordering::Relaxed);
+}
+
+/// Starts programs in profiles. Clones share what is known of the machine, and the private `/tmp` of each session.
+#[derive(Clone)]
+pub struct Sandbox {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    helper: Option<PathBuf>,
+    /// The most that is used, although the machine may offer more.
+    most: Level,
+    support: OnceLock<Support>,
+    sessions: Mutex<HashMap<String, Kept>>,
+    clock: AtomicU64,
+    /// Private directories for temporary files, for the level without mounts.
+    directories: Mutex<HashMap<String, Arc<tempfile::TempDir>>>,
+}
+
+/// The namespaces of a session, and when they were last used.
+struct Kept {
+    session: Arc<Session>,
+    used: u64,
+}
+
+/// A program that is ready to be started in its profile.
+///
+/// It runs as long as this is kept: when it is dropped, everything that the program has started ends.
+#[derive(Debug)]
+pub struct Launch {
+    /// The command that starts the program. Its standard output and error are the program's.
+    pub command: Command,
+    /// What has to live as long as the program.
+    pub guard: LaunchGuard,
+}
+
+/// Keeps a program running. When it is dropped, everything that the program has started ends.
+#[derive(Debug, Default)]
+pub struct LaunchGuard {
+    _alive: Option<OwnedFd>,
+    _held: Vec<Held>,
+    _directory: Option<Arc<tempfile::TempDir>>,
+}
+
+impl Sandbox {
+    /// Uses this program as the helper, if it has called [`run_if_helper`]. Otherwise nothing can be enforced.
+    pub fn detect() -> Self {
+        let helper = IS_HELPER.load(Ordering::Relaxed).then(std::env::current_exe).and_then(Result::ok);
+        Self::new(helper, Level::Full)
+    }
+
+    /// Uses another program as the helper: `recount`, `recount-sandbox`, or one that calls [`run_if_helper`].
+    pub fn with_helper(path: impl Into<PathBuf>) -> Self {
+        Self::new(Some(path.into()), Level::Full)
+    }
+
+    /// Uses nothing beyond a level, although the machine may offer more.
+    #[must_use]
+    pub fn at_most(&self, level: Level) -> Self {
+        Self::new(self.inner.helper.clone(), level)
+    }
+
+    fn new(helper: Option<PathBuf>, most: Level) -> Self {
+        let inner = Inner {
+            helper,
+            most,
+            support: OnceLock::new(),
+            sessions: Mutex::default(),
+            clock: AtomicU64::new(0),
+            directories: Mutex::default(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Returns what this machine enforces. The first call tries the whole sequence, which takes some milliseconds.
+    pub fn support(&self) -> &Support {
+        self.inner.support.get_or_init(|| self.probe())
+    }
+
+    /// Checks whether a profile can be enforced here.
+    ///
+    /// # Errors
+    ///
+    /// [`LaunchError::Unsupported`] with the cause and what the user can do about it.
+    pub fn check(&self, profile: &Profile) -> Result<(), LaunchError> {
+        let support = self.support();
+        let unsupported = |what: &str| Err(LaunchError::Unsupported(format!("{what}: {}", support.explanation())));
+        match support.level {
+            Level::None => unsupported("no sandbox on this machine"),
+            Level::Landlock if !profile.access.is_read_only() => {
+                unsupported("only the `read-only` profile can be enforced on this machine")
+            }
+            Level::Landlock => {
+                let granted = profile.working_directories();
+                let is_hidden_part = |path: &PathBuf| granted.iter().any(|directory| path.starts_with(directory));
+                match profile.hidden.iter().find(|path| is_hidden_part(path)) {
+                    Some(path) => unsupported(&format!("`{}` cannot be hidden in the workspace", path.display())),
+                    None => Ok(()),
+                }
+            }
+            Level::Full => Ok(()),
+        }
+    }
+
+    /// Prepares a program to be started in a profile.
+    ///
+    /// Commands of the same `session` share one private `/tmp`. Their standard input is empty. Without a session the program
+    /// has a `/tmp` of its own, and the standard input that the caller gives it.
+    ///
+    /// # Errors
+    ///
+    /// The profile cannot be enforced here, or one of its paths cannot be granted.
+    pub fn launch(
+        &self,
+        profile: &Profile,
+        session: Option<&str>,
+        program: &OsStr,
+        arguments: &[OsString],
+    ) -> Result<Launch, LaunchError> {
+        self.check(profile)?;
+        let level = self.support().level;
+        let Plan { views, directory, held } = Plan::of(profile)?;
+        let mut guard = LaunchGuard { _held: held, ..LaunchGuard::default() };
+        let mut spec = Spec {
+            level,
+            views: views.into_iter().collect(),
+            directory,
+            network: profile.access.network,
+            limits: profile.limits.clone(),
+            in_session: false,
+            tmp: None,
+        };
+        let mut environment = profile.environment();
+        environment.insert("TMPDIR".into(), "/tmp".into());
+        let mut stdin = None;
+        if level == Level::Landlock {
+            let tmp = self.temporary_directory(session)?;
+            environment.insert("TMPDIR".into(), tmp.path().into());
+            spec.tmp = Some(std::fs::canonicalize(tmp.path())?);
+            guard._directory = Some(tmp);
+        } else if let Some(session) = session {
+            let (ours, theirs) = UnixStream::pair()?;
+            self.session(session, &profile.limits)?.send(ours.as_fd()).map_err(std::io::Error::from)?;
+            spec.in_session = true;
+            stdin = Some(Stdio::from(OwnedFd::from(theirs)));
+            guard._alive = Some(ours.into());
+        }
+        let mut command = self.helper("enter", &spec)?;
+        command.arg(program).args(arguments).envs(environment);
+        if let Some(stdin) = stdin.or_else(|| session.map(|_| Stdio::null())) {
+            command.stdin(stdin);
+        }
+        Ok(Launch { command, guard })
+    }
+
+    /// Forgets a session and its private `/tmp`.
+    pub fn end_session(&self, session: &str) {
+        lock(&self.inner.sessions).remove(session);
+        lock(&self.inner.directories).remove(session);
+    }
+
+    fn helper(&self, stage: &str, spec: &Spec) -> Result<Command, LaunchError> {
+        let missing = || LaunchError::Unsupported("this program has no helper for the sandbox".to_owned());
+        let mut command = Command::new(self.inner.helper.as_deref().ok_or_else(missing)?);
+        let spec = serde_json::to_string(spec).map_err(std::io::Error::from)?;
+        command.arg(MARK).arg(stage).env_clear().env(SPEC, spec).current_dir("/");
+        Ok(command)
+    }
+
+    /// The namespaces of a session, created if there are none.
+    fn session(&self, name: &str, limits: &Limits) -> Result<Arc<Session>, LaunchError> {
+        let used = self.inner.clock.fetch_add(1, Ordering::Relaxed);
+        if let Some(kept) = lock(&self.inner.sessions).get_mut(name) {
+            kept.used = used;
+            return Ok(Arc::clone(&kept.session));
+        }
+        let created = Arc::new(self.create_session(limits)?);
+        let mut sessions = lock(&self.inner.sessions);
+        if sessions.len() >= MOST_SESSIONS {
+            let oldest = sessions.iter().min_by_key(|(_, kept)| kept.used).map(|(name, _)| name.clone());
+            oldest.and_then(|name| sessions.remove(&name));
+        }
+        // Two commands may have come at once; both get the same one.
+        let kept = sessions.entry(name.to_owned()).or_insert(Kept { session: created, used });
+        Ok(Arc::clone(&kept.session))
+    }
+
+    fn create_session(&self, limits: &Limits) -> Result<Session, LaunchError> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let spec = Spec { limits: limits.clone(), ..probe_spec(Level::Full) };
+        let mut command = self.helper("session", &spec)?;
+        command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = command.spawn()?;
+        drop(command);
+        let received = Session::receive(ours.as_fd()).map_err(std::io::Error::from)?;
+        let output = child.wait_with_output()?;
+        received.ok_or_else(|| LaunchError::Session(reported(&output.stderr)))
+    }
+
+    fn temporary_directory(&self, session: Option<&str>) -> Result<Arc<tempfile::TempDir>, LaunchError> {
+        let create = || Ok::<_, LaunchError>(Arc::new(tempfile::Builder::new().prefix("recount-").tempdir()?));
+        let Some(session) = session else { return create() };
+        let mut directories = lock(&self.inner.directories);
+        if let Some(directory) = directories.get(session) {
+            return Ok(Arc::clone(directory));
+        }
+        let directory = create()?;
+        directories.insert(session.to_owned(), Arc::clone(&directory));
+        Ok(directory)
+    }
+
+    /// Tries the whole sequence, without a program at its end.
+    fn probe(&self) -> Support {
+        if self.inner.helper.is_none() {
+            let mut support = Support::none("this program cannot confine others");
+            support.hint = Some(
+                "call `recount_sandbox::run_if_helper` first in `main`, or name a helper with `Sandbox::with_helper`"
+                    .to_owned(),
+            );
+            return support;
+        }
+        if !cfg!(target_os = "linux") {
+            return Support::none("only Linux can confine programs");
+        }
+        if self.inner.most == Level::None {
+            return Support::none("the sandbox was switched off");
+        }
+        let full = match self.inner.most {
+            Level::Full => match self.try_level(Level::Full) {
+                Ok(()) => return Support { gaps: gaps(), ..Support::full() },
+                Err(cause) => cause,
+            },
+            _ => "namespaces are not used".to_owned(),
+        };
+        match self.try_level(Level::Landlock) {
+            Ok(()) => Support { level: Level::Landlock, cause: Some(full), hint: hint(), gaps: landlock_gaps() },
+            Err(landlock) => {
+                Support { hint: hint(), ..Support::none(format!("{full}; without namespaces: {landlock}")) }
+            }
+        }
+    }
+
+    fn try_level(&self, level: Level) -> Result<(), String> {
+        let told = |error: &dyn fmt::Display| error.to_string();
+        let mut command = self.helper("enter", &probe_spec(level)).map_err(|error| told(&error))?;
+        command.stdin(Stdio::null());
+        let output = command.output().map_err(|error| {
+            let helper = self.inner.helper.as_deref().unwrap_or(Path::new(""));
+            format!("cannot run the helper `{}`: {error}", helper.display())
+        })?;
+        if output.status.success() { Ok(()) } else { Err(reported(&output.stderr)) }
+    }
+}
+
+/// A profile that any machine has the paths of.
+fn probe_spec(level: Level) -> Spec {
+    let views = vec![(PathBuf::from("/usr"), View::Read)];
+    let limits = Limits { tmp_mib: 1, ..Limits::default() };
+    Spec { level, views, directory: "/".into(), network: false, limits, in_session: false, tmp: None }
+}
+
+/// What a helper has reported on its standard error.
+fn reported(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let text = text.trim().trim_start_matches("recount-sandbox: ");
+    if text.is_empty() { "the helper ended without a report".to_owned() } else { text.to_owned() }
+}
+
+/// What the user can do so that namespaces can be created.
+fn hint() -> Option<String> {
+    let read = |path: &str| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default();
+    if read("/proc/sys/kernel/unprivileged_userns_clone") == "0" {
+        return Some("run `sysctl -w kernel.unprivileged_userns_clone=1` as root".to_owned());
+    }
+    if read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" {
+        return Some("run `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0` as root, or give this program an AppArmor profile with `userns`".to_owned());
+    }
+    if read("/proc/sys/user/max_user_namespaces") == "0" {
+        return Some("run `sysctl -w user.max_user_namespaces=10000` as root".to_owned());
+    }
+    Path::new("/.dockerenv").exists().then(|| {
+        "let the container create user namespaces, for example with `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`".to_owned()
+    })
+}
+
+/// Limits that do not hold for root on kernels that count processes for the whole machine.
+fn gaps() -> Vec<String> {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let mut numbers = release.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if rustix::process::geteuid().is_root() && version < (6, 14) {
+        return vec!["the number of processes is not limited for root before Linux 6.14".to_owned()];
+    }
+    Vec::new()
+}
+
+fn landlock_gaps() -> Vec<String> {
+    vec![
+        "other profiles than `read-only` are not offered".to_owned(),
+        "the size of the private directory for temporary files is not limited".to_owned(),
+        "the number of processes counts all of this user, and is not limited for root".to_owned(),
+    ]
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sandbox")
+            .field("helper", &self.inner.helper)
+            .field("support", &self.inner.support.get())
+            .finish_non_exhaustive()
+    }
+}
