@@ -7,6 +7,7 @@ mod hint;
 mod input;
 mod line;
 mod output;
+mod permission;
 mod pretty;
 mod progress;
 mod table;

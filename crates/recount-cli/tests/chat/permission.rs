@@ -40,6 +40,20 @@ fn always_is_always() {
 }
 
 #[test]
+fn question_shows_requested_access_and_reason() {
+    let directory = directory("question_shows_access");
+    let mut terminal = Terminal::start(&directory, FAST);
+    terminal.say(r#"shell {"command": "expr 6 '*' 7", "access": ["network"], "reason": "to try it"}"#);
+    let shown = terminal.wait_for("? May it run: shell");
+    assert!(shown.contains("requests: network — reason: to try it\r\n  $ expr 6"), "{shown}");
+    terminal.wait_for("  requests: network — reason: to try it");
+    terminal.wait_for("  y once");
+    terminal.say("n");
+    terminal.wait_for("└ shell denied");
+    terminal.leave();
+}
+
+#[test]
 fn no_is_no() {
     let directory = directory("no_is_no");
     let mut terminal = Terminal::start(&directory, FAST);

@@ -65,11 +65,63 @@ fn who_denies_may_say_why_and_who_always_allows_is_not_asked_again() {
     assert!(message.contains("Use the other machine."), "{message}");
     run(&service, "send", "chat", &["use a tool"]);
     service.wait_for("chat", "waiting");
-    assert_eq!(run(&service, "answer", "chat", &["--always"]).stdout, "answered: shell\n");
+    let listed = run(&service, "answer", "chat", &[]).stdout;
+    assert!(listed.contains(": --always accepts: shell(expr"), "{listed}");
+    let answered = run(&service, "answer", "chat", &["--always"]).stdout;
+    assert!(answered.starts_with("answered: shell\nalways: shell(expr"), "{answered}");
     service.wait_for("chat", "idle");
     run(&service, "send", "chat", &["use a tool"]);
     service.wait_for("chat", "idle");
     assert_eq!(messages(&service, "chat")["messages"].as_array().unwrap().len(), 6);
+    service.kill();
+}
+
+/// The events of a reply that asks for permission to call the shell.
+fn asking_for_shell(reply: &str, input: &Value, rules: &Value) -> Value {
+    let input = input.to_string();
+    let block = json!({"type": "tool_call", "id": "c1", "name": "shell", "input": input, "state": "asking", "suggested_rules": rules});
+    json!([
+        {"type": "REPLY_START", "session_id": "s", "reply_id": reply, "name": "Friday"},
+        {"type": "TOOL_CALL_START", "reply_id": reply, "tool_call_id": "c1", "tool_call_name": "shell"},
+        {"type": "TOOL_CALL_DELTA", "reply_id": reply, "tool_call_id": "c1", "delta": input},
+        {"type": "TOOL_CALL_END", "reply_id": reply, "tool_call_id": "c1"},
+        {"type": "REQUIRE_USER_CONFIRM", "reply_id": reply, "tool_calls": [block]},
+    ])
+}
+
+#[test]
+fn answer_shows_and_sends_the_access_of_rules() {
+    let service = Service::start(&directory("take-part-access"));
+    let input = json!({"command": "npm install", "access": ["write", "network"], "reason": "the build needs it"});
+    let rule = json!({"tool_name": "shell", "rule_content": "npm install:*", "behavior": "allow", "source": "suggested", "access": ["write", "network"]});
+    service.ask("PUT", "/v1/sessions/s", &[], "{}");
+    append(&service, "s", &asking_for_shell("r1", &input, &json!([rule])));
+    let listed = run(&service, "answer", "s", &[]).stdout;
+    let details: Vec<&str> = listed.lines().skip(2).collect();
+    let expected = [
+        "c1: requests: write to the workspace, network — reason: the build needs it",
+        "c1: --always accepts: shell(npm install:*) with write, network",
+    ];
+    assert_eq!(details, expected);
+    let answered = run(&service, "answer", "s", &["--always"]);
+    assert_eq!(answered.stdout, "answered: shell\nalways: shell(npm install:*) with write, network\n");
+    let events = service.get("/v1/sessions/s/events");
+    let answers = events.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let answers: Vec<Value> = answers.filter(|event| event["type"] == "USER_CONFIRM_RESULT").collect();
+    assert_eq!(answers[0]["confirm_results"][0]["rules"], json!([rule]), "{events}");
+    service.kill();
+}
+
+#[test]
+fn answer_rejects_always_for_shell_without_suggested_rules() {
+    let service = Service::start(&directory("take-part-no-rules"));
+    service.ask("PUT", "/v1/sessions/s", &[], "{}");
+    append(&service, "s", &asking_for_shell("r1", &json!({"command": "ls"}), &json!([])));
+    let refused = run(&service, "answer", "s", &["--always"]);
+    assert_eq!(refused.exit, Some(2));
+    assert!(refused.stderr.contains("no rule is suggested for `shell`"), "{}", refused.stderr);
+    let edited = run(&service, "answer", "s", &["--always", "--input", r#"{"command": "ls -l"}"#]);
+    assert!(edited.stderr.contains("cannot be used with"), "{}", edited.stderr);
     service.kill();
 }
 

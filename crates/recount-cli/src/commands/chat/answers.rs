@@ -2,12 +2,13 @@
 
 use anyhow::Result;
 use recount_message::jiff::Timestamp;
-use recount_message::{AgentEvent, ConfirmResult, Event, ExternalExecutionResultEvent, Json, Object, PermissionRule};
+use recount_message::{AgentEvent, ConfirmResult, Event, ExternalExecutionResultEvent, Json, Object};
 use recount_message::{ToolCallBlock, ToolResultBlock, UserConfirmResultEvent};
 
 use super::editor::{Editor, Line};
 use super::reading::Waiting;
 use super::terminal::{BOLD, CAREFUL, DIMMED, PLAIN, Paint, told};
+use crate::permission::{request_line, rules_line, rules_to_offer};
 use crate::visible::visible_line;
 
 /// What the user has said.
@@ -104,9 +105,12 @@ async fn confirmation(
     tell: fn(&str),
 ) -> Result<Result<ConfirmResult, Answered>> {
     let call = question.call;
-    let rules = &call.suggested_rules;
+    let rules = rules_to_offer(call);
     tell(&question.line(paint, "? May it run:"));
-    let always = if rules.is_empty() { String::new() } else { format!("  a always: {}", named(rules)) };
+    if let Some(request) = request_line(&call.name, &call.input) {
+        tell(&told(&[(CAREFUL, &format!("  {request}"))], paint));
+    }
+    let always = if rules.is_empty() { String::new() } else { format!("  a always: {}", rules_line(&rules)) };
     let until = question.expires_at.map(left).unwrap_or_default();
     tell(&told(&[(DIMMED, &format!("  y once{always}  n no  e edit{until}"))], paint));
     loop {
@@ -123,9 +127,10 @@ async fn confirmation(
         match line.trim().to_lowercase().as_str() {
             "y" | "yes" | "once" => return Ok(Ok(ConfirmResult::allow(call.clone()))),
             "a" | "always" if !rules.is_empty() => {
-                return Ok(Ok(ConfirmResult::allow(call.clone()).with_rules(rules.iter().cloned())));
+                return Ok(Ok(ConfirmResult::allow(call.clone()).with_rules(rules)));
             }
             "n" | "no" => return Ok(Ok(ConfirmResult::deny(call.clone()))),
+            // The rules are about the original arguments, so none are sent along with edited ones.
             "e" | "edit" => match edited(editor, call, tell).await? {
                 Some(call) => return Ok(Ok(ConfirmResult::allow(call))),
                 None => tell("nothing was changed"),
@@ -184,12 +189,4 @@ fn left(expires_at: Timestamp) -> String {
     let seconds = expires_at.duration_since(Timestamp::now()).as_secs().max(0);
     let left = if seconds < 120 { format!("{seconds} seconds") } else { format!("{} minutes", seconds / 60) };
     format!("  (within {left})")
-}
-
-fn named(rules: &[PermissionRule]) -> String {
-    let named = |rule: &PermissionRule| match rule.rule_content.as_deref() {
-        None | Some("") => rule.tool_name.clone(),
-        Some(content) => format!("{}({content})", rule.tool_name),
-    };
-    visible_line(&rules.iter().map(named).collect::<Vec<_>>().join(", ")).into_owned()
 }

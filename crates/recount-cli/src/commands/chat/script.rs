@@ -10,6 +10,7 @@ use super::reading::{Reading, Standing};
 use super::setup::Chat;
 use super::sight::Sight;
 use crate::commands::Status;
+use crate::permission::request_line;
 
 /// Sends a message, shows what comes, and says how it ended.
 pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, allow: bool) -> Result<Status> {
@@ -37,7 +38,9 @@ pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, 
                     has_refused |= !allow && !waiting.confirmations.is_empty();
                     for (call, reason) in &waiting.confirmations {
                         let why = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-                        sight.note(&format!("{who}{} asks to run{why}: {verdict}", call.name));
+                        let request = request_line(&call.name, &call.input);
+                        let request = request.map(|request| format!(", {request}")).unwrap_or_default();
+                        sight.note(&format!("{who}{} asks to run{why}{request}: {verdict}", call.name));
                     }
                     chat.host.append(key, &answers::unasked(waiting, allow)).await?;
                 }

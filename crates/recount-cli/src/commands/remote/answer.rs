@@ -9,6 +9,7 @@ use recount_message::{
 
 use super::{NEWEST_MESSAGES, Service, SessionArgs, block_on, messages, tell};
 use crate::commands::Status;
+use crate::permission::{request_line, rules_line, rules_to_offer};
 use crate::table::table;
 use crate::view::awaited;
 use crate::visible::visible_line;
@@ -111,6 +112,11 @@ async fn answer(args: &AnswerArgs) -> Result<Status> {
     } else {
         let calls: Vec<_> = waiting.iter().map(|(_, call)| visible_line(&call.name)).collect();
         tell(&format!("answered: {}\n", calls.join(", ")))?;
+        let rules = waiting.iter().filter(|_| args.answer.always).flat_map(|(_, call)| rules_to_offer(call));
+        let rules: Vec<_> = rules.collect();
+        if !rules.is_empty() {
+            tell(&format!("always: {}\n", rules_line(&rules)))?;
+        }
     }
     Ok(Status::Clean)
 }
@@ -162,7 +168,7 @@ impl AnswerArgs {
         if !self.answer.always {
             return Ok(ConfirmResult::allow(call));
         }
-        let rules = call.suggested_rules.clone();
+        let rules = rules_to_offer(&call);
         if rules.is_empty() {
             bail!("no rule is suggested for `{}`\nhint: `--allow` lets it run this time", visible_line(&call.name));
         }
@@ -193,6 +199,16 @@ fn list(args: &AnswerArgs, waiting: &[(&Msg, &ToolCallBlock)]) -> Result<Status>
         let wanted = if call.state == ToolCallState::Submitted { "a result" } else { "permission" };
         [&call.id, reply.name(), &call.name, wanted, &call.input].map(|text| visible_line(text).into_owned())
     }));
-    tell(&table(&rows))?;
+    let details =
+        waiting.iter().filter(|(_, call)| call.state == ToolCallState::Asking).flat_map(|(_, call)| details(call));
+    tell(&(table(&rows) + &details.collect::<String>()))?;
     Ok(Status::Clean)
+}
+
+/// Returns what a call that asks for permission requests, and what `--always` accepts for it: one line each.
+fn details(call: &ToolCallBlock) -> Vec<String> {
+    let rules = rules_to_offer(call);
+    let rules = (!rules.is_empty()).then(|| format!("--always accepts: {}", rules_line(&rules)));
+    let lines = [request_line(&call.name, &call.input), rules].into_iter().flatten();
+    lines.map(|line| format!("{}: {line}\n", visible_line(&call.id))).collect()
 }

@@ -8,6 +8,7 @@ use super::super::wrap::{Margin, Span, cut, wrap};
 use super::data::{Data, text_of};
 use super::output::{Form, Output};
 use super::{Call, Now, ReplyView};
+use crate::permission::request_line;
 use crate::view::broken_off;
 use crate::visible::{visible, visible_line};
 
@@ -74,7 +75,7 @@ impl ReplyView {
     pub(super) fn end_call(&mut self, id: &str) {
         let Some(at) = self.calls.iter().position(|call| call.id == id) else { return };
         let Call { name, input, .. } = self.calls.remove(at);
-        let arguments = arguments(&input);
+        let arguments = arguments(&name, &input);
         self.set_apart();
         let head = format!("{} {}", self.paint.on(CALL, "●"), self.paint.on(CALL, &name));
         self.done.push(head);
@@ -167,11 +168,15 @@ impl ReplyView {
     }
 }
 
-/// How a call's arguments are shown: a command as it is, everything else as JSON.
-fn arguments(input: &str) -> String {
+/// Returns the text for a call's arguments: a command after the access that it requests, everything else as JSON.
+fn arguments(tool: &str, input: &str) -> String {
     let Ok(object) = Object::parse(input) else { return visible(input).into_owned() };
-    if let (1, Some(command)) = (object.len(), object.get("command").and_then(Json::to_text)) {
-        return format!("$ {}", visible(&command));
+    let command = object.get("command").and_then(Json::to_text);
+    let request = request_line(tool, input);
+    let is_known = |key: &str| key == "command" || (request.is_some() && matches!(key, "access" | "reason"));
+    if let Some(command) = command.filter(|_| object.iter().all(|(key, _)| is_known(key))) {
+        let request = request.map(|request| format!("{request}\n")).unwrap_or_default();
+        return format!("{request}$ {}", visible(&command));
     }
     if object.is_empty() {
         return String::new();
