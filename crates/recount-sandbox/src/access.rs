@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Access that a program needs, or is granted, beyond the `read-only` profile.
 ///
 /// In JSON and TOML it is a list of words: `write` (the workspace), `network`, `unsandboxed`, `read:/path` and
-/// `write:/path`.
+/// `write:/path`. `~/` at the start of a path stands for the home directory.
 ///
 /// ```
 /// use recount_sandbox::Access;
@@ -121,8 +121,8 @@ impl FromStr for Access {
     type Err = InvalidAccess;
 
     fn from_str(word: &str) -> Result<Self, InvalidAccess> {
-        let path = |path: &str| match Path::new(path) {
-            path if path.is_absolute() => Ok(vec![path.to_owned()]),
+        let path = |path: &str| match expanded(path) {
+            Some(path) if path.is_absolute() => Ok(vec![path]),
             _ => Err(InvalidAccess(word.to_owned())),
         };
         match word.split_once(':') {
@@ -133,6 +133,14 @@ impl FromStr for Access {
             Some(("write", rest)) => Ok(Self { write_paths: path(rest)?, ..Self::default() }),
             _ => Err(InvalidAccess(word.to_owned())),
         }
+    }
+}
+
+/// A path whose `~/` stands for the home directory.
+fn expanded(path: &str) -> Option<PathBuf> {
+    match path.strip_prefix("~/") {
+        Some(rest) => Some(PathBuf::from(std::env::var_os("HOME")?).join(rest)),
+        None => Some(PathBuf::from(path)),
     }
 }
 

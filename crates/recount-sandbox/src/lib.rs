@@ -8,6 +8,7 @@
 //! executes itself again, see [`run_if_helper`].
 
 mod access;
+mod confinement;
 mod environment;
 mod error;
 mod git;
@@ -23,6 +24,7 @@ mod support;
 mod system;
 
 pub use access::{Access, InvalidAccess};
+pub use confinement::{Confinement, Policy};
 pub use environment::passed_environment;
 pub use error::LaunchError;
 pub use limits::Limits;
