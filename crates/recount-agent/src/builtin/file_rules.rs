@@ -6,6 +6,7 @@ use recount_message::{Object, PermissionBehavior, PermissionRule};
 
 use super::{text, workspace::Workspace};
 use crate::permission::path::{Places, is_guarded};
+use crate::permission::wildcard::escape_path;
 use crate::permission::{Coverage, Opinion, Surroundings};
 
 /// The path that a call is about. Nothing for the directory in which the agent works.
@@ -53,11 +54,13 @@ pub(super) fn covered(
     workspace.places().covered(&path(arguments), contents, behavior)
 }
 
-/// Everything below the directory of the file.
+/// Returns a rule that allows everything below the directory of the file. Returns none if the path is not UTF-8: its
+/// text would also stand for other paths.
 pub(super) fn suggested(workspace: &Workspace, tool: &str, arguments: &Object) -> Vec<PermissionRule> {
     let Ok(target) = workspace.places().resolve(path(arguments)) else { return Vec::new() };
     let directory = if target.is_dir() { target.as_path() } else { target.parent().unwrap_or(Path::new("/")) };
-    let content = format!("{}/**", directory.display().to_string().trim_end_matches('/'));
+    let Some(directory) = directory.to_str() else { return Vec::new() };
+    let content = format!("{}/**", escape_path(directory.trim_end_matches('/')));
     vec![PermissionRule::new(tool, Some(&content), PermissionBehavior::Allow).with_source("suggested")]
 }
 

@@ -53,6 +53,20 @@ pub(crate) fn path(pattern: &str) -> Vec<Token> {
     tokens
 }
 
+/// Returns a pattern for [`path`] that matches only the text itself: each special character becomes a class of its own.
+#[cfg(feature = "builtin")]
+pub(crate) fn escape_path(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '*' | '?' | '[') {
+            pattern.extend(['[', c, ']']);
+        } else {
+            pattern.push(c);
+        }
+    }
+    pattern
+}
+
 /// The rest of a class, and its length with the closing bracket.
 fn class(chars: &[char]) -> Option<(Token, usize)> {
     let negated = matches!(chars.first(), Some('!' | '^'));
@@ -146,5 +160,18 @@ mod tests {
         check("/x[!a-c].txt", "/xb.txt", false);
         check("/x[]].txt", "/x].txt", true);
         check("/x[y", "/x[y", true);
+    }
+
+    #[test]
+    #[cfg(feature = "builtin")]
+    fn escaped_paths_match_only_themselves() {
+        let texts =
+            ["/app/[id]", "/app/i", "a*b", "axb", "w?", "wx", "[!a]", "[[]", "[", "[]]", "]", "a-[b-c]", r"\*", ""];
+        for text in texts {
+            let pattern = escape_path(text);
+            for other in texts {
+                assert_eq!(matches(&path(&pattern), other), text == other, "{pattern} {other}");
+            }
+        }
     }
 }

@@ -102,6 +102,40 @@ async fn rules_see_where_a_path_leads() {
 }
 
 #[tokio::test]
+async fn suggested_rules_match_only_the_literal_directory() {
+    let bench = Bench::new();
+    let check = async |directory: &str, escaped: &str, sibling: &str| {
+        for directory in [directory, sibling] {
+            std::fs::create_dir_all(bench.path("outside").join(directory)).unwrap();
+        }
+        let decide = async |permissions: &Permissions, directory: &str| {
+            let arguments = serde_json::json!({ "path": format!("../outside/{directory}/x"), "content": "" });
+            bench.decide(permissions, "write", &arguments.to_string()).await
+        };
+        let asked = decide(&Permissions::default(), directory).await;
+        assert_eq!(asked.behavior, Behavior::Ask, "{directory}");
+        let pattern = format!("{}/{escaped}/**", bench.path("outside").display());
+        assert_eq!(asked.suggested_rules, [allow("write", &pattern).with_source("suggested")]);
+
+        let mut permissions = Permissions::default();
+        permissions.accept(asked.suggested_rules, "write").unwrap();
+        let expected = [(directory.to_owned(), Behavior::Allow), (format!("{directory}/below"), Behavior::Allow)];
+        for (directory, expected) in expected.into_iter().chain([(sibling.to_owned(), Behavior::Ask)]) {
+            let decision = decide(&permissions, &directory).await;
+            assert_eq!(decision.behavior, expected, "{pattern} {directory}: {}", decision.reason);
+        }
+    };
+    check("[id]", "[[]id]", "i").await;
+    check("a*b", "a[*]b", "axb").await;
+    check("w?", "w[?]", "wx").await;
+    check("[!a]", "[[]!a]", "b").await;
+    check("[[]", "[[][[]]", "[").await;
+    check("[/]", "[[]/]", "x").await;
+    check("[a", "[[]a", "a").await;
+    check("a]", "a]", "a").await;
+}
+
+#[tokio::test]
 async fn a_shell_command_asks_unless_rules_allow_all_that_it_runs() {
     let bench = Bench::new();
     let check = async |permissions: &Permissions, command: &str, expected: Behavior| {
