@@ -54,14 +54,20 @@ pub(super) fn covered(
     workspace.places().covered(&path(arguments), contents, behavior)
 }
 
-/// Returns a rule that allows everything below the directory of the file. Returns none if the path is not UTF-8: its
-/// text would also stand for other paths.
+/// Returns rules that allow everything below the directory of the file, or below the path if it is a directory itself.
+///
+/// Returns none if the path is not UTF-8: its text would also stand for other paths.
 pub(super) fn suggested(workspace: &Workspace, tool: &str, arguments: &Object) -> Vec<PermissionRule> {
     let Ok(target) = workspace.places().resolve(path(arguments)) else { return Vec::new() };
-    let directory = if target.is_dir() { target.as_path() } else { target.parent().unwrap_or(Path::new("/")) };
+    let is_directory = target.is_dir();
+    let directory = if is_directory { target.as_path() } else { target.parent().unwrap_or(Path::new("/")) };
     let Some(directory) = directory.to_str() else { return Vec::new() };
-    let content = format!("{}/**", escape_path(directory.trim_end_matches('/')));
-    vec![PermissionRule::new(tool, Some(&content), PermissionBehavior::Allow).with_source("suggested")]
+    let directory = escape_path(directory.trim_end_matches('/'));
+    let rule =
+        |content: &str| PermissionRule::new(tool, Some(content), PermissionBehavior::Allow).with_source("suggested");
+    let below = rule(&format!("{directory}/**"));
+    // The pattern for everything below a directory does not match the directory, unless it is the root.
+    if is_directory && !directory.is_empty() { vec![rule(&directory), below] } else { vec![below] }
 }
 
 fn places(workspace: &Workspace, surroundings: &Surroundings) -> Places {

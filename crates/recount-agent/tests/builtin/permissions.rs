@@ -136,6 +136,29 @@ async fn suggested_rules_match_only_the_literal_directory() {
 }
 
 #[tokio::test]
+async fn suggested_rules_for_a_directory_match_it_and_its_files() {
+    let bench = Bench::new();
+    std::fs::create_dir_all(bench.path("outside/[d]/below")).unwrap();
+    let decide = async |permissions: &Permissions, path: &str| {
+        bench.decide(permissions, "glob", &format!(r#"{{"pattern":"*","path":"{path}"}}"#)).await
+    };
+    let asked = decide(&Permissions::default(), "../outside/[d]").await;
+    let mut permissions = Permissions::default();
+    permissions.accept(asked.suggested_rules, "glob").unwrap();
+    let expected = [
+        ("../outside/[d]", Behavior::Allow),
+        ("../outside/[d]/below", Behavior::Allow),
+        ("../outside/d", Behavior::Ask),
+        ("../outside", Behavior::Ask),
+    ];
+    for (path, expected) in expected {
+        assert_eq!(decide(&permissions, path).await.behavior, expected, "{path}");
+    }
+    let root = decide(&Permissions::default(), "/").await.suggested_rules;
+    assert_eq!(root, [allow("glob", "/**").with_source("suggested")]);
+}
+
+#[tokio::test]
 async fn a_shell_command_asks_unless_rules_allow_all_that_it_runs() {
     let bench = Bench::new();
     let check = async |permissions: &Permissions, command: &str, expected: Behavior| {
