@@ -11,5 +11,5 @@ mod permission {
     mod oracle;
     mod saved;
     mod shell;
-    mod shell_questions;
+    mod shell_deny;
 }

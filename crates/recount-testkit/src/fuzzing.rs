@@ -224,9 +224,6 @@ pub fn arguments(bytes: &[u8]) -> Verdict {
 /// When a law is broken.
 #[cfg(feature = "agent")]
 pub fn shell(bytes: &[u8]) -> Verdict {
-    use recount_agent::permission::shell::Dialect;
-
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(()) };
-    laws::shell(text, Dialect::Bash)?;
-    laws::shell(text, Dialect::Sh)
+    laws::shell(text)
 }

@@ -27,6 +27,7 @@ mod page;
 mod process;
 mod read;
 mod shell;
+mod shell_access;
 mod workspace;
 mod write;
 

@@ -14,25 +14,29 @@ use tokio::time::{Instant, sleep_until};
 
 use super::aside::rest_is_in;
 use super::process::start;
+use super::shell_access::{self, matches};
 use super::{Workspace, taken, text};
 use crate::BoxFuture;
-use crate::permission::shell::{Dialect, Script};
-use crate::permission::{Coverage, PermissionContext, ToolPermission, contents};
+use crate::permission::shell::suggestions;
+use crate::permission::{Coverage, PermissionContext, ToolPermission};
 use crate::tool::derive::schema_of;
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 
 /// Runs shell commands in the workspace.
 ///
-/// What only looks at files there runs without a question; everything else is asked, unless rules allow all that it runs.
-/// Its output is shown as it comes. When it ends, is interrupted or takes too long, everything that it started ends with it.
-/// Variables of the environment that look like secrets are withheld from it.
+/// Each command runs in a sandbox. The mode grants access to it, allow rules that match the command grant what their field
+/// `access` lists, and the model requests more with the argument `access`. Only a request beyond what is granted is asked
+/// about. Without a sandbox, every command is asked about, unless allow rules match it.
+///
+/// The output is streamed. When the command ends, is interrupted or times out, all of its processes are ended. Environment
+/// variables that look like secrets are not passed to it.
 #[derive(Debug)]
 pub struct Shell {
     spec: ToolSpec,
     workspace: Arc<Workspace>,
     program: &'static str,
-    dialect: Dialect,
     kept_bytes: u64,
+    confined: bool,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -42,18 +46,35 @@ struct Arguments {
     /// After how many seconds it is ended, 120 if left out and 3600 at most.
     #[serde(default)]
     timeout_seconds: Option<u64>,
+    /// Access that the command needs beyond reading, a list of: `write` (files in the working directory), `network`,
+    /// `read:/absolute/path`, `write:/absolute/path`, `unsandboxed` (if nothing else suffices).
+    #[serde(default)]
+    #[expect(dead_code, reason = "`shell_access` reads it from the JSON object")]
+    access: Option<Vec<String>>,
+    /// Why the command needs this access, in one sentence for the user.
+    #[serde(default)]
+    #[expect(dead_code, reason = "`shell_access` reads it from the JSON object")]
+    reason: Option<String>,
 }
 
 impl Shell {
     /// The tool on a workspace, with Bash where there is one.
     pub fn new(workspace: Arc<Workspace>) -> Self {
-        let has_bash = Path::new("/bin/bash").exists();
-        let (program, dialect) = if has_bash { ("/bin/bash", Dialect::Bash) } else { ("/bin/sh", Dialect::Sh) };
-        let description = "Runs a shell command in the working directory, each time in a new shell and with nothing to read. \
-                           To look at or change files, prefer `read`, `grep`, `glob` and `edit`. \
-                           What it leaves running in the background is ended.";
+        let program = if Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" };
+        let description = "Runs a shell command in the working directory, each time in a new shell and without input. \
+                           To read or change files, prefer `read`, `grep`, `glob` and `edit`. \
+                           Processes that it leaves in the background are ended. \
+                           The command runs in a sandbox: it can read the working directory, write only to `/tmp`, and has no \
+                           network. If it needs more, request `access` and state the `reason`; the user may be asked.";
         let spec = ToolSpec::new("shell", description).parameters(schema_of::<Arguments>());
-        Self { spec, workspace, program, dialect, kept_bytes: 64 << 20 }
+        Self { spec, workspace, program, kept_bytes: 64 << 20, confined: true }
+    }
+
+    /// The same with or without a sandbox that enforces the access of commands.
+    #[must_use]
+    pub fn confined(mut self, confined: bool) -> Self {
+        self.confined = confined;
+        self
     }
 
     /// The same with another limit to how much output is kept. A command that has more to say is ended.
@@ -61,10 +82,6 @@ impl Shell {
     pub fn keep_at_most(mut self, bytes: u64) -> Self {
         self.kept_bytes = bytes;
         self
-    }
-
-    fn script(&self, arguments: &Object) -> Script {
-        Script::read(&text(arguments, "command").unwrap_or_default(), self.dialect)
     }
 
     async fn execute(&self, arguments: Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -118,8 +135,12 @@ impl Tool for Shell {
         Box::pin(async move { self.execute(taken(arguments)?, context).await })
     }
 
-    fn is_read_only(&self, arguments: &Object, _: &PermissionContext) -> bool {
-        self.script(arguments).is_read_only(self.workspace.places())
+    fn check(&self, arguments: &Object) -> Result<(), ToolError> {
+        shell_access::requested(arguments).map(|_| ())
+    }
+
+    fn is_read_only(&self, arguments: &Object, context: &PermissionContext) -> bool {
+        self.confined && shell_access::effective(arguments, context).is_ok_and(|access| access.is_read_only())
     }
 
     fn check_permission<'a>(
@@ -127,30 +148,45 @@ impl Tool for Shell {
         arguments: &'a Object,
         context: &'a PermissionContext,
     ) -> BoxFuture<'a, ToolPermission> {
-        let script = self.script(arguments);
-        let places = self.workspace.places().clone().and(&context.working_directories);
         Box::pin(async move {
-            if let Some(why) = script.unclear() {
-                return ToolPermission::Ask(format!("it cannot be told what the command runs: {why}"));
+            let requested = match shell_access::requested(arguments) {
+                Ok(requested) => requested,
+                Err(error) => return ToolPermission::Deny(error.to_string()),
+            };
+            if !self.confined {
+                let reason = "there is no sandbox on this machine, so the command runs unconfined";
+                return ToolPermission::Ask(reason.to_owned());
             }
-            if script.is_read_only(&places) || (context.mode.accepts_edits() && script.is_edit(&places)) {
+            if requested.is_within(&shell_access::granted(arguments, context)) {
                 return ToolPermission::Allow;
             }
-            let lines: Vec<_> = script.changing(&places).map(|command| format!("`{}`", command.line())).collect();
-            ToolPermission::Ask(format!("it runs {}", lines.join(", ")))
+            ToolPermission::Ask(shell_access::question(&requested, arguments))
         })
     }
 
     fn is_covered(&self, rules: &[&PermissionRule], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
-        contents(rules).map_or(Coverage::Yes, |contents| {
-            self.script(arguments).covered(&contents, behavior, self.workspace.places())
-        })
+        // Without a sandbox there is no access to grant: a rule matches the text or not.
+        if behavior != PermissionBehavior::Allow || !self.confined {
+            return matches(rules, behavior, arguments);
+        }
+        let Ok(requested) = shell_access::requested(arguments) else { return Coverage::No };
+        let grants =
+            |rule: &&PermissionRule| shell_access::of_rule(rule).is_some_and(|access| requested.is_within(&access));
+        let granting: Vec<&PermissionRule> = rules.iter().copied().filter(grants).collect();
+        matches(&granting, behavior, arguments)
     }
 
     fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {
-        let allow = |content: String| PermissionRule::new(&self.spec.name, Some(&content), PermissionBehavior::Allow);
-        let suggestions = self.script(arguments).suggestions(self.workspace.places());
-        suggestions.into_iter().map(|content| allow(content).with_source("suggested")).collect()
+        let Ok(requested) = shell_access::requested(arguments) else { return Vec::new() };
+        let rule = |content: String| {
+            let rule = PermissionRule::new(&self.spec.name, Some(&content), PermissionBehavior::Allow);
+            let mut rule = rule.with_source("suggested");
+            if !requested.is_read_only() {
+                rule.extra.insert("access", requested.words());
+            }
+            rule
+        };
+        suggestions(&text(arguments, "command").unwrap_or_default()).into_iter().map(rule).collect()
     }
 }
 

@@ -39,6 +39,15 @@ impl Mode {
         }
     }
 
+    /// Returns the access that a sandboxed program has in this mode without a question.
+    #[cfg(feature = "builtin")]
+    pub fn access(self) -> recount_sandbox::Access {
+        match self {
+            Self::Default | Self::Explore | Self::DontAsk => recount_sandbox::Access::read_only(),
+            Self::AcceptEdits | Self::Bypass => recount_sandbox::Access::workspace(),
+        }
+    }
+
     /// Whether a tool that edits files may do so in the working directories without a question.
     pub fn accepts_edits(self) -> bool {
         match self {

@@ -1,46 +1,72 @@
-//! What is true of the judgement of shell commands.
+//! The laws of rules about shell commands.
 
 use recount_agent::permission::Coverage;
-use recount_agent::permission::path::PathResolver;
-use recount_agent::permission::shell::{Dialect, Script};
+use recount_agent::permission::shell::{CommandList, SimpleCommand, coverage, suggestions};
 use recount_message::PermissionBehavior::{Allow, Deny};
 
 use super::{Verdict, ensure, ensure_same};
 
-/// Any text as a shell command: what was found can be forbidden, what is suggested allows it, and what is clear stays so when
-/// something follows.
+/// Any text as a shell command: only literal lists are allowed, what is written down is parsed to the same words, suggestions
+/// allow the text, and a denied command is found behind it.
 ///
 /// # Errors
 ///
-/// When it is not so.
-pub fn shell(text: &str, dialect: Dialect) -> Verdict {
-    let places = PathResolver::new(["/srv/src"]);
-    let script = Script::read(text, dialect);
-    for command in script.commands() {
-        let Some(name) = command.name().filter(|name| is_plain(name)) else { continue };
-        let rule = format!("{name}:*");
-        ensure_same!(script.covered(&[&rule], Deny, &places), Coverage::Yes, "{rule} and {text:?}");
+/// When a law is broken.
+pub fn shell(text: &str) -> Verdict {
+    let list = CommandList::parse(text);
+    if let Some(list) = &list {
+        literal(text, list)?;
     }
-    if script.unclear().is_some() {
-        ensure!(!script.is_read_only(&places) && !script.is_edit(&places), "{text:?} is unclear and needs no question");
-        ensure!(script.covered(&["evil:*"], Deny, &places) != Coverage::No, "{text:?} is unclear and surely not evil");
-    } else {
-        let followed = Script::read(&format!("{text}\nevil x"), dialect);
-        ensure_same!(followed.covered(&["evil:*"], Deny, &places), Coverage::Yes, "evil behind {text:?}");
-        ensure!(!followed.is_edit(&places), "evil behind {text:?} needs no question");
-        ensure!(
-            script.is_edit(&places) || !script.is_read_only(&places),
-            "{text:?} reads and edits, but does not read"
-        );
-    }
-    let suggestions = script.suggestions(&places);
+    let trimmed = text.trim_matches([' ', '\t']);
+    let is_literal = CommandList::parse(trimmed).is_some();
+    ensure!(
+        is_literal || coverage(text, &["*"], Allow) == Coverage::No,
+        "{text:?} is allowed and is not a literal list"
+    );
+    let behind = coverage(&format!("{text}\nevil x"), &["evil:*"], Deny);
+    let may_hide = text.ends_with('\\') || text.len() + 7 > CommandList::MAX_LENGTH;
+    ensure!(behind == Coverage::Yes || (may_hide && behind == Coverage::Unclear), "evil behind {text:?} is {behind:?}");
+    let suggestions = suggestions(text);
     let rules: Vec<&str> = suggestions.iter().map(String::as_str).collect();
     ensure!(rules.len() <= 5, "{} suggestions for {text:?}", rules.len());
-    ensure_same!(script.covered(&rules, Allow, &places), Coverage::Yes, "{rules:?} and {text:?}");
+    if !rules.is_empty() {
+        ensure_same!(coverage(text, &rules, Allow), Coverage::Yes, "{rules:?} and {text:?}");
+        ensure!(
+            coverage(&format!("{text}; another-evil x"), &rules, Allow) == Coverage::No,
+            "{rules:?} allow another command behind {text:?}"
+        );
+    }
     Ok(())
 }
 
-/// Whether a name means itself in a rule.
-fn is_plain(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+/// A text that is a literal list.
+fn literal(text: &str, list: &CommandList<'_>) -> Verdict {
+    let words: Vec<&[String]> = list.commands().iter().map(SimpleCommand::words).collect();
+    ensure!(!words.is_empty() && words.iter().all(|words| !words.is_empty()), "{text:?} has empty commands");
+    for command in list.commands() {
+        let line = command.line();
+        let parts = [command.text(), &line].map(CommandList::parse);
+        // A word with a single quote in it is written with a backslash.
+        let is_quoted = command.words().iter().any(|word| word.contains('\''));
+        for part in parts.iter().take(if is_quoted { 1 } else { 2 }) {
+            let part = part.as_ref().map(CommandList::commands);
+            let same =
+                part.is_some_and(|part| part.len() == 1 && part.iter().all(|one| one.words() == command.words()));
+            ensure!(same, "{command:?} of {text:?} is parsed to {part:?}");
+        }
+        let name = command.words().first().map_or("", String::as_str);
+        if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+            let rule = format!("{name}:*");
+            ensure_same!(coverage(text, &[&rule], Deny), Coverage::Yes, "{rule} and {text:?}");
+        }
+    }
+    for hidden in ["\nevil", " $(evil)", " `evil`", " & evil", " > evil", "\t"] {
+        let longer = format!("{text}{hidden}");
+        ensure!(CommandList::parse(&longer).is_none(), "{longer:?} is a literal list");
+    }
+    let longer = format!("{text} && evil x");
+    let parsed = CommandList::parse(&longer);
+    let count = parsed.as_ref().map_or(0, |list| list.commands().len());
+    ensure!(count == words.len() + 1 || longer.len() > CommandList::MAX_LENGTH, "{longer:?} has {count} commands");
+    Ok(())
 }

@@ -1,160 +1,81 @@
-//! What a shell command runs.
+//! Rules about shell commands.
 //!
-//! A command is judged by everything that it runs, so [`Script::read`] finds each of them: behind `&&`, `;` and pipes, in
-//! subshells, loops and functions, in substitutions inside quotes and here-documents, and behind `sudo`, `xargs`, `find
-//! -exec` or `sh -c`. It knows a closed part of the language. Whatever lies outside of it, or depends on what a variable
-//! holds, makes the script [unclear](Script::unclear): such a script is never allowed by a rule, and asked where a rule
-//! may forbid it.
+//! The sandbox confines a command; its text is never trusted. The text is only matched against the rules of the user, which
+//! have three forms:
+//!
+//! | rule | matches |
+//! |---|---|
+//! | `make -j4 all` | the equal text, or an equal command of a [literal list](CommandList) |
+//! | `git commit:*` | commands that begin with these words |
+//! | `git * --amend` | commands whose [line](SimpleCommand::line) has this form |
+//!
+//! `\*` is a literal asterisk and `\\` a literal backslash.
+//!
+//! An allow rule matches a literal list only. Any other text, such as one with a substitution or a redirection to a file, is
+//! matched by the exact rule and by no other.
+//!
+//! Deny and ask rules match too often rather than too rarely. Still they are a convenience: a text can hide a command from
+//! them. The boundary is the access that the sandbox grants.
 //!
 //! ```
-//! use recount_agent::permission::shell::{Dialect, Script};
+//! use recount_agent::permission::{Coverage, shell};
+//! use recount_message::PermissionBehavior::{Allow, Deny};
 //!
-//! let script = Script::read("cd src && echo \"$(curl example.org | sh)\"", Dialect::Bash);
-//! let names: Vec<_> = script.commands().iter().filter_map(|command| command.name()).collect();
-//! assert_eq!(names, ["cd", "curl", "sh", "echo"]);
-//! assert!(script.unclear().is_some(), "nobody knows what `sh` will read");
+//! let text = "git add . && git commit -m 'fix the parser'";
+//! assert_eq!(shell::coverage(text, &["git add:*"], Allow), Coverage::No);
+//! assert_eq!(shell::coverage(text, &["git add:*", "git commit:*"], Allow), Coverage::Yes);
+//! assert_eq!(shell::coverage(text, &["git commit:*"], Deny), Coverage::Yes);
+//! assert_eq!(shell::coverage("sudo git commit", &["git commit:*"], Deny), Coverage::Unclear);
 //! ```
 
-mod compound;
-mod coverage;
-mod edits;
-mod globs;
-mod hidden;
-mod interpreters;
-mod read_only;
-mod reader;
-mod redirections;
-mod repository;
+mod list;
 mod rule;
-mod sed;
+mod search;
 mod suggest;
-mod variables;
-mod whereabouts;
-mod words;
-mod wrappers;
 
-use self::reader::Reader;
+pub use list::{CommandList, SimpleCommand};
+pub use suggest::suggestions;
 
-/// Which language a script is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// Bash.
-    Bash,
-    /// Some other shell behind `sh`. What it and Bash read differently is unclear.
-    Sh,
-}
+use recount_message::PermissionBehavior;
 
-/// What a shell command runs, as far as that can be told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Script {
-    text: String,
-    commands: Vec<Command>,
-    unclear: Option<String>,
-}
+use self::rule::Rule;
+use self::search::SearchedText;
+use super::Coverage;
 
-/// One command that a script runs, or a file that a redirection of it opens: then the name is `>` or `<`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Command {
-    words: Vec<Word>,
-    /// Variables that it sets which may change what a program does.
-    disturbing: Vec<String>,
-    /// The command that runs this one, as an index, and where in its words this one begins.
-    within: Option<(usize, usize)>,
-    /// It does nothing but run another one.
-    transparent: bool,
-    /// The working directory is not the one in which the script began.
-    moved: bool,
-}
-
-/// A word of a command, after quotes were removed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Word {
-    /// What it is, unless that depends on a variable, a substitution or the files that are there.
-    text: Option<String>,
-    /// The pattern, if it depends on nothing but the files that are there.
-    glob: Option<String>,
-    /// As it was written.
-    raw: String,
-}
-
-impl Script {
-    /// Longer scripts are not looked into.
-    pub const MAX_LENGTH: usize = 32 * 1024;
-
-    /// Finds what a script runs.
-    pub fn read(text: &str, dialect: Dialect) -> Self {
-        let Reader { mut commands, unclear, .. } = Reader::new(text, dialect).read();
-        let moved = commands.iter().any(Command::moves);
-        commands.iter_mut().for_each(|command| command.moved = moved);
-        Self { text: text.to_owned(), commands, unclear }
+/// Returns whether rules with this behavior, given by their contents, match a command text.
+///
+/// Allow rules must match every command of the text together. They return `Yes` or `No`. Deny and ask rules must match one
+/// command. They return `Unclear` if the text may run a matching command, for example behind `sudo`.
+pub fn coverage(text: &str, rules: &[&str], behavior: PermissionBehavior) -> Coverage {
+    let text = trimmed(text);
+    let rules: Vec<Rule> = rules.iter().map(|content| Rule::parse(content)).collect();
+    if behavior == PermissionBehavior::Allow {
+        return Coverage::from(is_allowed(text, &rules));
     }
-
-    /// The commands, in the order in which they were found. One that runs another stands before it.
-    pub fn commands(&self) -> &[Command] {
-        &self.commands
-    }
-
-    /// Why it cannot be told what the script runs, if it cannot.
-    pub fn unclear(&self) -> Option<&str> {
-        self.unclear.as_deref()
-    }
-}
-
-impl Command {
-    /// Its name, unless that is known only when it runs.
-    pub fn name(&self) -> Option<&str> {
-        self.words.first()?.text.as_deref()
-    }
-
-    /// Its words, the name among them. Nothing for one that is known only when it runs.
-    pub fn words(&self) -> impl ExactSizeIterator<Item = Option<&str>> {
-        self.words.iter().map(|word| word.text.as_deref())
-    }
-
-    /// The command as one line: words quoted where they have to be, and as they were written where they are not known.
-    pub fn line(&self) -> String {
-        let mut words: Vec<_> = self.words.iter().map(Word::shown).collect();
-        match (words.first_mut(), self.name()) {
-            (Some(first), Some(name @ (">" | "<"))) => name.clone_into(first),
-            // Without quotes it would set a variable or begin something else.
-            (Some(first), Some(name)) if name.contains('=') || RESERVED.contains(&name) => *first = quoted(name),
-            _ => {}
+    let searched = SearchedText::new(text);
+    let mut found = Coverage::No;
+    for rule in &rules {
+        match searched.coverage(rule) {
+            Coverage::Yes => return Coverage::Yes,
+            Coverage::Unclear => found = Coverage::Unclear,
+            Coverage::No => {}
         }
-        words.join(" ")
     }
-
-    /// Whether it changes the directory in which others run.
-    fn moves(&self) -> bool {
-        matches!(self.name(), Some("cd" | "pushd" | "popd"))
-    }
-
-    /// The name without its directory.
-    fn base_name(&self) -> Option<&str> {
-        self.name().map(base_name)
-    }
+    found
 }
 
-impl Word {
-    fn literal(text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self { raw: text.clone(), glob: None, text: Some(text) }
+fn is_allowed(text: &str, rules: &[Rule]) -> bool {
+    if rules.iter().any(|rule| rule.is_text(text)) {
+        return true;
     }
-
-    fn shown(&self) -> String {
-        let Some(text) = &self.text else { return self.raw.clone() };
-        let plain = |c: char| !c.is_whitespace() && !"'\"\\`$;&|<>()#*?[]{}".contains(c);
-        if !text.is_empty() && text.chars().all(plain) { text.clone() } else { quoted(text) }
-    }
+    let Some(list) = CommandList::parse(text) else { return false };
+    let is_allowed = |command: &SimpleCommand<'_>| rules.iter().any(|rule| rule.allows(command));
+    !list.runs_programs_elsewhere() && list.commands().iter().all(is_allowed)
 }
 
-/// Words that begin, part or end something where the name of a command could stand.
-const RESERVED: [&str; 18] = [
-    "!", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then",
-    "time", "until", "while",
-];
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+/// Returns a text without the blanks at its ends.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches([' ', '\t'])
 }
 
 fn base_name(name: &str) -> &str {

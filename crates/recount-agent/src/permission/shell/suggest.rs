@@ -1,57 +1,80 @@
-//! Rules that a user may want after they were asked.
+//! Rules that are suggested to the user along with a question.
 
-use super::{Command, Script, Word};
-use crate::permission::path::PathResolver;
+use super::list::{CommandList, SimpleCommand, is_hidden};
+use super::trimmed;
 
-/// More than that nobody reads.
-const MOST: usize = 5;
+/// The maximum number of suggestions. Of a longer list, the whole text is suggested.
+const MAX_SUGGESTIONS: usize = 5;
 
-impl Script {
-    /// Contents of rules that together would allow this script, five at most: two words and whatever follows them, or the
-    /// whole command where the second is an option.
-    ///
-    /// Where only the script as it stands can be allowed, that is what is suggested.
-    ///
-    /// ```
-    /// use recount_agent::permission::{path::PathResolver, shell::{Dialect, Script}};
-    ///
-    /// let script = Script::read("cd src && cargo test --all && git push", Dialect::Bash);
-    /// assert_eq!(script.suggestions(&PathResolver::new(["/srv"])), ["cargo test:*", "git push:*"]);
-    /// ```
-    pub fn suggestions(&self, places: &PathResolver) -> Vec<String> {
-        let disturbed = self.commands.iter().any(|command| !command.disturbing.is_empty());
-        let mut suggestions: Vec<String> = Vec::new();
-        if self.unclear.is_none() && !disturbed {
-            for command in self.changing(places).filter(|command| !command.transparent) {
-                let suggestion = suggestion(command);
-                if !suggestions.contains(&suggestion) {
-                    suggestions.push(suggestion);
-                }
-            }
+/// The maximum length of a text for which rules are suggested, in characters.
+const MAX_LENGTH: usize = 300;
+
+/// Programs whose first argument is a subcommand.
+const WITH_SUBCOMMANDS: [&str; 16] = [
+    "bundle",
+    "cargo",
+    "docker",
+    "dotnet",
+    "gh",
+    "git",
+    "go",
+    "kubectl",
+    "npm",
+    "pip",
+    "pnpm",
+    "poetry",
+    "rustup",
+    "terraform",
+    "uv",
+    "yarn",
+];
+
+/// Subcommands that run what their arguments name.
+const RUNNERS: [&str; 4] = ["dlx", "exec", "run", "x"];
+
+/// Returns contents of allow rules that match a command text together: the prefix `program subcommand:*` for programs that
+/// have subcommands, else the exact text.
+///
+/// Returns none for a text that a user cannot review: one that is long or has newlines or other control characters.
+///
+/// ```
+/// use recount_agent::permission::shell::suggestions;
+///
+/// assert_eq!(suggestions("cargo test --all && rm build.log"), ["cargo test:*", "rm build.log"]);
+/// assert_eq!(suggestions("rm *.log"), [r"rm \*.log"]);
+/// ```
+pub fn suggestions(text: &str) -> Vec<String> {
+    let text = trimmed(text);
+    if text.is_empty() || text.chars().any(is_hidden) || text.chars().nth(MAX_LENGTH).is_some() {
+        return Vec::new();
+    }
+    let whole = || vec![exact(text)];
+    let Some(list) = CommandList::parse(text).filter(|list| !list.runs_programs_elsewhere()) else { return whole() };
+    let mut suggestions = Vec::new();
+    for command in list.commands() {
+        let suggestion = suggestion(command);
+        if !suggestions.contains(&suggestion) {
+            suggestions.push(suggestion);
         }
-        let rules: Vec<&str> = suggestions.iter().map(String::as_str).collect();
-        let allow = recount_message::PermissionBehavior::Allow;
-        let helps = self.covered(&rules, allow, places) == crate::permission::Coverage::Yes;
-        if !helps || suggestions.is_empty() || suggestions.len() > MOST {
-            return vec![escaped(self.text.trim())];
+    }
+    if suggestions.len() > MAX_SUGGESTIONS { whole() } else { suggestions }
+}
+
+fn suggestion(command: &SimpleCommand<'_>) -> String {
+    match command.words() {
+        [program, subcommand, ..] if WITH_SUBCOMMANDS.contains(&program.as_str()) && is_subcommand(subcommand) => {
+            format!("{program} {subcommand}:*")
         }
-        suggestions
+        _ => exact(command.text()),
     }
 }
 
-fn suggestion(command: &Command) -> String {
-    let second = command.words.get(1).and_then(|word| word.text.as_deref());
-    let is_known = command.words().all(|word| word.is_some());
-    // What follows an option says more than the option: `rm -rf target` is not every `rm -rf`, nor `python3 -c` one program.
-    if matches!(command.name(), Some(">" | "<")) || (is_known && second.is_some_and(|word| word.starts_with('-'))) {
-        return escaped(&command.line());
-    }
-    let words: Vec<_> =
-        command.words.iter().take(2).map_while(|word| word.text.as_ref().map(|_| Word::shown(word))).collect();
-    format!("{}:*", words.join(" "))
+fn is_subcommand(word: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(is_plain) && !RUNNERS.contains(&word)
 }
 
-/// As a rule that means nothing but this text.
-fn escaped(text: &str) -> String {
+/// Returns the rule that matches this text only.
+fn exact(text: &str) -> String {
     text.replace('\\', r"\\").replace('*', r"\*")
 }
