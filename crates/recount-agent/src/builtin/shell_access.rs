@@ -89,3 +89,124 @@ fn parse(access: &Json) -> Result<Access, String> {
     }
     Ok(access)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::permission::Permissions;
+
+    fn call(command: &str, access: &[&str]) -> Object {
+        let mut arguments = Object::from([("command", command)]);
+        arguments.insert("access", access.to_vec());
+        arguments
+    }
+
+    fn rule(content: Option<&str>, access: &[&str]) -> PermissionRule {
+        let mut rule = PermissionRule::new("shell", content, PermissionBehavior::Allow);
+        rule.extra.insert("access", access.to_vec());
+        rule
+    }
+
+    fn context(mode: Mode, rules: &[PermissionRule]) -> PermissionContext {
+        let permissions = rules.iter().cloned().fold(Permissions::new(mode), Permissions::with_rule);
+        permissions.context("shell")
+    }
+
+    #[test]
+    fn a_request_is_validated() {
+        let check = |access: &[&str], expected: &str| {
+            let error = requested(&call("ls", access)).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{access:?}: {error}");
+        };
+        check(&["write", "sudo"], "invalid `access`: unknown access `sudo`");
+        check(&["read:etc"], "invalid `access`: unknown access `read:etc`");
+        check(&["write:/srv/../etc"], "invalid `access`: `/srv/../etc` leads to `/etc`");
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().canonicalize().unwrap().join("link");
+        std::os::unix::fs::symlink("/etc", &link).unwrap();
+        check(
+            &[&format!("write:{}", link.display())],
+            &format!("invalid `access`: `{}` leads to `/etc`", link.display()),
+        );
+
+        assert_eq!(requested(&Object::from([("command", "ls")])).unwrap(), Access::read_only());
+        assert_eq!(requested(&call("ls", &[])).unwrap(), Access::read_only());
+        assert_eq!(requested(&call("ls", &["write"])).unwrap(), Access::workspace());
+        let mut null = call("ls", &[]);
+        null.insert("access", Json::null());
+        assert_eq!(requested(&null).unwrap(), Access::read_only());
+        null.insert("access", "write");
+        assert_eq!(requested(&null).unwrap_err().to_string(), "invalid `access`: expected a list of words");
+    }
+
+    #[test]
+    fn modes_grant_access() {
+        for (mode, expected) in [
+            (Mode::Default, Access::read_only()),
+            (Mode::Explore, Access::read_only()),
+            (Mode::DontAsk, Access::read_only()),
+            (Mode::AcceptEdits, Access::workspace()),
+            (Mode::Bypass, Access::workspace()),
+        ] {
+            assert_eq!(granted(&call("ls", &["network"]), &context(mode, &[])), expected, "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn rules_that_match_grant_access() {
+        let check = |rules: &[PermissionRule], command: &str, expected: &[&str]| {
+            let expected = Access::parse(expected).unwrap();
+            assert_eq!(granted(&call(command, &[]), &context(Mode::Default, rules)), expected, "{rules:?}: {command}");
+            let in_explore = granted(&call(command, &[]), &context(Mode::Explore, rules));
+            assert_eq!(in_explore, Access::read_only(), "{rules:?}: {command}");
+        };
+        let push = rule(Some("git push:*"), &["network"]);
+        check(&[push.clone()], "git push", &["network"]);
+        check(&[push.clone()], "git pull", &[]);
+        check(&[push.clone()], "git push; ls", &[]);
+        check(&[push.clone()], "git push $(ls)", &[]);
+        check(&[rule(None, &["write"])], "anything $(ls)", &["write"]);
+        check(&[PermissionRule::new("shell", None, PermissionBehavior::Allow)], "ls", &[]);
+        check(&[PermissionRule::new("shell", Some("ls"), PermissionBehavior::Allow)], "ls", &[]);
+        // All commands of a list need the access.
+        let test = rule(Some("cargo test:*"), &["network", "write"]);
+        check(&[push.clone(), test.clone()], "cargo test && git push", &["network"]);
+        check(&[push.clone(), test.clone()], "cargo test && cargo test", &["write", "network"]);
+        check(&[push.clone(), rule(Some("cargo test:*"), &["unsandboxed"])], "cargo test && git push", &["network"]);
+        check(&[push.clone(), rule(Some("cargo test:*"), &[])], "cargo test && git push", &[]);
+        check(&[push.clone(), rule(Some("git *"), &["write"])], "git push", &["write", "network"]);
+        check(&[rule(Some("ls"), &["read:/srv", "write:/opt"])], "ls", &["read:/srv", "write:/opt"]);
+        // An invalid rule grants nothing.
+        check(&[rule(Some("ls"), &["write", "everything"])], "ls", &[]);
+        check(&[rule(Some("ls"), &["write:/srv/../etc"])], "ls", &[]);
+    }
+
+    #[test]
+    fn the_effective_access_is_requested_or_granted() {
+        let rules = [rule(Some("cargo test:*"), &["network"])];
+        let effective =
+            |mode, command, access: &[&str]| effective(&call(command, access), &context(mode, &rules)).unwrap();
+        assert_eq!(effective(Mode::Default, "ls", &[]), Access::read_only());
+        assert_eq!(effective(Mode::Default, "ls", &["write"]), Access::workspace());
+        assert_eq!(
+            effective(Mode::AcceptEdits, "cargo test", &["read:/srv"]).words(),
+            ["write", "network", "read:/srv"]
+        );
+        assert_eq!(effective(Mode::Explore, "cargo test", &[]), Access::read_only());
+    }
+
+    #[test]
+    fn a_question_names_the_request_and_the_reason() {
+        let mut arguments = call("git push", &["write", "network"]);
+        let access = requested(&arguments).unwrap();
+        assert_eq!(question(&access, &arguments), "it requests to write to the workspace, use the network");
+        arguments.insert("reason", " to publish\n\n\u{1b}[2J the  branch");
+        let expected = "it requests to write to the workspace, use the network: to publish [2J the branch";
+        assert_eq!(question(&access, &arguments), expected);
+        arguments.insert("reason", "a".repeat(1_000));
+        assert!(question(&access, &arguments).len() < 400);
+    }
+}
