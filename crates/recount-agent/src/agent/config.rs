@@ -1,10 +1,11 @@
 //! How an agent is set up.
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use recount_message::{ToolCallBlock, ToolResultBlock};
+use recount_message::{ConfirmResult, PermissionBehavior, PermissionRule, ToolCallBlock, ToolResultBlock};
 
 use crate::compress::Compression;
 use crate::inject::RuntimeState;
@@ -12,8 +13,12 @@ use crate::machine::Limits;
 use crate::middleware::Middleware;
 use crate::model::ChatModel;
 use crate::offload::Offload;
+use crate::permission::{Coverage, contents};
 use crate::tool::{Toolkit, arguments};
 use crate::view::ResultLimit;
+
+/// The tool for which a rule without content allows every command, so that it is about no edited call in particular.
+const SHELL: &str = "shell";
 
 /// How an agent is set up. It never changes.
 pub(crate) struct Config {
@@ -53,6 +58,32 @@ impl Config {
     pub(crate) fn argument_problem(&self, groups: &BTreeSet<String>, edited: &ToolCallBlock) -> Option<String> {
         let tool = self.toolkit.find(&edited.name, groups).ok()?;
         arguments::read(&edited.input, &tool).err().map(|error| error.to_string())
+    }
+
+    /// Returns the index of the first allow rule in an answer that does not cover the call as the user has edited it.
+    pub(crate) fn rule_problem(
+        &self,
+        groups: &BTreeSet<String>,
+        original: &ToolCallBlock,
+        answer: &ConfirmResult,
+    ) -> Option<usize> {
+        let rules = answer.rules.as_ref().filter(|rules| !rules.is_empty())?;
+        let tool = self.toolkit.find(&answer.tool_call.name, groups).ok();
+        let read = |input: &str| Some(arguments::read(input, tool.as_ref()?).ok()?.object);
+        let edited = read(&answer.tool_call.input);
+        if edited.is_some() && edited == read(&original.input) {
+            return None;
+        }
+        let covers = |rule: &PermissionRule| {
+            if contents(&[rule]).is_none() {
+                return rule.tool_name != SHELL;
+            }
+            let (Some(tool), Some(arguments)) = (&tool, &edited) else { return false };
+            // A tool that panics does not end the reply: its rule is not accepted.
+            let coverage = catch_unwind(AssertUnwindSafe(|| tool.is_covered(&[rule], rule.behavior, arguments)));
+            coverage.is_ok_and(|coverage| coverage == Coverage::Yes)
+        };
+        rules.iter().position(|rule| rule.behavior == PermissionBehavior::Allow && !covers(rule))
     }
 
     /// What is wrong with the metadata of a result from elsewhere.

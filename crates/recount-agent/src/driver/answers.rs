@@ -2,8 +2,8 @@
 
 use recount_message::jiff::Timestamp;
 use recount_message::{
-    AgentEvent, CustomEvent, CustomName, Event, HintBlock, Json, Object, PermissionRule, ToolCallBlock, ToolCallState,
-    ToolResultBlock, ToolResultState, parse_time,
+    AgentEvent, ConfirmResult, CustomEvent, CustomName, Event, HintBlock, Json, Object, PermissionRule, ToolCallBlock,
+    ToolCallState, ToolResultBlock, ToolResultState, parse_time,
 };
 
 use super::work::Work;
@@ -212,6 +212,10 @@ impl Problems for Known<'_> {
 
     fn with_arguments(&self, edited: &ToolCallBlock) -> Option<String> {
         self.knows_tools.then(|| self.shared.config.argument_problem(&self.state.groups, edited))?
+    }
+
+    fn with_rules(&self, original: &ToolCallBlock, answer: &ConfirmResult) -> Option<usize> {
+        self.knows_tools.then(|| self.shared.config.rule_problem(&self.state.groups, original, answer))?
     }
 
     fn expired(&self, call_id: &str) -> Option<String> {

@@ -43,6 +43,10 @@ pub(crate) trait Problems {
     /// What is wrong with the arguments that the user has given to a call.
     fn with_arguments(&self, edited: &ToolCallBlock) -> Option<String>;
 
+    /// Returns the index of the first allow rule in an answer that does not cover the call as the user has edited it.
+    /// `None` if all of them do, or if the arguments are the original ones in another notation.
+    fn with_rules(&self, original: &ToolCallBlock, answer: &ConfirmResult) -> Option<usize>;
+
     /// When a call could last be confirmed, if that is over.
     fn expired(&self, call_id: &str) -> Option<String>;
 
@@ -66,13 +70,16 @@ pub(crate) fn check(event: &AgentEvent, message: &Msg, problems: &impl Problems)
                 if let Some(time) = problems.expired(&answer.tool_call.id) {
                     return Err(Refusal::Expired { call_id: call_id(), time });
                 }
-                let is_edited =
-                    message.call(&answer.tool_call.id).is_some_and(|call| call.input != answer.tool_call.input);
+                let original = message.call(&answer.tool_call.id);
+                let Some(original) = original.filter(|call| call.input != answer.tool_call.input) else { continue };
                 if answer.confirmed
-                    && is_edited
                     && let Some(problem) = problems.with_arguments(&answer.tool_call)
                 {
                     return Err(Refusal::Arguments { call_id: call_id(), problem });
+                }
+                if let Some(index) = problems.with_rules(original, answer) {
+                    let rule = answer.rules.iter().flatten().nth(index).map(shown).unwrap_or_default();
+                    return Err(Refusal::RuleNotCovering { call_id: call_id(), index, rule });
                 }
             }
             Ok(Checked::Confirmations(reply.in_order(&kind.confirm_results)))
@@ -171,6 +178,14 @@ fn reason(answer: &ConfirmResult) -> Option<String> {
     let said = answer.extra.get("reason").and_then(Json::to_text)?;
     let said: String = said.trim().chars().take(LONGEST_REASON).collect();
     (!said.is_empty()).then_some(said)
+}
+
+/// Returns a rule as text, such as `shell(ls:*)`.
+fn shown(rule: &PermissionRule) -> String {
+    match rule.rule_content.as_deref() {
+        None | Some("") => rule.tool_name.clone(),
+        Some(content) => format!("{}({content})", rule.tool_name),
+    }
 }
 
 /// An answer cannot change which tool was called.

@@ -75,6 +75,16 @@ pub enum Refusal {
         /// What is wrong with them.
         source: Refused,
     },
+    /// The user has edited the arguments of a call, and an allow rule came along that does not cover the edited call.
+    #[error("the rules for the call {call_id:?}: rule {index} (`{rule}`) does not cover the edited call")]
+    RuleNotCovering {
+        /// The call.
+        call_id: String,
+        /// The index of the rule, from 0.
+        index: usize,
+        /// The rule, such as `shell(ls:*)`. The name of the tool alone if the rule has no content.
+        rule: String,
+    },
     /// The user has given arguments to a call that its tool does not take. The call can still be confirmed.
     #[error("the edited input for the call {call_id:?}: {problem}")]
     Arguments {
@@ -132,6 +142,7 @@ impl Refusal {
             Self::Unfinished { .. } => "unfinished",
             Self::OtherTool { .. }
             | Self::Rules { .. }
+            | Self::RuleNotCovering { .. }
             | Self::NotFinal { .. }
             | Self::Metadata { .. }
             | Self::Arguments { .. }

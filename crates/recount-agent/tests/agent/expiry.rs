@@ -4,14 +4,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pretty_assertions::assert_eq;
+use recount_agent::permission::Coverage;
 use recount_agent::scripted::ScriptedModel;
 use recount_agent::several::SubAgent;
-use recount_agent::tool::FunctionTool;
-use recount_agent::{Agent, Error, Input, Refusal, Saved};
+use recount_agent::tool::{FunctionTool, Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
+use recount_agent::{Agent, BoxFuture, Error, Input, Refusal, Saved};
 use recount_message::jiff::{SignedDuration, Timestamp};
 use recount_message::{
-    AgentEvent, Clock, ConfirmResult, CountingIds, EventKind, Json, Msg, Stamps, ToolCallState, ToolResultState,
-    UserConfirmResultEvent,
+    AgentEvent, Clock, ConfirmResult, CountingIds, EventKind, Json, Msg, Object, PermissionBehavior, PermissionRule,
+    Stamps, ToolCallState, ToolResultState, UserConfirmResultEvent,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -178,6 +179,106 @@ async fn edited_arguments_that_do_not_fit_are_refused_and_the_call_waits_on() {
     let result = agent.messages()[1].result_of("call_1").unwrap().output.text();
     assert_eq!(result.as_deref(), Some("Hi Hi "));
     assert!(!events.is_empty());
+}
+
+/// A tool whose rules match calls with the same `word`.
+struct WordTool(ToolSpec);
+
+impl WordTool {
+    fn new(name: &str) -> Self {
+        Self(ToolSpec::new(name, "Prints a word."))
+    }
+}
+
+impl Tool for WordTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn run<'a>(&'a self, arguments: Object, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move { Ok(arguments.get("word").and_then(Json::to_text).unwrap_or_default().into()) })
+    }
+
+    fn is_covered(&self, rules: &[&PermissionRule], _: PermissionBehavior, arguments: &Object) -> Coverage {
+        let word = arguments.get("word").and_then(Json::to_text);
+        assert_ne!(word.as_deref(), Some("panic"), "a tool that fails");
+        Coverage::from(rules.iter().any(|rule| rule.rule_content.is_none() || rule.rule_content == word))
+    }
+}
+
+/// Answers a call of a [`WordTool`] whose word is `one`. Returns the refusal, or the allow rules that the agent has then.
+async fn answer_word_call(
+    tool: &str,
+    input: &str,
+    confirmed: bool,
+    rules: &[(Option<&str>, PermissionBehavior)],
+) -> Result<usize, Refusal> {
+    let model = ScriptedModel::new().calls(tool, r#"{"word": "one", "more": [1, 2]}"#).then().says("Done.");
+    let agent = careful(&model).tool(WordTool::new(tool)).build().unwrap();
+    agent.reply("Print.").await.unwrap();
+    let open = agent.open_reply().unwrap();
+    let mut call = open.call("call_1").unwrap().clone();
+    call.input = input.to_owned();
+    let answer = if confirmed { ConfirmResult::allow(call) } else { ConfirmResult::deny(call) };
+    let rules = rules.iter().map(|(content, behavior)| PermissionRule::new(tool, *content, *behavior));
+    let answer = UserConfirmResultEvent::new(open.id().to_owned(), [answer.with_rules(rules)]);
+    let outcome = agent.reply(answer).await;
+    let accepted = agent.state().permissions.rules(PermissionBehavior::Allow).get(tool).map_or(0, Vec::len);
+    match outcome {
+        Ok(_) => Ok(accepted),
+        Err(Error::Refused(refusal)) => {
+            assert_eq!((accepted, agent.open_reply().as_ref()), (0, Some(&open)), "the answer was applied in part");
+            Err(refusal)
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[tokio::test]
+async fn rules_that_do_not_cover_the_edited_call_are_refused() {
+    use PermissionBehavior::{Allow, Ask, Deny};
+    let check =
+        async |tool: &str, word: &str, rules: &[(Option<&str>, PermissionBehavior)], expected: Result<usize, usize>| {
+            for confirmed in [true, false] {
+                let input = format!(r#"{{"word": "{word}"}}"#);
+                let outcome = answer_word_call(tool, &input, confirmed, rules).await;
+                let index = outcome.map_err(|refusal| match refusal {
+                    Refusal::RuleNotCovering { index, .. } => index,
+                    other => panic!("{other}"),
+                });
+                assert_eq!(index, expected, "{tool} {word} {rules:?} {confirmed}");
+            }
+        };
+    check("print", "two", &[(Some("one"), Allow)], Err(0)).await;
+    check("print", "two", &[(Some("two"), Allow)], Ok(1)).await;
+    check("print", "two", &[(Some("two"), Allow), (Some("one"), Allow)], Err(1)).await;
+    check("print", "panic", &[(Some("panic"), Allow)], Err(0)).await;
+    // Rules that forbid take nothing away from the user.
+    check("print", "two", &[(Some("one"), Deny), (Some("one"), Ask)], Ok(0)).await;
+    // A rule for every call of the shell allows every command.
+    check("print", "two", &[(None, Allow)], Ok(1)).await;
+    check("shell", "two", &[(None, Allow)], Err(0)).await;
+    check("shell", "two", &[(Some(""), Allow)], Err(0)).await;
+    check("shell", "two", &[(Some("two"), Allow)], Ok(1)).await;
+}
+
+#[tokio::test]
+async fn rules_are_not_held_to_a_call_that_was_not_edited() {
+    let rule = [(Some("other"), PermissionBehavior::Allow)];
+    for input in [r#"{"word": "one", "more": [1, 2]}"#, r#"{"word":"one","more":[1,2]}"#] {
+        assert_eq!(answer_word_call("shell", input, true, &rule).await, Ok(1), "{input}");
+    }
+}
+
+#[tokio::test]
+async fn refusal_names_the_rule_that_does_not_cover_the_edited_call() {
+    let rules = [(Some("two"), PermissionBehavior::Allow), (Some("one:*"), PermissionBehavior::Allow)];
+    let refusal = answer_word_call("shell", r#"{"word": "two"}"#, true, &rules).await.unwrap_err();
+    assert_eq!(refusal.code(), "invalid");
+    assert_eq!(
+        refusal.to_string(),
+        r#"the rules for the call "call_1": rule 1 (`shell(one:*)`) does not cover the edited call"#
+    );
 }
 
 #[tokio::test]
