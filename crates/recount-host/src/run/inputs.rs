@@ -46,6 +46,10 @@ impl Run<'_> {
                 let first = desk.untaken.first_mut();
                 first.map(|input| {
                     input.is_offered = true;
+                    // A sub-agent has refused it before, and only the sub-agent knows why: its rules may be the reason.
+                    if self.told.contains(&*input.event.id) {
+                        leave_out_rules(&mut input.event);
+                    }
                     input.event.clone()
                 })
             };
@@ -151,6 +155,13 @@ impl Run<'_> {
     }
 }
 
+/// Removes the rules from a confirmation. The confirmation itself counts.
+fn leave_out_rules(event: &mut AgentEvent) {
+    if let EventKind::UserConfirmResult(kind) = &mut event.kind {
+        kind.confirm_results.iter_mut().for_each(|answer| answer.rules = None);
+    }
+}
+
 /// Leaves out what an agent does not take.
 fn mend(event: &mut AgentEvent, refusal: &Refusal, message: Option<&Msg>) {
     let called = |id: &str| message.and_then(|message| message.call(id)).map(|call| call.name.clone());
@@ -162,10 +173,10 @@ fn mend(event: &mut AgentEvent, refusal: &Refusal, message: Option<&Msg>) {
         Some((call_id, name)) if call_id == id => Some(name.clone()),
         _ => called(id),
     };
+    leave_out_rules(event);
     match &mut event.kind {
         EventKind::UserConfirmResult(kind) => {
             for answer in &mut kind.confirm_results {
-                answer.rules = None;
                 if let Some(name) = name_of(&answer.tool_call.id) {
                     answer.tool_call.name = name;
                 }

@@ -127,6 +127,21 @@ async fn a_rule_that_nobody_was_asked_for_is_left_out_and_the_yes_counts() {
 }
 
 #[tokio::test]
+async fn rules_that_do_not_cover_an_edited_call_are_left_out_and_the_yes_counts() {
+    let mut at = waiting(&asks_once()).await;
+    let mut edited = at.reply.call("c1").unwrap().clone();
+    edited.input = r#"{"edited": true}"#.to_owned();
+    let rule = PermissionRule::new("deploy", Some("original"), PermissionBehavior::Allow);
+    let answer = ConfirmResult::allow(edited).with_rules([rule]);
+    let answer = Event::new(UserConfirmResultEvent::new(at.reply.id().to_owned(), [answer]));
+    at.host.append(at.session.key(), [&answer]).await.unwrap();
+    let reply = at.watcher.ended(at.reply.id()).await;
+    assert_eq!(reply.result_of("c1").unwrap().state, ToolResultState::Success);
+    assert_eq!(at.runs.load(Ordering::SeqCst), 1);
+    assert!(at.watcher.signals("recount.permissions").is_empty());
+}
+
+#[tokio::test]
 async fn the_first_answer_wins_and_the_others_are_told_so() {
     let mut at = waiting(&asks_once()).await;
     let key = at.session.key().clone();

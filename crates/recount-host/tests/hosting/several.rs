@@ -12,8 +12,8 @@ use recount_agent::tool::FunctionTool;
 use recount_host::{HostOptions, OnBusy};
 use recount_log::LeaseRequest;
 use recount_message::{
-    AgentEvent, ConfirmResult, Event, FinishedReason, Object, ReplyWriter, Stamps, ToolResultState,
-    UserConfirmResultEvent,
+    AgentEvent, ConfirmResult, Event, FinishedReason, Object, PermissionBehavior, PermissionRule, ReplyWriter, Stamps,
+    ToolResultState, UserConfirmResultEvent,
 };
 
 use crate::common::{Held, Watcher, check_paired, deploy, host, host_with, memory, user, yes};
@@ -46,6 +46,39 @@ async fn an_answer_reaches_an_agent_that_works_for_another_one() {
     assert_eq!(runs.load(Ordering::SeqCst), 1);
     check_paired(&watcher, &reply);
     assert_eq!(watcher.before_its_end(reply.id()), held.last());
+}
+
+#[tokio::test]
+async fn rules_that_do_not_cover_an_edited_call_of_a_sub_agent_are_left_out() {
+    let (log, session) = memory().await;
+    let runs: Arc<AtomicUsize> = Arc::default();
+    let model = ScriptedModel::new().calls_as("b1", "delegate", r#"{"task": "Deploy it."}"#).then().says("Done.");
+    let worker = ScriptedModel::new().calls_as("c1", "deploy", "{}").then().says("It is live.");
+    let host = host(&log, {
+        let runs = Arc::clone(&runs);
+        move || {
+            let (runs, worker) = (Arc::clone(&runs), worker.clone());
+            let delegate = SubAgent::new("delegate", "Does it.", move || {
+                Agent::builder("Worker").model(worker.clone()).tool(deploy(&runs))
+            });
+            Agent::builder("Friday").model(model.clone()).tool(delegate)
+        }
+    })
+    .await;
+    let posted = host.post(session.key(), user("m1", "Deploy it."), OnBusy::Reject).await.unwrap();
+    let mut watcher = Watcher::of(&session);
+    watcher.until("both wait", |watcher| watcher.signals("recount.waiting").len() == 2).await;
+    let part = watcher.fold.messages().find(|message| message.parent().is_some()).unwrap().clone();
+    let mut edited = part.call("c1").unwrap().clone();
+    edited.input = r#"{"edited": true}"#.to_owned();
+    let rule = PermissionRule::new("deploy", Some("original"), PermissionBehavior::Allow);
+    let answer = ConfirmResult::allow(edited).with_rules([rule]);
+    let answer = Event::new(UserConfirmResultEvent::new(part.id().to_owned(), [answer]));
+    host.append(session.key(), [&answer]).await.unwrap();
+    let reply = watcher.ended(&posted.reply_id).await;
+    assert!(watcher.signals("recount.permissions").is_empty());
+    check_paired(&watcher, &reply);
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
