@@ -36,7 +36,7 @@ CHAOS_DISCONNECTS ?= 100000
 
 .DEFAULT_GOAL := help
 .PHONY: help run test peers lint rust-test binaries client-test web web-test screenshots conformance python-conformance java-conformance \
-	openapi-conformance front-end-conformance conformance-record bench bench-server bench-server-test fuzz soak chaos clean
+	openapi-conformance front-end-conformance conformance-record bench bench-sandbox bench-server bench-server-test fuzz soak chaos clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 22
@@ -186,6 +186,11 @@ bench: $(VENV)/installed $(CLIENT)/node_modules/installed ## Measure, beside Age
 	$(PNPM) bench
 	cargo run --release --quiet --package recount-bench --bin recount-log-bench
 	cargo run --release --quiet --package recount-bench --bin recount-agent-bench -- --python $(VENV)/bin/python
+	$(MAKE) --no-print-directory bench-sandbox
+
+bench-sandbox: ## Measure what the sandbox adds to a command
+	cargo build --release --quiet --package recount-cli --package recount-bench --bins
+	target/release/recount-sandbox-bench --helper target/release/recount
 
 # Where there is no nginx with Nchan, and one may install packages, they are installed. Without them there is nothing to compare with.
 $(NCHAN):

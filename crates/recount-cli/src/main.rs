@@ -22,8 +22,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    Status, ask, chat, check, config, convert, decode, doctor, fold, format, log, models, remote, schema, serve, show,
-    token,
+    Status, ask, chat, check, config, convert, decode, doctor, fold, format, log, models, remote, sandbox, schema,
+    serve, show, token,
 };
 use crate::visible::visible;
 
@@ -74,6 +74,7 @@ enum Command {
     Token(token::TokenArgs),
     Config(config::ShowConfigArgs),
     Doctor(doctor::DoctorArgs),
+    Sandbox(sandbox::SandboxArgs),
     Log(log::LogArgs),
     Fold(fold::FoldArgs),
     Check(check::CheckArgs),
@@ -85,6 +86,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    recount_sandbox::run_if_helper();
     let result = match Cli::parse().command {
         Command::Chat(args) => chat::run(&args),
         Command::Ask(args) => ask::run(&args),
@@ -98,6 +100,7 @@ fn main() -> ExitCode {
         Command::Token(args) => token::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Sandbox(args) => sandbox::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Fold(args) => fold::run(&args),
         Command::Check(args) => check::run(&args),
@@ -112,6 +115,7 @@ fn main() -> ExitCode {
         Ok(Status::Flawed) => ExitCode::from(1),
         // As a shell says it of what ended by SIGINT.
         Ok(Status::Interrupted) => ExitCode::from(130),
+        Ok(Status::Exit(code)) => ExitCode::from(code),
         Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Nobody is left to tell when even this cannot be written.

@@ -67,6 +67,7 @@ mod uploads;
 pub use error::{Error, PostError};
 pub use host::Host;
 pub use options::{HostOptions, LEASE, OnBusy, Posted};
+pub use recount_sandbox as sandbox;
 pub use source::{AgentInfo, AgentSource, OneAgent, SourceError};
 pub use spans::SPANS;
 pub use tally::HostLoad;

@@ -10,6 +10,7 @@ use recount_host::agents::{Agents, AgentsConfig, Choice, Environment};
 use recount_host::{AgentSource, SourceError};
 use recount_log::SessionKey;
 use recount_message::{EventKind, Msg, ToolCallState, ToolResultBlock, ToolResultState};
+use recount_testkit::sandbox::confinement;
 
 fn session() -> SessionKey {
     SessionKey::new("s1").unwrap()
@@ -17,7 +18,7 @@ fn session() -> SessionKey {
 
 fn agents(text: &str) -> Agents {
     let config = AgentsConfig::from_toml(text).unwrap();
-    Agents::new(config, Path::new("."), Environment::empty()).unwrap()
+    Agents::new(config, Path::new("."), Environment::empty()).unwrap().confine(confinement())
 }
 
 #[track_caller]
@@ -153,12 +154,18 @@ async fn an_agent_works_and_asks_before_it_runs_a_command() {
 }
 
 #[tokio::test]
-async fn rules_of_the_configuration_hold() {
-    let known = agents("[agents.a]\nmodel = \"demo/1000000\"\n[agents.a.permissions]\nallow = [\"shell(expr:*)\"]\n");
-    let agent = known.build("a", &session()).await.unwrap().build().unwrap();
-    let message = agent.reply("Use a tool").await.unwrap();
-    assert_eq!(message.first::<ToolResultBlock>().unwrap().output.text().as_deref(), Some("1\n4\n9\n"));
-    assert!(message.text().unwrap().contains("1\n4\n9"));
+async fn rules_grant_the_access_that_the_configuration_names() {
+    let reply = async |rule: &str| {
+        let known =
+            agents(&format!("[agents.a]\nmodel = \"demo/1000000\"\n[agents.a.permissions]\nallow = [{rule}]\n"));
+        let agent = known.build("a", &session()).await.unwrap().build().unwrap();
+        let message = agent.reply(r#"shell {"command": "expr 6 '*' 7", "access": ["network"]}"#).await.unwrap();
+        message.first::<ToolResultBlock>().map(|result| result.output.text().unwrap())
+    };
+    assert_eq!(reply(r#"{ rule = "shell(expr:*)", access = ["network"] }"#).await.as_deref(), Some("42\n"));
+    assert_eq!(reply(r#"{ rule = "shell(expr:*)", access = ["write"] }"#).await, None);
+    // A rule without access grants what the mode grants.
+    assert_eq!(reply(r#""shell(expr:*)""#).await, None);
 }
 
 /// An agent is made anew for each message. What one of them has put aside, the next one can read.

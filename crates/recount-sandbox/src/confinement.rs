@@ -60,6 +60,12 @@ impl Confinement {
         }
     }
 
+    /// Replaces the policy and the sandbox.
+    #[must_use]
+    pub fn with(self, policy: Policy, sandbox: Sandbox) -> Self {
+        Self { policy, sandbox, ..self }
+    }
+
     /// Replaces the limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -110,9 +116,14 @@ impl Confinement {
         &self.limits
     }
 
+    /// The paths that are hidden from every program, canonical if they exist.
+    pub fn hidden_paths(&self) -> Vec<PathBuf> {
+        self.hidden.iter().map(|path| canonical_or_absolute(path)).collect()
+    }
+
     /// Whether a path, given canonically, is hidden from every program.
     pub fn hides(&self, path: &Path) -> bool {
-        self.hidden.iter().any(|hidden| path.starts_with(canonical_or_absolute(hidden)))
+        self.hidden_paths().iter().any(|hidden| path.starts_with(hidden))
     }
 
     /// Whether a path, given canonically, is a file that no program may change.
@@ -180,7 +191,7 @@ impl Confinement {
         if session.is_some() {
             command.stdin(Stdio::null());
         }
-        Ok(Launch { command, guard: LaunchGuard::default() })
+        Ok(Launch { command, guard: LaunchGuard::default(), is_contained: false })
     }
 
     /// Describes what is enforced, in one sentence for the user.

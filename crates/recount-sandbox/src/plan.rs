@@ -148,6 +148,9 @@ impl Plan {
                 if self.lies_in(&path, &View::Hide) {
                     return Err(LaunchError::Hidden(path));
                 }
+                if view == View::Write && is_in_repository(&path) {
+                    self.views.retain(|protected, view| *view == View::Hide || !protected.starts_with(&path));
+                }
                 if self.views.get(&path) != Some(&View::Write) {
                     self.views.insert(path, view.clone());
                 }
@@ -171,6 +174,11 @@ impl Plan {
 
 fn canonical(path: &Path) -> Result<PathBuf, LaunchError> {
     fs::canonicalize(path).map_err(|source| LaunchError::Path { path: path.to_owned(), source })
+}
+
+/// Whether a path lies in a Git directory or is one. Who grants that by name means what is protected there.
+fn is_in_repository(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == ".git")
 }
 
 fn is_provided(path: &Path) -> bool {

@@ -71,6 +71,9 @@ pub struct Launch {
     pub command: Command,
     /// What has to live as long as the program.
     pub guard: LaunchGuard,
+    /// Whether the kernel ends everything that the program has started together with the program. Otherwise the caller has
+    /// to do so.
+    pub is_contained: bool,
 }
 
 /// Keeps a program running. When it is dropped, everything that the program has started ends.
@@ -189,7 +192,7 @@ impl Sandbox {
         if let Some(stdin) = stdin.or_else(|| session.map(|_| Stdio::null())) {
             command.stdin(stdin);
         }
-        Ok(Launch { command, guard })
+        Ok(Launch { command, guard, is_contained: level == Level::Full })
     }
 
     /// Forgets a session and its private `/tmp`.

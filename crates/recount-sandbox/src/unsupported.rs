@@ -11,7 +11,7 @@ use crate::plan::View;
 use crate::{Level, Limits};
 
 pub(crate) const MARK: &str = "__recount-sandbox";
-pub(crate) const SPEC: &str = "RECOUNT_SANDBOX_SPEC";
+pub(crate) const SPEC: &str = "_RECOUNT_SANDBOX";
 
 /// The namespaces of a session, of which there are none.
 #[derive(Debug)]

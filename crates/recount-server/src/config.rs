@@ -6,7 +6,7 @@ use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use recount_host::agents::AgentsConfig;
+use recount_host::agents::{AgentsConfig, SandboxConfig};
 use recount_log::Durability;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +43,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// What is told to others about how it works.
     pub telemetry: TelemetryConfig,
+    /// How the programs that agents start are confined.
+    pub sandbox: SandboxConfig,
     /// The agents, by their names.
     pub agents: AgentsConfig,
 }
@@ -242,7 +244,7 @@ impl Config {
                 continue;
             };
             let (section, key) = (section.to_ascii_lowercase(), key.to_ascii_lowercase());
-            if !matches!(section.as_str(), "server" | "log" | "limits" | "telemetry") {
+            if !matches!(section.as_str(), "server" | "log" | "limits" | "telemetry" | "sandbox") {
                 continue;
             }
             let set = toml::Table::from_iter([(key, toml::Value::String(value))]);
@@ -251,7 +253,12 @@ impl Config {
             alone
                 .try_into::<Self>()
                 .map_err(|error| ConfigError::of(text, None, format!("the variable {name}: {}", error.message())))?;
-            if let Some(section) = table.entry(section).or_insert_with(|| toml::Table::new().into()).as_table_mut() {
+            let entry = table.entry(section).or_insert_with(|| toml::Table::new().into());
+            if let toml::Value::String(policy) = entry {
+                // `sandbox = "off"` is short for a table.
+                *entry = toml::Table::from_iter([("policy".to_owned(), policy.clone().into())]).into();
+            }
+            if let Some(section) = entry.as_table_mut() {
                 section.extend(set);
             }
         }

@@ -19,6 +19,8 @@ pub mod lines;
 pub mod messages;
 pub mod random;
 pub mod responses;
+#[cfg(feature = "sandbox")]
+pub mod sandbox;
 pub mod steps;
 #[cfg(feature = "strategies")]
 pub mod strategies;

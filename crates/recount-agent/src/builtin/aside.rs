@@ -34,6 +34,11 @@ impl Aside {
         self.path.get().is_some_and(|path| target.starts_with(path))
     }
 
+    /// The directory, if anything was put there.
+    pub(super) fn existing(&self) -> Option<&Path> {
+        self.path.get().map(PathBuf::as_path).filter(|path| path.is_dir())
+    }
+
     /// A new file for what a tool has to say.
     pub(super) fn file(&self, tool: &str) -> io::Result<(fs::File, PathBuf)> {
         let path = self.directory()?.join(format!("{tool}-{}.txt", RandomIds.next_id()));

@@ -21,6 +21,7 @@ pub(super) fn reads_inside(workspace: &Workspace, arguments: &Object) -> bool {
 
 pub(super) fn opinion_of_reading(workspace: &Workspace, arguments: &Object, surroundings: &Surroundings) -> Opinion {
     match workspace.judge(&path(arguments)) {
+        Ok(target) if workspace.hides(&target) => Opinion::Deny(hidden(&target)),
         Ok(target) if workspace.may_read(&target) || places(workspace, surroundings).hold(&target) => Opinion::Allow,
         Ok(target) => Opinion::Ask(outside(&target)),
         Err(error) => Opinion::Deny(error.to_string()),
@@ -33,6 +34,12 @@ pub(super) fn opinion_of_changing(workspace: &Workspace, arguments: &Object, sur
         Err(error) => return Opinion::Deny(error.to_string()),
     };
     let places = places(workspace, surroundings);
+    if workspace.hides(&target) {
+        return Opinion::Deny(hidden(&target));
+    }
+    if workspace.confinement().protects(&target) {
+        return Opinion::AskForSafety(format!("`{}` configures agents and their permissions", target.display()));
+    }
     if is_guarded(&target) {
         return Opinion::AskForSafety(format!("`{}` is what Git runs or obeys", target.display()));
     }
@@ -72,6 +79,10 @@ pub(super) fn suggested(workspace: &Workspace, tool: &str, arguments: &Object) -
 
 fn places(workspace: &Workspace, surroundings: &Surroundings) -> Places {
     workspace.places().clone().and(&surroundings.working_directories)
+}
+
+fn hidden(target: &Path) -> String {
+    format!("`{}` is hidden from tools: it belongs to the program that runs the agent", target.display())
 }
 
 fn outside(target: &Path) -> String {

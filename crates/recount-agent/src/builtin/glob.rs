@@ -37,7 +37,7 @@ fn glob(workspace: &Workspace, arguments: &Arguments, cancel: &CancellationToken
     let directory = directory(workspace, arguments.path.as_deref())?;
     let matches = matcher(&arguments.pattern)?;
     let mut found = Vec::new();
-    for entry in walk(&directory) {
+    for entry in walk(workspace, &directory) {
         if cancel.is_cancelled() {
             return Err(ToolError::new("interrupted"));
         }
@@ -75,11 +75,13 @@ pub(super) fn matcher(pattern: &str) -> Result<impl Fn(&Path) -> bool + use<>, T
     Ok(move |path: &Path| glob.is_match(path))
 }
 
-/// All that lies below a directory and is not ignored. Links are not followed, so that nothing else is reached.
-pub(super) fn walk(directory: &Path) -> impl Iterator<Item = DirEntry> + use<> {
-    let not_git = |entry: &DirEntry| entry.file_name() != ".git";
+/// All files below a directory that are neither ignored nor hidden. Links are not followed, so that nothing else is reached.
+pub(super) fn walk(workspace: &Workspace, directory: &Path) -> impl Iterator<Item = DirEntry> + use<> {
+    let hidden = workspace.confinement().hidden_paths();
+    let is_shown =
+        move |entry: &DirEntry| entry.file_name() != ".git" && !hidden.iter().any(|hidden| entry.path() == hidden);
     let mut walk = WalkBuilder::new(directory);
-    walk.sort_by_file_name(Ord::cmp).hidden(false).follow_links(false).require_git(false).filter_entry(not_git);
+    walk.sort_by_file_name(Ord::cmp).hidden(false).follow_links(false).require_git(false).filter_entry(is_shown);
     walk.build().flatten()
 }
 

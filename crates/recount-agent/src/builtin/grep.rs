@@ -77,7 +77,7 @@ fn grep(workspace: &Workspace, arguments: &Arguments, cancel: &CancellationToken
         .heap_limit(Some(16 << 20))
         .build();
     if target.is_dir() {
-        for entry in walk(&target).filter(is_file) {
+        for entry in walk(workspace, &target).filter(is_file) {
             let relative = entry.path().strip_prefix(&target).unwrap_or(entry.path());
             if wanted.as_ref().is_none_or(|wanted| wanted(relative)) {
                 // A file that went away or may not be read is none of those that were asked for.

@@ -1,5 +1,6 @@
 //! Running shell commands.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,15 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recount_message::{MediaBlock, Object, Payload, PermissionBehavior, PermissionRule};
+use recount_sandbox::{Access, Launch, Level, Policy, Profile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::aside::rest_is_in;
 use super::process::start;
 use super::shell_access::{self, matches};
-use super::{Workspace, taken, text};
+use super::{Workspace, blocking, taken, text};
 use crate::BoxFuture;
 use crate::permission::shell::suggestions;
 use crate::permission::{Coverage, PermissionContext, ToolPermission};
@@ -28,16 +30,24 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 /// `access` lists, and the model requests more with the argument `access`. Only a request beyond what is granted is asked
 /// about. Without a sandbox, every command is asked about, unless allow rules match it.
 ///
-/// The output is streamed. When the command ends, is interrupted or times out, all of its processes are ended. Environment
-/// variables that look like secrets are not passed to it.
+/// The output is streamed. When the command ends, is interrupted or times out, all of its processes are ended. It gets only
+/// the environment variables of an allow-list.
 #[derive(Debug)]
 pub struct Shell {
     spec: ToolSpec,
     workspace: Arc<Workspace>,
     program: &'static str,
     kept_bytes: u64,
-    confined: bool,
 }
+
+/// How a call runs.
+struct Plan {
+    profile: Profile,
+    is_confined: bool,
+}
+
+/// The longest wait for the processes of a command to end.
+const END: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
@@ -67,14 +77,8 @@ impl Shell {
                            The command runs in a sandbox: it can read the working directory, write only to `/tmp`, and has no \
                            network. If it needs more, request `access` and state the `reason`; the user may be asked.";
         let spec = ToolSpec::new("shell", description).parameters(schema_of::<Arguments>());
-        Self { spec, workspace, program, kept_bytes: 64 << 20, confined: true }
-    }
-
-    /// The same with or without a sandbox that enforces the access of commands.
-    #[must_use]
-    pub fn confined(mut self, confined: bool) -> Self {
-        self.confined = confined;
-        self
+        let kept_bytes = workspace.confinement().resource_limits().output_bytes();
+        Self { spec, workspace, program, kept_bytes }
     }
 
     /// The same with another limit to how much output is kept. A command that has more to say is ended.
@@ -84,10 +88,50 @@ impl Shell {
         self
     }
 
-    async fn execute(&self, arguments: Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let seconds = arguments.timeout_seconds.unwrap_or(120).clamp(1, 3_600);
+    /// Decides how a call runs: with everything that it requests and is granted, or with its request alone if this machine
+    /// can confine no more than that.
+    ///
+    /// # Errors
+    ///
+    /// The request is invalid, or the command must be confined and cannot be.
+    fn plan(&self, arguments: &Object, context: &PermissionContext) -> Result<Plan, ToolError> {
+        let confinement = self.workspace.confinement();
+        let profile = |access| self.workspace.profile(access, &context.working_directories);
+        let wanted = profile(shell_access::effective(arguments, context)?);
+        let is_confined = confinement.confines(&wanted);
+        if !matches!(is_confined, Ok(true)) {
+            let requested = profile(shell_access::requested(arguments)?);
+            if matches!(confinement.confines(&requested), Ok(true)) {
+                return Ok(Plan { profile: requested, is_confined: true });
+            }
+        }
+        Ok(Plan { profile: wanted, is_confined: is_confined? })
+    }
+
+    /// Prepares a call to run, away from the threads of the runtime: paths are resolved on the disk.
+    async fn launch(&self, command: &str, plan: Plan) -> Result<(Launch, Plan), ToolError> {
+        let (workspace, program) = (Arc::clone(&self.workspace), self.program);
+        let mut arguments: Vec<OsString> = Vec::new();
+        if program.ends_with("bash") {
+            arguments.extend(["--noprofile".into(), "--norc".into()]);
+        }
+        arguments.extend(["-c".into(), command.into()]);
+        blocking(move || {
+            let session = Some(workspace.session_name());
+            let launch = workspace.confinement().launch(&plan.profile, session, program.as_ref(), &arguments)?;
+            Ok((launch, plan))
+        })
+        .await
+    }
+
+    async fn execute(&self, arguments: Object, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let plan = self.plan(&arguments, &context.permissions().context(&self.spec.name))?;
+        let arguments: Arguments = taken(arguments)?;
+        let most = self.workspace.confinement().resource_limits().wall_seconds.max(1);
+        let seconds = arguments.timeout_seconds.unwrap_or(120).clamp(1, most);
         let deadline = Instant::now() + Duration::from_secs(seconds);
-        let (mut child, mut group) = start(self.program, &arguments.command, self.workspace.places().base())?;
+        let (launch, plan) = self.launch(&arguments.command, plan).await?;
+        let (mut child, mut group) = start(launch)?;
         let (mut stdout, mut stderr) = (child.stdout().take(), child.stderr().take());
         let (mut from_stdout, mut from_stderr) = (Pieces::default(), Pieces::default());
         let mut output = Output { workspace: &self.workspace, context, bytes: 0, shown: String::new(), kept: None };
@@ -114,15 +158,46 @@ impl Shell {
         };
         if stopped.is_some() {
             group.end();
+            // A helper ends only when everything that it has started has ended.
+            let _ = timeout(END, child.wait()).await;
         }
         output.take(from_stdout.rest()).await?;
         output.take(from_stderr.rest()).await?;
         let code = status.and_then(|status| status.code());
         let failed = stopped.is_some() || code != Some(0);
-        let notes = output.notes(stopped.as_deref(), status, left);
+        let mut notes = output.notes(stopped.as_deref(), status, left);
+        if failed && plan.is_confined {
+            let _ = write!(
+                notes,
+                "\n[sandbox: {}. If it failed because of that, repeat the call with `access` and a `reason`.]",
+                plan.profile.restrictions()
+            );
+        }
         let content = if notes.is_empty() { Payload::from(Vec::<MediaBlock>::new()) } else { Payload::from(notes) };
         let answer = if failed { ToolOutput::failed(content) } else { ToolOutput::new(content) };
         Ok(answer.with_metadata([("exit_code", code)]))
+    }
+}
+
+impl Shell {
+    fn has_sandbox(&self) -> bool {
+        let confinement = self.workspace.confinement();
+        confinement.policy() != Policy::Off && confinement.sandbox().support().level != Level::None
+    }
+
+    /// What the user is asked about a command that runs without a sandbox.
+    fn unconfined(&self, requested: &Access, arguments: &Object) -> String {
+        if requested.unsandboxed {
+            return shell_access::question(requested, arguments);
+        }
+        let confinement = self.workspace.confinement();
+        match confinement.policy() {
+            Policy::Off => "the sandbox is off, so the command runs unconfined".to_owned(),
+            Policy::Required | Policy::Preferred => {
+                let cause = confinement.sandbox().support().explanation();
+                format!("this machine cannot confine the command, so it runs unconfined ({cause})")
+            }
+        }
     }
 }
 
@@ -132,7 +207,7 @@ impl Tool for Shell {
     }
 
     fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        Box::pin(async move { self.execute(taken(arguments)?, context).await })
+        Box::pin(self.execute(arguments, context))
     }
 
     fn check(&self, arguments: &Object) -> Result<(), ToolError> {
@@ -140,7 +215,7 @@ impl Tool for Shell {
     }
 
     fn is_read_only(&self, arguments: &Object, context: &PermissionContext) -> bool {
-        self.confined && shell_access::effective(arguments, context).is_ok_and(|access| access.is_read_only())
+        self.plan(arguments, context).is_ok_and(|plan| plan.is_confined && plan.profile.access().is_read_only())
     }
 
     fn check_permission<'a>(
@@ -153,9 +228,12 @@ impl Tool for Shell {
                 Ok(requested) => requested,
                 Err(error) => return ToolPermission::Deny(error.to_string()),
             };
-            if !self.confined {
-                let reason = "there is no sandbox on this machine, so the command runs unconfined";
-                return ToolPermission::Ask(reason.to_owned());
+            let plan = match self.plan(arguments, context) {
+                Ok(plan) => plan,
+                Err(error) => return ToolPermission::Deny(error.to_string()),
+            };
+            if !plan.is_confined {
+                return ToolPermission::Ask(self.unconfined(&requested, arguments));
             }
             if requested.is_within(&shell_access::granted(arguments, context)) {
                 return ToolPermission::Allow;
@@ -166,7 +244,7 @@ impl Tool for Shell {
 
     fn is_covered(&self, rules: &[&PermissionRule], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
         // Without a sandbox there is no access to grant: a rule matches the text or not.
-        if behavior != PermissionBehavior::Allow || !self.confined {
+        if behavior != PermissionBehavior::Allow || !self.has_sandbox() {
             return matches(rules, behavior, arguments);
         }
         let Ok(requested) = shell_access::requested(arguments) else { return Coverage::No };

@@ -5,6 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use recount_message::{IdSource, RandomIds};
+use recount_sandbox::{Access, Confinement, Profile};
+
 use super::aside::Aside;
 use super::files::Stamp;
 use crate::permission::path::PathResolver;
@@ -22,6 +25,9 @@ pub struct Workspace {
     places: PathResolver,
     aside: Aside,
     shown_bytes: usize,
+    confinement: Confinement,
+    /// The commands of one session share a private `/tmp`.
+    session: Session,
     /// Files as they were when the model last saw them.
     seen: Mutex<HashMap<PathBuf, Stamp>>,
     /// Where paths led when permission was asked for them.
@@ -40,6 +46,8 @@ impl Workspace {
             places: PathResolver::new([directory]),
             aside: Aside::temporary(),
             shown_bytes: 30_000,
+            confinement: Confinement::default(),
+            session: Session { name: RandomIds.next_id(), is_own: true },
             seen: Mutex::default(),
             judged: Mutex::default(),
         })
@@ -51,7 +59,7 @@ impl Workspace {
     ///
     /// It is no directory.
     pub fn and_directory(mut self, directory: impl AsRef<Path>) -> io::Result<Self> {
-        self.places = self.places.and(&[directory_at(directory.as_ref())?]);
+        self.places = std::mem::take(&mut self.places).and(&[directory_at(directory.as_ref())?]);
         Ok(self)
     }
 
@@ -71,6 +79,41 @@ impl Workspace {
     pub fn show_at_most(mut self, bytes: usize) -> Self {
         self.shown_bytes = bytes;
         self
+    }
+
+    /// Replaces how commands are confined. By default they are if this program can be the helper of a sandbox, see
+    /// [`run_if_helper`](recount_sandbox::run_if_helper).
+    #[must_use]
+    pub fn confine(mut self, confinement: Confinement) -> Self {
+        self.confinement = confinement;
+        self
+    }
+
+    /// Names the session whose private `/tmp` commands share. By default each workspace has one of its own.
+    #[must_use]
+    pub fn session(mut self, name: impl Into<String>) -> Self {
+        self.session = Session { name: name.into(), is_own: false };
+        self
+    }
+
+    /// How commands are confined.
+    pub fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    /// The profile of a command. `directories` are readable like the workspace, and writable with it.
+    pub(super) fn profile(&self, access: Access, directories: &[PathBuf]) -> Profile {
+        let profile = self.confinement.profile(self.places.base(), access);
+        let further = self.places.directories().iter().skip(1).chain(directories);
+        let profile = further.fold(profile, |profile, directory| profile.directory(directory));
+        match self.aside.existing() {
+            Some(offloaded) => profile.read(offloaded),
+            None => profile,
+        }
+    }
+
+    pub(super) fn session_name(&self) -> &str {
+        &self.session.name
     }
 
     /// The directories.
@@ -110,7 +153,12 @@ impl Workspace {
 
     /// Whether a resolved path may be read without a question.
     pub(super) fn may_read(&self, target: &Path) -> bool {
-        self.places.hold(target) || self.aside.holds(target)
+        (self.places.hold(target) && !self.hides(target)) || self.aside.holds(target)
+    }
+
+    /// Whether a resolved path is hidden from tools, such as the data of the service itself.
+    pub(super) fn hides(&self, target: &Path) -> bool {
+        self.confinement.hides(target) && !self.aside.holds(target)
     }
 
     pub(super) fn note_seen(&self, target: &Path, stamp: Stamp) {
@@ -129,6 +177,22 @@ impl Workspace {
     pub(super) fn shown(&self, target: &Path) -> String {
         let shown = target.strip_prefix(self.places.base()).unwrap_or(target);
         if shown.as_os_str().is_empty() { ".".to_owned() } else { shown.display().to_string() }
+    }
+}
+
+/// The session of a workspace.
+#[derive(Debug)]
+struct Session {
+    name: String,
+    /// The session ends with the workspace.
+    is_own: bool,
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        if self.session.is_own {
+            self.confinement.sandbox().end_session(&self.session.name);
+        }
     }
 }
 

@@ -16,8 +16,14 @@ pub(super) enum Part {
     Call { name: String, input: String },
 }
 
-/// Harmless, the same everywhere, and none of the commands that may run without a question.
+/// A harmless command that runs the same everywhere.
 const COMMAND: &str = "for n in 1 2 3; do expr $n '*' $n; sleep 0.2; done";
+
+/// The access that the command requests although it does not need it: without a request it would run unasked.
+const ACCESS: &str = "write";
+
+/// Why, as the user reads it.
+const REASON: &str = "to show how a command asks";
 
 /// The answer to a conversation.
 pub(super) fn plan(messages: &[Msg], options: &CallOptions) -> Vec<Part> {
@@ -87,7 +93,10 @@ impl Heard {
             named_call(text, options).or_else(|| {
                 has(&["tool", "tools", "shell"]).then(|| {
                     let is_offered = options.tools.iter().any(|tool| tool.name() == "shell");
-                    let input = Object::from([("command", COMMAND)]).to_json();
+                    let mut input = Object::from([("command", COMMAND)]);
+                    input.insert("access", vec![ACCESS.to_owned()]);
+                    input.insert("reason", REASON);
+                    let input = input.to_json();
                     if is_offered { Wish::Call { name: "shell".to_owned(), input } } else { Wish::Missing }
                 })
             })

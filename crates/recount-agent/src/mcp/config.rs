@@ -5,14 +5,15 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use recount_sandbox::Access;
 use serde::{Deserialize, Serialize};
 
 use super::error::McpError;
 
 /// How an MCP server is started or reached, and what it may take.
 ///
-/// As a table of a configuration file it is either a `command` with `args`, `env`, `cwd` and `inherit_env`, or a `url` with
-/// `headers`; beside them `timeout`, `start_timeout` and `longest` in seconds, `max_output` in characters, `tools` and
+/// As a table of a configuration file it is either a `command` with `args`, `env`, `cwd`, `inherit_env` and `access`, or a
+/// `url` with `headers`; beside them `timeout`, `start_timeout` and `longest` in seconds, `max_output` in characters, `tools` and
 /// `trust_hints`. In the values of `env` and `headers`, `${NAME}` stands for a variable of the environment, so that no
 /// secret has to be in the file.
 ///
@@ -64,6 +65,9 @@ pub enum McpTransport {
         cwd: Option<PathBuf>,
         /// Whether it gets the whole environment of this program, keys and passwords included.
         inherit_env: bool,
+        /// What it may do beyond reading the workspace and writing to a private `/tmp`. Package runners such as `npx` need
+        /// the network, and write access to their caches.
+        access: Access,
     },
     /// Over HTTP.
     Http {
@@ -83,6 +87,7 @@ impl McpConfig {
             env: BTreeMap::new(),
             cwd: None,
             inherit_env: false,
+            access: Access::default(),
         })
     }
 
@@ -117,6 +122,15 @@ impl McpConfig {
     pub fn cwd(mut self, directory: impl Into<PathBuf>) -> Self {
         if let McpTransport::Command { cwd, .. } = &mut self.transport {
             *cwd = Some(directory.into());
+        }
+        self
+    }
+
+    /// Grants its process access beyond the `read-only` profile. It has no effect over HTTP.
+    #[must_use]
+    pub fn access(mut self, granted: Access) -> Self {
+        if let McpTransport::Command { access, .. } = &mut self.transport {
+            *access = granted;
         }
         self
     }
@@ -163,13 +177,14 @@ impl McpConfig {
 impl fmt::Debug for McpTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Command { command, args, env, cwd, inherit_env } => f
+            Self::Command { command, args, env, cwd, inherit_env, access } => f
                 .debug_struct("Command")
                 .field("command", command)
                 .field("args", args)
                 .field("env", &env.keys().collect::<Vec<_>>())
                 .field("cwd", cwd)
                 .field("inherit_env", inherit_env)
+                .field("access", access)
                 .finish(),
             Self::Http { url, headers } => {
                 f.debug_struct("Http").field("url", url).field("headers", &headers.keys().collect::<Vec<_>>()).finish()
@@ -193,6 +208,8 @@ struct Table {
     #[serde(skip_serializing_if = "Option::is_none")]
     inherit_env: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    access: Option<Access>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     headers: Option<BTreeMap<String, String>>,
@@ -215,13 +232,16 @@ impl TryFrom<Table> for McpConfig {
 
     fn try_from(table: Table) -> Result<Self, McpError> {
         let wrong = |what: &str| Err(McpError::Config(what.to_owned()));
-        let of_command =
-            table.args.is_some() || table.env.is_some() || table.cwd.is_some() || table.inherit_env.is_some();
+        let of_command = table.args.is_some()
+            || table.env.is_some()
+            || table.cwd.is_some()
+            || table.inherit_env.is_some()
+            || table.access.is_some();
         let transport = match (table.command, table.url) {
             (Some(_), Some(_)) | (None, None) => return wrong("it needs either `command` or `url`"),
             (Some(_), None) if table.headers.is_some() => return wrong("`headers` belong to a `url`"),
             (None, Some(_)) if of_command => {
-                return wrong("`args`, `env`, `cwd` and `inherit_env` belong to a `command`");
+                return wrong("`args`, `env`, `cwd`, `inherit_env` and `access` belong to a `command`");
             }
             (Some(command), None) => McpTransport::Command {
                 command,
@@ -229,6 +249,7 @@ impl TryFrom<Table> for McpConfig {
                 env: table.env.unwrap_or_default(),
                 cwd: table.cwd,
                 inherit_env: table.inherit_env.unwrap_or_default(),
+                access: table.access.unwrap_or_default(),
             },
             (None, Some(url)) => McpTransport::Http { url, headers: table.headers.unwrap_or_default() },
         };
@@ -262,12 +283,13 @@ impl From<McpConfig> for Table {
             ..Self::default()
         };
         match config.transport {
-            McpTransport::Command { command, args, env, cwd, inherit_env } => Self {
+            McpTransport::Command { command, args, env, cwd, inherit_env, access } => Self {
                 command: Some(command),
                 args: Some(args),
                 env: Some(env),
                 cwd,
                 inherit_env: Some(inherit_env),
+                access: Some(access).filter(|access| !access.is_read_only()),
                 ..table
             },
             McpTransport::Http { url, headers } => Self { url: Some(url), headers: Some(headers), ..table },

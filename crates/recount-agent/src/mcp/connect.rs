@@ -1,42 +1,23 @@
 //! Starting a server process, or connecting to one over HTTP.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
 use std::process::Stdio;
 use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
 use process_wrap::tokio::CommandWrap;
+use recount_sandbox::{Launch, LaunchGuard, Profile};
 use rmcp::service::RunningService;
 use rmcp::transport::TokioChildProcess;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransport, StreamableHttpClientTransportConfig};
 use rmcp::{RoleClient, ServiceExt};
+use tokio::process::Command;
 
 use super::config::McpTransport;
 use super::error::of_greeting;
 use super::handler::Handler;
-use super::stderr::LastWords;
-
-/// What every program needs of an environment. Keys and passwords are not among it.
-const PLAIN_ENVIRONMENT: &[&str] = &[
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "LOGNAME",
-    "PATH",
-    "SHELL",
-    "TERM",
-    "TMPDIR",
-    "TZ",
-    "USER", // Unix
-    "APPDATA",
-    "HOMEDRIVE",
-    "HOMEPATH",
-    "LOCALAPPDATA",
-    "PATHEXT",
-    "SYSTEMROOT",
-    "TEMP",
-    "USERPROFILE", // Windows
-];
+use super::server::Shared;
 
 /// A server that has been greeted.
 pub(super) struct Running {
@@ -44,24 +25,25 @@ pub(super) struct Running {
     pub(super) process: ProcessGuard,
 }
 
-/// Ends the process of a server and all that it has started when it is dropped, at once and without a runtime: nobody may be left
-/// to wait for it.
+/// Ends the process of a server and everything that it has started when it is dropped, at once and without a runtime.
 #[derive(Debug, Default)]
 pub(super) struct ProcessGuard {
     #[cfg(unix)]
     leader: Option<rustix::process::Pid>,
+    _launch: LaunchGuard,
 }
 
 impl ProcessGuard {
     #[cfg(unix)]
-    fn of(child: &TokioChildProcess) -> Self {
-        Self { leader: child.id().and_then(|id| rustix::process::Pid::from_raw(id.try_into().ok()?)) }
+    fn of(child: &TokioChildProcess, launch: LaunchGuard) -> Self {
+        let leader = child.id().and_then(|id| rustix::process::Pid::from_raw(id.try_into().ok()?));
+        Self { leader, _launch: launch }
     }
 
     // A job object ends with its handle.
     #[cfg(not(unix))]
-    fn of(_: &TokioChildProcess) -> Self {
-        Self {}
+    fn of(_: &TokioChildProcess, launch: LaunchGuard) -> Self {
+        Self { _launch: launch }
     }
 }
 
@@ -69,24 +51,17 @@ impl ProcessGuard {
 impl Drop for ProcessGuard {
     fn drop(&mut self) {
         if let Some(leader) = self.leader {
-            // Mostly it has ended by itself, and there is nobody left.
+            // The group is gone if the server has ended by itself.
             let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
         }
     }
 }
 
-/// Starts or reaches a server, and greets it.
-pub(super) async fn open(
-    server: &str,
-    transport: &McpTransport,
-    handler: Handler,
-    last_words: &Arc<LastWords>,
-) -> Result<Running, String> {
-    let (greeted, process) = match transport {
+/// Starts or reaches a server, and initializes the connection.
+pub(super) async fn open(shared: &Shared, handler: Handler) -> Result<Running, String> {
+    let (greeted, process) = match &shared.config.transport {
         McpTransport::Command { .. } => {
-            let child = child(server, transport, last_words)?;
-            // One that never answers ends as well when it is given up.
-            let process = ProcessGuard::of(&child);
+            let (child, process) = child(shared)?;
             (handler.serve(child).await, process)
         }
         McpTransport::Http { url, headers } => (handler.serve(over_http(url, headers)?).await, ProcessGuard::default()),
@@ -95,25 +70,17 @@ pub(super) async fn open(
     Ok(Running { service, process })
 }
 
-fn child(server: &str, transport: &McpTransport, last_words: &Arc<LastWords>) -> Result<TokioChildProcess, String> {
-    let McpTransport::Command { command, args, env, cwd, inherit_env } = transport else {
-        return Err("it is no process".to_owned());
+fn child(shared: &Shared) -> Result<(TokioChildProcess, ProcessGuard), String> {
+    let McpTransport::Command { command, args, .. } = &shared.config.transport else {
+        return Err("it is not a process".to_owned());
     };
-    let env = expanded(env)?;
-    let mut wrapped = CommandWrap::with_new(command, |child| {
-        child.args(args);
-        if !inherit_env {
-            child.env_clear();
-            let plain = PLAIN_ENVIRONMENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
-            child.envs(plain);
-        }
-        child.envs(env);
-        if let Some(directory) = cwd {
-            child.current_dir(directory);
-        }
-    });
+    let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+    let launch = shared.confinement.launch(&profile(shared)?, None, command.as_ref(), &args);
+    let Launch { command: prepared, guard, .. } =
+        launch.map_err(|error| format!("`{command}` cannot be run: {error}"))?;
+    let mut wrapped = CommandWrap::from(Command::from(prepared));
     // A server is often started by a script or a package manager. All of them have to end with it, and none of them may
-    // speak to the terminal.
+    // have the terminal.
     #[cfg(unix)]
     wrapped.wrap(process_wrap::tokio::ProcessSession);
     #[cfg(windows)]
@@ -122,12 +89,34 @@ fn child(server: &str, transport: &McpTransport, last_words: &Arc<LastWords>) ->
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| format!("`{command}` cannot be run: {error}"))?;
+    // A server that never responds ends as well when it is dropped.
+    let process = ProcessGuard::of(&child, guard);
     if let Some(stderr) = stderr {
-        let (server, last_words) = (server.to_owned(), Arc::clone(last_words));
+        let (server, last_words) = (shared.name.to_string(), Arc::clone(&shared.last_words));
         last_words.begin();
         tokio::spawn(async move { last_words.read(&server, stderr).await });
     }
-    Ok(child)
+    Ok((child, process))
+}
+
+/// The profile of a server: `read-only`, with the access that its configuration grants.
+pub(super) fn profile(shared: &Shared) -> Result<Profile, String> {
+    let McpTransport::Command { command, env, cwd, inherit_env, access, .. } = &shared.config.transport else {
+        return Err("it is not a process".to_owned());
+    };
+    // A cache that does not exist yet is created by the program that has it, which could not do so from within.
+    for path in &access.write_paths {
+        std::fs::create_dir_all(path).map_err(|error| format!("cannot create `{}`: {error}", path.display()))?;
+    }
+    let directory = cwd.as_deref().unwrap_or(&shared.workspace);
+    let mut profile = shared.confinement.profile(directory, access.clone()).directory(&shared.workspace);
+    if command.contains('/') {
+        profile = profile.read(command);
+    }
+    if *inherit_env {
+        profile = profile.inherit_env();
+    }
+    Ok(expanded(env)?.into_iter().fold(profile, |profile, (name, value)| profile.env(name, value)))
 }
 
 fn over_http(

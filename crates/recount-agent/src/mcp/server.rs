@@ -1,9 +1,11 @@
 //! A server, and whether it runs.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use recount_sandbox::Confinement;
 use rmcp::RoleClient;
 use rmcp::service::Peer;
 use tokio::sync::{Notify, watch};
@@ -34,6 +36,9 @@ const IS_LATE: Duration = Duration::from_secs(5);
 pub(super) struct Shared {
     pub(super) name: Arc<str>,
     pub(super) config: McpConfig,
+    pub(super) confinement: Confinement,
+    /// The directory in which the server runs, unless its configuration names another.
+    pub(super) workspace: PathBuf,
     begun: Instant,
     pub(super) state: watch::Sender<State>,
     tools: RwLock<Arc<[Mounted]>>,
@@ -79,11 +84,28 @@ impl McpServer {
     ///
     /// When its name cannot be one.
     pub fn start(name: &str, config: McpConfig) -> Result<Arc<Self>, McpError> {
+        Self::start_in(name, config, &Confinement::default(), Path::new("."))
+    }
+
+    /// Starts a server as [`start`](Self::start) does, confined as `confinement` demands. It runs in `workspace` unless its
+    /// configuration names another directory.
+    ///
+    /// # Errors
+    ///
+    /// The name is not valid.
+    pub fn start_in(
+        name: &str,
+        config: McpConfig,
+        confinement: &Confinement,
+        workspace: &Path,
+    ) -> Result<Arc<Self>, McpError> {
         names::check_server(name)?;
         let shutdown = CancellationToken::new();
         let shared = Arc::new(Shared {
             name: name.into(),
             config,
+            confinement: confinement.clone(),
+            workspace: workspace.to_owned(),
             begun: Instant::now(),
             state: watch::Sender::new(State::Starting),
             tools: RwLock::new(Arc::new([])),

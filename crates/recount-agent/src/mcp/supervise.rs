@@ -69,7 +69,7 @@ async fn opened(shared: &Arc<Shared>) -> Result<Running, String> {
         progress: Arc::clone(&shared.progress),
         changed: Arc::clone(&shared.changed),
     };
-    let running = connect::open(&shared.name, &shared.config.transport, handler, &shared.last_words).await?;
+    let running = connect::open(shared, handler).await?;
     let tools = listing::tools(shared, running.service.peer()).await?;
     shared.set_tools(tools);
     Ok(running)

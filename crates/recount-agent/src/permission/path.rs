@@ -39,6 +39,12 @@ impl PathResolver {
         self
     }
 
+    /// The directories, the one in which relative paths begin first.
+    #[cfg(feature = "builtin")]
+    pub(crate) fn directories(&self) -> &[PathBuf] {
+        &self.directories
+    }
+
     /// The directory in which relative paths begin.
     pub fn base(&self) -> &Path {
         self.directories.first().map_or(Path::new("/"), PathBuf::as_path)
@@ -59,6 +65,7 @@ impl PathResolver {
     }
 
     /// Whether a path that was resolved lies inside of one of the directories, and not where Git keeps what it runs.
+    #[cfg(feature = "builtin")]
     pub(crate) fn hold_for_edit(&self, resolved: &Path) -> bool {
         self.hold(resolved)
             && !self.directories.iter().any(|directory| directory.starts_with(resolved))
@@ -112,6 +119,7 @@ impl PathResolver {
 const FOLDS: bool = cfg!(any(target_os = "macos", windows));
 
 /// Whether Git would run or obey what lies there.
+#[cfg(feature = "builtin")]
 pub(crate) fn is_guarded(path: &Path) -> bool {
     path.components().any(|part| matches!(part, Component::Normal(name) if name.eq_ignore_ascii_case(".git")))
 }

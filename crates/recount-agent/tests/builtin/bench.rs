@@ -8,6 +8,7 @@ use recount_agent::builtin::{self, Workspace};
 use recount_agent::permission::{Decision, Permissions};
 use recount_agent::tool::{CallIds, Tool, ToolContext, ToolError, ToolOutput, ToolSays};
 use recount_message::{MediaBlock, Object, ToolResultState};
+use recount_testkit::sandbox::confinement;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -36,7 +37,8 @@ impl Bench {
         let directory = tempfile::tempdir().unwrap();
         fs::create_dir(directory.path().join("work")).unwrap();
         fs::create_dir(directory.path().join("outside")).unwrap();
-        let tools = builtin::all(change(Workspace::new(directory.path().join("work")).unwrap()));
+        let workspace = Workspace::new(directory.path().join("work")).unwrap().confine(confinement());
+        let tools = builtin::all(change(workspace));
         Self { directory, tools }
     }
 

@@ -7,6 +7,8 @@ use pretty_assertions::assert_eq;
 use recount_agent::builtin::{Shell, Workspace};
 use recount_agent::permission::{Behavior, Decision, Mode, Permissions};
 use recount_message::{Object, PermissionBehavior, PermissionRule};
+use recount_sandbox::{Confinement, Policy, Sandbox};
+use recount_testkit::sandbox::confinement;
 
 use super::bench::Bench;
 
@@ -169,12 +171,13 @@ fn granting(content: &str, access: &[&str]) -> PermissionRule {
 
 /// A shell whose commands run in a sandbox.
 fn confined(bench: &Bench) -> Shell {
-    Shell::new(Arc::new(Workspace::new(bench.path("work")).unwrap())).confined(true)
+    Shell::new(Arc::new(Workspace::new(bench.path("work")).unwrap().confine(confinement())))
 }
 
 /// A shell on a machine without a sandbox.
 fn unconfined(bench: &Bench) -> Shell {
-    Shell::new(Arc::new(Workspace::new(bench.path("work")).unwrap())).confined(false)
+    let off = Confinement::new(Policy::Off, Sandbox::detect());
+    Shell::new(Arc::new(Workspace::new(bench.path("work")).unwrap().confine(off)))
 }
 
 async fn decide(shell: &Shell, permissions: &Permissions, command: &str, access: &[&str]) -> Decision {

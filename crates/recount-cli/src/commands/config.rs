@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use recount_host::AgentSource as _;
 use recount_host::agents::{Agents, ConfigError, Environment, ModelName};
+use recount_sandbox::{Confinement, Policy, Sandbox};
 use recount_server::Config;
 
 use super::{Status, model_of_variable};
@@ -85,16 +86,31 @@ impl Loaded {
         config.telemetry.otlp = telemetry::endpoint().or(config.telemetry.otlp);
         config.telemetry.service_name = std::env::var("OTEL_SERVICE_NAME").unwrap_or(config.telemetry.service_name);
         config.server.model = agents.model_of(agents.default_agent()).map(|model| model.to_string());
+        config.sandbox.policy.get_or_insert(Policy::Required);
         config.agents = agents.effective();
         Ok(config)
+    }
+
+    /// How the programs of agents are confined, with the policy of the configuration if it names one.
+    pub(crate) fn confinement(&self, usual: Policy) -> Confinement {
+        let policy = self.config.sandbox.policy.unwrap_or(usual);
+        let confinement = Confinement::new(policy, Sandbox::detect()).hide(&self.config.server.data);
+        let confinement = self.file.iter().fold(confinement, Confinement::protect);
+        self.config.sandbox.apply(confinement, self.base())
+    }
+
+    /// The directory in which relative paths of the file begin.
+    fn base(&self) -> &Path {
+        let parent = self.file.as_deref().and_then(Path::parent);
+        parent.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
     /// The agents, the default one with the model that was asked for.
     pub(crate) fn agents(&self) -> Result<Agents> {
         let file = self.file.as_deref();
-        let base = file.and_then(Path::parent).filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let agents = Agents::new(self.config.agents.clone(), base, Environment::of_process())
-            .map_err(|error| in_file(error, file))?;
+        let agents = Agents::new(self.config.agents.clone(), self.base(), Environment::of_process())
+            .map_err(|error| in_file(error, file))?
+            .confine(self.confinement(Policy::Required));
         if let Some(model) = &self.config.server.model {
             let model: ModelName = model.parse()?;
             agents.set_model(agents.default_agent(), model);

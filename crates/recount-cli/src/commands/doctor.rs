@@ -8,12 +8,13 @@ use clap::Args;
 use recount_host::AgentSource as _;
 use recount_log::storage::{View, Views as _};
 use recount_log::{SqliteReaders, verify};
+use recount_sandbox::{Level, Policy};
 use recount_server::{Config, Tokens};
 
 use super::config::{self, ConfigArgs, Loaded, no_directory};
 use super::log::each_session;
 use super::tenants::shared_machine;
-use super::{Status, counted};
+use super::{Status, counted, sandbox};
 use crate::visible::visible_line;
 
 /// Look for what is wrong with a service's configuration and data
@@ -59,6 +60,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Status> {
         loaded.config.server.data.clone_from(data);
     }
     agents(&loaded, &mut report);
+    confinement(&loaded, &mut report);
     guard(&loaded.config, &mut report);
     tenants(&loaded);
     data(&loaded.config.server.data, args.deep, &mut report)?;
@@ -78,6 +80,20 @@ fn agents(loaded: &Loaded, report: &mut Report) {
             }
         }
         Err(error) => report.bad(&format!("{error:#}")),
+    }
+}
+
+/// Whether the programs that agents start can be confined as the configuration demands.
+fn confinement(loaded: &Loaded, report: &mut Report) {
+    let confinement = loaded.confinement(Policy::Required);
+    let told = confinement.describe();
+    match (confinement.policy(), confinement.sandbox().support().level) {
+        (Policy::Required, Level::None) => report.bad(&told),
+        (Policy::Required | Policy::Preferred, Level::Full) => good(&told),
+        _ => note(&told),
+    }
+    for line in sandbox::report(confinement.sandbox()) {
+        note(&format!("sandbox: {line}"));
     }
 }
 
@@ -108,8 +124,7 @@ fn guard(config: &Config, report: &mut Report) {
 /// Whether tenants could get at each other's sessions by the tools of an agent.
 fn tenants(loaded: &Loaded) {
     if let Some(told) = loaded.agents().ok().and_then(|agents| shared_machine(&agents, &loaded.config.server.data)) {
-        // Nobody is left to tell when this cannot be written.
-        let _ = writeln!(io::stdout(), "note  {}", visible_line(&told));
+        note(&told);
     }
 }
 
@@ -154,6 +169,12 @@ fn look_through(view: &dyn View, deep: bool, report: &mut Report) -> Result<(u64
     })
     .context("cannot read the log")?;
     Ok((sessions, entries))
+}
+
+/// Writes what the user should know, although nothing is wrong.
+fn note(text: &str) {
+    // A closed output cannot be reported anywhere.
+    let _ = writeln!(io::stdout(), "note  {}", visible_line(text));
 }
 
 /// Says that something is as it should be.

@@ -12,6 +12,7 @@ pub(crate) mod format;
 pub(crate) mod log;
 pub(crate) mod models;
 pub(crate) mod remote;
+pub(crate) mod sandbox;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod show;
@@ -37,6 +38,8 @@ pub(crate) enum Status {
     Flawed,
     /// The user has stopped it.
     Interrupted,
+    /// It ends as a program did that it ran.
+    Exit(u8),
 }
 
 impl Status {

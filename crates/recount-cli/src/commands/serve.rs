@@ -10,6 +10,7 @@ use recount_agent::OnRestart;
 use recount_host::agents::{Agents, Choice, Environment};
 use recount_host::{AgentSource as _, Host, HostOptions};
 use recount_log::{Log, Options, StorageError};
+use recount_sandbox::Policy;
 use recount_server::{CommitMeter, Listening, OnRestartWord, Server, ServerConfig, ServerError, ServerOptions};
 use tokio_util::sync::CancellationToken;
 
@@ -37,6 +38,10 @@ pub(crate) struct ServeArgs {
     /// RECOUNT_MODEL says, the first provider with a key, else `demo`]
     #[arg(long, value_name = "MODEL", verbatim_doc_comment)]
     model: Option<String>,
+    /// Whether commands of agents have to be confined: required, preferred or off
+    /// [default: what the configuration says, else required]
+    #[arg(long, value_name = "POLICY", verbatim_doc_comment)]
+    sandbox: Option<Policy>,
     #[command(flatten)]
     config: ConfigArgs,
 }
@@ -60,6 +65,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status> {
     if let Some(model) = &args.model {
         config.server.model = Some(model.clone());
     }
+    if let Some(policy) = args.sandbox {
+        config.sandbox.policy = Some(policy);
+    }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
     let telemetry = Telemetry::start(&loaded.config.telemetry, runtime.handle())?;
@@ -71,7 +79,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status> {
 async fn serve(loaded: &Loaded) -> Result<Status> {
     let config = &loaded.config;
     let agents = loaded.agents()?.keep_aside_in(config.server.data.join("aside"));
-    let told = told(&agents);
+    let told = format!("{}{}\n", told(&agents), capitalized(&agents.confinement().describe()));
     let shared =
         shared_machine(&agents, &config.server.data).map(|told| format!("Careful: {told}\n")).unwrap_or_default();
     // Before anything is written: a service that cannot be reached leaves nothing behind.
@@ -122,6 +130,11 @@ fn with_hint(error: ServerError, data: &Path) -> anyhow::Error {
         _ => return error.into(),
     };
     anyhow!("{error}\nhint: {hint}")
+}
+
+fn capitalized(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// Who answers, and why.

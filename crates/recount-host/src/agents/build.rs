@@ -13,6 +13,7 @@ use recount_agent::tool::{FunctionTool, ToolSource, ToolSpec, Toolkit};
 use recount_agent::{Agent, AgentBuilder, Compression, Offload};
 use recount_message::{Json, PermissionBehavior};
 use recount_model::Provider;
+use recount_sandbox::Confinement;
 
 use super::choice::Choice;
 use super::config::{AgentConfig, ExternalTool};
@@ -75,17 +76,26 @@ pub(super) struct Plan {
     pub(super) config: AgentConfig,
     pub(super) base: PathBuf,
     pub(super) environment: Environment,
-    /// Where its session puts aside what is too long to be shown.
-    pub(super) aside: Option<PathBuf>,
+    pub(super) place: SessionPlace,
     pub(super) servers: Vec<Arc<McpServer>>,
     pub(super) helpers: Vec<Self>,
+}
+
+/// What the tools of a session share.
+#[derive(Debug, Clone)]
+pub(super) struct SessionPlace {
+    /// The session, with its tenant.
+    pub(super) key: String,
+    /// The directory for output that is too long to be shown.
+    pub(super) aside: Option<PathBuf>,
+    pub(super) confinement: Confinement,
 }
 
 impl Plan {
     /// An agent to be filled in with its session.
     pub(super) fn builder(&self) -> Result<AgentBuilder, String> {
         let Self { config, base, environment, .. } = self;
-        let mut tools = toolkit(config, base, self.aside.as_deref(), &self.servers)?;
+        let mut tools = toolkit(config, base, Some(&self.place), &self.servers)?;
         for helper in &self.helpers {
             tools = tools.with(helper.tool()?).map_err(|error| error.to_string())?;
         }
@@ -97,7 +107,7 @@ impl Plan {
         for fallback in &config.fallback {
             builder = builder.fallback(NamedModel::new(fallback, environment)?);
         }
-        if let Some(directory) = &self.aside {
+        if let Some(directory) = &self.place.aside {
             builder = builder.offload(Offload::to(directory));
         }
         if let Some(times) = config.max_iterations {
@@ -141,12 +151,12 @@ fn description(name: &str, config: &AgentConfig) -> String {
 fn toolkit(
     config: &AgentConfig,
     base: &Path,
-    aside: Option<&Path>,
+    place: Option<&SessionPlace>,
     servers: &[Arc<McpServer>],
 ) -> Result<Toolkit, String> {
     let mut toolkit = Toolkit::new();
     let names = config.builtin_names();
-    for tool in builtin::all(workspace(config, base, aside)?) {
+    for tool in builtin::all(workspace(config, base, place)?) {
         if names.contains(&tool.spec().name) {
             toolkit = toolkit.with_shared(tool).map_err(|error| error.to_string())?;
         }
@@ -169,7 +179,8 @@ pub(super) fn described_tools(config: &AgentConfig, base: &Path) -> Vec<(String,
     described.filter(|(name, _)| names.contains(name)).chain(external).collect()
 }
 
-fn workspace(config: &AgentConfig, base: &Path, aside: Option<&Path>) -> Result<Workspace, String> {
+/// The workspace of an agent, without a place if the tools are only looked at.
+fn workspace(config: &AgentConfig, base: &Path, place: Option<&SessionPlace>) -> Result<Workspace, String> {
     let directory = directory(config, base);
     let told = |path: &Path, error: std::io::Error| format!("cannot work in {}: {error}", path.display());
     let mut workspace = Workspace::new(&directory).map_err(|error| told(&directory, error))?;
@@ -177,13 +188,16 @@ fn workspace(config: &AgentConfig, base: &Path, aside: Option<&Path>) -> Result<
         let further = base.join(further);
         workspace = workspace.and_directory(&further).map_err(|error| told(&further, error))?;
     }
-    if let Some(aside) = aside {
-        workspace = workspace.keep_aside_in(aside).map_err(|error| told(aside, error))?;
+    if let Some(SessionPlace { key, aside, confinement }) = place {
+        workspace = workspace.confine(confinement.clone()).session(key);
+        if let Some(aside) = aside {
+            workspace = workspace.keep_aside_in(aside).map_err(|error| told(aside, error))?;
+        }
     }
     Ok(workspace)
 }
 
-fn directory(config: &AgentConfig, base: &Path) -> PathBuf {
+pub(super) fn directory(config: &AgentConfig, base: &Path) -> PathBuf {
     config.workspace.as_ref().map_or_else(|| PathBuf::from("."), |path| base.join(path))
 }
 

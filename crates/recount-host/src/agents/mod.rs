@@ -11,12 +11,13 @@
 //!
 //! [agents.coder.permissions]
 //! mode = "accept_edits"
-//! allow = ["shell(cargo test:*)", "shell(git:*)"]
+//! allow = [{ rule = "shell(cargo fetch:*)", access = ["network"] }]
 //! deny = ["shell(git push:*)"]
 //!
 //! [agents.coder.mcp.everything]
 //! command = "npx"
 //! args = ["-y", "@modelcontextprotocol/server-everything"]
+//! access = ["network", "write:~/.npm"]
 //!
 //! [agents.coder.external.ask_colleague]
 //! description = "Asks the person at the keyboard."
@@ -33,6 +34,7 @@ mod file;
 mod helpers;
 mod model;
 mod names;
+mod sandbox;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -43,14 +45,16 @@ use recount_agent::mcp::McpServer;
 use recount_agent::tool::ToolSource;
 use recount_agent::{AgentBuilder, BoxFuture};
 use recount_log::SessionKey;
+use recount_sandbox::Confinement;
 use tokio::sync::OnceCell;
 
-use build::Plan;
+use build::{Plan, SessionPlace};
 pub use choice::Choice;
 pub use config::{AgentConfig, AgentsConfig, ExternalTool, PermissionsConfig, ThinkingConfig};
 pub use environment::Environment;
 pub use file::ConfigError;
 pub use names::{ModelName, NameError, Rule, ToolName};
+pub use sandbox::SandboxConfig;
 
 use crate::{AgentInfo, AgentSource, SourceError};
 
@@ -75,6 +79,8 @@ pub struct Agents {
     environment: Environment,
     /// Where each session has a directory for what is too long to be shown.
     aside: Option<PathBuf>,
+    /// How the programs that agents start are confined.
+    confinement: Confinement,
     /// The MCP servers that run, by agent. They are shared by its sessions.
     servers: Mutex<HashMap<String, Arc<OnceCell<Servers>>>>,
     /// The same from the moment on in which they are started.
@@ -109,7 +115,20 @@ impl Agents {
         let default_agent = named_default.or(agents.first()).map(|(name, _)| name.clone()).unwrap_or_default();
         let (known, base) = (RwLock::new(agents), base.to_owned());
         let (servers, started) = (Mutex::default(), Mutex::default());
-        Ok(Self { known, default_agent, base, environment, aside: None, servers, started })
+        let confinement = Confinement::default();
+        Ok(Self { known, default_agent, base, environment, aside: None, confinement, servers, started })
+    }
+
+    /// Replaces how the programs that agents start are confined: shell commands and MCP servers.
+    #[must_use]
+    pub fn confine(mut self, confinement: Confinement) -> Self {
+        self.confinement = confinement;
+        self
+    }
+
+    /// How the programs that agents start are confined.
+    pub fn confinement(&self) -> &Confinement {
+        &self.confinement
     }
 
     /// The same with a directory for what is too long to be shown to models, in which each session has one of its own: long
@@ -230,10 +249,12 @@ impl Agents {
     async fn servers(&self, name: &str, config: &AgentConfig) -> Result<Servers, SourceError> {
         let cell = Arc::clone(self.cells().entry(name.to_owned()).or_default());
         let start = async || {
+            let workspace = build::directory(config, &self.base);
             let mut servers = Vec::with_capacity(config.mcp.len());
             for (server, config) in &config.mcp {
                 let unfit = |error: recount_agent::mcp::McpError| unfit(name, error.to_string());
-                servers.push(McpServer::start(server, config.clone()).map_err(unfit)?);
+                let started = McpServer::start_in(server, config.clone(), &self.confinement, &workspace);
+                servers.push(started.map_err(unfit)?);
             }
             self.started().insert(name.to_owned(), servers.clone());
             let all_settled = async {
@@ -272,8 +293,13 @@ impl Agents {
             for helper in &config.helpers {
                 helpers.push(self.plan(helper, session).await?);
             }
-            let (base, environment, aside) = (self.base.clone(), self.environment.clone(), self.aside_of(session));
-            Ok(Plan { name: name.to_owned(), config, base, environment, aside, servers, helpers })
+            let place = SessionPlace {
+                key: session.to_string(),
+                aside: self.aside_of(session),
+                confinement: self.confinement.clone(),
+            };
+            let (base, environment) = (self.base.clone(), self.environment.clone());
+            Ok(Plan { name: name.to_owned(), config, base, environment, place, servers, helpers })
         })
     }
 
@@ -320,6 +346,7 @@ impl AgentSource for Agents {
     }
 
     fn forget(&self, session: &SessionKey) {
+        self.confinement.sandbox().end_session(&session.to_string());
         if let Some(directory) = self.aside_of(session) {
             // Mostly there is none.
             let _ = std::fs::remove_dir_all(directory);

@@ -6,7 +6,10 @@ use std::str::FromStr;
 use recount_agent::demo::DemoModel;
 use recount_message::{PermissionBehavior, PermissionRule};
 use recount_model::client::{Model, ModelNameError};
-use serde::{Deserialize, Serialize};
+use recount_sandbox::Access;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A model by its name: `provider/name`, or `demo`.
 ///
@@ -36,6 +39,9 @@ pub struct ToolName(String);
 
 /// What a permission is about: all of a tool's calls, `read`, or some of them, `shell(git:*)`.
 ///
+/// A rule that allows may grant access beyond what the mode grants. In a file it is a table then:
+/// `{ rule = "shell(npm install:*)", access = ["write", "network"] }`.
+///
 /// ```
 /// use recount_host::agents::Rule;
 ///
@@ -43,11 +49,11 @@ pub struct ToolName(String);
 /// assert_eq!((rule.tool(), rule.content()), ("shell", Some("cargo test:*")));
 /// # Ok::<(), recount_host::agents::NameError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     tool: String,
     content: Option<String>,
+    access: Access,
 }
 
 /// What is wrong with a name.
@@ -93,8 +99,18 @@ impl Rule {
         self.content.as_deref()
     }
 
+    /// The access that it grants beyond what the mode grants.
+    #[must_use]
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
     pub(super) fn rule(&self, behavior: PermissionBehavior) -> PermissionRule {
-        PermissionRule::new(&self.tool, self.content(), behavior).with_source("config")
+        let mut rule = PermissionRule::new(&self.tool, self.content(), behavior).with_source("config");
+        if !self.access.is_read_only() {
+            rule.extra.insert("access", self.access.words());
+        }
+        rule
     }
 }
 
@@ -140,7 +156,7 @@ impl FromStr for Rule {
         if tool.is_empty() || tool.contains(|char: char| char.is_whitespace() || char == ')') {
             return Err(wrong());
         }
-        Ok(Self { tool: tool.to_owned(), content: content.map(str::to_owned) })
+        Ok(Self { tool: tool.to_owned(), content: content.map(str::to_owned), access: Access::default() })
     }
 }
 
@@ -185,4 +201,48 @@ macro_rules! as_text {
     };
 }
 
-as_text!(ModelName, ToolName, Rule);
+as_text!(ModelName, ToolName);
+
+/// A rule as a table of a file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleTable {
+    rule: String,
+    #[serde(default)]
+    access: Access,
+}
+
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.access.is_read_only() {
+            return serializer.collect_str(self);
+        }
+        RuleTable { rule: self.to_string(), access: self.access.clone() }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrTable;
+
+        impl<'de> Visitor<'de> for TextOrTable {
+            type Value = Rule;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a rule such as `\"shell(git:*)\"`, or a table with `rule` and `access`")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Rule, E> {
+                text.parse().map_err(E::custom)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Rule, A::Error> {
+                let RuleTable { rule, access } = RuleTable::deserialize(MapAccessDeserializer::new(map))?;
+                let rule: Rule = rule.parse().map_err(serde::de::Error::custom)?;
+                Ok(Rule { access, ..rule })
+            }
+        }
+
+        deserializer.deserialize_any(TextOrTable)
+    }
+}

@@ -17,6 +17,8 @@ pub(super) fn run(spec: &Spec, command: &[OsString]) -> Result<u8, Failure> {
         return run_without_namespaces(spec, command);
     }
     if spec.in_session {
+        // Signals to the process group of the caller are not meant for the program.
+        let _ = rustix::process::setsid();
         let received = Session::receive(std::io::stdin().as_fd()).step("cannot receive the session")?;
         received.ok_or_else(|| Failure("the session has ended".to_owned()))?.join()?;
     } else {

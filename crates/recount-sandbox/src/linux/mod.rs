@@ -30,7 +30,7 @@ pub(crate) const MARK: &str = "__recount-sandbox";
 pub(crate) const FAILED: u8 = 125;
 
 /// The variable that holds a [`Spec`].
-pub(crate) const SPEC: &str = "RECOUNT_SANDBOX_SPEC";
+pub(crate) const SPEC: &str = "_RECOUNT_SANDBOX";
 
 /// What a helper has to do, as JSON in its environment.
 #[derive(Debug, Clone, Serialize, Deserialize)]

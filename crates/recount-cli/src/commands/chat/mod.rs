@@ -21,6 +21,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use recount_host::agents::ModelName;
 use recount_message::Msg;
+use recount_sandbox::Policy;
 
 use super::Status;
 use sessions::Place;
@@ -78,6 +79,11 @@ pub(crate) struct ChatArgs {
     /// Allow what the agent asks, where nobody is there to be asked
     #[arg(long)]
     allow: bool,
+
+    /// Whether commands have to be confined: required, preferred or off [default: what
+    /// the configuration says, else preferred]
+    #[arg(long, value_name = "POLICY", verbatim_doc_comment)]
+    sandbox: Option<Policy>,
 }
 
 const EXAMPLES: &str = "\
@@ -100,11 +106,11 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Status> {
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal() && !is_dumb();
     let is_script = args.json || !is_terminal;
     let first = first_message(args, is_script)?;
-    let agents = setup::agents(args)?;
     let root = match &args.data {
         Some(root) => root.clone(),
         None => sessions::usual_root()?,
     };
+    let agents = setup::agents(args, &root)?;
     let place = match &args.resume {
         Some(wanted) => Place::known(&root, wanted.as_deref())?,
         None => {

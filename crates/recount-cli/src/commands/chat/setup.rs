@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use recount_host::agents::{Agents, AgentsConfig, Choice, Environment, ModelName};
+use recount_host::agents::{Agents, Choice, Environment, ModelName};
 use recount_host::{AgentSource, Host, HostOptions, SourceError};
 use recount_log::{Durability, Log, Options, Session, SessionKey};
 use recount_message::{Json, Object};
+use recount_sandbox::{Confinement, Level, Policy, Sandbox};
 use recount_server::Config;
 
 use super::ChatArgs;
@@ -34,25 +35,27 @@ pub(super) struct Chat {
     place: Place,
 }
 
-/// The agents that the arguments speak of, and which of them is meant.
-pub(super) fn agents(args: &ChatArgs) -> Result<Agents> {
-    let environment = Environment::of_process();
-    let (config, base) = match &args.config {
-        Some(file) => {
-            let base = file.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            (agents_in(file)?, base)
-        }
-        None => (AgentsConfig::default(), Path::new(".")),
+/// The agents that the arguments name. Their programs are confined as the arguments or the configuration demand.
+pub(super) fn agents(args: &ChatArgs, data: &Path) -> Result<Agents> {
+    let file = args.config.as_deref();
+    let parent = file.and_then(Path::parent).filter(|path| !path.as_os_str().is_empty());
+    let base = parent.unwrap_or(Path::new("."));
+    let Config { agents, sandbox, server, .. } = match file {
+        Some(file) => config_in(file)?,
+        None => Config::default(),
     };
-    Agents::new(config, base, environment).map_err(|error| in_file(error, args.config.as_deref()))
+    let policy = args.sandbox.or(sandbox.policy).unwrap_or(Policy::Preferred);
+    let confinement = Confinement::new(policy, Sandbox::detect()).hide(data).hide(server.data);
+    let confinement = sandbox.apply(file.into_iter().fold(confinement, Confinement::protect), base);
+    let agents = Agents::new(agents, base, Environment::of_process()).map_err(|error| in_file(error, file))?;
+    Ok(agents.confine(confinement))
 }
 
-/// The agents of a file. Its other sections are `serve`'s, and a mistake in one of them is told here too: nobody else may look.
-fn agents_in(file: &Path) -> Result<AgentsConfig> {
+/// The configuration in a file. Errors in sections that only `serve` uses are reported too.
+fn config_in(file: &Path) -> Result<Config> {
     let text =
         fs::read_to_string(file).with_context(|| format!("{}: cannot read the configuration", file.display()))?;
-    let config = Config::load(Some(&text), []).map_err(|error| in_file(error, Some(file)))?;
-    Ok(config.agents)
+    Config::load(Some(&text), []).map_err(|error| in_file(error, Some(file)))
 }
 
 /// Sees to it that an agent can be asked.
@@ -153,7 +156,13 @@ impl Chat {
     /// What the user is told first.
     pub(super) fn greeting(&self) -> String {
         let model = self.agents.model_of(&self.agent).map(|model| model.to_string()).unwrap_or_default();
-        format!("{} · {model} · conversation {}\n/help lists the commands, Ctrl-D leaves", self.agent, self.place.name)
+        let confinement = self.agents.confinement();
+        let is_usual = confinement.policy() != Policy::Off && confinement.sandbox().support().level == Level::Full;
+        let sandbox = if is_usual { String::new() } else { format!("{}\n", confinement.describe()) };
+        format!(
+            "{} · {model} · conversation {}\n{sandbox}/help lists the commands, Ctrl-D leaves",
+            self.agent, self.place.name
+        )
     }
 
     /// Ends in good order. A conversation in which nothing was said is not kept.
