@@ -93,7 +93,9 @@ impl Sandbox {
 
     /// Uses another program as the helper: `recount`, `recount-sandbox`, or one that calls [`run_if_helper`].
     pub fn with_helper(path: impl Into<PathBuf>) -> Self {
-        Self::new(Some(path.into()), Level::Full)
+        let path = path.into();
+        // The helper does not run in the directory of this process.
+        Self::new(Some(std::path::absolute(&path).unwrap_or(path)), Level::Full)
     }
 
     /// Uses nothing beyond a level, although the machine may offer more.

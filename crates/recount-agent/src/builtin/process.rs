@@ -14,6 +14,10 @@ use tokio::process::Command;
 /// The variable by which a process is known as one of ours, wherever it went.
 const MARK: &str = "RECOUNT_PROCESS";
 
+/// The longest wait for a helper to end. It takes about a millisecond.
+#[cfg(target_os = "linux")]
+const END: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 1, tv_nsec: 0 };
+
 /// Ends a command and everything that it started when it is dropped.
 ///
 /// The kernel does so for a command with a PID namespace of its own. Any other leads a session, so that it has no terminal;
@@ -57,8 +61,14 @@ impl Group {
 
     /// Ends everything that still runs. Returns how many processes that were, as far as it is known.
     pub(super) fn end(&mut self) -> usize {
-        self.launch = None;
-        let (Some(leader), Some(mark)) = (self.leader, self.mark.clone()) else { return 0 };
+        let was_running = self.launch.take().is_some();
+        let Some(leader) = self.leader else { return 0 };
+        let Some(mark) = self.mark.clone() else {
+            if was_running && !self.reaped {
+                wait_for_helper(leader);
+            }
+            return 0;
+        };
         if !self.reaped || !cfg!(target_os = "linux") {
             // It may have ended just now.
             let _ = kill_process_group(leader, Signal::KILL);
@@ -99,6 +109,18 @@ impl Group {
         };
         ids.filter(belongs).collect()
     }
+}
+
+/// Waits until the helper of a command has ended, which it does after everything that the command has started.
+fn wait_for_helper(leader: Pid) {
+    #[cfg(target_os = "linux")]
+    if let Ok(helper) = rustix::process::pidfd_open(leader, rustix::process::PidfdFlags::empty()) {
+        let mut watched = [rustix::event::PollFd::new(&helper, rustix::event::PollFlags::IN)];
+        // A helper that takes longer is killed by the caller, and the kernel ends the rest.
+        let _ = rustix::event::poll(&mut watched, Some(&END));
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = leader;
 }
 
 impl Drop for Group {

@@ -12,7 +12,7 @@ use recount_sandbox::{Access, Launch, Level, Policy, Profile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 
 use super::aside::rest_is_in;
 use super::process::start;
@@ -45,9 +45,6 @@ struct Plan {
     profile: Profile,
     is_confined: bool,
 }
-
-/// The longest wait for the processes of a command to end.
-const END: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
@@ -158,15 +155,13 @@ impl Shell {
         };
         if stopped.is_some() {
             group.end();
-            // A helper ends only when everything that it has started has ended.
-            let _ = timeout(END, child.wait()).await;
         }
         output.take(from_stdout.rest()).await?;
         output.take(from_stderr.rest()).await?;
         let code = status.and_then(|status| status.code());
         let failed = stopped.is_some() || code != Some(0);
         let mut notes = output.notes(stopped.as_deref(), status, left);
-        if failed && plan.is_confined {
+        if stopped.is_none() && failed && plan.is_confined {
             let _ = write!(
                 notes,
                 "\n[sandbox: {}. If it failed because of that, repeat the call with `access` and a `reason`.]",

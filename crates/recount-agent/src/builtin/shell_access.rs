@@ -163,21 +163,21 @@ mod tests {
             let in_explore = granted(&call(command, &[]), &context(Mode::Explore, rules));
             assert_eq!(in_explore, Access::read_only(), "{rules:?}: {command}");
         };
-        let push = rule(Some("git push:*"), &["network"]);
-        check(&[push.clone()], "git push", &["network"]);
-        check(&[push.clone()], "git pull", &[]);
-        check(&[push.clone()], "git push; ls", &[]);
-        check(&[push.clone()], "git push $(ls)", &[]);
+        let push = || rule(Some("git push:*"), &["network"]);
+        check(&[push()], "git push", &["network"]);
+        check(&[push()], "git pull", &[]);
+        check(&[push()], "git push; ls", &[]);
+        check(&[push()], "git push $(ls)", &[]);
         check(&[rule(None, &["write"])], "anything $(ls)", &["write"]);
         check(&[PermissionRule::new("shell", None, PermissionBehavior::Allow)], "ls", &[]);
         check(&[PermissionRule::new("shell", Some("ls"), PermissionBehavior::Allow)], "ls", &[]);
         // All commands of a list need the access.
-        let test = rule(Some("cargo test:*"), &["network", "write"]);
-        check(&[push.clone(), test.clone()], "cargo test && git push", &["network"]);
-        check(&[push.clone(), test.clone()], "cargo test && cargo test", &["write", "network"]);
-        check(&[push.clone(), rule(Some("cargo test:*"), &["unsandboxed"])], "cargo test && git push", &["network"]);
-        check(&[push.clone(), rule(Some("cargo test:*"), &[])], "cargo test && git push", &[]);
-        check(&[push.clone(), rule(Some("git *"), &["write"])], "git push", &["write", "network"]);
+        let test = || rule(Some("cargo test:*"), &["network", "write"]);
+        check(&[push(), test()], "cargo test && git push", &["network"]);
+        check(&[push(), test()], "cargo test && cargo test", &["write", "network"]);
+        check(&[push(), rule(Some("cargo test:*"), &["unsandboxed"])], "cargo test && git push", &["network"]);
+        check(&[push(), rule(Some("cargo test:*"), &[])], "cargo test && git push", &[]);
+        check(&[push(), rule(Some("git *"), &["write"])], "git push", &["write", "network"]);
         check(&[rule(Some("ls"), &["read:/srv", "write:/opt"])], "ls", &["read:/srv", "write:/opt"]);
         // An invalid rule grants nothing.
         check(&[rule(Some("ls"), &["write", "everything"])], "ls", &[]);

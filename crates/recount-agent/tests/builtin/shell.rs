@@ -6,6 +6,7 @@ use std::time::Duration;
 use pretty_assertions::assert_eq;
 use recount_agent::builtin::{Shell, Workspace};
 use recount_message::{Object, ToolResultState};
+use recount_testkit::sandbox::confinement;
 use tokio_util::sync::CancellationToken;
 
 use super::bench::{Bench, call, shown};
@@ -17,6 +18,11 @@ fn running(word: &str) -> usize {
     lines.filter(|line| line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes())).count()
 }
 
+/// What the model reads of a command that failed in the `read-only` profile.
+const FAILED: &str = "\n[exit status: 3]\n[sandbox: only `/tmp` can be written, only the workspace, system programs can be \
+                      read, and there is no network. If it failed because of that, repeat the call with `access` and a \
+                      `reason`.]";
+
 #[tokio::test]
 async fn output_and_exit_code_are_told() {
     let bench = Bench::new();
@@ -27,10 +33,7 @@ async fn output_and_exit_code_are_told() {
     let called = bench.call("shell", r#"{"command":"echo no; exit 3"}"#).await;
     let output = called.result.unwrap();
     assert_eq!((output.state(), called.said.as_str()), (ToolResultState::Error, "no\n"));
-    assert_eq!(
-        (shown(&output).as_str(), output.metadata.to_json().as_str()),
-        ("\n[exit status: 3]", r#"{"exit_code":3}"#)
-    );
+    assert_eq!((shown(&output).as_str(), output.metadata.to_json().as_str()), (FAILED, r#"{"exit_code":3}"#));
     assert_eq!(bench.text("shell", r#"{"command":"cat"}"#).await, "[no output]", "there is nothing to read");
 }
 
@@ -75,7 +78,7 @@ async fn a_command_that_hangs_is_ended_with_all_that_it_started() {
 async fn an_interrupt_ends_all_that_was_started() {
     let bench = Bench::new();
     let cancel = CancellationToken::new();
-    let command = r#"{"command":"(setsid sleep 86412 &); touch begun; sleep 86412"}"#;
+    let command = r#"{"command":"(setsid sleep 86412 &); touch begun; sleep 86412","access":["write"]}"#;
     let watch = async {
         while !bench.path("work/begun").exists() {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -90,7 +93,7 @@ async fn an_interrupt_ends_all_that_was_started() {
 #[tokio::test]
 async fn dropping_the_call_ends_all_that_was_started() {
     let bench = Bench::new();
-    let command = r#"{"command":"(setsid sleep 86413 &); touch begun; sleep 86413"}"#;
+    let command = r#"{"command":"(setsid sleep 86413 &); touch begun; sleep 86413","access":["write"]}"#;
     let begun = bench.path("work/begun");
     tokio::select! {
         called = bench.call("shell", command) => unreachable!("{called:?}"),
@@ -103,14 +106,14 @@ async fn dropping_the_call_ends_all_that_was_started() {
 async fn what_is_left_in_the_background_is_ended_and_told() {
     let bench = Bench::new();
     let said = bench.text("shell", r#"{"command":"sleep 86414 & echo started"}"#).await;
-    assert_eq!(said, "started\n\n[1 left running in the background, now ended]");
+    assert_eq!(said, "started\n[1 left running in the background, now ended]\n");
     assert_eq!(running("86414"), 0);
 }
 
 #[tokio::test]
 async fn endless_output_is_cut_kept_and_ended() {
     let directory = tempfile::tempdir().unwrap();
-    let workspace = Workspace::new(directory.path()).unwrap().show_at_most(1_000);
+    let workspace = Workspace::new(directory.path()).unwrap().show_at_most(1_000).confine(confinement());
     let shell = Shell::new(Arc::new(workspace)).keep_at_most(100_000);
     let called = call(&shell, r#"{"command":"yes 86415"}"#, CancellationToken::new()).await;
     assert_eq!(called.said.len(), 1_000);
@@ -122,21 +125,18 @@ async fn endless_output_is_cut_kept_and_ended() {
     assert_eq!(running("86415"), 0);
 }
 
+/// Variables of the test process that Cargo sets are not among those that commands get.
 #[tokio::test]
-async fn secrets_and_what_changes_the_meaning_of_a_script_are_withheld() {
+async fn commands_get_only_listed_variables() {
     let bench = Bench::new();
-    // The test process has variables of its own; none of them may be seen if its name says that it is a secret. One that is
-    // set for `git` is not.
-    let command =
-        "export -p | grep -iE '^declare -x [^=]*(key|token|secret|password)' | grep -vc GIT_CONFIG_KEY_ || true";
-    let said = bench.text("shell", &Object::from([("command", command)]).to_json()).await;
-    assert_eq!(said.trim(), "0");
+    let said = bench.text("shell", r#"{"command":"env | grep -c ^CARGO_PKG_ || true; echo $HOME"}"#).await;
+    assert_eq!(said, format!("0\n{}\n", std::env::var("HOME").unwrap()));
 }
 
 #[tokio::test]
-async fn a_repository_among_the_files_runs_nothing() {
+async fn repository_among_the_files_changes_nothing() {
     let bench = Bench::new();
-    // All that `git` takes for a repository, with a program that it would run for the status.
+    // Everything that makes Git take a directory for a repository, with a program that it runs for the status.
     bench.file("docs/HEAD", "ref: refs/heads/main\n");
     bench.file("docs/objects/x", "");
     bench.file("docs/refs/x", "");
@@ -144,12 +144,24 @@ async fn a_repository_among_the_files_runs_nothing() {
     bench.file("docs/config", evil);
     let called = bench.call("shell", r#"{"command":"cd docs && git status"}"#).await;
     assert!(!bench.path("work/docs/ran").exists(), "{}", called.said);
-    assert!(called.said.contains("safe.bareRepository"), "{}", called.said);
 }
 
 #[tokio::test]
-async fn a_command_has_no_terminal() {
+async fn command_has_no_terminal() {
     let bench = Bench::new();
-    let called = bench.call("shell", r#"{"command":"echo x > /dev/tty","timeout_seconds":20}"#).await;
-    assert!(called.said.contains("/dev/tty: No such device or address"), "{called:?}");
+    let called = bench.call("shell", r#"{"command":"cat /dev/tty","timeout_seconds":20}"#).await;
+    assert!(called.said.contains("/dev/tty: No such file or directory"), "{called:?}");
+}
+
+/// The commands of one session share a `/tmp`, and no file of it is on the machine.
+#[tokio::test]
+async fn tmp_lasts_for_the_session() {
+    let bench = Bench::new();
+    let name = format!("recount-test-{}", std::process::id());
+    let write = Object::from([("command", format!("echo kept > /tmp/{name}"))]).to_json();
+    bench.text("shell", &write).await;
+    assert!(!std::path::Path::new("/tmp").join(&name).exists());
+    let read = Object::from([("command", format!("cat /tmp/{name}"))]).to_json();
+    assert_eq!(bench.text("shell", &read).await, "kept\n");
+    assert!(Bench::new().call("shell", &read).await.said.contains("No such file"));
 }

@@ -1,6 +1,7 @@
 //! The inner helper: the first process of the PID namespace.
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -32,9 +33,20 @@ pub(super) fn run(spec: &Spec, command: &[OsString]) -> Result<u8, Failure> {
             return Ok(NOT_FOUND);
         }
     };
-    // The standard streams belong to the program. Its readers wait until nobody holds them.
-    release_standard_streams()?;
-    reap_until(Pid::from_child(&child))
+    let code = reap_until(Pid::from_child(&child))?;
+    report_left();
+    Ok(code)
+}
+
+/// Reports the processes that the program has left behind. They end with this one.
+fn report_left() {
+    let is_process = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.parse::<u32>().is_ok());
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let left = entries.filter(|entry| is_process(&entry.file_name())).count().saturating_sub(1);
+    if left > 0 {
+        // A reader that has closed its side does not need to know.
+        let _ = writeln!(std::io::stderr(), "[{left} left running in the background, now ended]");
+    }
 }
 
 /// The program to run. `None` if this is a probe.
@@ -59,14 +71,6 @@ fn end_with_parent(spec: &Spec) -> Result<(), Failure> {
         return Err(Failure("the outer helper has ended".to_owned()));
     }
     Ok(())
-}
-
-fn release_standard_streams() -> Result<(), Failure> {
-    let nowhere = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null");
-    let nowhere = nowhere.step("cannot open `/dev/null`")?;
-    rustix::stdio::dup2_stdin(&nowhere).step("cannot release the standard input")?;
-    rustix::stdio::dup2_stdout(&nowhere).step("cannot release the standard output")?;
-    rustix::stdio::dup2_stderr(&nowhere).step("cannot release the standard error")
 }
 
 /// Collects every process that has ended, as the first process of a namespace must, until the program has.
