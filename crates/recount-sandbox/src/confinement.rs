@@ -140,7 +140,7 @@ impl Confinement {
         profile.readable.extend(self.readable.iter().filter(|path| path.exists()).cloned());
         profile.hidden.extend(self.hidden.iter().cloned());
         profile.protected.extend(self.protected.iter().cloned());
-        self.passed.iter().fold(profile, |profile, name| profile.pass_env(name))
+        self.passed.iter().fold(profile, Profile::pass_env)
     }
 
     /// Whether a program with this profile is confined. If not, it starts only with the user's approval.

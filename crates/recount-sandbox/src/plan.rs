@@ -28,10 +28,30 @@ pub(crate) enum View {
     Empty,
 }
 
-/// The view of the file system that a program gets. Paths are canonical, and a path comes before those below it.
+/// Paths with their views. A path comes before those below it.
+pub(crate) type Views = BTreeMap<PathBuf, View>;
+
+/// Plans the part of the view that all profiles share: the programs of the system and the toolchains. The commands of a
+/// session build it once.
+pub(crate) fn system_views() -> Views {
+    let mut plan = Plan::default();
+    for path in system::readable_paths() {
+        plan.add_system(&path);
+    }
+    for path in system::hidden_paths() {
+        plan.views.insert(path, View::Hide);
+    }
+    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) {
+        plan.views.entry(home).or_insert(View::Empty);
+    }
+    plan.prune();
+    plan.views
+}
+
+/// The view of the file system that a program gets. Paths are canonical.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    pub(crate) views: BTreeMap<PathBuf, View>,
+    pub(crate) views: Views,
     /// The directory in which the program starts.
     pub(crate) directory: PathBuf,
     /// Placeholders that have to exist as long as the program runs.
@@ -39,25 +59,21 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Plans the view of a profile.
-    pub(crate) fn of(profile: &Profile) -> Result<Self, LaunchError> {
+    /// Plans the view of a profile, without what `system` shows already.
+    pub(crate) fn of(profile: &Profile, system: &Views) -> Result<Self, LaunchError> {
         let directory = canonical(&profile.workspace)?;
-        let mut plan = Self { directory, ..Self::default() };
-        for path in system::readable_paths() {
-            plan.add_system(&path);
-        }
+        let mut plan = Self { directory, views: system.clone(), held: Vec::new() };
         if profile.access.network {
             plan.add_system(Path::new("/etc/resolv.conf"));
-        }
-        for path in system::hidden_paths() {
-            plan.views.insert(path, View::Hide);
-        }
-        if let Some(home) = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) {
-            plan.views.entry(home).or_insert(View::Empty);
         }
         plan.add_working_directories(profile)?;
         plan.add_granted(profile)?;
         plan.prune();
+        let own: Views = plan.views.iter().filter(|(path, view)| system.get(*path) != Some(view)).map(owned).collect();
+        // A directory that is shown again would uncover what the system hides in it.
+        let is_uncovered = |path: &Path| path.ancestors().skip(1).any(|ancestor| own.contains_key(ancestor));
+        let hidden = system.iter().filter(|(path, view)| **view == View::Hide && is_uncovered(path)).map(owned);
+        plan.views = hidden.chain(own.clone()).collect();
         Ok(plan)
     }
 
@@ -170,6 +186,10 @@ impl Plan {
             self.views.remove(&path);
         }
     }
+}
+
+fn owned((path, view): (&PathBuf, &View)) -> (PathBuf, View) {
+    (path.clone(), view.clone())
 }
 
 fn canonical(path: &Path) -> Result<PathBuf, LaunchError> {

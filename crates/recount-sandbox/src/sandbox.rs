@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::helper::{self, MARK, SPEC, Session, Spec};
-use crate::plan::{Plan, View};
+use crate::plan::{Plan, View, Views, system_views};
 use crate::protect::Held;
 use crate::{LaunchError, Level, Limits, Profile, Support};
 
@@ -50,6 +50,7 @@ struct Inner {
     /// The most that is used, although the machine may offer more.
     most: Level,
     support: OnceLock<Support>,
+    system: OnceLock<Views>,
     sessions: Mutex<HashMap<String, Kept>>,
     clock: AtomicU64,
     /// Private directories for temporary files, for the level without mounts.
@@ -109,6 +110,7 @@ impl Sandbox {
             helper,
             most,
             support: OnceLock::new(),
+            system: OnceLock::new(),
             sessions: Mutex::default(),
             clock: AtomicU64::new(0),
             directories: Mutex::default(),
@@ -163,10 +165,12 @@ impl Sandbox {
     ) -> Result<Launch, LaunchError> {
         self.check(profile)?;
         let level = self.support().level;
-        let Plan { views, directory, held } = Plan::of(profile)?;
+        let system = self.inner.system.get_or_init(system_views);
+        let Plan { views, directory, held } = Plan::of(profile, system)?;
         let mut guard = LaunchGuard { _held: held, ..LaunchGuard::default() };
         let mut spec = Spec {
             level,
+            system: system.clone().into_iter().collect(),
             views: views.into_iter().collect(),
             directory,
             network: profile.access.network,
@@ -186,6 +190,7 @@ impl Sandbox {
             let (ours, theirs) = UnixStream::pair()?;
             self.session(session, &profile.limits)?.send(ours.as_fd()).map_err(std::io::Error::from)?;
             spec.in_session = true;
+            spec.system.clear();
             stdin = Some(Stdio::from(OwnedFd::from(theirs)));
             guard._alive = Some(ours.into());
         }
@@ -231,7 +236,8 @@ impl Sandbox {
 
     fn create_session(&self, limits: &Limits) -> Result<Session, LaunchError> {
         let (ours, theirs) = UnixStream::pair()?;
-        let spec = Spec { limits: limits.clone(), ..probe_spec(Level::Full) };
+        let system = self.inner.system.get_or_init(system_views).clone().into_iter().collect();
+        let spec = Spec { limits: limits.clone(), system, ..probe_spec(Level::Full) };
         let mut command = self.helper("session", &spec)?;
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::piped());
         let child = command.spawn()?;
@@ -298,9 +304,10 @@ impl Sandbox {
 
 /// A profile that any machine has the paths of.
 fn probe_spec(level: Level) -> Spec {
-    let views = vec![(PathBuf::from("/usr"), View::Read)];
+    let system = vec![(PathBuf::from("/usr"), View::Read)];
     let limits = Limits { tmp_mib: 1, ..Limits::default() };
-    Spec { level, views, directory: "/".into(), network: false, limits, in_session: false, tmp: None }
+    let (views, directory) = (Vec::new(), "/".into());
+    Spec { level, system, views, directory, network: false, limits, in_session: false, tmp: None }
 }
 
 /// What a helper has reported on its standard error.

@@ -31,6 +31,7 @@ impl Session {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Spec {
     pub(crate) level: Level,
+    pub(crate) system: Vec<(PathBuf, View)>,
     pub(crate) views: Vec<(PathBuf, View)>,
     pub(crate) directory: PathBuf,
     pub(crate) network: bool,

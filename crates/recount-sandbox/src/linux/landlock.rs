@@ -49,7 +49,7 @@ pub(super) fn restrict_writing(spec: &Spec) -> Result<(), Failure> {
 pub(super) fn restrict_paths(spec: &Spec) -> Result<(), Failure> {
     let read = AccessFs::from_read(NEEDED);
     let mut rules = ruleset(CompatLevel::HardRequirement, AccessFs::from_all(NEEDED))?;
-    for (path, view) in &spec.views {
+    for (path, view) in views(spec) {
         match view {
             View::Read => rules = allow_around_hidden(rules, path, spec, read)?,
             View::Write | View::Hide | View::Link(_) | View::Empty => {}
@@ -71,6 +71,10 @@ pub(super) fn restrict_paths(spec: &Spec) -> Result<(), Failure> {
     Ok(())
 }
 
+fn views(spec: &Spec) -> impl Iterator<Item = &(std::path::PathBuf, View)> {
+    spec.system.iter().chain(&spec.views)
+}
+
 fn ruleset(level: CompatLevel, handled: BitFlags<AccessFs>) -> Result<RulesetCreated, Failure> {
     let rules = Ruleset::default().set_compatibility(level).handle_access(handled).step("cannot use Landlock")?;
     let rules = rules.scope(Scope::AbstractUnixSocket | Scope::Signal).step("cannot use Landlock")?;
@@ -85,12 +89,12 @@ fn allow_around_hidden(
     spec: &Spec,
     access: BitFlags<AccessFs>,
 ) -> Result<RulesetCreated, Failure> {
-    let hidden = |path: &Path| spec.views.iter().any(|(hidden, view)| *view == View::Hide && hidden.starts_with(path));
+    let hidden = |path: &Path| views(spec).any(|(hidden, view)| *view == View::Hide && hidden.starts_with(path));
     if !hidden(path) {
         return allow(rules, path, access);
     }
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
-    for entry in entries.filter(|entry| !spec.views.iter().any(|(path, view)| path == entry && *view == View::Hide)) {
+    for entry in entries.filter(|entry| !views(spec).any(|(path, view)| path == entry && *view == View::Hide)) {
         rules = allow_around_hidden(rules, &entry, spec, access)?;
     }
     Ok(rules)

@@ -36,6 +36,9 @@ pub(crate) const SPEC: &str = "_RECOUNT_SANDBOX";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Spec {
     pub(crate) level: Level,
+    /// The part of the view that all commands of a session share. Empty for a command that joins a session.
+    pub(crate) system: Vec<(std::path::PathBuf, View)>,
+    /// The part of the view that this command has for itself.
     pub(crate) views: Vec<(std::path::PathBuf, View)>,
     pub(crate) directory: std::path::PathBuf,
     /// Whether the network of the host is reachable.

@@ -3,13 +3,14 @@
 //! Every source and every target is opened step by step without following a symbolic link, so that nobody can put one in the
 //! way between the plan and the mount.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, symlinkat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, symlinkat};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
@@ -27,16 +28,33 @@ const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 /// Files of `/proc` that tell of the whole machine or change it.
 const HIDDEN_IN_PROC: &[&str] = &["kcore", "keys", "key-users", "kmsg", "sysrq-trigger", "timer_list"];
 
-/// Builds the view and makes it the root of this process.
-pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
-    mount("tmpfs", NEW_ROOT, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(c"size=4m,mode=755"))
+/// Files up to this size are copied into the new root, which takes less time than a mount.
+const COPIED: u64 = 64 << 10;
+
+/// Builds the part of the new root that all commands of a session share.
+pub(super) fn build_shared(spec: &Spec) -> Result<(), Failure> {
+    mount("tmpfs", NEW_ROOT, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(c"size=8m,mode=755"))
         .step("cannot mount a new root")?;
-    let root = New::open()?;
-    root.add_provided(spec)?;
-    for (path, view) in &spec.views {
-        root.add(path, view).step(format!("cannot show `{}`", path.display()))?;
-    }
-    make_read_only(spec)?;
+    let root = New::open(true)?;
+    root.add_devices()?;
+    root.add_all(&spec.system)?;
+    make_read_only(|path| path == Path::new("/") || is_provided_writable(path))
+}
+
+/// Adds the pseudo-terminals that a command opens itself.
+fn add_terminals() -> Result<(), Failure> {
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    let options = c"newinstance,ptmxmode=0666,mode=620";
+    mount("devpts", format!("{NEW_ROOT}/dev/pts"), "devpts", flags, Some(options)).step("cannot mount `/dev/pts`")
+}
+
+/// Completes the new root for one command, and makes it the root of this process.
+pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
+    let root = New::open(false)?;
+    add_terminals()?;
+    root.add_proc(spec)?;
+    root.add_all(&spec.views)?;
+    make_read_only(|path| is_writable(path, spec))?;
     std::env::set_current_dir(NEW_ROOT).step("cannot enter the new root")?;
     pivot_root(".", ".").step("cannot change the root")?;
     unmount(".", UnmountFlags::DETACH).step("cannot leave the old root")?;
@@ -47,17 +65,19 @@ pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
 struct New {
     root: OwnedFd,
     machine: OwnedFd,
+    /// All commands of a session share what is added now, so that small files can be copied.
+    is_shared: bool,
 }
 
 impl New {
-    fn open() -> Result<Self, Failure> {
+    fn open(is_shared: bool) -> Result<Self, Failure> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let open = |path: &str| openat(CWD, path, flags, Mode::empty()).step(format!("cannot open `{path}`"));
-        Ok(Self { root: open(NEW_ROOT)?, machine: open(OLD_ROOT)? })
+        Ok(Self { root: open(NEW_ROOT)?, machine: open(OLD_ROOT)?, is_shared })
     }
 
-    /// Adds what is not of the machine: `/tmp`, `/dev` and `/proc`.
-    fn add_provided(&self, spec: &Spec) -> Result<(), Failure> {
+    /// Adds the private `/tmp`, and the devices that every program may use.
+    fn add_devices(&self) -> Result<(), Failure> {
         let provide = |source: &str, target: &str| {
             let source = openat(CWD, source, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
             bind(&source, &self.directory(Path::new(target))?)
@@ -68,11 +88,6 @@ impl New {
             let path = Path::new("/dev").join(device);
             self.add(&path, &View::Read).step(format!("cannot show `{}`", path.display()))?;
         }
-        self.directory(Path::new("/dev/pts")).step("cannot show `/dev/pts`")?;
-        let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
-        let options = c"newinstance,ptmxmode=0666,mode=620";
-        mount("devpts", format!("{NEW_ROOT}/dev/pts"), "devpts", flags, Some(options))
-            .step("cannot mount `/dev/pts`")?;
         for (link, target) in [
             ("/dev/fd", "/proc/self/fd"),
             ("/dev/stdin", "/proc/self/fd/0"),
@@ -83,12 +98,19 @@ impl New {
         ] {
             self.add(Path::new(link), &View::Link(target.into())).step(format!("cannot show `{link}`"))?;
         }
-        self.directory(Path::new("/run")).step("cannot show `/run`")?;
-        self.add_proc(spec)
+        for directory in ["/dev/pts", "/proc", "/run"] {
+            self.directory(Path::new(directory)).step(format!("cannot show `{directory}`"))?;
+        }
+        Ok(())
+    }
+
+    fn add_all(&self, views: &[(PathBuf, View)]) -> Result<(), Failure> {
+        let add =
+            |(path, view): &(PathBuf, View)| self.add(path, view).step(format!("cannot show `{}`", path.display()));
+        views.iter().try_for_each(add)
     }
 
     fn add_proc(&self, spec: &Spec) -> Result<(), Failure> {
-        self.directory(Path::new("/proc")).step("cannot show `/proc`")?;
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         let path = format!("{NEW_ROOT}/proc");
         mount("proc", &path, "proc", flags, None).step("cannot mount `/proc`")?;
@@ -110,9 +132,12 @@ impl New {
         match view {
             View::Read | View::Write => {
                 let source = resolved(&self.machine, path)?;
-                let is_directory = rustix::fs::fstat(&source).map(|stat| is_directory(&stat))?;
-                let target = if is_directory { self.directory(path)? } else { self.file(path)? };
-                bind(&source, &target)
+                let stat = rustix::fs::fstat(&source)?;
+                match FileType::from_raw_mode(stat.st_mode) {
+                    FileType::Directory => bind(&source, &self.directory(path)?),
+                    FileType::RegularFile if self.is_shared && is_small(stat.st_size) => self.copy(path),
+                    _ => bind(&source, &self.file(path)?),
+                }
             }
             View::Hide => {
                 let hidden = resolved(&self.root, path)?;
@@ -133,6 +158,22 @@ impl New {
         }
     }
 
+    /// Copies a file of the machine.
+    fn copy(&self, path: &Path) -> io::Result<()> {
+        let source = File::from(openat2(
+            &self.machine,
+            path,
+            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+            Mode::empty(),
+            ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS,
+        )?);
+        let (directory, name) = self.parent(path)?;
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(source.metadata()?.permissions().mode() & 0o555);
+        let mut target = File::from(openat(&directory, name, flags, mode)?);
+        io::copy(&mut source.take(COPIED), &mut target).map(drop)
+    }
+
     /// Opens a directory of the new root, and creates it where it is missing.
     fn directory(&self, path: &Path) -> io::Result<OwnedFd> {
         let mut directory = self.root.try_clone()?;
@@ -141,8 +182,11 @@ impl New {
             let name = Path::new(name);
             directory = match resolved(&directory, name) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    mkdirat(&directory, name, Mode::from_raw_mode(0o755))?;
-                    resolved(&directory, name)?
+                    match mkdirat(&directory, name, Mode::from_raw_mode(0o755)) {
+                        // Another command of the session was faster.
+                        Ok(()) | Err(Errno::EXIST) => resolved(&directory, name)?,
+                        Err(error) => return Err(error.into()),
+                    }
                 }
                 other => other?,
             };
@@ -157,8 +201,10 @@ impl New {
         match resolved(&directory, name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-                openat(&directory, name, flags, Mode::from_raw_mode(0o444))?;
-                resolved(&directory, name)
+                match openat(&directory, name, flags, Mode::from_raw_mode(0o444)) {
+                    Ok(_) | Err(Errno::EXIST) => resolved(&directory, name),
+                    Err(error) => Err(error.into()),
+                }
             }
             other => other,
         }
@@ -177,7 +223,7 @@ fn resolved(directory: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
 }
 
 fn is_directory(stat: &rustix::fs::Stat) -> bool {
-    rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
 }
 
 fn cover_with_empty_directory(target: &OwnedFd) -> io::Result<()> {
@@ -203,8 +249,8 @@ fn attach(mount: &OwnedFd, target: &OwnedFd) -> io::Result<()> {
     Ok(move_mount(mount, c"", target, c"", flags)?)
 }
 
-/// Makes every mount of the new root read-only that is not writable by the plan, also those that came along below others.
-fn make_read_only(spec: &Spec) -> Result<(), Failure> {
+/// Makes every mount of the new root read-only that is not writable, also those that came along below others.
+fn make_read_only(is_writable: impl Fn(&Path) -> bool) -> Result<(), Failure> {
     let mounts = fs::read("/proc/self/mountinfo").step("cannot read the mounts")?;
     for line in mounts.split(|byte| *byte == b'\n') {
         let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
@@ -212,29 +258,44 @@ fn make_read_only(spec: &Spec) -> Result<(), Failure> {
         let point = unescaped(point);
         let Ok(path) = point.strip_prefix(NEW_ROOT) else { continue };
         let path = Path::new("/").join(path);
-        let flags = flags(&path, options, is_writable(&path, spec));
-        mount_remount(&point, flags | MountFlags::BIND, c"").step(format!("cannot restrict `{}`", path.display()))?;
+        let wanted = flags(&path, options, is_writable(&path));
+        if wanted != current_flags(options) {
+            mount_remount(&point, wanted | MountFlags::BIND, c"")
+                .step(format!("cannot restrict `{}`", path.display()))?;
+        }
     }
     Ok(())
 }
 
 fn is_writable(path: &Path, spec: &Spec) -> bool {
     let view = spec.views.iter().rev().find(|(view, _)| path.starts_with(view));
-    match view {
-        Some((_, view)) => *view == View::Write,
-        None => path == Path::new("/tmp") || path.starts_with("/dev/shm") || path.starts_with("/dev/pts"),
-    }
+    view.map_or_else(|| is_provided_writable(path), |(_, view)| *view == View::Write)
 }
 
-/// The flags of a mount, of which none that it has may be taken away.
+/// Whether a path is one of those that every command can write to.
+fn is_provided_writable(path: &Path) -> bool {
+    path == Path::new("/tmp") || path == Path::new("/dev/shm") || path == Path::new("/dev/pts")
+}
+
+fn is_small(size: i64) -> bool {
+    u64::try_from(size).is_ok_and(|size| size <= COPIED)
+}
+
+/// The flags that a mount should have. None that it has is taken away.
 fn flags(path: &Path, options: &[u8], is_writable: bool) -> MountFlags {
-    let mut flags = MountFlags::NOSUID;
-    flags.set(MountFlags::RDONLY, !is_writable);
-    flags.set(MountFlags::NODEV, !path.starts_with("/dev"));
+    let mut flags = current_flags(options) | MountFlags::NOSUID;
+    flags |= if is_writable { MountFlags::empty() } else { MountFlags::RDONLY };
+    flags | if path.starts_with("/dev") { MountFlags::empty() } else { MountFlags::NODEV }
+}
+
+/// The flags of a mount, from the list of mounts.
+fn current_flags(options: &[u8]) -> MountFlags {
+    let mut flags = MountFlags::empty();
     let mut atime = MountFlags::STRICTATIME;
     for option in options.split(|byte| *byte == b',') {
         match option {
             b"ro" => flags |= MountFlags::RDONLY,
+            b"nosuid" => flags |= MountFlags::NOSUID,
             b"nodev" => flags |= MountFlags::NODEV,
             b"noexec" => flags |= MountFlags::NOEXEC,
             b"nodiratime" => flags |= MountFlags::NODIRATIME,

@@ -17,7 +17,7 @@ use rustix::net::{
 };
 use rustix::process::{getegid, geteuid, pivot_root};
 
-use super::{Failure, Spec, Step};
+use super::{Failure, Spec, Step, mounts};
 
 /// Open descriptors of the namespaces of a session.
 #[derive(Debug)]
@@ -45,8 +45,8 @@ pub(super) fn create(spec: &Spec) -> Result<u8, Failure> {
 
 /// Creates the namespaces in this process.
 ///
-/// Afterwards the root is a file system in memory that holds the private `/tmp`, the machine's root in `/oldroot`, and links
-/// into it, so that programs can still be executed.
+/// Afterwards the root is a file system in memory that holds the private `/tmp`, the shared part of the new root in `/newroot`,
+/// the machine's root in `/oldroot`, and links into it, so that programs can still be executed.
 pub(super) fn create_namespaces(spec: &Spec) -> Result<(), Failure> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS).step("cannot create a user namespace")?;
@@ -81,7 +81,7 @@ pub(super) fn create_namespaces(spec: &Spec) -> Result<(), Failure> {
             symlink(Path::new("oldroot").join(entry.file_name()), &link).step("cannot fill the private root")?;
         }
     }
-    Ok(())
+    mounts::build_shared(spec)
 }
 
 /// The files that a private `/tmp` of this size, in MiB, may hold.
