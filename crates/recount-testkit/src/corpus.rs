@@ -156,10 +156,15 @@ fn answers(provider: Provider) -> Vec<(String, Vec<u8>)> {
     all.filter(|(_, bytes)| bytes.len() < 2_000).take(30).collect()
 }
 
-/// Shell commands: one for every thing that can hide another command.
+/// Shell commands: literal lists, and one text for everything that can hide another command.
 fn commands() -> Vec<(String, Vec<u8>)> {
     let texts = [
         ("plain", "ls -la src"),
+        ("literal", "cargo test 2>&1 | tail -n 5 && git commit -m 'a; b' || echo \"it's\""),
+        ("discarded", "a >/dev/null 2> /dev/null; b &>/dev/null; >/dev/null c"),
+        ("descriptors", "a 12>/dev/null; b 2'' >/dev/null; c 2 >/dev/null; d2>/dev/null"),
+        ("elsewhere", "cd sub && ./run"),
+        ("hidden", "a 'b\u{202e}c' \u{a0}d"),
         ("list", "a; b & c && d || e | f"),
         ("subshell", "(a; { b; })"),
         ("substitution", "echo $(a \"$(b)\") `c`"),

@@ -151,36 +151,36 @@ fn texts() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Creates the programs. Each appends its name and arguments to a file, all ended by a NUL byte, and then another one.
+/// Creates the programs. Each writes its name and arguments to a file of its own, all ended by a NUL byte.
 fn create_programs(directory: &Path) {
     fs::create_dir(directory).unwrap();
     for name in PROGRAMS {
         let path = directory.join(name);
-        fs::write(&path, "#!/bin/bash\nprintf '%s\\0' \"${0##*/}\" \"$@\" $'\\n' >> \"$RAN\"\n").unwrap();
+        fs::write(&path, "#!/bin/bash\nprintf '%s\\0' \"${0##*/}\" \"$@\" > \"$RAN/$$-$RANDOM\"\n").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 }
 
 /// Runs a text and returns the words of each program that it ran.
 fn run(directory: &Path, shell: &str, text: &str) -> Vec<Vec<String>> {
-    // A process that an earlier text left in the background writes to a file of its own.
-    static FILES: AtomicU64 = AtomicU64::new(0);
-    let file = directory.join(format!("ran-{}", FILES.fetch_add(1, Ordering::Relaxed)));
+    // A process that an earlier text left in the background writes to another directory.
+    static TEXTS: AtomicU64 = AtomicU64::new(0);
+    let ran = directory.join(format!("ran-{}", TEXTS.fetch_add(1, Ordering::Relaxed)));
     let work = directory.join("work");
     fs::create_dir_all(&work).unwrap();
-    fs::write(&file, "").unwrap();
+    fs::create_dir(&ran).unwrap();
     let mut command = Command::new(shell);
-    command.arg("-c").arg(text).env_clear().env("PATH", directory.join("bin")).env("RAN", &file).current_dir(&work);
+    command.arg("-c").arg(text).env_clear().env("PATH", directory.join("bin")).env("RAN", &ran).current_dir(&work);
     command.stdin(Stdio::null()).stderr(Stdio::piped()).stdout(Stdio::piped());
     let (sender, receiver) = mpsc::channel();
     // The output ends when the last process in the background has ended.
     std::thread::spawn(move || sender.send(command.output()));
     receiver.recv_timeout(Duration::from_secs(30)).unwrap().unwrap();
     assert_eq!(fs::read_dir(&work).unwrap().count(), 0, "{shell} created files: {text:?}");
-    let recorded = fs::read_to_string(&file).unwrap();
-    fs::remove_file(&file).unwrap();
-    let runs = recorded.split_terminator("\n\0");
-    runs.map(|run| run.split_terminator('\0').map(str::to_owned).collect()).collect()
+    let records = fs::read_dir(&ran).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+    let runs = records.map(|record| record.split_terminator('\0').map(str::to_owned).collect()).collect();
+    fs::remove_dir_all(&ran).unwrap();
+    runs
 }
 
 fn check(shell: &str, cases: u32) {
