@@ -47,6 +47,12 @@ pub(crate) fn request_line(tool: &str, input: &str) -> Option<String> {
     (!parts.is_empty()).then(|| visible_line(&parts.join(" — ")).into_owned())
 }
 
+/// Returns the [`request_line`] of a call, unless the agent's reason for the question states the request already.
+pub(crate) fn unstated_request(call: &ToolCallBlock, reason: Option<&str>) -> Option<String> {
+    let is_stated = reason.is_some_and(|reason| reason.starts_with("it requests to "));
+    if is_stated { None } else { request_line(&call.name, &call.input) }
+}
+
 /// Returns the items of an `access` field. A value of another type is one item, so that it is shown and not dropped.
 fn access_list(access: Option<&Json>) -> Vec<String> {
     let Some(access) = access.filter(|access| !access.is_null()) else { return Vec::new() };
@@ -102,6 +108,17 @@ mod tests {
         check(&[rule(Some("a"), Some(r#""write""#))], "shell(a) with write");
         check(&[rule(Some("a"), Some(r#"[{"x":1}]"#))], r#"shell(a) with {"x":1}"#);
         check(&[rule(Some("a\u{1b}"), Some(r#"["read:/a\u001b"]"#))], r"shell(a\u{1b}) with read:/a\u{1b}");
+    }
+
+    #[test]
+    fn requests_are_not_repeated_after_a_reason_that_states_them() {
+        let asking = ToolCallBlock::new("call_1", SHELL, r#"{"access":["network"]}"#);
+        let check = |reason: Option<&str>, expected: Option<&str>| {
+            assert_eq!(unstated_request(&asking, reason).as_deref(), expected, "{reason:?}");
+        };
+        check(Some("it requests to use the network"), None);
+        check(Some("a rule asks about `curl:*`"), Some("requests: network"));
+        check(None, Some("requests: network"));
     }
 
     #[test]

@@ -79,7 +79,7 @@ fn a_question_is_asked_again() {
 fn a_command_that_was_cut_is_not_run_again() {
     let directory = directory("a_command_that_was_cut");
     let mut terminal = Terminal::start(&directory, &["--model", "demo/5000"]);
-    terminal.say(r#"shell {"command": "echo begun >> runs.txt; echo begun; sleep 60"}"#);
+    terminal.say(r#"shell {"command": "echo begun >> runs.txt; echo begun; sleep 60", "access": ["write"]}"#);
     terminal.say("y");
     terminal.wait_for("│ begun");
     terminal.kill();

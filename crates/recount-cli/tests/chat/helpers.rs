@@ -86,7 +86,7 @@ fn a_script_is_told_who_asks() {
     let (status, answer, told) = run(&[TASK]);
     assert_eq!(status, Some(1));
     assert!(
-        told.contains("scout: shell asks to run (it runs `expr $n '*' $n`): denied; --allow would allow it\n"),
+        told.contains("scout: shell asks to run (it requests to write to the workspace: to show how a command asks): denied; --allow would allow it\n"),
         "{told}"
     );
     assert!(told.contains("scout: shell ended: denied\n") && !told.contains("running shell"), "{told}");

@@ -62,10 +62,16 @@ fn what_is_asked_is_denied_unless_it_is_allowed() {
     assert_eq!((denied.exit, state(&denied)), (Some(1), ToolResultState::Denied));
     let told = folded(&denied.stdout)[1].first::<ToolResultBlock>().unwrap().output.text().unwrap();
     assert!(told.contains("This call was not run: nobody is there to be asked") && told.contains("--allow"), "{told}");
-    assert_eq!(denied.stderr, "shell asks to run (it runs `expr $n '*' $n`): denied; --allow would allow it\n");
+    assert_eq!(
+        denied.stderr,
+        "shell asks to run (it requests to write to the workspace: to show how a command asks): denied; --allow would allow it\n"
+    );
     let allowed = chat(&directory, &["--json", "--allow", "--model", "demo/50000"], "use a tool");
     assert_eq!((allowed.exit, state(&allowed)), (Some(0), ToolResultState::Success));
-    assert_eq!(allowed.stderr, "shell asks to run (it runs `expr $n '*' $n`): allowed\n");
+    assert_eq!(
+        allowed.stderr,
+        "shell asks to run (it requests to write to the workspace: to show how a command asks): allowed\n"
+    );
 }
 
 #[test]

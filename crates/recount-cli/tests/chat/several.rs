@@ -10,7 +10,8 @@ use crate::server::{Answer, Server};
 use crate::terminal::{Terminal, command, directory};
 
 fn answers() -> [Answer; 2] {
-    let touch = |name: &str| ("shell", json!({"command": format!("touch {name}")}));
+    let touch =
+        |name: &str| ("shell", json!({"command": format!("touch {name}"), "access": ["write"], "reason": name}));
     let list = ("glob", json!({"pattern": "*.toml"}));
     [calls(&[touch("one"), list, touch("two")]), says("All of it is done.")]
 }
@@ -24,14 +25,14 @@ async fn each_is_asked_about_in_its_turn() {
     let dialogue = move || {
         let mut terminal = Terminal::start_with(&place, &["--config", "c.toml"], ENVIRONMENT);
         terminal.say("Go on.");
-        terminal.wait_for("? May it run: shell (it runs `touch one`)");
+        terminal.wait_for("? May it run: shell (it requests to write to the workspace: one)");
         terminal.say("y");
         terminal.wait_for("└ glob done");
-        terminal.wait_for("? May it run: shell (it runs `touch two`)");
+        terminal.wait_for("? May it run: shell (it requests to write to the workspace: two)");
         // The one that is asked about, and what comes after it, wait for who comes back.
         terminal.leave();
         let mut terminal = Terminal::start_with(&place, &["--config", "c.toml", "--resume"], ENVIRONMENT);
-        terminal.wait_for("? May it run: shell (it runs `touch two`)");
+        terminal.wait_for("? May it run: shell (it requests to write to the workspace: two)");
         terminal.say("n");
         terminal.wait_for("└ shell denied");
         terminal.wait_for("All of it is done.");
@@ -77,7 +78,11 @@ async fn a_script_answers_for_each() {
         let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
         let (answer, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(answer.contains("All of it is done."), "{test}: {answer}\n{told}");
-        assert_eq!(told.matches("shell asks to run (it runs `touch ").count(), 2, "{test}: {told}");
+        assert_eq!(
+            told.matches("shell asks to run (it requests to write to the workspace: ").count(),
+            2,
+            "{test}: {told}"
+        );
         let made = ["one", "two"].map(|name| directory.join(name).exists());
         assert_eq!(made, [are_there, are_there], "{test}: {told}");
     }

@@ -8,7 +8,7 @@ use recount_message::{ToolCallBlock, ToolResultBlock, UserConfirmResultEvent};
 use super::editor::{Editor, Line};
 use super::reading::Waiting;
 use super::terminal::{BOLD, CAREFUL, DIMMED, PLAIN, Paint, told};
-use crate::permission::{request_line, rules_line, rules_to_offer};
+use crate::permission::{rules_line, rules_to_offer, unstated_request};
 use crate::visible::visible_line;
 
 /// What the user has said.
@@ -107,10 +107,13 @@ async fn confirmation(
     let call = question.call;
     let rules = rules_to_offer(call);
     tell(&question.line(paint, "? May it run:"));
-    if let Some(request) = request_line(&call.name, &call.input) {
+    if let Some(request) = unstated_request(call, question.reason) {
         tell(&told(&[(CAREFUL, &format!("  {request}"))], paint));
     }
-    let always = if rules.is_empty() { String::new() } else { format!("  a always: {}", rules_line(&rules)) };
+    if !rules.is_empty() {
+        tell(&told(&[(PLAIN, &format!("  always: {}", rules_line(&rules)))], paint));
+    }
+    let always = if rules.is_empty() { "" } else { "  a always" };
     let until = question.expires_at.map(left).unwrap_or_default();
     tell(&told(&[(DIMMED, &format!("  y once{always}  n no  e edit{until}"))], paint));
     loop {

@@ -10,7 +10,7 @@ use super::reading::{Reading, Standing};
 use super::setup::Chat;
 use super::sight::Sight;
 use crate::commands::Status;
-use crate::permission::request_line;
+use crate::permission::unstated_request;
 
 /// Sends a message, shows what comes, and says how it ended.
 pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, allow: bool) -> Result<Status> {
@@ -38,7 +38,7 @@ pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, 
                     has_refused |= !allow && !waiting.confirmations.is_empty();
                     for (call, reason) in &waiting.confirmations {
                         let why = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-                        let request = request_line(&call.name, &call.input);
+                        let request = unstated_request(call, reason.as_deref());
                         let request = request.map(|request| format!(", {request}")).unwrap_or_default();
                         sight.note(&format!("{who}{} asks to run{why}{request}: {verdict}", call.name));
                     }
