@@ -10,4 +10,5 @@ mod builtin {
     mod search;
     mod shell;
     mod through_agent;
+    mod tricks;
 }

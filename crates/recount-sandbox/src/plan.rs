@@ -175,10 +175,15 @@ impl Plan {
         Ok(())
     }
 
-    /// Leaves out what is readable anyway.
+    /// Leaves out paths that are readable anyway, and hidden paths that are not visible anyway.
     fn prune(&mut self) {
         let is_redundant = |(path, view): (&PathBuf, &View)| {
-            *view == View::Read && path.parent().is_some_and(|parent| self.lies_in(parent, &View::Read))
+            let above = path.parent().and_then(|parent| self.covering(parent));
+            match view {
+                View::Read => above == Some(&View::Read),
+                View::Hide => !matches!(above, Some(View::Read | View::Write)),
+                View::Write | View::Link(_) | View::Empty => false,
+            }
         };
         let redundant: Vec<PathBuf> =
             self.views.iter().filter(|entry| is_redundant(*entry)).map(|(path, _)| path.clone()).collect();

@@ -5,9 +5,9 @@ use std::path::Path;
 use recount_message::{Object, PermissionBehavior, PermissionRule};
 
 use super::{text, workspace::Workspace};
-use crate::permission::path::{Places, is_guarded};
+use crate::permission::path::{PathResolver, is_guarded};
 use crate::permission::wildcard::escape_path;
-use crate::permission::{Coverage, Opinion, Surroundings};
+use crate::permission::{Coverage, PermissionContext, ToolPermission};
 
 /// The path that a call is about. Nothing for the directory in which the agent works.
 fn path(arguments: &Object) -> String {
@@ -19,37 +19,45 @@ pub(super) fn reads_inside(workspace: &Workspace, arguments: &Object) -> bool {
     workspace.judge(&path(arguments)).is_ok_and(|target| workspace.may_read(&target))
 }
 
-pub(super) fn opinion_of_reading(workspace: &Workspace, arguments: &Object, surroundings: &Surroundings) -> Opinion {
+pub(super) fn permission_to_read(
+    workspace: &Workspace,
+    arguments: &Object,
+    context: &PermissionContext,
+) -> ToolPermission {
     match workspace.judge(&path(arguments)) {
-        Ok(target) if workspace.hides(&target) => Opinion::Deny(hidden(&target)),
-        Ok(target) if workspace.may_read(&target) || places(workspace, surroundings).hold(&target) => Opinion::Allow,
-        Ok(target) => Opinion::Ask(outside(&target)),
-        Err(error) => Opinion::Deny(error.to_string()),
+        Ok(target) if workspace.hides(&target) => ToolPermission::Deny(hidden(&target)),
+        Ok(target) if workspace.may_read(&target) || paths(workspace, context).hold(&target) => ToolPermission::Allow,
+        Ok(target) => ToolPermission::Ask(outside(&target)),
+        Err(error) => ToolPermission::Deny(error.to_string()),
     }
 }
 
-pub(super) fn opinion_of_changing(workspace: &Workspace, arguments: &Object, surroundings: &Surroundings) -> Opinion {
+pub(super) fn permission_to_change(
+    workspace: &Workspace,
+    arguments: &Object,
+    context: &PermissionContext,
+) -> ToolPermission {
     let target = match workspace.judge(&path(arguments)) {
         Ok(target) => target,
-        Err(error) => return Opinion::Deny(error.to_string()),
+        Err(error) => return ToolPermission::Deny(error.to_string()),
     };
-    let places = places(workspace, surroundings);
+    let paths = paths(workspace, context);
     if workspace.hides(&target) {
-        return Opinion::Deny(hidden(&target));
+        return ToolPermission::Deny(hidden(&target));
     }
     if workspace.confinement().protects(&target) {
-        return Opinion::AskForSafety(format!("`{}` configures agents and their permissions", target.display()));
+        return ToolPermission::AskForSafety(format!("`{}` configures agents and their permissions", target.display()));
     }
     if is_guarded(&target) {
-        return Opinion::AskForSafety(format!("`{}` is what Git runs or obeys", target.display()));
+        return ToolPermission::AskForSafety(format!("`{}` is what Git runs or obeys", target.display()));
     }
-    if !places.hold(&target) {
-        return Opinion::Ask(outside(&target));
+    if !paths.hold(&target) {
+        return ToolPermission::Ask(outside(&target));
     }
-    if surroundings.mode.accepts_edits() && places.hold_for_edit(&target) {
-        return Opinion::Allow;
+    if context.mode.accepts_edits() && paths.hold_for_edit(&target) {
+        return ToolPermission::Allow;
     }
-    Opinion::Ask(format!("it changes `{}`", workspace.shown(&target)))
+    ToolPermission::Ask(format!("it changes `{}`", workspace.shown(&target)))
 }
 
 pub(super) fn covered(
@@ -58,14 +66,14 @@ pub(super) fn covered(
     behavior: PermissionBehavior,
     arguments: &Object,
 ) -> Coverage {
-    workspace.places().covered(&path(arguments), contents, behavior)
+    workspace.paths().covered(&path(arguments), contents, behavior)
 }
 
 /// Returns rules that allow everything below the directory of the file, or below the path if it is a directory itself.
 ///
 /// Returns none if the path is not UTF-8: its text would also stand for other paths.
 pub(super) fn suggested(workspace: &Workspace, tool: &str, arguments: &Object) -> Vec<PermissionRule> {
-    let Ok(target) = workspace.places().resolve(path(arguments)) else { return Vec::new() };
+    let Ok(target) = workspace.paths().resolve(path(arguments)) else { return Vec::new() };
     let is_directory = target.is_dir();
     let directory = if is_directory { target.as_path() } else { target.parent().unwrap_or(Path::new("/")) };
     let Some(directory) = directory.to_str() else { return Vec::new() };
@@ -77,8 +85,8 @@ pub(super) fn suggested(workspace: &Workspace, tool: &str, arguments: &Object) -
     if is_directory && !directory.is_empty() { vec![rule(&directory), below] } else { vec![below] }
 }
 
-fn places(workspace: &Workspace, surroundings: &Surroundings) -> Places {
-    workspace.places().clone().and(&surroundings.working_directories)
+fn paths(workspace: &Workspace, context: &PermissionContext) -> PathResolver {
+    workspace.paths().clone().and(&context.working_directories)
 }
 
 fn hidden(target: &Path) -> String {

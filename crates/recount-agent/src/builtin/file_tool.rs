@@ -99,8 +99,8 @@ impl Tool for FileTool {
         context: &'a PermissionContext,
     ) -> BoxFuture<'a, ToolPermission> {
         let check = match self.access {
-            Access::Reads => file_rules::opinion_of_reading,
-            Access::Changes => file_rules::opinion_of_changing,
+            Access::Reads => file_rules::permission_to_read,
+            Access::Changes => file_rules::permission_to_change,
         };
         Box::pin(async move { check(&self.workspace, arguments, context) })
     }

@@ -22,7 +22,7 @@ const MOST: usize = 4_096;
 /// root without following a link, so that nobody can put one in its place meanwhile.
 #[derive(Debug)]
 pub struct Workspace {
-    places: PathResolver,
+    paths: PathResolver,
     aside: Aside,
     shown_bytes: usize,
     confinement: Confinement,
@@ -43,7 +43,7 @@ impl Workspace {
     pub fn new(directory: impl AsRef<Path>) -> io::Result<Self> {
         let directory = directory_at(directory.as_ref())?;
         Ok(Self {
-            places: PathResolver::new([directory]),
+            paths: PathResolver::new([directory]),
             aside: Aside::temporary(),
             shown_bytes: 30_000,
             confinement: Confinement::default(),
@@ -59,7 +59,7 @@ impl Workspace {
     ///
     /// It is no directory.
     pub fn and_directory(mut self, directory: impl AsRef<Path>) -> io::Result<Self> {
-        self.places = std::mem::take(&mut self.places).and(&[directory_at(directory.as_ref())?]);
+        self.paths = std::mem::take(&mut self.paths).and(&[directory_at(directory.as_ref())?]);
         Ok(self)
     }
 
@@ -103,8 +103,8 @@ impl Workspace {
 
     /// The profile of a command. `directories` are readable like the workspace, and writable with it.
     pub(super) fn profile(&self, access: Access, directories: &[PathBuf]) -> Profile {
-        let profile = self.confinement.profile(self.places.base(), access);
-        let further = self.places.directories().iter().skip(1).chain(directories);
+        let profile = self.confinement.profile(self.paths.base(), access);
+        let further = self.paths.directories().iter().skip(1).chain(directories);
         let profile = further.fold(profile, |profile, directory| profile.directory(directory));
         match self.aside.existing() {
             Some(offloaded) => profile.read(offloaded),
@@ -117,8 +117,8 @@ impl Workspace {
     }
 
     /// The directories.
-    pub fn places(&self) -> &PathResolver {
-        &self.places
+    pub fn paths(&self) -> &PathResolver {
+        &self.paths
     }
 
     pub(super) fn aside(&self) -> &Aside {
@@ -131,7 +131,7 @@ impl Workspace {
 
     /// Where a path leads, noted for when the tool runs.
     pub(super) fn judge(&self, path: &str) -> io::Result<PathBuf> {
-        let target = self.places.resolve(path)?;
+        let target = self.paths.resolve(path)?;
         let mut judged = lock(&self.judged);
         if judged.len() >= MOST {
             judged.clear();
@@ -142,7 +142,7 @@ impl Workspace {
 
     /// Where a path leads now, which has to be where it led when it was judged.
     pub(super) fn target(&self, path: &str) -> Result<PathBuf, ToolError> {
-        let target = self.places.resolve(path)?;
+        let target = self.paths.resolve(path)?;
         match lock(&self.judged).get(path) {
             Some(judged) if *judged != target => {
                 Err(ToolError::new(format!("`{path}` leads elsewhere than when permission was given: call again")))
@@ -153,7 +153,7 @@ impl Workspace {
 
     /// Whether a resolved path may be read without a question.
     pub(super) fn may_read(&self, target: &Path) -> bool {
-        (self.places.hold(target) && !self.hides(target)) || self.aside.holds(target)
+        (self.paths.hold(target) && !self.hides(target)) || self.aside.holds(target)
     }
 
     /// Whether a resolved path is hidden from tools, such as the data of the service itself.
@@ -175,7 +175,7 @@ impl Workspace {
 
     /// A path as the model should read it: relative where that is shorter.
     pub(super) fn shown(&self, target: &Path) -> String {
-        let shown = target.strip_prefix(self.places.base()).unwrap_or(target);
+        let shown = target.strip_prefix(self.paths.base()).unwrap_or(target);
         if shown.as_os_str().is_empty() { ".".to_owned() } else { shown.display().to_string() }
     }
 }

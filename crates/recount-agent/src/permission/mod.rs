@@ -27,5 +27,3 @@ pub(crate) use rules::contents;
 pub use rules::{Permissions, Refused, WorkingDirectory};
 pub(crate) use saved::written_rule;
 pub use tool_permission::{Coverage, PermissionContext, ToolPermission};
-#[cfg(feature = "builtin")]
-pub(crate) use tool_permission::{PermissionContext as Surroundings, ToolPermission as Opinion};

@@ -22,9 +22,6 @@ pub struct PathResolver {
     directories: Vec<PathBuf>,
 }
 
-#[cfg(feature = "builtin")]
-pub(crate) use PathResolver as Places;
-
 impl PathResolver {
     /// These directories. What does not exist stays as it is written.
     pub fn new(directories: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
@@ -78,10 +75,10 @@ impl PathResolver {
     /// use recount_agent::permission::{Coverage, path::PathResolver};
     /// use recount_message::PermissionBehavior::{Allow, Deny};
     ///
-    /// let places = PathResolver::new(["/srv/src"]);
-    /// assert_eq!(places.covered("/srv/src/lib.rs", &["/srv/src/**"], Allow), Coverage::Yes);
-    /// assert_eq!(places.covered("/srv/src/../../opt/x", &["/srv/src/**"], Allow), Coverage::No);
-    /// assert_eq!(places.covered("./../..//opt/./x", &["/opt/**"], Deny), Coverage::Yes);
+    /// let paths = PathResolver::new(["/srv/src"]);
+    /// assert_eq!(paths.covered("/srv/src/lib.rs", &["/srv/src/**"], Allow), Coverage::Yes);
+    /// assert_eq!(paths.covered("/srv/src/../../opt/x", &["/srv/src/**"], Allow), Coverage::No);
+    /// assert_eq!(paths.covered("./../..//opt/./x", &["/opt/**"], Deny), Coverage::Yes);
     /// ```
     pub fn covered(&self, path: &str, patterns: &[&str], behavior: PermissionBehavior) -> Coverage {
         let written = lexical(&self.base().join(path));

@@ -144,7 +144,7 @@ fn a_configuration_is_read_and_written() {
     assert_eq!(refused("{}"), "the MCP server is configured wrongly: it needs either `command` or `url`");
     assert_eq!(
         refused(r#"{"url":"x","args":["a"]}"#),
-        "the MCP server is configured wrongly: `args`, `env`, `cwd` and `inherit_env` belong to a `command`"
+        "the MCP server is configured wrongly: `args`, `env`, `cwd`, `inherit_env` and `access` belong to a `command`"
     );
     assert_eq!(
         refused(r#"{"command":"x","timeout":-1}"#),

@@ -26,6 +26,7 @@ cases! {
     token_revoke: "token revoke --help";
     config: "config --help";
     doctor: "doctor --help";
+    sandbox: "sandbox --help";
     log: "log --help";
     log_sessions: "log sessions --help";
     log_export: "log export --help";

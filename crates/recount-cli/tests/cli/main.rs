@@ -16,6 +16,7 @@ mod models;
 mod pieces;
 mod pipes;
 mod run;
+mod sandbox;
 mod serve;
 mod show;
 mod tail;
