@@ -105,7 +105,7 @@ impl Workspace {
     pub(super) fn profile(&self, access: Access, directories: &[PathBuf]) -> Profile {
         let profile = self.confinement.profile(self.paths.base(), access);
         let further = self.paths.directories().iter().skip(1).chain(directories);
-        let profile = further.fold(profile, |profile, directory| profile.directory(directory));
+        let profile = further.fold(profile, Profile::directory);
         match self.aside.existing() {
             Some(offloaded) => profile.read(offloaded),
             None => profile,

@@ -101,7 +101,7 @@ const TRICKS: &[&str] = &[
 
 fn prepared() -> Bench {
     let bench = Bench::with(|workspace| {
-        let data = workspace.places().base().join("recount-data");
+        let data = workspace.paths().base().join("recount-data");
         let confinement = workspace.confinement().clone().hide(data);
         workspace.confine(confinement)
     });
