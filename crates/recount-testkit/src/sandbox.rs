@@ -28,7 +28,7 @@ pub fn helper() -> &'static Path {
         // Tests lie in `target/PROFILE/deps`, programs in `target/PROFILE`.
         let directory = test.ancestors().nth(2).expect("a test lies in a directory of the build");
         let helper = directory.join("recount-sandbox");
-        if !helper.exists() {
+        if is_older(&helper, &sources()) {
             let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
             let mut build = Command::new(cargo);
             build.args(["build", "--quiet", "--package", "recount-sandbox", "--bin", "recount-sandbox"]);
@@ -37,5 +37,20 @@ pub fn helper() -> &'static Path {
             assert!(status.success() && helper.exists(), "cannot build the helper `{}`", helper.display());
         }
         helper
+    })
+}
+
+/// The directory of the helper's sources.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../recount-sandbox/src")
+}
+
+/// Whether a file does not exist or is older than a file below a directory.
+fn is_older(file: &Path, directory: &Path) -> bool {
+    let Ok(built) = file.metadata().and_then(|metadata| metadata.modified()) else { return true };
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| {
+        let changed = path.metadata().and_then(|metadata| metadata.modified());
+        if path.is_dir() { is_older(file, &path) } else { changed.is_ok_and(|changed| changed > built) }
     })
 }

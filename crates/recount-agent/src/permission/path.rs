@@ -79,6 +79,11 @@ impl PathResolver {
     /// assert_eq!(paths.covered("/srv/src/lib.rs", &["/srv/src/**"], Allow), Coverage::Yes);
     /// assert_eq!(paths.covered("/srv/src/../../opt/x", &["/srv/src/**"], Allow), Coverage::No);
     /// assert_eq!(paths.covered("./../..//opt/./x", &["/opt/**"], Deny), Coverage::Yes);
+    ///
+    /// // A relative pattern is about the directory itself, whatever characters its name has.
+    /// let paths = PathResolver::new(["/srv/[id]"]);
+    /// assert_eq!(paths.covered("src/x", &["src/**"], Deny), Coverage::Yes);
+    /// assert_eq!(paths.covered("/srv/i/src/x", &["src/**"], Allow), Coverage::No);
     /// ```
     pub fn covered(&self, path: &str, patterns: &[&str], behavior: PermissionBehavior) -> Coverage {
         let written = lexical(&self.base().join(path));
@@ -122,7 +127,7 @@ pub(crate) fn is_guarded(path: &Path) -> bool {
 }
 
 fn joined(directory: &Path, rest: &str) -> String {
-    let directory = directory.to_string_lossy();
+    let directory = wildcard::escape_path(&directory.to_string_lossy());
     format!("{}/{rest}", directory.trim_end_matches('/'))
 }
 

@@ -54,7 +54,6 @@ pub(crate) fn path(pattern: &str) -> Vec<Token> {
 }
 
 /// Returns a pattern for [`path`] that matches only the text itself: each special character becomes a class of its own.
-#[cfg(feature = "builtin")]
 pub(crate) fn escape_path(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for c in text.chars() {

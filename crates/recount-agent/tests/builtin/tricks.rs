@@ -159,7 +159,8 @@ async fn check(permissions: &Permissions) {
         }
         let (says, mut saying) = tokio::sync::mpsc::channel(64);
         let ids = CallIds::of("s1", "r1", "c1");
-        let context = ToolContext::new(ids, "Friday", says, CancellationToken::new()).with_permissions(permissions.clone());
+        let context =
+            ToolContext::new(ids, "Friday", says, CancellationToken::new()).with_permissions(permissions.clone());
         let listen = async {
             let mut said = String::new();
             while let Some((_, says)) = saying.recv().await {
@@ -214,7 +215,9 @@ async fn most_tricks_work_without_a_sandbox() {
         let before = contents(&bench.path("work"));
         let command = trick.replace("OUTSIDE", &bench.path("outside").display().to_string());
         let mut bash = Command::new("bash");
-        bash.args(["--noprofile", "--norc", "-c", &command]).current_dir(bench.path("work")).stdin(std::process::Stdio::null());
+        bash.args(["--noprofile", "--norc", "-c", &command])
+            .current_dir(bench.path("work"))
+            .stdin(std::process::Stdio::null());
         let output = bash.output().unwrap();
         let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         let has_changed = !bench.path("work").exists() || contents(&bench.path("work")) != before;
