@@ -24,6 +24,15 @@ pub enum LaunchError {
     /// A path of the access lies in one that is hidden.
     #[error("cannot grant access to `{}`: it lies in a hidden directory", .0.display())]
     Hidden(PathBuf),
+    /// A path of the profile is a symbolic link that a program may have put into a working directory.
+    #[error(
+        "cannot grant access to `{}`: a symbolic link in a working directory leads out of it; hint: name the path that it leads to",
+        .0.display()
+    )]
+    Redirected(PathBuf),
+    /// A path of the profile is not valid Unicode.
+    #[error("cannot use `{}` in a sandbox: its name is not valid UTF-8", .0.display())]
+    NotUnicode(PathBuf),
     /// The session's namespaces could not be created.
     #[error("cannot create the sandbox of the session: {0}")]
     Session(String),

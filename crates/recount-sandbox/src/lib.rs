@@ -19,6 +19,7 @@ mod limits;
 mod plan;
 mod profile;
 mod protect;
+mod resolve;
 mod sandbox;
 mod support;
 mod system;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::environment::passed_environment;
+use crate::resolve::{Resolved, resolve};
 use crate::{Access, Limits};
 
 /// What a program may do: the paths that it can read and write, its network, its environment and its limits.
@@ -144,11 +144,8 @@ impl Profile {
         format!("only {} can be written, only {} can be read, and {network}", writable.join(", "), readable.join(", "))
     }
 
-    /// The directories that the program works in, canonical. Those that do not exist are left out.
-    pub(crate) fn working_directories(&self) -> Vec<PathBuf> {
-        std::iter::once(&self.workspace)
-            .chain(&self.directories)
-            .filter_map(|path| fs::canonicalize(path).ok())
-            .collect()
+    /// The directories that the program works in, resolved. Those that do not exist are left out.
+    pub(crate) fn working_directories(&self) -> Vec<Resolved> {
+        std::iter::once(&self.workspace).chain(&self.directories).filter_map(|path| resolve(path).ok()).collect()
     }
 }

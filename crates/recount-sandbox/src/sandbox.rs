@@ -3,20 +3,26 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::os::fd::{AsFd, OwnedFd};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::helper::{self, MARK, SPEC, Session, Spec};
+use crate::helper::{self, Lifeline, MARK, PROGRAM_VARIABLE, SPEC, Session, Spec};
 use crate::plan::{Plan, View, Views, system_views};
 use crate::protect::Held;
 use crate::{LaunchError, Level, Limits, Profile, Support};
 
 /// The sessions whose private `/tmp` is kept, the least recently used one being dropped first.
 const MOST_SESSIONS: usize = 256;
+
+/// The largest piece of a spec, in bytes. The kernel accepts 128 KiB in one variable.
+const SPEC_PIECE: usize = 96 << 10;
 
 /// Whether this program can be executed again as a helper.
 static IS_HELPER: AtomicBool = AtomicBool::new(false);
@@ -46,20 +52,28 @@ pub struct Sandbox {
 }
 
 struct Inner {
-    helper: Option<PathBuf>,
+    helper: Option<Arc<Helper>>,
     /// The most that is used, although the machine may offer more.
     most: Level,
     support: OnceLock<Support>,
     system: OnceLock<Views>,
-    sessions: Mutex<HashMap<String, Kept>>,
+    sessions: Mutex<HashMap<String, Kept<Session>>>,
     clock: AtomicU64,
     /// Private directories for temporary files, for the level without mounts.
-    directories: Mutex<HashMap<String, Arc<tempfile::TempDir>>>,
+    directories: Mutex<HashMap<String, Kept<tempfile::TempDir>>>,
 }
 
-/// The namespaces of a session, and when they were last used.
-struct Kept {
-    session: Arc<Session>,
+/// The program that confines others.
+struct Helper {
+    path: PathBuf,
+    /// The program as it was when the sandbox was created. A confined program may be able to replace the file, if it lies in
+    /// its workspace, and would otherwise run unconfined as the next helper.
+    program: io::Result<File>,
+}
+
+/// What is kept for a session, and when it was last used.
+struct Kept<T> {
+    value: Arc<T>,
     used: u64,
 }
 
@@ -81,6 +95,8 @@ pub struct Launch {
 #[derive(Debug, Default)]
 pub struct LaunchGuard {
     _alive: Option<OwnedFd>,
+    /// The reader is dropped first: a helper that finds it finds the writer as well.
+    _lifeline: Option<(PipeReader, PipeWriter)>,
     _held: Vec<Held>,
     _directory: Option<Arc<tempfile::TempDir>>,
 }
@@ -88,15 +104,18 @@ pub struct LaunchGuard {
 impl Sandbox {
     /// Uses this program as the helper, if it has called [`run_if_helper`]. Otherwise nothing can be enforced.
     pub fn detect() -> Self {
-        let helper = IS_HELPER.load(Ordering::Relaxed).then(std::env::current_exe).and_then(Result::ok);
-        Self::new(helper, Level::Full)
+        let path = IS_HELPER.load(Ordering::Relaxed).then(std::env::current_exe).and_then(Result::ok);
+        // The file may have been replaced since this program was started.
+        let program = Path::new(if cfg!(target_os = "linux") { "/proc/self/exe" } else { "" });
+        Self::new(path.map(|path| Arc::new(Helper::open(path, program))), Level::Full)
     }
 
     /// Uses another program as the helper: `recount`, `recount-sandbox`, or one that calls [`run_if_helper`].
     pub fn with_helper(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         // The helper does not run in the directory of this process.
-        Self::new(Some(std::path::absolute(&path).unwrap_or(path)), Level::Full)
+        let path = std::path::absolute(&path).unwrap_or(path);
+        Self::new(Some(Arc::new(Helper::open(path.clone(), &path))), Level::Full)
     }
 
     /// Uses nothing beyond a level, although the machine may offer more.
@@ -105,7 +124,7 @@ impl Sandbox {
         Self::new(self.inner.helper.clone(), level)
     }
 
-    fn new(helper: Option<PathBuf>, most: Level) -> Self {
+    fn new(helper: Option<Arc<Helper>>, most: Level) -> Self {
         let inner = Inner {
             helper,
             most,
@@ -138,8 +157,9 @@ impl Sandbox {
             }
             Level::Landlock => {
                 let granted = profile.working_directories();
-                let is_hidden_part = |path: &PathBuf| granted.iter().any(|directory| path.starts_with(directory));
-                match profile.hidden.iter().find(|path| is_hidden_part(path)) {
+                let hidden = profile.hidden.iter().filter_map(|path| fs::canonicalize(path).ok());
+                let is_hidden_part = |path: &PathBuf| granted.iter().any(|directory| path.starts_with(&directory.path));
+                match hidden.into_iter().find(is_hidden_part) {
                     Some(path) => unsupported(&format!("`{}` cannot be hidden in the workspace", path.display())),
                     None => Ok(()),
                 }
@@ -177,6 +197,7 @@ impl Sandbox {
             limits: profile.limits.clone(),
             in_session: false,
             tmp: None,
+            lifeline: None,
         };
         let mut environment = profile.environment();
         environment.insert("TMPDIR".into(), "/tmp".into());
@@ -184,18 +205,28 @@ impl Sandbox {
         if level == Level::Landlock {
             let tmp = self.temporary_directory(session)?;
             environment.insert("TMPDIR".into(), tmp.path().into());
-            spec.tmp = Some(std::fs::canonicalize(tmp.path())?);
+            spec.tmp = Some(fs::canonicalize(tmp.path())?);
             guard._directory = Some(tmp);
-        } else if let Some(session) = session {
+        }
+        if let Some(session) = session.filter(|_| level == Level::Full) {
             let (ours, theirs) = UnixStream::pair()?;
-            self.session(session, &profile.limits)?.send(ours.as_fd()).map_err(std::io::Error::from)?;
+            self.session(session, &profile.limits)?.send(ours.as_fd()).map_err(io::Error::from)?;
             spec.in_session = true;
             spec.system.clear();
             stdin = Some(Stdio::from(OwnedFd::from(theirs)));
             guard._alive = Some(ours.into());
+        } else {
+            let (reader, writer) = io::pipe()?;
+            spec.lifeline = Some(lifeline(&reader)?);
+            guard._lifeline = Some((reader, writer));
         }
         let mut command = self.helper("enter", &spec)?;
-        command.arg(program).args(arguments).envs(environment);
+        command.arg(program).args(arguments);
+        for (name, value) in environment {
+            let mut prefixed = OsString::from(PROGRAM_VARIABLE);
+            prefixed.push(name);
+            command.env(prefixed, value);
+        }
         if let Some(stdin) = stdin.or_else(|| session.map(|_| Stdio::null())) {
             command.stdin(stdin);
         }
@@ -210,28 +241,42 @@ impl Sandbox {
 
     fn helper(&self, stage: &str, spec: &Spec) -> Result<Command, LaunchError> {
         let missing = || LaunchError::Unsupported("this program has no helper for the sandbox".to_owned());
-        let mut command = Command::new(self.inner.helper.as_deref().ok_or_else(missing)?);
-        let spec = serde_json::to_string(spec).map_err(std::io::Error::from)?;
-        command.arg(MARK).arg(stage).env_clear().env(SPEC, spec).current_dir("/");
+        let mut command = self.inner.helper.as_ref().ok_or_else(missing)?.command()?;
+        let spec = serde_json::to_vec(spec).map_err(io::Error::from)?;
+        command.arg(MARK).arg(stage).env_clear().current_dir("/");
+        for (number, piece) in spec.chunks(SPEC_PIECE).enumerate() {
+            let piece = std::os::unix::ffi::OsStringExt::from_vec(piece.to_vec());
+            command.env::<_, OsString>(format!("{SPEC}{number}"), piece);
+        }
         Ok(command)
     }
 
     /// The namespaces of a session, created if there are none.
     fn session(&self, name: &str, limits: &Limits) -> Result<Arc<Session>, LaunchError> {
+        self.kept(&self.inner.sessions, name, || self.create_session(limits))
+    }
+
+    /// What is kept for a session, created if there is nothing.
+    fn kept<T>(
+        &self,
+        sessions: &Mutex<HashMap<String, Kept<T>>>,
+        name: &str,
+        create: impl FnOnce() -> Result<T, LaunchError>,
+    ) -> Result<Arc<T>, LaunchError> {
         let used = self.inner.clock.fetch_add(1, Ordering::Relaxed);
-        if let Some(kept) = lock(&self.inner.sessions).get_mut(name) {
+        if let Some(kept) = lock(sessions).get_mut(name) {
             kept.used = used;
-            return Ok(Arc::clone(&kept.session));
+            return Ok(Arc::clone(&kept.value));
         }
-        let created = Arc::new(self.create_session(limits)?);
-        let mut sessions = lock(&self.inner.sessions);
-        if sessions.len() >= MOST_SESSIONS {
+        let created = Arc::new(create()?);
+        let mut sessions = lock(sessions);
+        if sessions.len() >= MOST_SESSIONS && !sessions.contains_key(name) {
             let oldest = sessions.iter().min_by_key(|(_, kept)| kept.used).map(|(name, _)| name.clone());
             oldest.and_then(|name| sessions.remove(&name));
         }
         // Two commands may have come at once; both get the same one.
-        let kept = sessions.entry(name.to_owned()).or_insert(Kept { session: created, used });
-        Ok(Arc::clone(&kept.session))
+        let kept = sessions.entry(name.to_owned()).or_insert(Kept { value: created, used });
+        Ok(Arc::clone(&kept.value))
     }
 
     fn create_session(&self, limits: &Limits) -> Result<Session, LaunchError> {
@@ -242,21 +287,17 @@ impl Sandbox {
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::piped());
         let child = command.spawn()?;
         drop(command);
-        let received = Session::receive(ours.as_fd()).map_err(std::io::Error::from)?;
+        let received = Session::receive(ours.as_fd()).map_err(io::Error::from)?;
         let output = child.wait_with_output()?;
         received.ok_or_else(|| LaunchError::Session(reported(&output.stderr)))
     }
 
     fn temporary_directory(&self, session: Option<&str>) -> Result<Arc<tempfile::TempDir>, LaunchError> {
-        let create = || Ok::<_, LaunchError>(Arc::new(tempfile::Builder::new().prefix("recount-").tempdir()?));
-        let Some(session) = session else { return create() };
-        let mut directories = lock(&self.inner.directories);
-        if let Some(directory) = directories.get(session) {
-            return Ok(Arc::clone(directory));
+        let create = || Ok(tempfile::Builder::new().prefix("recount-").tempdir()?);
+        match session {
+            Some(session) => self.kept(&self.inner.directories, session, create),
+            None => create().map(Arc::new),
         }
-        let directory = create()?;
-        directories.insert(session.to_owned(), Arc::clone(&directory));
-        Ok(directory)
     }
 
     /// Tries the whole sequence, without a program at its end.
@@ -295,8 +336,8 @@ impl Sandbox {
         let mut command = self.helper("enter", &probe_spec(level)).map_err(|error| told(&error))?;
         command.stdin(Stdio::null());
         let output = command.output().map_err(|error| {
-            let helper = self.inner.helper.as_deref().unwrap_or(Path::new(""));
-            format!("cannot run the helper `{}`: {error}", helper.display())
+            let path = self.inner.helper.as_ref().map_or(Path::new(""), |helper| &helper.path);
+            format!("cannot run the helper `{}`: {error}", path.display())
         })?;
         if output.status.success() { Ok(()) } else { Err(reported(&output.stderr)) }
     }
@@ -307,7 +348,34 @@ fn probe_spec(level: Level) -> Spec {
     let system = vec![(PathBuf::from("/usr"), View::Read)];
     let limits = Limits { tmp_mib: 1, ..Limits::default() };
     let (views, directory) = (Vec::new(), "/".into());
-    Spec { level, system, views, directory, network: false, limits, in_session: false, tmp: None }
+    Spec { level, system, views, directory, network: false, limits, in_session: false, tmp: None, lifeline: None }
+}
+
+/// Describes a pipe of this process to a helper.
+fn lifeline(reader: &PipeReader) -> io::Result<Lifeline> {
+    let inode = rustix::fs::fstat(reader)?.st_ino;
+    Ok(Lifeline { process: std::process::id(), descriptor: reader.as_raw_fd(), inode })
+}
+
+impl Helper {
+    /// Keeps the program at `program`, which `path` stands for in messages.
+    fn open(path: PathBuf, program: &Path) -> Self {
+        let mut options = OpenOptions::new();
+        #[cfg(target_os = "linux")]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::PATH.bits().cast_signed());
+        Self { path, program: options.read(true).open(program) }
+    }
+
+    /// A command that runs the program.
+    fn command(&self) -> Result<Command, LaunchError> {
+        let program = self.program.as_ref().map_err(|error| {
+            LaunchError::Unsupported(format!("cannot run the helper `{}`: {error}", self.path.display()))
+        })?;
+        // The child has the same descriptors until it executes the program.
+        let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
+        command.arg0(&self.path);
+        Ok(command)
+    }
 }
 
 /// What a helper has reported on its standard error.
@@ -319,7 +387,7 @@ fn reported(stderr: &[u8]) -> String {
 
 /// What the user can do so that namespaces can be created.
 fn hint() -> Option<String> {
-    let read = |path: &str| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default();
+    let read = |path: &str| fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default();
     if read("/proc/sys/kernel/unprivileged_userns_clone") == "0" {
         return Some("run `sysctl -w kernel.unprivileged_userns_clone=1` as root".to_owned());
     }
@@ -350,6 +418,8 @@ fn landlock_gaps() -> Vec<String> {
         "other profiles than `read-only` are not offered".to_owned(),
         "the size of the private directory for temporary files is not limited".to_owned(),
         "the number of processes counts all of this user, and is not limited for root".to_owned(),
+        "the names, sizes and times of files that cannot be read can be looked up".to_owned(),
+        "processes that a command leaves behind go on if its helper is killed".to_owned(),
     ]
 }
 
@@ -360,7 +430,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl fmt::Debug for Sandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sandbox")
-            .field("helper", &self.inner.helper)
+            .field("helper", &self.inner.helper.as_ref().map(|helper| &helper.path))
             .field("support", &self.inner.support.get())
             .finish_non_exhaustive()
     }

@@ -2,7 +2,12 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::process::geteuid;
+
+use crate::resolve::resolve;
 
 /// Directories of the system that hold programs, libraries and public data.
 const SYSTEM: &[&str] = &[
@@ -130,9 +135,84 @@ const CONFIGURATION: &[&str] = &[".cargo/config", ".cargo/config.toml", ".config
 /// Words that mark a configuration file as one that holds a secret.
 const SECRET_WORDS: &[&str] = &["token", "password", "secret", "extraheader", "_auth"];
 
+/// Files and directories of the home directory that hold credentials.
+const CREDENTIALS: &[&str] = &[
+    ".aws",
+    ".azure",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".config/doctl",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/glab-cli",
+    ".config/hub",
+    ".config/op",
+    ".config/rclone",
+    ".docker",
+    ".gem/credentials",
+    ".git-credentials",
+    ".gnupg",
+    ".kube",
+    ".local/share/keyrings",
+    ".m2/settings.xml",
+    ".mozilla",
+    ".netrc",
+    ".npmrc",
+    ".password-store",
+    ".pgpass",
+    ".pypirc",
+    ".ssh",
+    ".terraform.d/credentials.tfrc.json",
+    ".vault-token",
+];
+
+/// Files and directories of the home directory that the user's shells, sessions and tools run.
+const START_UP: &[&str] = &[
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".config/autostart",
+    ".config/environment.d",
+    ".config/fish",
+    ".config/git",
+    ".config/systemd",
+    ".gitconfig",
+    ".pam_environment",
+    ".profile",
+    ".xprofile",
+    ".xsessionrc",
+    ".zlogin",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+];
+
+/// The home directory of the user, as the environment names it.
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// The credentials of the user that exist.
+pub(crate) fn credentials(home: &Path) -> Vec<PathBuf> {
+    existing(home, CREDENTIALS)
+}
+
+/// The files and directories that the user's shells, sessions and tools run, if they exist.
+pub(crate) fn start_up(home: &Path) -> Vec<PathBuf> {
+    existing(home, START_UP)
+}
+
+fn existing(home: &Path, names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(|name| home.join(name)).filter(|path| path.symlink_metadata().is_ok()).collect()
+}
+
 /// The paths that every profile may read, as they are written; symbolic links are not resolved.
 pub(crate) fn readable_paths() -> Vec<PathBuf> {
-    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let home = home();
+    let canonical_home = home.as_ref().and_then(|home| fs::canonicalize(home).ok());
+    let is_trusted = |path: &PathBuf| !leads_astray(path, canonical_home.as_deref());
     let mut paths: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
     paths.extend(ETC.iter().map(|name| Path::new("/etc").join(name)));
     paths.extend(versioned_etc());
@@ -141,14 +221,16 @@ pub(crate) fn readable_paths() -> Vec<PathBuf> {
         if toolchain.parts.is_empty() {
             paths.push(directory);
         } else {
-            paths.extend(toolchain.parts.iter().map(|part| directory.join(part)));
+            let parts = toolchain.parts.iter().map(|part| directory.join(part));
+            paths.extend(parts.filter(is_trusted));
         }
     }
     paths.extend(program_directories(home.as_deref()));
     if let Some(home) = &home {
-        paths.extend(CONFIGURATION.iter().map(|name| home.join(name)).filter(|path| !holds_secret(path)));
+        let configuration = CONFIGURATION.iter().map(|name| home.join(name));
+        paths.extend(configuration.filter(|path| !holds_secret(path) && is_trusted(path)));
     }
-    paths.retain(|path| path.symlink_metadata().is_ok());
+    paths.retain(|path| path.to_str().is_some() && path.symlink_metadata().is_ok());
     paths
 }
 
@@ -183,16 +265,56 @@ fn program_directories(home: Option<&Path>) -> Vec<PathBuf> {
 
 /// Whether a directory that the environment names is narrow enough to be readable: not the root, not a directory that
 /// holds the home directory, not the configuration or data of other programs.
-fn is_grantable(directory: &Path, home: Option<&Path>) -> bool {
-    let Ok(directory) = fs::canonicalize(directory) else { return false };
-    let Some(home) = home.and_then(|home| fs::canonicalize(home).ok()) else {
-        return directory.components().count() > 2;
-    };
-    let broad = [".local", ".local/share", ".config", ".cache", ".ssh", ".gnupg", ".aws"];
+fn is_grantable(written: &Path, home: Option<&Path>) -> bool {
+    let is_plain = |part: Component<'_>| matches!(part, Component::RootDir | Component::Normal(_));
+    let Ok(directory) = fs::canonicalize(written) else { return false };
+    let home = home.and_then(|home| fs::canonicalize(home).ok());
+    if !written.is_absolute() || !written.components().all(is_plain) || leads_astray(written, home.as_deref()) {
+        return false;
+    }
+    let Some(home) = home else { return directory.components().count() > 2 };
+    let broad = [".local", ".local/share", ".config", ".cache"];
     directory.components().count() > 1
         && !home.starts_with(&directory)
         && !broad.iter().any(|name| directory == home.join(name))
-        && ![".ssh", ".gnupg", ".aws", ".config"].iter().any(|name| directory.starts_with(home.join(name)))
+        && !CREDENTIALS.iter().any(|name| directory.starts_with(home.join(name)))
+        && !directory.starts_with(home.join(".config"))
+}
+
+/// Directories of programs, which a symbolic link may lead to from anywhere.
+const PROGRAMS: &[&str] = &["/bin", "/gnu/store", "/home/linuxbrew", "/lib", "/nix", "/opt", "/sbin", "/snap", "/usr"];
+
+/// Whether a path is reached by a symbolic link that a program may have put there, to be shown what it leads to.
+///
+/// The environment may name a directory of a project, such as a virtual environment, which programs can write to. A link in
+/// a directory that this user can write to may lead to its siblings, or to a place of programs. Links in the home directory
+/// itself, and in those that are hidden by a dot, are the user's. `home` is canonical.
+fn leads_astray(written: &Path, home: Option<&Path>) -> bool {
+    let is_astray = |link: &PathBuf| {
+        let (Some(directory), Ok(target)) = (link.parent(), fs::canonicalize(link)) else { return true };
+        let is_program = PROGRAMS.iter().any(|place| target.starts_with(place));
+        let is_toolchain = |home: &Path| {
+            let mut places = TOOLCHAINS.iter().map(|toolchain| toolchain.below_home).filter(|place| !place.is_empty());
+            places.any(|place| target.starts_with(home.join(place)))
+        };
+        let is_in_home = |home: &Path| directory.strip_prefix(home).is_ok_and(is_dot_path);
+        let is_trusted = target.starts_with(directory) || is_program || !is_writable(directory);
+        !is_trusted && !home.is_some_and(|home| is_toolchain(home) || is_in_home(home))
+    };
+    resolve(written).map_or(true, |resolved| resolved.links.iter().any(is_astray))
+}
+
+/// Whether a path below the home directory is that directory, or begins with a dot.
+fn is_dot_path(below_home: &Path) -> bool {
+    below_home.components().next().is_none_or(|first| first.as_os_str().as_encoded_bytes().starts_with(b"."))
+}
+
+/// Whether this user, even if it is root, may write to a directory as its owner, by its group or as anybody.
+fn is_writable(directory: &Path) -> bool {
+    let Ok(metadata) = directory.metadata() else { return true };
+    let is_root_only = metadata.uid() == 0 && metadata.mode() & 0o022 == 0;
+    let is_system = ["/", "/home", "/usr", "/opt", "/var", "/run", "/mnt", "/srv"];
+    !is_root_only || (geteuid().is_root() && !is_system.iter().any(|place| directory == Path::new(place)))
 }
 
 /// Directories of `/etc` that carry a version in their names, as `python3.11` and `java-17-openjdk`.
@@ -237,6 +359,27 @@ mod tests {
         assert!(!is_grantable(&home.join(".ssh/keys"), Some(&home)));
         assert!(!is_grantable(&home.join(".config/gh"), Some(&home)));
         assert!(is_grantable(&home.join("bin"), Some(&home)));
+        assert!(!is_grantable(&home.join("bin/../.ssh"), Some(&home)));
+        assert!(!is_grantable(Path::new("."), Some(&home)));
+    }
+
+    #[test]
+    fn symlinks_in_projects_make_nothing_readable() {
+        let root = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(root.path()).unwrap();
+        let home = root.join("home");
+        for name in ["home/.nvm/versions/v1/bin", "home/project/.venv/real", "home/other", "data/cargo/bin"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        let link = |target: &str, name: &str| std::os::unix::fs::symlink(target, home.join(name)).unwrap();
+        link("real", "project/.venv/bin");
+        link("../../other", "project/.venv/stolen");
+        link("../.nvm/versions/v1", "project/node");
+        link("../data/cargo", ".cargo");
+        assert!(is_grantable(&home.join("project/.venv/bin"), Some(&home)));
+        assert!(is_grantable(&home.join("project/node/bin"), Some(&home)));
+        assert!(is_grantable(&home.join(".cargo/bin"), Some(&home)));
+        assert!(!is_grantable(&home.join("project/.venv/stolen"), Some(&home)));
     }
 
     #[test]

@@ -11,7 +11,8 @@ use crate::plan::View;
 use crate::{Level, Limits};
 
 pub(crate) const MARK: &str = "__recount-sandbox";
-pub(crate) const SPEC: &str = "_RECOUNT_SANDBOX";
+pub(crate) const SPEC: &str = "_RECOUNT_SANDBOX_";
+pub(crate) const PROGRAM_VARIABLE: &str = "_RECOUNT_PROGRAM_";
 
 /// The namespaces of a session, of which there are none.
 #[derive(Debug)]
@@ -38,6 +39,15 @@ pub(crate) struct Spec {
     pub(crate) limits: Limits,
     pub(crate) in_session: bool,
     pub(crate) tmp: Option<PathBuf>,
+    pub(crate) lifeline: Option<Lifeline>,
+}
+
+/// A pipe of the process that has started the helper.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Lifeline {
+    pub(crate) process: u32,
+    pub(crate) descriptor: i32,
+    pub(crate) inode: u64,
 }
 
 pub(crate) fn run(_: impl Iterator<Item = OsString>) -> Option<u8> {

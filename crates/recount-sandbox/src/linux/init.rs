@@ -4,16 +4,17 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, set_parent_process_death_signal, setsid, wait};
 
-use super::{Failure, SPEC, Spec, Step, caps, landlock, mounts, rlimits, seccomp};
+use super::enter::follow_parent;
+use super::{Failure, Spec, Step, caps, landlock, mounts, program_environment, rlimits, seccomp};
 
 /// The exit code of a shell for a program that cannot be executed.
 const NOT_FOUND: u8 = 127;
 
 pub(super) fn run(spec: &Spec, command: &[OsString]) -> Result<u8, Failure> {
-    end_with_parent(spec)?;
+    set_parent_process_death_signal(Some(Signal::KILL)).step("cannot follow the outer helper")?;
+    follow_parent()?;
     // Without a terminal of its own the program cannot type into the user's.
     setsid().step("cannot create a session")?;
     mounts::build(spec)?;
@@ -21,7 +22,7 @@ pub(super) fn run(spec: &Spec, command: &[OsString]) -> Result<u8, Failure> {
     rustix::thread::set_no_new_privs(true).step("cannot give up privileges")?;
     landlock::restrict_writing(spec)?;
     rlimits::apply(&spec.limits)?;
-    seccomp::apply(seccomp::Network::Internet, seccomp::Metadata::Allowed)?;
+    seccomp::apply(seccomp::Confinement::WithNamespaces)?;
     let Some(mut program) = program(command) else { return Ok(0) };
     if spec.in_session {
         program.stdin(Stdio::null());
@@ -53,24 +54,8 @@ fn report_left() {
 pub(super) fn program(command: &[OsString]) -> Option<Command> {
     let (program, arguments) = command.split_first()?;
     let mut command = Command::new(program);
-    command.args(arguments).env_remove(SPEC);
+    command.args(arguments).env_clear().envs(program_environment());
     Some(command)
-}
-
-/// Has the kernel end this process when the outer helper ends, and fails if that has happened already.
-fn end_with_parent(spec: &Spec) -> Result<(), Failure> {
-    set_parent_process_death_signal(Some(Signal::KILL)).step("cannot follow the outer helper")?;
-    if !spec.in_session {
-        return Ok(());
-    }
-    let stdin = std::io::stdin();
-    let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
-    poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).step("cannot watch the outer helper")?;
-    let [stdin] = &watched;
-    if stdin.revents().contains(PollFlags::HUP) {
-        return Err(Failure("the outer helper has ended".to_owned()));
-    }
-    Ok(())
 }
 
 /// Collects every process that has ended, as the first process of a namespace must, until the program has.

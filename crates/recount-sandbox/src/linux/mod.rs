@@ -14,8 +14,10 @@ mod network;
 mod rlimits;
 mod seccomp;
 mod session;
+mod supervise;
 
 use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +31,12 @@ pub(crate) const MARK: &str = "__recount-sandbox";
 /// The exit code of a helper that could not confine the program.
 pub(crate) const FAILED: u8 = 125;
 
-/// The variable that holds a [`Spec`].
-pub(crate) const SPEC: &str = "_RECOUNT_SANDBOX";
+/// The variables that hold a [`Spec`] in pieces, followed by their numbers.
+pub(crate) const SPEC: &str = "_RECOUNT_SANDBOX_";
+
+/// What the names of the program's variables begin with in the environment of a helper. The helper itself must not obey them:
+/// `LD_PRELOAD` would run code before the program is confined.
+pub(crate) const PROGRAM_VARIABLE: &str = "_RECOUNT_PROGRAM_";
 
 /// What a helper has to do, as JSON in its environment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,6 +54,17 @@ pub(crate) struct Spec {
     pub(crate) in_session: bool,
     /// A private directory for temporary files, for the level without mounts.
     pub(crate) tmp: Option<std::path::PathBuf>,
+    /// The program runs as long as this is open. In a session it is the standard input.
+    pub(crate) lifeline: Option<Lifeline>,
+}
+
+/// A pipe of the process that has started the helper.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Lifeline {
+    pub(crate) process: u32,
+    pub(crate) descriptor: i32,
+    /// The inode of the pipe: another file may have got the number of the descriptor.
+    pub(crate) inode: u64,
 }
 
 /// A step that failed, and the error of the system.
@@ -77,14 +94,15 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> Option<u8> {
         return None;
     }
     let stage = arguments.next().unwrap_or_default();
-    let spec = std::env::var_os(SPEC).unwrap_or_default();
     let command: Vec<OsString> = arguments.collect();
     let run = || {
-        let spec: Spec = serde_json::from_slice(spec.as_encoded_bytes()).step("invalid arguments")?;
+        close_inherited()?;
+        let spec: Spec = serde_json::from_slice(&spec_text()).step("invalid arguments")?;
         match stage.to_str() {
             Some("session") => session::create(&spec),
             Some("enter") => enter::run(&spec, &command),
             Some("init") => init::run(&spec, &command),
+            Some("confine") => supervise::run_confined(&spec, &command),
             _ => Err(Failure("invalid arguments".to_owned())),
         }
     };
@@ -92,6 +110,37 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> Option<u8> {
         report(&message);
         FAILED
     }))
+}
+
+/// Closes descriptors that the caller has inherited from another program and passes on without knowing of them.
+fn close_inherited() -> Result<(), Failure> {
+    let entries = std::fs::read_dir("/proc/self/fd").step("cannot list the open files")?;
+    let numbers: Vec<i32> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for number in numbers.into_iter().filter(|number| *number > 2) {
+        // The directory itself is closed already.
+        let _ = nix::unistd::close(number);
+    }
+    Ok(())
+}
+
+/// The text of the [`Spec`].
+fn spec_text() -> Vec<u8> {
+    let pieces = (0..).map_while(|number| std::env::var_os(format!("{SPEC}{number}")));
+    pieces.flat_map(OsString::into_vec).collect()
+}
+
+/// The environment of the program, out of that of the helper.
+fn program_environment() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter_map(|(name, value)| {
+        if name.as_bytes().starts_with(SPEC.as_bytes()) {
+            return None;
+        }
+        // The caller may have set more on the command that it was given.
+        match name.as_bytes().strip_prefix(PROGRAM_VARIABLE.as_bytes()) {
+            Some(name) => Some((OsString::from_vec(name.to_vec()), value)),
+            None => Some((name, value)),
+        }
+    })
 }
 
 /// Writes a message to the standard error, which the caller of the sandbox reads.

@@ -3,14 +3,19 @@
 //! Every source and every target is opened step by step without following a symbolic link, so that nobody can put one in the
 //! way between the plan and the mount.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, symlinkat};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatVfsMountFlags, StatxFlags, fstatvfs, mkdirat, openat,
+    openat2, statx, symlinkat,
+};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
@@ -26,7 +31,19 @@ use crate::plan::View;
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 
 /// Files of `/proc` that tell of the whole machine or change it.
-const HIDDEN_IN_PROC: &[&str] = &["kcore", "keys", "key-users", "kmsg", "sysrq-trigger", "timer_list"];
+const HIDDEN_IN_PROC: &[&str] = &[
+    "kallsyms",
+    "kcore",
+    "keys",
+    "key-users",
+    "kmsg",
+    "kpagecgroup",
+    "kpagecount",
+    "kpageflags",
+    "sysrq-trigger",
+    "timer_list",
+    "vmallocinfo",
+];
 
 /// Files up to this size are copied into the new root, which takes less time than a mount.
 const COPIED: u64 = 64 << 10;
@@ -37,15 +54,14 @@ pub(super) fn build_shared(spec: &Spec) -> Result<(), Failure> {
         .step("cannot mount a new root")?;
     let root = New::open(true)?;
     root.add_devices()?;
-    root.add_all(&spec.system)?;
-    make_read_only(|path| path == Path::new("/") || is_provided_writable(path))
-}
-
-/// Adds the pseudo-terminals that a command opens itself.
-fn add_terminals() -> Result<(), Failure> {
-    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
-    let options = c"newinstance,ptmxmode=0666,mode=620";
-    mount("devpts", format!("{NEW_ROOT}/dev/pts"), "devpts", flags, Some(options)).step("cannot mount `/dev/pts`")
+    for (path, view) in &spec.system {
+        match root.add(path, view) {
+            // The path has changed since it was looked up. It is left out, and nobody is led elsewhere.
+            Err(error) if is_changed(&error) => {}
+            other => other.step(format!("cannot show `{}`", path.display()))?,
+        }
+    }
+    root.restrict_rest()
 }
 
 /// Completes the new root for one command, and makes it the root of this process.
@@ -53,12 +69,23 @@ pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
     let root = New::open(false)?;
     add_terminals()?;
     root.add_proc(spec)?;
-    root.add_all(&spec.views)?;
-    make_read_only(|path| is_writable(path, spec))?;
+    for (path, view) in &spec.views {
+        root.add(path, view).step(format!("cannot show `{}`", path.display()))?;
+    }
+    root.restrict_rest()?;
+    restrict(&root.root, Restriction::ReadOnly).step("cannot restrict `/`")?;
     std::env::set_current_dir(NEW_ROOT).step("cannot enter the new root")?;
     pivot_root(".", ".").step("cannot change the root")?;
     unmount(".", UnmountFlags::DETACH).step("cannot leave the old root")?;
     std::env::set_current_dir(&spec.directory).step("cannot enter the workspace")
+}
+
+/// What a mount of the new root allows. No mount honours setuid programs, and only one of a device honours devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Restriction {
+    ReadOnly,
+    Writable,
+    Device,
 }
 
 /// The new root while it is built, and the root of the machine.
@@ -67,26 +94,32 @@ struct New {
     machine: OwnedFd,
     /// All commands of a session share what is added now, so that small files can be copied.
     is_shared: bool,
+    /// The mounts that were added, by their ids.
+    added: RefCell<BTreeMap<u64, Restriction>>,
+    /// The empty directories that hide others. They are writable until everything below them is shown.
+    covers: RefCell<Vec<OwnedFd>>,
 }
 
 impl New {
     fn open(is_shared: bool) -> Result<Self, Failure> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let open = |path: &str| openat(CWD, path, flags, Mode::empty()).step(format!("cannot open `{path}`"));
-        Ok(Self { root: open(NEW_ROOT)?, machine: open(OLD_ROOT)?, is_shared })
+        let (root, machine) = (open(NEW_ROOT)?, open(OLD_ROOT)?);
+        Ok(Self { root, machine, is_shared, added: RefCell::default(), covers: RefCell::default() })
     }
 
     /// Adds the private `/tmp`, and the devices that every program may use.
     fn add_devices(&self) -> Result<(), Failure> {
-        let provide = |source: &str, target: &str| {
-            let source = openat(CWD, source, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-            bind(&source, &self.directory(Path::new(target))?)
-        };
-        provide("/tmp", "/tmp").step("cannot show `/tmp`")?;
-        provide(SHARED_MEMORY, "/dev/shm").step("cannot show `/dev/shm`")?;
+        for (source, target) in [("/tmp", "/tmp"), ("/tmp", "/var/tmp"), (SHARED_MEMORY, "/dev/shm")] {
+            let source = openat(CWD, source, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(io::Error::from);
+            let added = source
+                .and_then(|source| self.bind(&source, &self.directory(Path::new(target))?, Restriction::Writable));
+            added.step(format!("cannot show `{target}`"))?;
+        }
         for device in DEVICES {
             let path = Path::new("/dev").join(device);
-            self.add(&path, &View::Read).step(format!("cannot show `{}`", path.display()))?;
+            let add = || self.bind(&resolved(&self.machine, &path)?, &self.file(&path)?, Restriction::Device);
+            add().step(format!("cannot show `{}`", path.display()))?;
         }
         for (link, target) in [
             ("/dev/fd", "/proc/self/fd"),
@@ -94,7 +127,6 @@ impl New {
             ("/dev/stdout", "/proc/self/fd/1"),
             ("/dev/stderr", "/proc/self/fd/2"),
             ("/dev/ptmx", "pts/ptmx"),
-            ("/var/tmp", "/tmp"),
         ] {
             self.add(Path::new(link), &View::Link(target.into())).step(format!("cannot show `{link}`"))?;
         }
@@ -102,12 +134,6 @@ impl New {
             self.directory(Path::new(directory)).step(format!("cannot show `{directory}`"))?;
         }
         Ok(())
-    }
-
-    fn add_all(&self, views: &[(PathBuf, View)]) -> Result<(), Failure> {
-        let add =
-            |(path, view): &(PathBuf, View)| self.add(path, view).step(format!("cannot show `{}`", path.display()));
-        views.iter().try_for_each(add)
     }
 
     fn add_proc(&self, spec: &Spec) -> Result<(), Failure> {
@@ -121,10 +147,11 @@ impl New {
         let empty = empty.step("cannot open the empty file")?;
         for name in HIDDEN_IN_PROC {
             if let Ok(file) = resolved(&self.root, &Path::new("/proc").join(name)) {
-                bind(&empty, &file).step(format!("cannot hide `/proc/{name}`"))?;
+                self.bind(&empty, &file, Restriction::ReadOnly).step(format!("cannot hide `/proc/{name}`"))?;
             }
         }
-        Ok(())
+        let mounted = resolved(&self.root, Path::new("/proc")).step("cannot open `/proc`")?;
+        restrict(&mounted, Restriction::ReadOnly).step("cannot restrict `/proc`")
     }
 
     /// Adds a path with its view.
@@ -133,19 +160,24 @@ impl New {
             View::Read | View::Write => {
                 let source = resolved(&self.machine, path)?;
                 let stat = rustix::fs::fstat(&source)?;
+                let restriction = if *view == View::Write { Restriction::Writable } else { Restriction::ReadOnly };
                 match FileType::from_raw_mode(stat.st_mode) {
-                    FileType::Directory => bind(&source, &self.directory(path)?),
+                    FileType::Directory => self.bind(&source, &self.directory(path)?, restriction),
                     FileType::RegularFile if self.is_shared && is_small(stat.st_size) => self.copy(path),
-                    _ => bind(&source, &self.file(path)?),
+                    _ => self.bind(&source, &self.file(path)?, restriction),
                 }
             }
             View::Hide => {
-                let hidden = resolved(&self.root, path)?;
+                let hidden = match resolved(&self.root, path) {
+                    // Nothing shows it.
+                    Err(error) if is_changed(&error) => return Ok(()),
+                    other => other?,
+                };
                 if rustix::fs::fstat(&hidden).map(|stat| is_directory(&stat))? {
-                    return cover_with_empty_directory(&hidden);
+                    return self.cover_with_empty_directory(&hidden);
                 }
                 let empty = openat(CWD, EMPTY_FILE, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-                bind(&empty, &hidden)
+                self.bind(&empty, &hidden, Restriction::ReadOnly)
             }
             View::Link(target) => {
                 let (directory, name) = self.parent(path)?;
@@ -172,6 +204,74 @@ impl New {
         let mode = Mode::from_raw_mode(source.metadata()?.permissions().mode() & 0o555);
         let mut target = File::from(openat(&directory, name, flags, mode)?);
         io::copy(&mut source.take(COPIED), &mut target).map(drop)
+    }
+
+    fn cover_with_empty_directory(&self, target: &OwnedFd) -> io::Result<()> {
+        let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_set_string(context.as_fd(), "mode", "755")?;
+        fsconfig_set_string(context.as_fd(), "size", "64k")?;
+        fsconfig_create(context.as_fd())?;
+        let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+        let cover = fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags)?;
+        attach(&cover, target)?;
+        self.covers.borrow_mut().push(cover);
+        Ok(())
+    }
+
+    /// Shows a file or directory, with everything that is mounted below it, at another place.
+    fn bind(&self, source: &OwnedFd, target: &OwnedFd, restriction: Restriction) -> io::Result<()> {
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE
+            | OpenTreeFlags::OPEN_TREE_CLOEXEC
+            | OpenTreeFlags::AT_EMPTY_PATH
+            | OpenTreeFlags::AT_RECURSIVE;
+        let tree = open_tree(source, c"", flags)?;
+        attach(&tree, target)?;
+        self.added.borrow_mut().insert(mount_id(&tree)?, restriction);
+        restrict(&tree, restriction)
+    }
+
+    /// Restricts hidden directories, and the mounts that came along below those that were added. The latter have to be
+    /// opened by their paths, which another command of the session may change at the same time.
+    fn restrict_rest(&self) -> Result<(), Failure> {
+        for cover in self.covers.borrow().iter() {
+            restrict(cover, Restriction::ReadOnly).step("cannot restrict a hidden directory")?;
+        }
+        let mut done: BTreeSet<u64> = self.added.borrow().keys().copied().collect();
+        for _ in 0..100 {
+            let mounts = Mount::list().step("cannot read the mounts")?;
+            let left: Vec<(&u64, Restriction)> = mounts
+                .keys()
+                .filter(|id| !done.contains(id))
+                .filter_map(|id| Some((id, self.inherited(*id, &mounts)?)))
+                .collect();
+            if left.is_empty() {
+                return Ok(());
+            }
+            for (id, restriction) in left {
+                let Some(point) = mounts.get(id).and_then(|mount| mount.point.strip_prefix(NEW_ROOT).ok()) else {
+                    done.insert(*id);
+                    continue;
+                };
+                let Ok(opened) = resolved(&self.root, point) else { continue };
+                let found = mount_id(&opened).step("cannot look at a mount")?;
+                if found == *id {
+                    restrict(&opened, restriction).step(format!("cannot restrict `{}`", point.display()))?;
+                    done.insert(*id);
+                } else if mounts.get(&found).is_some_and(|cover| cover.point.strip_prefix(NEW_ROOT) == Ok(point)) {
+                    // Another mount covers it.
+                    done.insert(*id);
+                }
+            }
+        }
+        Err(Failure("mounts below the workspace change all the time".to_owned()))
+    }
+
+    /// The restriction of the mount that was added and that this one came along with.
+    fn inherited(&self, id: u64, mounts: &BTreeMap<u64, Mount>) -> Option<Restriction> {
+        let added = self.added.borrow();
+        let parents = std::iter::successors(Some(id), |id| mounts.get(id).map(|mount| mount.parent));
+        // The list is short; the root of all mounts may be its own parent.
+        parents.take(mounts.len()).find_map(|id| added.get(&id).copied())
     }
 
     /// Opens a directory of the new root, and creates it where it is missing.
@@ -216,6 +316,24 @@ impl New {
     }
 }
 
+/// Adds the pseudo-terminals that a command opens itself.
+fn add_terminals() -> Result<(), Failure> {
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    let options = c"newinstance,ptmxmode=0666,mode=620";
+    mount("devpts", format!("{NEW_ROOT}/dev/pts"), "devpts", flags, Some(options)).step("cannot mount `/dev/pts`")
+}
+
+/// Restricts the mount that a descriptor is the root of. Nobody can lead this to another mount.
+fn restrict(mount: &OwnedFd, restriction: Restriction) -> io::Result<()> {
+    let current = current_flags(mount)?;
+    let wanted = flags(current, restriction);
+    if wanted == current {
+        return Ok(());
+    }
+    let path = format!("/proc/self/fd/{}", mount.as_raw_fd());
+    Ok(mount_remount(path, wanted | MountFlags::BIND, c"")?)
+}
+
 /// Opens a path below a directory without following a symbolic link.
 fn resolved(directory: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -226,85 +344,77 @@ fn is_directory(stat: &rustix::fs::Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::Directory
 }
 
-fn cover_with_empty_directory(target: &OwnedFd) -> io::Result<()> {
-    let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_set_string(context.as_fd(), "mode", "555")?;
-    fsconfig_set_string(context.as_fd(), "size", "64k")?;
-    fsconfig_create(context.as_fd())?;
-    let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
-    attach(&fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags)?, target)
-}
-
-/// Shows a file or directory, with everything that is mounted below it, at another place.
-fn bind(source: &OwnedFd, target: &OwnedFd) -> io::Result<()> {
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE
-        | OpenTreeFlags::OPEN_TREE_CLOEXEC
-        | OpenTreeFlags::AT_EMPTY_PATH
-        | OpenTreeFlags::AT_RECURSIVE;
-    attach(&open_tree(source, c"", flags)?, target)
-}
-
 fn attach(mount: &OwnedFd, target: &OwnedFd) -> io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     Ok(move_mount(mount, c"", target, c"", flags)?)
 }
 
-/// Makes every mount of the new root read-only that is not writable, also those that came along below others.
-fn make_read_only(is_writable: impl Fn(&Path) -> bool) -> Result<(), Failure> {
-    let mounts = fs::read("/proc/self/mountinfo").step("cannot read the mounts")?;
-    for line in mounts.split(|byte| *byte == b'\n') {
-        let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
-        let (Some(point), Some(options)) = (fields.get(4), fields.get(5)) else { continue };
-        let point = unescaped(point);
-        let Ok(path) = point.strip_prefix(NEW_ROOT) else { continue };
-        let path = Path::new("/").join(path);
-        let wanted = flags(&path, options, is_writable(&path));
-        if wanted != current_flags(options) {
-            mount_remount(&point, wanted | MountFlags::BIND, c"")
-                .step(format!("cannot restrict `{}`", path.display()))?;
-        }
-    }
-    Ok(())
-}
-
-fn is_writable(path: &Path, spec: &Spec) -> bool {
-    let view = spec.views.iter().rev().find(|(view, _)| path.starts_with(view));
-    view.map_or_else(|| is_provided_writable(path), |(_, view)| *view == View::Write)
-}
-
-/// Whether a path is one of those that every command can write to.
-fn is_provided_writable(path: &Path) -> bool {
-    path == Path::new("/tmp") || path == Path::new("/dev/shm") || path == Path::new("/dev/pts")
+/// Whether an error means that a path is missing, or leads over a symbolic link.
+fn is_changed(error: &io::Error) -> bool {
+    let errno = Errno::from_io_error(error);
+    matches!(errno, Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP))
 }
 
 fn is_small(size: i64) -> bool {
     u64::try_from(size).is_ok_and(|size| size <= COPIED)
 }
 
-/// The flags that a mount should have. None that it has is taken away.
-fn flags(path: &Path, options: &[u8], is_writable: bool) -> MountFlags {
-    let mut flags = current_flags(options) | MountFlags::NOSUID;
-    flags |= if is_writable { MountFlags::empty() } else { MountFlags::RDONLY };
-    flags | if path.starts_with("/dev") { MountFlags::empty() } else { MountFlags::NODEV }
+fn mount_id(descriptor: &OwnedFd) -> io::Result<u64> {
+    Ok(statx(descriptor, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?.stx_mnt_id)
 }
 
-/// The flags of a mount, from the list of mounts.
-fn current_flags(options: &[u8]) -> MountFlags {
+/// The flags that a mount should have. None that it has is taken away.
+fn flags(current: MountFlags, restriction: Restriction) -> MountFlags {
+    let added = match restriction {
+        Restriction::ReadOnly => MountFlags::RDONLY | MountFlags::NODEV,
+        Restriction::Writable => MountFlags::NODEV,
+        Restriction::Device => MountFlags::RDONLY,
+    };
+    current | added | MountFlags::NOSUID
+}
+
+/// The flags of a mount.
+fn current_flags(mount: &OwnedFd) -> io::Result<MountFlags> {
+    let has = fstatvfs(mount)?.f_flag;
     let mut flags = MountFlags::empty();
-    let mut atime = MountFlags::STRICTATIME;
-    for option in options.split(|byte| *byte == b',') {
-        match option {
-            b"ro" => flags |= MountFlags::RDONLY,
-            b"nosuid" => flags |= MountFlags::NOSUID,
-            b"nodev" => flags |= MountFlags::NODEV,
-            b"noexec" => flags |= MountFlags::NOEXEC,
-            b"nodiratime" => flags |= MountFlags::NODIRATIME,
-            b"noatime" => atime = MountFlags::NOATIME,
-            b"relatime" => atime = MountFlags::RELATIME,
-            _ => {}
-        }
+    for (held, flag) in [
+        (StatVfsMountFlags::RDONLY, MountFlags::RDONLY),
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+        (StatVfsMountFlags::NODIRATIME, MountFlags::NODIRATIME),
+    ] {
+        flags.set(flag, has.contains(held));
     }
-    flags | atime
+    let atime = if has.contains(StatVfsMountFlags::NOATIME) {
+        MountFlags::NOATIME
+    } else if has.contains(StatVfsMountFlags::RELATIME) {
+        MountFlags::RELATIME
+    } else {
+        MountFlags::STRICTATIME
+    };
+    Ok(flags | atime)
+}
+
+/// A line of the list of mounts.
+struct Mount {
+    parent: u64,
+    point: PathBuf,
+}
+
+impl Mount {
+    /// The mounts of this process, by their ids.
+    fn list() -> io::Result<BTreeMap<u64, Self>> {
+        let text = fs::read("/proc/self/mountinfo")?;
+        Ok(text.split(|byte| *byte == b'\n').filter_map(Self::parse).collect())
+    }
+
+    fn parse(line: &[u8]) -> Option<(u64, Self)> {
+        let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
+        let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse().ok();
+        let (id, parent) = (number(fields.first()?)?, number(fields.get(1)?)?);
+        Some((id, Self { parent, point: unescaped(fields.get(4)?) }))
+    }
 }
 
 /// A path of the list of mounts, in which blanks and backslashes are octal.

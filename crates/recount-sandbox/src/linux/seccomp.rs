@@ -10,20 +10,14 @@ use seccompiler::{
 
 use super::{Failure, Step};
 
-/// The sockets that a program may create.
+/// What else confines the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Network {
-    /// None.
-    Denied,
-    /// IPv4 and IPv6. Where they lead is up to the network namespace.
-    Internet,
-}
-
-/// Whether a program may change the owner, mode, times and attributes of files. Landlock does not restrict that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Metadata {
-    Denied,
-    Allowed,
+pub(super) enum Confinement {
+    /// Namespaces: other processes are not visible, and sockets of the network lead where the network namespace leads.
+    WithNamespaces,
+    /// Landlock, which restricts neither the network, nor the owners, modes and times of files, nor what a program does to
+    /// other processes of its user.
+    Alone,
 }
 
 /// System calls that fail as not permitted.
@@ -40,8 +34,11 @@ const DENIED: &[c_long] = &[
     libc::SYS_name_to_handle_at,
     libc::SYS_open_by_handle_at,
     libc::SYS_open_tree,
+    // `open_tree_attr`, which has the same number on every architecture.
+    467,
     libc::SYS_pivot_root,
     libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
     libc::SYS_swapoff,
     libc::SYS_swapon,
     libc::SYS_umount2,
@@ -123,6 +120,50 @@ const METADATA: &[c_long] = &[
     libc::SYS_utimes,
 ];
 
+/// System calls that share memory and messages with other programs of the user.
+const IPC: &[c_long] = &[
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_msgctl,
+    libc::SYS_msgget,
+    libc::SYS_msgrcv,
+    libc::SYS_msgsnd,
+    libc::SYS_semctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_shmget,
+];
+
+/// System calls that change how a process runs, whose first argument is its id, or 0 for the caller.
+const OF_PROCESS: &[c_long] = &[
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+    libc::SYS_prlimit64,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+];
+
+/// System calls that change how processes run, whose first argument is a kind and the second an id, or 0 for the caller. The
+/// kind that stands for one process comes with them.
+const OF_PROCESSES: &[(c_long, u64)] = &[(libc::SYS_ioprio_set, 1), (libc::SYS_setpriority, 0)];
+
+/// System calls that change the mode of a file, and the argument that is the mode.
+const MODES: &[(c_long, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (452, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+];
+
+/// The bit of a mode that lets a program run with the rights of its owner, for whoever executes it.
+const SET_USER: u64 = libc::S_ISUID as u64;
+
 /// Flags of `clone` that create namespaces.
 const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWIPC
@@ -137,20 +178,32 @@ const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
 const TYPING: [u64; 2] = [libc::TIOCSTI as u64, libc::TIOCLINUX as u64];
 
 /// Restricts this process and everything that it executes.
-pub(super) fn apply(network: Network, metadata: Metadata) -> Result<(), Failure> {
-    let compiled = compile(network, metadata).step("cannot compile the system call filter")?;
+pub(super) fn apply(confinement: Confinement) -> Result<(), Failure> {
+    let compiled = compile(confinement).step("cannot compile the system call filter")?;
     compiled.iter().try_for_each(|filter| apply_filter(filter)).step("cannot install the system call filter")
 }
 
-fn compile(network: Network, metadata: Metadata) -> Result<[BpfProgram; 2], seccompiler::BackendError> {
+fn compile(confinement: Confinement) -> Result<[BpfProgram; 2], seccompiler::BackendError> {
     let mut denied: Rules = DENIED.iter().map(|call| (*call, Vec::new())).collect();
-    if metadata == Metadata::Denied {
-        denied.extend(METADATA.iter().map(|call| (*call, Vec::new())));
+    match confinement {
+        Confinement::WithNamespaces => {
+            for (call, mode) in MODES {
+                denied.insert(*call, vec![when(*mode, SeccompCmpOp::MaskedEq(SET_USER), SET_USER)?]);
+            }
+            denied.insert(libc::SYS_socket, sockets()?);
+        }
+        Confinement::Alone => {
+            denied.extend(METADATA.iter().chain(IPC).map(|call| (*call, Vec::new())));
+            denied.insert(libc::SYS_socket, Vec::new());
+            for call in OF_PROCESS {
+                denied.insert(*call, vec![when(0, SeccompCmpOp::Ne, 0)?]);
+            }
+            for (call, kind) in OF_PROCESSES {
+                denied.insert(*call, vec![when(0, SeccompCmpOp::Ne, *kind)?, when(1, SeccompCmpOp::Ne, 0)?]);
+            }
+        }
     }
-    denied.insert(libc::SYS_socket, sockets(network)?);
-    if network == Network::Denied {
-        denied.insert(libc::SYS_socketpair, Vec::new());
-    }
+    denied.insert(libc::SYS_socketpair, socket_pairs()?);
     denied.insert(
         libc::SYS_ioctl,
         TYPING.into_iter().map(|request| when(1, SeccompCmpOp::Eq, request)).collect::<Result<_, _>>()?,
@@ -164,21 +217,33 @@ fn compile(network: Network, metadata: Metadata) -> Result<[BpfProgram; 2], secc
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Every family of sockets but those of the network. `socketpair` is another system call and leads nowhere else.
-fn sockets(network: Network) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
-    if network == Network::Denied {
-        return Ok(Vec::new());
-    }
-    let is_not = |family: i32| {
-        SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, u64::from(family.unsigned_abs()))
-    };
-    let conditions = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].into_iter().map(is_not);
-    Ok(vec![SeccompRule::new(conditions.collect::<Result<_, _>>()?)?])
+/// Every family of sockets but those of the network, and netlink beyond the list of interfaces and routes.
+fn sockets() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let family = |operator, family: i32| condition(0, operator, u64::from(family.unsigned_abs()));
+    let is_not = |number: i32| family(SeccompCmpOp::Ne, number);
+    let others = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].into_iter().map(is_not);
+    let route = u64::from(libc::NETLINK_ROUTE.unsigned_abs());
+    let netlink = vec![family(SeccompCmpOp::Eq, libc::AF_NETLINK)?, condition(2, SeccompCmpOp::Ne, route)?];
+    Ok(vec![SeccompRule::new(others.collect::<Result<_, _>>()?)?, SeccompRule::new(netlink)?])
+}
+
+/// Pairs of sockets that can be connected to others later: those for datagrams. Raw ones are the same to the kernel.
+fn socket_pairs() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    const TYPE: u64 = 0xf;
+    Ok(vec![
+        when(0, SeccompCmpOp::Ne, u64::from(libc::AF_UNIX.unsigned_abs()))?,
+        when(1, SeccompCmpOp::MaskedEq(TYPE), u64::from(libc::SOCK_DGRAM.unsigned_abs()))?,
+        when(1, SeccompCmpOp::MaskedEq(TYPE), u64::from(libc::SOCK_RAW.unsigned_abs()))?,
+    ])
 }
 
 /// A rule about the lower half of one argument: the kernel ignores the upper one.
 fn when(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, seccompiler::BackendError> {
-    SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?])
+    SeccompRule::new(vec![condition(argument, operator, value)?])
+}
+
+fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
 
 fn filter(rules: Rules, errno: i32) -> Result<BpfProgram, seccompiler::BackendError> {
