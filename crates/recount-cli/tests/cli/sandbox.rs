@@ -86,7 +86,9 @@ fn level_is_reported() {
 #[test]
 fn policy_is_reported_and_checked() {
     let directory = directory("policy");
-    assert!(text(&recount(&directory, &["doctor"]).stdout).contains("the sandbox is required, and this machine enforces"));
+    assert!(
+        text(&recount(&directory, &["doctor"]).stdout).contains("the sandbox is required, and this machine enforces")
+    );
     fs::write(directory.join("recount.toml"), "sandbox = \"off\"\n").unwrap();
     assert!(text(&recount(&directory, &["doctor"]).stdout).contains("note  the sandbox is off"));
     assert!(text(&recount(&directory, &["config"]).stdout).contains("[sandbox]\npolicy = \"off\"\n"));
