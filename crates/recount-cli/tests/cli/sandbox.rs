@@ -99,3 +99,71 @@ fn policy_is_reported_and_checked() {
     let output = recount(&directory, &["config"]);
     assert!(text(&output.stderr).contains("unknown field `process`"), "{output:?}");
 }
+
+/// A small project of several languages, in a Git repository with one commit.
+fn project(name: &str) -> std::path::PathBuf {
+    let directory = directory(name);
+    fs::create_dir(directory.join("src")).unwrap();
+    for (name, content) in [
+        ("Cargo.toml", "[package]\nname = \"small\"\nedition = \"2024\"\n\n[workspace]\n"),
+        ("src/lib.rs", "#[test]\nfn passes() {}\n"),
+        ("package.json", r#"{"name": "small", "scripts": {"test": "node --eval 'console.log(6 * 7)'"}}"#),
+        ("Makefile", "all:\n\tcc -o hello hello.c && ./hello\n"),
+        ("hello.c", "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n"),
+        (".gitignore", "target\n.venv\nhello\nCargo.lock\n"),
+    ] {
+        fs::write(directory.join(name), content).unwrap();
+    }
+    for arguments in [
+        &["init", "--quiet"][..],
+        &["config", "user.name", "Ada"],
+        &["config", "user.email", "ada@example.org"],
+        &["add", "."],
+        &["commit", "--quiet", "--message", "first"],
+    ] {
+        assert!(Command::new("git").args(arguments).current_dir(&directory).status().unwrap().success());
+    }
+    directory
+}
+
+#[test]
+fn ordinary_work_runs_in_its_profile() {
+    let directory = project("ordinary");
+    let check = |profile: &str, script: &str, expected: &str| {
+        let output = recount(&directory, &["sandbox", "--profile", profile, "--", "bash", "-c", script]);
+        let shown = text(&output.stdout) + &text(&output.stderr);
+        assert!(output.status.success() && shown.contains(expected), "{profile}: {script}: {shown}");
+    };
+    for (script, expected) in [
+        ("git status", "nothing to commit"),
+        ("git log --oneline", "first"),
+        ("git diff HEAD", ""),
+        ("grep -rn puts .", "hello.c:2:"),
+        ("cargo metadata --offline --no-deps --format-version 1", "\"small\""),
+        ("python3 -c 'print(6 * 7)'", "42"),
+        ("cat <(echo a) <<< b; echo c 2> /dev/null", "c"),
+        (
+            "python3 -m http.server 8123 --bind 127.0.0.1 & for i in $(seq 50); do \
+          python3 -c 'import urllib.request as u; print(len(u.urlopen(\"http://127.0.0.1:8123/\").read()))' \
+          2> /dev/null && exit; sleep 0.1; done; exit 1",
+            "",
+        ),
+    ] {
+        check("read-only", script, expected);
+    }
+    for (script, expected) in [
+        ("cargo build --offline", "Finished"),
+        ("cargo test --offline 2>&1 | tail -20", "1 passed"),
+        ("npm test", "42"),
+        ("make", "hello"),
+        ("python3 -m venv .venv && .venv/bin/python -c 'print(6 * 7)'", "42"),
+        (
+            "echo more >> hello.c && git add hello.c && git commit --quiet --message second && git log --oneline",
+            "second",
+        ),
+    ] {
+        check("workspace", script, expected);
+    }
+    // Placeholders are gone.
+    assert!(!directory.join(".git/commondir").exists() && !directory.join("recount.toml").exists());
+}
