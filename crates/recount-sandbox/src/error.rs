@@ -15,7 +15,7 @@ pub enum LaunchError {
     Path {
         /// The path.
         path: PathBuf,
-        /// What the system reported.
+        /// The error of the system.
         source: io::Error,
     },
     /// A path of the profile would expose what the sandbox provides itself.

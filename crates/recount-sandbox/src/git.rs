@@ -1,4 +1,4 @@
-//! What a writable workspace must not change of its Git repository.
+//! The parts of a Git repository that stay read-only in a writable workspace.
 //!
 //! `git status` alone runs programs that the repository's `config` names. A program that can write to it, or can put another
 //! repository in its place, runs code the next time that a user calls Git there.
@@ -110,7 +110,7 @@ fn named_by_config(git: &Path, work_tree: &Path) -> Vec<Protected> {
 
 /// The repository of a linked work tree, whose `.git` is a file.
 ///
-/// Anybody can write a file that names any directory. Only a directory that names the file in turn, as Git writes it, is
+/// Any program can write a file that names any directory. Only a directory that names the file in turn, as Git writes it, is
 /// one of this work tree.
 fn linked(dot_git: &Path) -> Option<Repository> {
     let text = fs::read_to_string(dot_git).ok()?;

@@ -1,4 +1,4 @@
-//! What a program may do.
+//! Profiles: the permissions of a program.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use crate::environment::passed_environment;
 use crate::resolve::{Resolved, resolve};
 use crate::{Access, Limits};
 
-/// What a program may do: the paths that it can read and write, its network, its environment and its limits.
+/// The permissions of a program: the paths that it can read and write, its network, its environment and its limits.
 ///
 /// Every profile begins as `read-only`: the program reads its workspace and the programs of the system, writes to a private
 /// `/tmp`, and has no network. [`Access`] adds to it.

@@ -26,7 +26,7 @@ pub(crate) struct Protected {
     pub(crate) kind: Kind,
 }
 
-/// What stands for a protected path that does not exist.
+/// The placeholder of a protected path that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Directory,
@@ -85,7 +85,7 @@ impl Protected {
 
     /// Makes sure that the path exists. It must not be a symbolic link.
     pub(crate) fn hold(&self) -> io::Result<Hold> {
-        // Nobody in this process removes the placeholder from now on.
+        // This process does not remove the placeholder from now on.
         let place = match Place::of(&self.path) {
             Ok(place) => place,
             Err(error) if is_unwritable(&error) => return Ok(Hold::Unreachable),
@@ -179,7 +179,7 @@ impl Protected {
         flock(lock, FlockOperation::NonBlockingLockExclusive)?;
         let entry = place.entry();
         if is_at(lock, &entry) {
-            // A directory that is no longer empty belongs to whoever filled it.
+            // A directory that is no longer empty is not a placeholder any more.
             let _ = match self.kind {
                 Kind::Directory => fs::remove_dir(entry),
                 Kind::File(_) => fs::remove_file(entry),

@@ -71,7 +71,7 @@ struct Helper {
     program: io::Result<File>,
 }
 
-/// What is kept for a session, and when it was last used.
+/// The state of a session, and when it was last used.
 struct Kept<T> {
     value: Arc<T>,
     used: u64,
@@ -84,7 +84,7 @@ struct Kept<T> {
 pub struct Launch {
     /// The command that starts the program. Its standard output and error are the program's.
     pub command: Command,
-    /// What has to live as long as the program.
+    /// Keeps the program running.
     pub guard: LaunchGuard,
     /// Whether the kernel ends everything that the program has started together with the program. Otherwise the caller has
     /// to do so.
@@ -256,7 +256,7 @@ impl Sandbox {
         self.kept(&self.inner.sessions, name, || self.create_session(limits))
     }
 
-    /// What is kept for a session, created if there is nothing.
+    /// Returns the state of a session, and creates it if there is none.
     fn kept<T>(
         &self,
         sessions: &Mutex<HashMap<String, Kept<T>>>,
@@ -274,7 +274,7 @@ impl Sandbox {
             let oldest = sessions.iter().min_by_key(|(_, kept)| kept.used).map(|(name, _)| name.clone());
             oldest.and_then(|name| sessions.remove(&name));
         }
-        // Two commands may have come at once; both get the same one.
+        // Two commands may have created one at the same time; both use the first.
         let kept = sessions.entry(name.to_owned()).or_insert(Kept { value: created, used });
         Ok(Arc::clone(&kept.value))
     }
@@ -378,14 +378,14 @@ impl Helper {
     }
 }
 
-/// What a helper has reported on its standard error.
+/// Returns the report of a helper from its standard error.
 fn reported(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let text = text.trim().trim_start_matches("recount-sandbox: ");
     if text.is_empty() { "the helper ended without a report".to_owned() } else { text.to_owned() }
 }
 
-/// What the user can do so that namespaces can be created.
+/// Returns how the user can enable namespaces.
 fn hint() -> Option<String> {
     let read = |path: &str| fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default();
     if read("/proc/sys/kernel/unprivileged_userns_clone") == "0" {
@@ -419,7 +419,7 @@ fn landlock_gaps() -> Vec<String> {
         "the size of the private directory for temporary files is not limited".to_owned(),
         "the number of processes counts all of this user, and is not limited for root".to_owned(),
         "the names, sizes and times of files that cannot be read can be looked up".to_owned(),
-        "processes that a command leaves behind go on if its helper is killed".to_owned(),
+        "processes that a command leaves behind keep running if its helper is killed".to_owned(),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! What this machine can enforce.
+//! The level of enforcement on this machine.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// What this machine can enforce, and why it is not more.
+/// The level of enforcement on this machine, and the reason if it is not the full one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Support {
@@ -35,7 +35,7 @@ pub struct Support {
     pub level: Level,
     /// Why the level is not [`Level::Full`].
     pub cause: Option<String>,
-    /// What the user can do about it.
+    /// A way for the user to raise the level.
     pub hint: Option<String>,
     /// Limits that this machine does not enforce, one sentence each.
     pub gaps: Vec<String>,

@@ -1,4 +1,4 @@
-//! What of the machine every profile may read: system programs, and the toolchains that the environment names.
+//! Paths of the machine that every profile may read: system programs, and the toolchains that the environment names.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -309,7 +309,7 @@ fn is_dot_path(below_home: &Path) -> bool {
     below_home.components().next().is_none_or(|first| first.as_os_str().as_encoded_bytes().starts_with(b"."))
 }
 
-/// Whether this user, even if it is root, may write to a directory as its owner, by its group or as anybody.
+/// Whether this user, even if it is root, may write to a directory as its owner, by its group or as any user.
 fn is_writable(directory: &Path) -> bool {
     let Ok(metadata) = directory.metadata() else { return true };
     let is_root_only = metadata.uid() == 0 && metadata.mode() & 0o022 == 0;

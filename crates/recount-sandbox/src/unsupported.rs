@@ -28,7 +28,7 @@ impl Session {
     }
 }
 
-/// What a helper would have to do.
+/// The task of a helper.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Spec {
     pub(crate) level: Level,

@@ -59,7 +59,7 @@ impl Group {
         self.reaped = true;
     }
 
-    /// Ends everything that still runs. Returns how many processes that were, as far as it is known.
+    /// Ends everything that still runs. Returns the number of processes that were found.
     pub(super) fn end(&mut self) -> usize {
         let was_running = self.launch.take().is_some();
         let Some(leader) = self.leader else { return 0 };

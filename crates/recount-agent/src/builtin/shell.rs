@@ -180,7 +180,7 @@ impl Shell {
         confinement.policy() != Policy::Off && confinement.sandbox().support().level != Level::None
     }
 
-    /// What the user is asked about a command that runs without a sandbox.
+    /// Returns the question about a command that runs without a sandbox.
     fn unconfined(&self, requested: &Access, arguments: &Object) -> String {
         if requested.unsandboxed {
             return shell_access::question(requested, arguments);

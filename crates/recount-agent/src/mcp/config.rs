@@ -65,7 +65,7 @@ pub enum McpTransport {
         cwd: Option<PathBuf>,
         /// Whether it gets the whole environment of this program, keys and passwords included.
         inherit_env: bool,
-        /// What it may do beyond reading the workspace and writing to a private `/tmp`. Package runners such as `npx` need
+        /// Access beyond reading the workspace and writing to a private `/tmp`. Package runners such as `npx` need
         /// the network, and write access to their caches.
         access: Access,
     },

@@ -51,7 +51,7 @@ impl ProcessGuard {
 impl Drop for ProcessGuard {
     fn drop(&mut self) {
         if let Some(leader) = self.leader {
-            // The group is gone if the server has ended by itself.
+            // The group does not exist if the server has exited.
             let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
         }
     }

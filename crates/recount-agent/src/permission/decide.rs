@@ -128,7 +128,7 @@ impl Permissions {
     ) -> Option<&'a PermissionRule> {
         let rules = self.rules(behavior).get(&tool.spec().name)?;
         rules.iter().find(|rule| {
-            // What a rule without content allows depends on the tool. It denies or asks about every call.
+            // The tool decides whether a rule without content allows a call. Such a rule denies or asks about every call.
             let matches_all = behavior != PermissionBehavior::Allow && contents(&[rule]).is_none();
             wanted.contains(&if matches_all { Coverage::Yes } else { tool.is_covered(&[rule], behavior, arguments) })
         })

@@ -109,7 +109,7 @@ fn show(sandbox: &Sandbox, as_json: bool) -> Result<Status> {
     Ok(Status::flawed_if(support.level == Level::None))
 }
 
-/// What this machine enforces, a line each.
+/// Describes what this machine enforces, one line for each fact.
 pub(crate) fn report(sandbox: &Sandbox) -> Vec<String> {
     let support = sandbox.support();
     let mut lines = vec![match support.level {

@@ -81,7 +81,7 @@ pub(super) struct Plan {
     pub(super) helpers: Vec<Self>,
 }
 
-/// What the tools of a session share.
+/// The parts that the tools of a session share.
 #[derive(Debug, Clone)]
 pub(super) struct SessionPlace {
     /// The session, with its tenant.

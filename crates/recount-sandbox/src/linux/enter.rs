@@ -76,7 +76,7 @@ pub(super) fn with_parent(helper: &mut Command) -> &mut Command {
     helper.env(parent_variable(), std::process::id().to_string())
 }
 
-/// Fails if the outer helper has ended already, before the kernel was told to end this process with it.
+/// Fails if the outer helper has ended already, before the kernel could end this process with it.
 pub(super) fn follow_parent() -> Result<(), Failure> {
     let stat = std::fs::read_to_string("/proc/self/stat").step("cannot look for the outer helper")?;
     // The name, in parentheses, may hold anything; the state and the parent follow it. The ids are those that the outer
@@ -88,7 +88,7 @@ pub(super) fn follow_parent() -> Result<(), Failure> {
     Err(Failure("the outer helper has ended".to_owned()))
 }
 
-/// Waits for the child. Ends it when the other side of `wanted` is closed: nobody wants the result any more.
+/// Waits for the child. Ends it when the other side of `wanted` is closed: the caller has dropped the command.
 pub(super) fn wait_while_wanted(child: &mut Child, wanted: &OwnedFd) -> std::io::Result<ExitStatus> {
     let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
     let mut watched = [PollFd::new(&ended, PollFlags::IN), PollFd::new(wanted, PollFlags::IN)];

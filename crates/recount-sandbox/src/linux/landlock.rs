@@ -1,4 +1,4 @@
-//! Landlock: a second lock beside the mounts, and the only one where there are no namespaces.
+//! Landlock: a second lock beside the mounts, and the only one without namespaces.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ const NEEDED: ABI = ABI::V6;
 /// Devices that every program may use.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Files of `/proc` that tell of the machine and not of its processes.
+/// Files of `/proc` that describe the machine and not its processes.
 const MACHINE: &[&str] = &[
     "/proc/cpuinfo",
     "/proc/filesystems",

@@ -34,11 +34,11 @@ pub(crate) const FAILED: u8 = 125;
 /// The variables that hold a [`Spec`] in pieces, followed by their numbers.
 pub(crate) const SPEC: &str = "_RECOUNT_SANDBOX_";
 
-/// What the names of the program's variables begin with in the environment of a helper. The helper itself must not obey them:
+/// The prefix of the program's variables in the environment of a helper. The helper itself must not obey them:
 /// `LD_PRELOAD` would run code before the program is confined.
 pub(crate) const PROGRAM_VARIABLE: &str = "_RECOUNT_PROGRAM_";
 
-/// What a helper has to do, as JSON in its environment.
+/// The task of a helper, as JSON in its environment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Spec {
     pub(crate) level: Level,

@@ -30,7 +30,7 @@ use crate::plan::View;
 /// Devices that every program may use.
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 
-/// Files of `/proc` that tell of the whole machine or change it.
+/// Files of `/proc` that describe the whole machine or change it.
 const HIDDEN_IN_PROC: &[&str] = &[
     "kallsyms",
     "kcore",
@@ -56,7 +56,7 @@ pub(super) fn build_shared(spec: &Spec) -> Result<(), Failure> {
     root.add_devices()?;
     for (path, view) in &spec.system {
         match root.add(path, view) {
-            // The path has changed since it was looked up. It is left out, and nobody is led elsewhere.
+            // The path has changed since it was looked up. It is left out.
             Err(error) if is_changed(&error) => {}
             other => other.step(format!("cannot show `{}`", path.display()))?,
         }
@@ -80,7 +80,7 @@ pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
     std::env::set_current_dir(&spec.directory).step("cannot enter the workspace")
 }
 
-/// What a mount of the new root allows. No mount honours setuid programs, and only one of a device honours devices.
+/// The restriction of a mount of the new root. No mount honours setuid programs, and only one of a device honours devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Restriction {
     ReadOnly,
@@ -274,7 +274,7 @@ impl New {
         parents.take(mounts.len()).find_map(|id| added.get(&id).copied())
     }
 
-    /// Opens a directory of the new root, and creates it where it is missing.
+    /// Opens a directory of the new root, and creates it if it is missing.
     fn directory(&self, path: &Path) -> io::Result<OwnedFd> {
         let mut directory = self.root.try_clone()?;
         for part in path.components() {
@@ -294,7 +294,7 @@ impl New {
         Ok(directory)
     }
 
-    /// Opens a file of the new root, and creates it where it is missing.
+    /// Opens a file of the new root, and creates it if it is missing.
     fn file(&self, path: &Path) -> io::Result<OwnedFd> {
         let (directory, name) = self.parent(path)?;
         let name = Path::new(name);
@@ -323,7 +323,7 @@ fn add_terminals() -> Result<(), Failure> {
     mount("devpts", format!("{NEW_ROOT}/dev/pts"), "devpts", flags, Some(options)).step("cannot mount `/dev/pts`")
 }
 
-/// Restricts the mount that a descriptor is the root of. Nobody can lead this to another mount.
+/// Restricts the mount that a descriptor is the root of. No symbolic link is followed.
 fn restrict(mount: &OwnedFd, restriction: Restriction) -> io::Result<()> {
     let current = current_flags(mount)?;
     let wanted = flags(current, restriction);

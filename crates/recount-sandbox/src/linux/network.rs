@@ -5,7 +5,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, s
 /// `RTM_NEWLINK`, and the flags of a request that wants a response.
 const NEW_LINK: u16 = 16;
 const REQUEST_WITH_RESPONSE: u16 = 0x5;
-/// The type of a message that says how a request ended.
+/// The type of a message that reports the result of a request.
 const ERROR: u16 = 2;
 /// The index of the loopback interface, and the flag that starts it.
 const LOOPBACK: u32 = 1;

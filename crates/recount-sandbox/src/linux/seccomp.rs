@@ -10,7 +10,7 @@ use seccompiler::{
 
 use super::{Failure, Step};
 
-/// What else confines the program.
+/// The mechanisms that confine the program beside seccomp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Confinement {
     /// Namespaces: other processes are not visible, and sockets of the network lead where the network namespace leads.
@@ -161,7 +161,7 @@ const MODES: &[(c_long, u8)] = &[
     (libc::SYS_chmod, 1),
 ];
 
-/// The bit of a mode that lets a program run with the rights of its owner, for whoever executes it.
+/// The bit of a mode that lets a program run with the rights of its owner, for every user.
 const SET_USER: u64 = libc::S_ISUID as u64;
 
 /// Flags of `clone` that create namespaces.

@@ -1,6 +1,6 @@
 //! The namespaces that the commands of a session share: a user namespace, and mounts with the private `/tmp`.
 //!
-//! Nobody has to run to keep them: a namespace lasts as long as a descriptor of it is open. A helper creates them and sends
+//! No process has to run to keep them: a namespace lasts as long as a descriptor of it is open. A helper creates them and sends
 //! the descriptors back; each command joins them and adds its own.
 
 use std::fs::{self, File};
