@@ -259,14 +259,16 @@ impl Plan {
         Ok(())
     }
 
-    /// Leaves out what is readable anyway, and what would be created in a directory of the machine.
+    /// Leaves out paths that are readable anyway, hidden paths that are not visible anyway, and links and empty directories
+    /// that would be created in a directory of the machine.
     fn prune(&mut self) {
         let is_redundant = |(path, view): (&PathBuf, &View)| {
             let above = path.parent().and_then(|parent| self.covering(parent));
             match view {
                 View::Read => above == Some(&View::Read) && !path.is_symlink(),
+                View::Hide => !matches!(above, Some(View::Read | View::Write)),
                 View::Link(_) | View::Empty => !matches!(above, None | Some(View::Empty)),
-                View::Write | View::Hide => false,
+                View::Write => false,
             }
         };
         let redundant: Vec<PathBuf> =
