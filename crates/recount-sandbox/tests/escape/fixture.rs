@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 /// The directories of a worker.
 pub(crate) struct Fixture {
@@ -22,6 +23,24 @@ pub(crate) struct State {
     links: u64,
     modified: i64,
     content: Vec<u8>,
+}
+
+impl State {
+    fn is_directory(&self) -> bool {
+        self.mode & 0o170_000 == 0o040_000
+    }
+
+    fn write(&self, path: &Path) {
+        if self.is_directory() {
+            let _ = fs::create_dir(path);
+            return;
+        }
+        fs::write(path, &self.content).unwrap();
+        let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(self.modified.unsigned_abs());
+        let file = fs::File::options().append(true).open(path).unwrap();
+        file.set_times(fs::FileTimes::new().set_modified(modified)).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(self.mode & 0o7777)).unwrap();
+    }
 }
 
 pub(crate) type Snapshot = BTreeMap<PathBuf, State>;
@@ -154,15 +173,52 @@ impl Fixture {
         fs::create_dir(run.join("bare/hooks")).unwrap();
     }
 
-    /// Builds the directory of a run again.
-    pub(crate) fn reset(&self) {
-        if fs::remove_dir_all(&self.run).is_err() {
-            // An attempt has left a directory that is not writable.
-            let _ = Command::new("chmod").args(["-Rf", "u+rwx"]).arg(&self.run).output();
-            fs::remove_dir_all(&self.run).unwrap();
+    /// Builds the directory of a run again, for which only the paths that changed are touched.
+    pub(crate) fn restore(&self, before: &Snapshot) {
+        let after = self.snapshot();
+        let is_changed = |path: &&PathBuf| before.get(*path) != after.get(*path);
+        let mut changed: Vec<&PathBuf> = before.keys().chain(after.keys()).filter(is_changed).collect();
+        changed.sort();
+        changed.dedup();
+        for path in changed.iter().filter(|path| after.contains_key(**path)) {
+            let is_kept = path.is_dir() && !path.is_symlink() && before.get(*path).is_some_and(State::is_directory);
+            if is_kept {
+                fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+            } else {
+                let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+            }
         }
-        let copied = Command::new("cp").arg("-a").args([&self.template, &self.run]).status().unwrap();
-        assert!(copied.success());
+        for path in changed {
+            if let Some(state) = before.get(path) {
+                self.restore_one(path, state);
+            }
+        }
+    }
+
+    fn restore_one(&self, path: &Path, state: &State) {
+        let Ok(below) = path.strip_prefix(&self.run) else {
+            // A file of the home directory.
+            return state.write(path);
+        };
+        let source = self.template.join(below);
+        // Sockets are not part of the template.
+        let Ok(metadata) = source.symlink_metadata() else { return };
+        if metadata.is_dir() {
+            let _ = fs::create_dir(path);
+        } else if metadata.is_symlink() {
+            return symlink(fs::read_link(&source).unwrap(), path).unwrap();
+        } else {
+            fs::copy(&source, path).unwrap();
+            let times = fs::FileTimes::new().set_modified(metadata.modified().unwrap());
+            fs::File::options()
+                .append(true)
+                .open(path)
+                .or_else(|_| fs::File::open(path))
+                .unwrap()
+                .set_times(times)
+                .unwrap();
+        }
+        fs::set_permissions(path, metadata.permissions()).unwrap();
     }
 
     /// The state of every file.

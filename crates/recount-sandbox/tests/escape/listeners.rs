@@ -39,6 +39,9 @@ impl Listeners {
     pub(crate) fn bind_in(&mut self, directories: &[&Path]) {
         self.named.clear();
         for directory in directories {
+            for name in ["host.sock", "host.dgram"] {
+                let _ = std::fs::remove_file(directory.join(name));
+            }
             let stream = UnixListener::bind(directory.join("host.sock")).unwrap();
             let datagram = UnixDatagram::bind(directory.join("host.dgram")).unwrap();
             stream.set_nonblocking(true).unwrap();

@@ -15,6 +15,9 @@ use super::worker::{BASE, MODE, ONLY, SECRET};
 /// A user without privileges, which every Linux system has.
 const NOBODY: u32 = 65_534;
 
+/// The variable with the first part of the path to which the reports are written, with the time of each attempt.
+const REPORT: &str = "RECOUNT_ESCAPE_REPORT";
+
 /// The fewest attempts that are made for each user and profile.
 const FEWEST: usize = 60;
 
@@ -107,6 +110,9 @@ fn check(user: User, mode: &str) {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
+    if let Ok(path) = std::env::var(REPORT) {
+        fs::write(format!("{path}-{user:?}-{mode}"), &report).unwrap();
+    }
     judge(user, mode, &report);
 }
 

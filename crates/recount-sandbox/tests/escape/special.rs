@@ -19,6 +19,14 @@ pub(crate) fn directory_replaced(world: &mut World) -> String {
     first + &try_script(world, &profile(world), "cat $WS/src/secret.txt $OUT/secret.txt")
 }
 
+/// A directory of `PATH` that lies in the workspace is replaced, and the service starts again.
+pub(crate) fn path_replaced_before_restart(world: &mut World) -> String {
+    let profile = world.profile();
+    let first = world.script(&profile, "mv $WS/.venv/bin $WS/.venv/b; ln -s $OUT $WS/.venv/bin");
+    world.restart();
+    first + &world.script(&profile, "cat $WS/.venv/bin/secret.txt $OUT/secret.txt")
+}
+
 /// A granted path that lies in another one, which the first command replaces by a symbolic link.
 pub(crate) fn granted_path_replaced(world: &mut World) -> String {
     fs::create_dir_all(world.run_path("ws/out/inner")).unwrap();
@@ -104,11 +112,11 @@ pub(crate) fn preloaded_library(world: &mut World) -> String {
 /// One command exchanges a directory of the profile and a symbolic link while others start.
 pub(crate) fn race_of_directory(world: &mut World) -> String {
     symlink(world.run_path("outside"), world.run_path("ws/swapped")).unwrap();
-    let profile = world.profile().directory(world.run_path("ws/src"));
-    let (attacker, launch) = world.spawn(&world.profile(), "$TOOL swap $WS/src $WS/swapped 1000", true);
+    let profile = world.profile_for("").directory(world.run_path("ws/src"));
+    let (attacker, launch) = world.spawn(&world.profile_for(""), "$TOOL swap $WS/src $WS/swapped 700", true);
     let mut output = String::new();
     let start = Instant::now();
-    while start.elapsed() < Duration::from_millis(900) {
+    while start.elapsed() < Duration::from_millis(600) && !output.contains("S3CRET") {
         output += &try_script(world, &profile, "cat $WS/src/secret.txt $OUT/secret.txt");
     }
     output += &finish(attacker);
@@ -136,7 +144,7 @@ pub(crate) fn race_in_tmp(world: &mut World) -> String {
     // Whoever restricts the mounts by their paths is led to others.
     let prepare = format!(
         "cd /tmp; mkdir decoy; ln -s /newroot/dev/shm decoy/ws; ln -s /newroot/dev/null /dev/shm/recount.toml; \
-         ln -s /newroot/dev/shm /dev/shm/.git; ln -s /newroot/dev/null /dev/shm/HEAD; $TOOL swap /tmp/{name} /tmp/decoy 1500"
+         ln -s /newroot/dev/shm /dev/shm/.git; ln -s /newroot/dev/null /dev/shm/HEAD; $TOOL swap /tmp/{name} /tmp/decoy 900"
     );
     let (attacker, launch) = match world.mode {
         Mode::Control => world.spawn(&profile, "true", true),
@@ -146,12 +154,13 @@ pub(crate) fn race_in_tmp(world: &mut World) -> String {
         format!("cd {0}; for i in 1 2 3; do echo attack >> {0}/recount.toml; touch {0}/new; done", workspace.display());
     let mut output = String::new();
     let start = Instant::now();
-    while start.elapsed() < Duration::from_millis(1400) {
+    let is_changed = || fs::read_to_string(workspace.join("recount.toml")).unwrap() != "[agents.a]\n";
+    while start.elapsed() < Duration::from_millis(800) && !is_changed() {
         output += &try_script(world, &profile, &attack);
     }
     output += &finish(attacker);
     drop(launch);
-    if fs::read_to_string(workspace.join("recount.toml")).unwrap() != "[agents.a]\n" {
+    if is_changed() {
         output += "ESCAPED: the configuration changed\n";
     }
     if world.access().is_read_only() && workspace.join("new").exists() {
@@ -239,10 +248,10 @@ pub(crate) fn killed_helper(world: &mut World) -> String {
 
 /// The helper is killed while it prepares the sandbox.
 pub(crate) fn helper_killed_early(world: &mut World) -> String {
-    for step in 0..if world.mode == Mode::Control { 1 } else { 60 } {
+    for step in 0..if world.mode == Mode::Control { 1 } else { 16 } {
         for is_in_session in [true, false] {
-            let (mut child, launch) = world.spawn(&world.profile(), LONG, is_in_session);
-            thread::sleep(Duration::from_micros(250) * step);
+            let (mut child, launch) = world.spawn(&world.profile_for(LONG), LONG, is_in_session);
+            thread::sleep(Duration::from_millis(1) * step);
             if world.mode != Mode::Control {
                 child.kill().unwrap();
                 child.wait().unwrap();

@@ -74,7 +74,8 @@ fn check(world: &mut World, attempt: &Attempt, missing: &BTreeSet<&'static str>)
     let output = match (&attempt.action, attempt.control) {
         (_, Some(script)) if world.mode == Mode::Control => world.script(&world.profile(), script),
         (Action::Scripts(scripts), _) => {
-            scripts.iter().map(|script| world.script(&world.profile(), script)).collect::<String>()
+            let profile = world.profile_for(&scripts.concat());
+            scripts.iter().map(|script| world.script(&profile, script)).collect::<String>()
         }
         (Action::Function(function), _) => function(world),
     };

@@ -51,11 +51,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 impl World {
     pub(crate) fn create(mode: Mode, base: &Path, secret: &str) -> Self {
         let tools = base.join("tools");
-        let sandbox = Sandbox::with_helper(tools.join("recount-sandbox"));
-        let sandbox = if mode == Mode::Landlock { sandbox.at_most(Level::Landlock) } else { sandbox };
+        let sandbox = new_sandbox(mode, &tools);
         let own = base.join("own");
         let fixture = Fixture::create(&own, secret, if mode == Mode::Landlock { "shown" } else { secret });
-        let name = format!("recount-{}", std::process::id());
+        let name = base.file_name().unwrap().to_str().unwrap().to_owned();
         let listeners = Listeners::create(&name);
         let victim_marker = own.join("signalled");
         let tool = tools.join("tool");
@@ -106,6 +105,11 @@ impl World {
         }
     }
 
+    /// Forgets what the sandbox knows of the machine, as if the service had started again.
+    pub(crate) fn restart(&mut self) {
+        self.sandbox = new_sandbox(self.mode, &self.tools);
+    }
+
     /// Prepares the next attempt.
     pub(crate) fn reset(&mut self) {
         self.number += 1;
@@ -113,10 +117,14 @@ impl World {
         self.variables.insert("N".to_owned(), format!("{process}-{}", self.number));
         self.variables.insert("TOKEN".to_owned(), self.token());
         if std::mem::take(&mut self.is_changed) {
-            self.fixture.reset();
+            if !self.before.is_empty() {
+                self.fixture.restore(&self.before);
+            }
             let run = self.fixture.run.clone();
             self.listeners.bind_in(&[&run.join("ws"), &run.join("outside")]);
-            self.before = self.fixture.snapshot();
+            let restored = self.fixture.snapshot();
+            assert!(self.before.is_empty() || self.before == restored, "the files could not be restored");
+            self.before = restored;
         }
         fs::write(self.host_file("/var/tmp", "planted"), &self.secret).unwrap();
         if self.victim.try_wait().unwrap().is_some() || self.victim_marker.exists() {
@@ -165,12 +173,19 @@ impl World {
         }
     }
 
-    /// The profile of ordinary attempts.
+    /// The profile of ordinary attempts, with all working directories.
     pub(crate) fn profile(&self) -> Profile {
+        self.profile_for("$WS2 $PLAIN $BARE $TREE")
+    }
+
+    /// The profile of attempts by these scripts, with the working directories that they name.
+    pub(crate) fn profile_for(&self, scripts: &str) -> Profile {
         let ws = self.run_path("ws");
         let mut profile = Profile::new(&ws, self.access());
-        for directory in ["ws2", "plain", "bare", "tree"] {
-            profile = profile.directory(self.run_path(directory));
+        for (variable, directory) in [("$WS2", "ws2"), ("$PLAIN", "plain"), ("$BARE", "bare"), ("$TREE", "tree")] {
+            if scripts.contains(variable) {
+                profile = profile.directory(self.run_path(directory));
+            }
         }
         for file in ["recount.toml", "conf/recount.toml", "missing/below/recount.toml", "linked.toml"] {
             profile = profile.protect(ws.join(file));
@@ -314,6 +329,11 @@ impl Drop for World {
         let _ = tool("remove-key", self.variable("KEY"));
         let _ = tool("unlink-queue", self.variable("QUEUE"));
     }
+}
+
+fn new_sandbox(mode: Mode, tools: &Path) -> Sandbox {
+    let sandbox = Sandbox::with_helper(tools.join("recount-sandbox"));
+    if mode == Mode::Landlock { sandbox.at_most(Level::Landlock) } else { sandbox }
 }
 
 fn appears(mut is_there: impl FnMut() -> bool, is_expected: bool) -> bool {

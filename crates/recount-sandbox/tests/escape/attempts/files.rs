@@ -92,6 +92,7 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
     // Directories that the environment of the service names and that lie in the workspace.
     Attempt::new("path-directory-replaced", Output, &["mv $WS/.venv/bin $WS/.venv/b; ln -s $OUT $WS/.venv/bin", "cat $WS/.venv/bin/secret.txt $OUT/secret.txt"]),
     Attempt::new("path-parent-replaced", Output, &["mv $WS/.venv $WS/v; ln -s $OUT $WS/.venv", "cat $WS/.venv/secret.txt $OUT/secret.txt"]),
+    Attempt::function("path-directory-replaced-before-restart", Output, special::path_replaced_before_restart),
     // What a session shares with the machine.
     Attempt::new("tmp-of-the-host", Outside, &["touch /tmp/recount-escape-$N /var/tmp/recount-escape-$N"]),
     Attempt::new("shm-of-the-host", Outside, &["touch /dev/shm/recount-escape-$N"]),

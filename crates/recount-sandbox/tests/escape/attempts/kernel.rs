@@ -52,7 +52,7 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
         .needs(&["/sys is writable"]),
     Attempt::new("control-group", Output, &["$TOOL open-for-writing $(find /sys/fs/cgroup -maxdepth 2 -name cgroup.procs -writable | head -1)"])
         .needs(&["control groups are writable"]),
-    Attempt::new("device-created", Output, &["$TOOL device /tmp/recount-node-$N c 1 8; $TOOL device $WS/node c 1 8"])
+    Attempt::new("device-created", Output, &["for d in /tmp ${TMPDIR:-/tmp} $WS; do $TOOL device $d/recount-node-$N c 1 8; done"])
         .needs(&["device nodes can be created and read"]),
     Attempt::new("device-disk", Output, &["for d in /dev/vda /dev/sda /dev/nvme0n1; do head -c 1 $d | wc -c | grep 1 && echo ESCAPED; done"])
         .needs(&["block device is readable"]),
@@ -67,7 +67,7 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
     Attempt::new("device-console", Output, &["$TOOL open-for-writing /dev/tty0; $TOOL open-for-writing /dev/console"])
         .needs(&["/dev/tty0 is writable"]),
     Attempt::new("setuid-program", Output, &["$SUID effective-user"]).needs(&["setuid program runs as another user"]),
-    Attempt::new("su", Output, &["su nobody -s /bin/sh -c 'echo ESCAPED' < /dev/null"])
+    Attempt::new("su", Output, &["timeout 1 su nobody -s /bin/sh -c 'echo ESCAPED' < /dev/null"])
         .needs(&["su works without a password"]),
     Attempt::new("capabilities", Output, &["$TOOL capabilities"]).needs(&["user is root"]),
     Attempt::new("capabilities-after-exec", Output, &["sh -c 'exec $TOOL capabilities'; env -i $TOOL capabilities"])

@@ -10,7 +10,7 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
     Attempt::new("limit-tmp", Output, &["$TOOL fill /tmp/big-$N 24"]).scope(Full),
     Attempt::new("limit-tmp-in-pieces", Output, &["mkdir /tmp/p-$N; for i in 1 2 3; do head -c 8M /dev/zero > /tmp/p-$N/$i || x=1; done; rm -r /tmp/p-$N; [ $x ] || echo ESCAPED"])
         .scope(Full),
-    Attempt::new("limit-tmp-files", Output, &["mkdir /tmp/i-$N; $TOOL fill-inodes /tmp/i-$N 4000; rm -rf /tmp/i-$N"]).scope(Full),
+    Attempt::new("limit-tmp-files", Output, &["mkdir /tmp/i-$N; $TOOL fill-inodes /tmp/i-$N 2200; rm -rf /tmp/i-$N"]).scope(Full),
     Attempt::new("limit-shm", Output, &["$TOOL fill /dev/shm/big-$N 24"]).scope(Full),
     Attempt::new("limit-shm-and-tmp", Output, &["$TOOL fill /dev/shm/s-$N 9 > /tmp/a-$N; head -c 9M /dev/zero > /tmp/t-$N && head -c 9M /dev/zero > /dev/shm/t-$N && echo ESCAPED; rm -f /tmp/?-$N /dev/shm/?-$N"])
         .scope(Full),
