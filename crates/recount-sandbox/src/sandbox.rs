@@ -64,6 +64,7 @@ struct Inner {
 }
 
 /// The program that confines others.
+#[derive(Debug)]
 struct Helper {
     path: PathBuf,
     /// The program as it was when the sandbox was created. A confined program may be able to replace the file, if it lies in
@@ -99,6 +100,8 @@ pub struct LaunchGuard {
     _lifeline: Option<(PipeReader, PipeWriter)>,
     _held: Vec<Held>,
     _directory: Option<Arc<tempfile::TempDir>>,
+    /// The command names it by its descriptor.
+    _helper: Option<Arc<Helper>>,
 }
 
 impl Sandbox {
@@ -187,7 +190,8 @@ impl Sandbox {
         let level = self.support().level;
         let system = self.inner.system.get_or_init(system_views);
         let Plan { views, directory, held } = Plan::of(profile, system)?;
-        let mut guard = LaunchGuard { _held: held, ..LaunchGuard::default() };
+        let helper = self.inner.helper.clone();
+        let mut guard = LaunchGuard { _held: held, _helper: helper, ..LaunchGuard::default() };
         let mut spec = Spec {
             level,
             system: system.clone().into_iter().collect(),
