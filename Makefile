@@ -9,6 +9,7 @@ WEB := web
 WEB_PNPM := npx --yes pnpm@10 --dir $(WEB)
 CHROMIUM := target/chromium-is-installed
 NCHAN := target/nchan-is-looked-for
+RIPGREP := target/ripgrep-is-installed
 MCP := conformance/mcp
 FRONT_ENDS := conformance/frontends
 # What is left out by default, and tested all the same.
@@ -64,8 +65,15 @@ lint: ## Formatting, lints, documentation
 	cargo clippy --workspace --all-targets $(FEATURES) --quiet -- --deny warnings
 	RUSTDOCFLAGS='--deny warnings' cargo doc --no-deps --document-private-items $(FEATURES) --quiet
 
-rust-test: $(MCP)/node_modules/installed ## The Rust tests, the laws and the fuzz corpora among them
+rust-test: $(MCP)/node_modules/installed $(RIPGREP) ## The Rust tests, the laws and the fuzz corpora among them
 	cargo test --quiet $(EVERYTHING)
+
+# The tests of the sandbox run it. Without root they report that it is missing.
+$(RIPGREP):
+	if ! command -v rg > /dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends ripgrep; \
+	fi
+	mkdir -p $(@D) && touch $@
 
 binaries: ## Build what the tests start
 	cargo build --quiet $(EVERYTHING) --bins --tests

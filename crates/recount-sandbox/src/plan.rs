@@ -331,7 +331,7 @@ fn resolved(path: &Path) -> Result<Resolved, LaunchError> {
     resolve(path).map_err(|source| LaunchError::Path { path: path.to_owned(), source })
 }
 
-/// Whether a path lies in a Git directory or is one. Who grants that by name means what is protected there.
+/// Whether a path lies in a Git directory or is one. A grant that names it includes the files that are protected there.
 fn is_in_repository(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == ".git")
 }

@@ -17,11 +17,12 @@ pub(super) fn run(spec: &Spec, command: &[OsString]) -> Result<u8, Failure> {
     follow_parent()?;
     // Without a terminal of its own the program cannot type into the user's.
     setsid().step("cannot create a session")?;
+    rlimits::offer_to_memory_killer();
     mounts::build(spec)?;
     caps::drop_all()?;
     rustix::thread::set_no_new_privs(true).step("cannot give up privileges")?;
     landlock::restrict_writing(spec)?;
-    rlimits::apply(&spec.limits)?;
+    rlimits::apply(&spec.limits, 0)?;
     seccomp::apply(seccomp::Confinement::WithNamespaces)?;
     let Some(mut program) = program(command) else { return Ok(0) };
     if spec.in_session {

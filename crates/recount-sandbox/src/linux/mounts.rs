@@ -1,7 +1,7 @@
 //! The view of the file system that the program gets, built from nothing.
 //!
-//! Every source and every target is opened step by step without following a symbolic link, so that nobody can put one in the
-//! way between the plan and the mount.
+//! Every source and every target is opened step by step without following a symbolic link, so that no program can put
+//! one in the way between the plan and the mount.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -40,7 +40,8 @@ pub(super) fn run_confined(spec: &Spec, command: &[OsString]) -> Result<u8, Fail
     std::env::set_current_dir(&spec.directory).step("cannot enter the workspace")?;
     caps::drop_all()?;
     rustix::thread::set_no_new_privs(true).step("cannot give up privileges")?;
-    rlimits::apply(&spec.limits)?;
+    rlimits::offer_to_memory_killer();
+    rlimits::apply(&spec.limits, rlimits::processes_of_user())?;
     landlock::restrict_paths(spec)?;
     seccomp::apply(seccomp::Confinement::Alone)?;
     let Some(mut program) = init::program(command) else { return Ok(0) };

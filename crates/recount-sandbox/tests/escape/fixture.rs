@@ -84,6 +84,12 @@ const PROTECTED: &[&str] = &[
     "bare/config.worktree",
     "bare/modules",
     "tree/.git",
+    "sym/.git",
+    "sym/store/config",
+    "sym/store/config.worktree",
+    "sym/store/commondir",
+    "sym/store/hooks",
+    "sym/store/modules",
 ];
 
 impl Fixture {
@@ -167,6 +173,11 @@ impl Fixture {
         write(&second.join("tracked-hooks/README"), "hooks\n");
         git(&second, &["init", "--quiet", "--template="]);
         symlink("../tracked-hooks", second.join(".git/hooks")).unwrap();
+        let third = run.join("sym");
+        fs::create_dir(&third).unwrap();
+        git(&third, &["init", "--quiet", "--template="]);
+        fs::rename(third.join(".git"), third.join("store")).unwrap();
+        symlink("store", third.join(".git")).unwrap();
         write(&run.join("plain/file.txt"), "text\n");
         write(&run.join("plain/src/lib.rs"), "// source\n");
         git(run, &["init", "--quiet", "--bare", "--template=", "bare"]);
@@ -244,10 +255,10 @@ impl Fixture {
 }
 
 fn is_working_directory(below_run: &Path) -> bool {
-    ["ws", "ws2", "plain", "bare", "tree"].iter().any(|name| below_run == Path::new(name))
+    ["ws", "ws2", "plain", "bare", "tree", "sym"].iter().any(|name| below_run == Path::new(name))
 }
 
-/// Whether a file runs with the rights of its owner, for whoever executes it.
+/// Whether a file runs with the rights of its owner, for every user.
 pub(crate) fn is_setuid(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o4000 != 0)
 }

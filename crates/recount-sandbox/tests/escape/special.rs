@@ -141,7 +141,7 @@ pub(crate) fn race_in_tmp(world: &mut World) -> String {
     let profile = Profile::new(&workspace, world.access()).protect(workspace.join("recount.toml"));
     let profile = world.with_tools(profile);
     let name = directory.path().file_name().unwrap().to_str().unwrap();
-    // Whoever restricts the mounts by their paths is led to others.
+    // A helper that restricts mounts by their paths restricts others.
     let prepare = format!(
         "cd /tmp; mkdir decoy; ln -s /newroot/dev/shm decoy/ws; ln -s /newroot/dev/null /dev/shm/recount.toml; \
          ln -s /newroot/dev/shm /dev/shm/.git; ln -s /newroot/dev/null /dev/shm/HEAD; $TOOL swap /tmp/{name} /tmp/decoy 900"

@@ -481,7 +481,7 @@ static int leave_behind(const char *token) {
     return 0;
 }
 
-// Keeps a program that runs from a file, waits until nobody executes it, and writes to it.
+// Opens a running program, waits until no process executes it, and writes to its file.
 static int overwrite_program(const char *pid) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%s/exe", pid);

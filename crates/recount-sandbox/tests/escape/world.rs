@@ -70,6 +70,7 @@ impl World {
         variables.insert("PLAIN", run("plain"));
         variables.insert("BARE", run("bare"));
         variables.insert("TREE", run("tree"));
+        variables.insert("SYM", run("sym"));
         variables.insert("OUT", run("outside"));
         variables.insert("DATA", run(if mode == Mode::Landlock { "outside/data" } else { "ws/data" }));
         variables.insert("TOOL", text(&tool));
@@ -175,14 +176,16 @@ impl World {
 
     /// The profile of ordinary attempts, with all working directories.
     pub(crate) fn profile(&self) -> Profile {
-        self.profile_for("$WS2 $PLAIN $BARE $TREE")
+        self.profile_for("$WS2 $PLAIN $BARE $TREE $SYM")
     }
 
     /// The profile of attempts by these scripts, with the working directories that they name.
     pub(crate) fn profile_for(&self, scripts: &str) -> Profile {
         let ws = self.run_path("ws");
         let mut profile = Profile::new(&ws, self.access());
-        for (variable, directory) in [("$WS2", "ws2"), ("$PLAIN", "plain"), ("$BARE", "bare"), ("$TREE", "tree")] {
+        for (variable, directory) in
+            [("$WS2", "ws2"), ("$PLAIN", "plain"), ("$BARE", "bare"), ("$TREE", "tree"), ("$SYM", "sym")]
+        {
             if scripts.contains(variable) {
                 profile = profile.directory(self.run_path(directory));
             }

@@ -152,3 +152,13 @@ fn limits_allow_what_they_name() {
     let result = run(&sandbox(), &profile, None, script);
     assert_eq!(result.stdout, "64\n", "{result:?}");
 }
+
+#[test]
+fn memory_is_taken_from_confined_programs_first() {
+    let project = Project::new();
+    if !offers(&sandbox(), Level::Full) {
+        return;
+    }
+    let script = "cat /proc/self/oom_score_adj; echo 0 2> /dev/null > /proc/self/oom_score_adj || echo refused";
+    assert_eq!(project.run(Access::read_only(), script).stdout, "1000\nrefused\n");
+}

@@ -93,7 +93,7 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
     Attempt::new("path-directory-replaced", Output, &["mv $WS/.venv/bin $WS/.venv/b; ln -s $OUT $WS/.venv/bin", "cat $WS/.venv/bin/secret.txt $OUT/secret.txt"]),
     Attempt::new("path-parent-replaced", Output, &["mv $WS/.venv $WS/v; ln -s $OUT $WS/.venv", "cat $WS/.venv/secret.txt $OUT/secret.txt"]),
     Attempt::function("path-directory-replaced-before-restart", Output, special::path_replaced_before_restart),
-    // What a session shares with the machine.
+    // Directories that a session must not share with the machine.
     Attempt::new("tmp-of-the-host", Outside, &["touch /tmp/recount-escape-$N /var/tmp/recount-escape-$N"]),
     Attempt::new("shm-of-the-host", Outside, &["touch /dev/shm/recount-escape-$N"]),
     Attempt::new("tmp-of-the-host-read", Output, &["cat /tmp/recount-planted-$N /var/tmp/recount-planted-$N"])

@@ -66,6 +66,21 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
         &["cd $PLAIN; mkdir objects refs; echo 'ref: refs/heads/main' > HEAD; echo attack > config"],
     ),
     Attempt::new("git-bare-workspace", Outside, &["echo attack >> $BARE/config; echo attack > $BARE/hooks/pre-push"]),
+    Attempt::new(
+        "git-symlink-replaced",
+        Outside,
+        &["rm $SYM/.git; cp -r $SYM/store $SYM/.git; echo attack >> $SYM/.git/config"],
+    ),
+    Attempt::new(
+        "git-behind-symlink",
+        Outside,
+        &["echo attack >> $SYM/store/config; echo attack > $SYM/store/commondir"],
+    ),
+    Attempt::new(
+        "git-behind-symlink-renamed",
+        Outside,
+        &["mv $SYM/store $SYM/s; cp -r $SYM/s $SYM/store; echo attack >> $SYM/store/config"],
+    ),
     Attempt::new("git-linked-file", Outside, &["echo 'gitdir: x' > $TREE/.git"]),
     Attempt::new("git-linked-file-replaced", Outside, &["rm $TREE/.git; mkdir $TREE/.git"]),
     Attempt::new(
