@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use recount_log::storage::{Storage, Write};
-use recount_log::writer::{Ground, Notice, Outbox, Pipeline};
+use recount_log::writer::{Pipeline, PlanContext, SessionUpdate, WriterOutput};
 use recount_log::{
-    Answer, AppendRequest, Cursor, Durability, Error, Events, Frame, Log, MemoryStorage, Options, Request, SessionKey,
-    SqliteStorage, Start, Surroundings, Writer,
+    AppendRequest, Cursor, Durability, Env, Error, Events, Frame, Log, MemoryStorage, Options, Request, Response,
+    SessionKey, SqliteStorage, Start, Writer,
 };
 use recount_message::Object;
 use rusqlite::{Connection, params};
@@ -126,13 +126,13 @@ pub fn bare_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent> {
 pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Written> {
     let directory = tempfile::tempdir()?;
     let mut storage = SqliteStorage::open(directory.path(), &mut Options::default().durability(durability))?;
-    let mut writer = Writer::new(Surroundings::default());
+    let mut writer = Writer::new(Env::default());
     let keys =
         (0..SESSIONS).map(|number| SessionKey::new(&format!("session-{number}"))).collect::<Result<Vec<_>, _>>()?;
     let creating: Vec<Request> =
-        keys.iter().map(|key| Request::Create { key: key.clone(), about: "{}".to_owned() }).collect();
-    let mut outbox = Counting::default();
-    writer.run(&mut storage, &creating, &mut outbox);
+        keys.iter().map(|key| Request::Create { key: key.clone(), properties: "{}".to_owned() }).collect();
+    let mut output = Counting::default();
+    writer.run(&mut storage, &creating, &mut output);
 
     // What callers do on their own threads.
     let mut requests = load.events.iter().flat_map(|events| {
@@ -148,7 +148,7 @@ pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Writte
     }
 
     let readers = storage.readers();
-    let ground = Ground { views: &*readers, is_shared: storage.is_shared() };
+    let ground = PlanContext { views: &*readers, is_shared: storage.is_shared() };
     let (begin, to_do) = sync_channel::<Vec<Write>>(1);
     let (tell, done) = sync_channel(1);
     let committer = std::thread::spawn(move || {
@@ -164,13 +164,13 @@ pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Writte
     let mut pipeline = Pipeline::new(writer);
     // Nothing fails here, so nothing is tried again.
     let mut no_storage = MemoryStorage::default();
-    let mut finish = |pipeline: &mut Pipeline, outbox: &mut Counting| -> anyhow::Result<()> {
+    let mut finish = |pipeline: &mut Pipeline, output: &mut Counting| -> anyhow::Result<()> {
         let (writes, result) = done.recv()?;
         result?;
-        if let Some(next) = pipeline.finish(writes, Ok(()), &mut no_storage, outbox) {
+        if let Some(next) = pipeline.finish(writes, Ok(()), &mut no_storage, output) {
             begin.send(next)?;
         }
-        pipeline.deliver(outbox);
+        pipeline.deliver(output);
         Ok(())
     };
     let (started, cpu) = (Instant::now(), cpu_time());
@@ -178,19 +178,19 @@ pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Writte
         for request in batch {
             pipeline.push(request);
         }
-        if let Some(writes) = pipeline.advance(ground, &mut outbox) {
+        if let Some(writes) = pipeline.advance(ground, &mut output) {
             begin.send(writes)?;
         } else {
-            finish(&mut pipeline, &mut outbox)?;
+            finish(&mut pipeline, &mut output)?;
         }
     }
     while pipeline.is_under_way() {
-        finish(&mut pipeline, &mut outbox)?;
+        finish(&mut pipeline, &mut output)?;
     }
     let (wall, planner) = (started.elapsed(), cpu_time().saturating_sub(cpu));
     drop(begin);
     let (committer, mut storage) = committer.join().map_err(|_| anyhow::anyhow!("the thread that commits panicked"))?;
-    anyhow::ensure!(outbox.done == load.entries() + SESSIONS, "only {} were answered", outbox.done);
+    anyhow::ensure!(output.done == load.entries() + SESSIONS, "only {} were answered", output.done);
     storage.close()?;
     Ok(Written { wall, planner, committer })
 }
@@ -212,12 +212,12 @@ struct Counting {
     done: usize,
 }
 
-impl Outbox for Counting {
-    fn answer(&mut self, _: usize, answer: Result<Answer, Error>) {
+impl WriterOutput for Counting {
+    fn respond(&mut self, _: usize, answer: Result<Response, Error>) {
         self.done += usize::from(answer.is_ok());
     }
 
-    fn notice(&mut self, _: Notice<'_>) {}
+    fn publish(&mut self, _: SessionUpdate<'_>) {}
 }
 
 /// The time on the wall for the same entries through the handles of the log, each handed over by itself, until all of them
@@ -281,12 +281,12 @@ impl LongSession {
     async fn of(directory: &Path, lines: &str) -> anyhow::Result<Self> {
         let log = Log::open(directory, Options::default())?;
         let key = SessionKey::new("long")?;
-        let draft = log.draft(key.clone(), &Object::new()).await?;
+        let draft = log.stage(key.clone(), &Object::new()).await?;
         let lines: Vec<&str> = lines.lines().collect();
         for piece in lines.chunks(BATCH) {
             draft.append(Events::from_lines(piece.join("\n").as_bytes())?).await?;
         }
-        let row = draft.adopt().await?;
+        let row = draft.publish().await?;
         Ok(Self { log, key, head: Cursor { epoch: row.epoch, seq: row.head } })
     }
 
@@ -307,7 +307,7 @@ impl LongSession {
             // Far from each other, and in no order.
             let seq = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % self.head.seq;
             let started = Instant::now();
-            let mut reader = session.join(Start::After(Cursor { seq, ..self.head }))?;
+            let mut reader = session.subscribe(Start::After(Cursor { seq, ..self.head }))?;
             let frame = reader.next().await?;
             times.push(started.elapsed());
             anyhow::ensure!(matches!(&frame, Frame::Entry(entry) if entry.cursor.seq == seq + 1), "found {frame:?}");
@@ -326,7 +326,7 @@ impl LongSession {
         let mut times = Vec::new();
         for _ in 0..count {
             let started = Instant::now();
-            let frame = session.join(Start::Snapshot)?.next().await?;
+            let frame = session.subscribe(Start::Snapshot)?.next().await?;
             times.push(started.elapsed());
             anyhow::ensure!(matches!(frame, Frame::Snapshot(_)), "no snapshot came");
         }

@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let _host = Host::start(log.clone(), Arc::new(agents), HostOptions::default()).await?;
 
     // A reader that was there all the time: nothing is missing, and nothing comes twice.
-    let mut reader = session.join(Start::Beginning)?;
+    let mut reader = session.subscribe(Start::Beginning)?;
     let mut fold = Fold::new();
     while fold.message(&posted.reply_id).is_none_or(|reply| reply.finished_at().is_none()) {
         let Frame::Entry(entry) = reader.next().await? else { continue };

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use recount_log::storage::OpenedReply;
+use recount_log::storage::OpenReplyInfo;
 use recount_log::{Appended, Error, Events, Ignored, Refusal};
 use recount_message::{AgentEvent, CustomName, Event, EventKind, Json};
 
@@ -49,7 +49,7 @@ impl Batch {
     }
 
     /// Sorts events, where some replies are open. A hint in what an agent elsewhere says is a part of its reply.
-    pub(crate) fn of(events: &Events, open: &[OpenedReply]) -> Self {
+    pub(crate) fn of(events: &Events, open: &[OpenReplyInfo]) -> Self {
         let ids = |hosted: bool| open.iter().filter(move |reply| reply.hosted == hosted).map(|reply| reply.id.clone());
         let (hosted, mut elsewhere): (HashSet<String>, HashSet<String>) = (ids(true).collect(), ids(false).collect());
         let (mut hints, mut strays) = (Vec::new(), Vec::new());

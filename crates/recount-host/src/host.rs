@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use recount_log::storage::{OpenedReply, StateChange};
+use recount_log::storage::{OpenReplyInfo, StateChange};
 use recount_log::{Appended, Cursor, Events, Log, RefusalReason, SessionKey};
 use recount_message::{AgentEvent, Event, Msg, UserInterruptEvent};
 use tokio::sync::oneshot;
@@ -51,7 +51,7 @@ impl Host {
     ///
     /// When the log cannot be read.
     pub async fn start(log: Log, agents: Arc<dyn AgentSource>, options: HostOptions) -> Result<Self, Error> {
-        let hosting = log.hosting().await?;
+        let hosting = log.hosted_sessions().await?;
         let left = CancellationToken::new();
         let shared = Arc::new(Shared::new(log, agents, options, left.clone()));
         for session in hosting {
@@ -229,7 +229,7 @@ impl Host {
     ///
     /// As [`interrupt`](Self::interrupt).
     pub async fn interrupt_once(&self, session: &SessionKey, id: Option<String>) -> Result<Option<Cursor>, Error> {
-        let mut open: Vec<OpenedReply> = self.open(session).await?;
+        let mut open: Vec<OpenReplyInfo> = self.open(session).await?;
         open.retain(|reply| !reply.nested);
         let reply = open.iter().find(|reply| reply.hosted).or_else(|| open.last());
         let mut interrupt =
@@ -310,11 +310,11 @@ impl Host {
         &self.shared.log
     }
 
-    async fn open(&self, key: &SessionKey) -> Result<Vec<OpenedReply>, Error> {
+    async fn open(&self, key: &SessionKey) -> Result<Vec<OpenReplyInfo>, Error> {
         let key = key.clone();
-        let open = self.shared.log.look(move |view| {
+        let open = self.shared.log.read(move |view| {
             view.session(&key)?.ok_or_else(|| recount_log::Error::UnknownSession(key.clone()))?;
-            Ok(view.opened(&key)?)
+            Ok(view.open_reply_infos(&key)?)
         });
         Ok(open.await?)
     }

@@ -21,7 +21,7 @@
 //! // The answer says that the message is kept, and which reply will answer it.
 //! let posted = host.post(session.key(), Msg::user("Alice", "Hi"), OnBusy::Reject).await?;
 //!
-//! let mut reader = session.join(Start::Beginning)?;
+//! let mut reader = session.subscribe(Start::Beginning)?;
 //! let mut fold = Fold::new();
 //! while fold.message(&posted.reply_id).is_none_or(|reply| reply.finished_at().is_none()) {
 //!     let Frame::Entry(entry) = reader.next().await? else { unreachable!() };

@@ -1,6 +1,6 @@
 //! Appends that follow each other.
 
-use crate::request::{AppendRequest, Appended, Request, Stream};
+use crate::request::{AppendRequest, AppendSequence, Appended, Request};
 use crate::session::Session;
 use crate::storage::StateChange;
 use crate::{Cursor, Error, Events, Lease};
@@ -37,12 +37,12 @@ use crate::{Cursor, Error, Events, Lease};
 pub struct Appender {
     session: Session,
     lease: Option<Lease>,
-    stream: Stream,
+    stream: AppendSequence,
 }
 
 impl Appender {
     pub(crate) fn new(session: Session, lease: Option<Lease>) -> Self {
-        Self { session, lease, stream: Stream::default() }
+        Self { session, lease, stream: AppendSequence::default() }
     }
 
     /// Hands events over. They are in their place when this is there, and durable after the next

@@ -5,7 +5,7 @@ use recount_message::{DecodeError, Event, EventKind, Stamps};
 use smallvec::SmallVec;
 
 use crate::Digest;
-use crate::window::IdHash;
+use crate::dedup_window::IdHash;
 
 /// Small events share memory up to so many bytes: an entry that is kept for readers keeps that much from being given back,
 /// and not the whole batch that it came with.

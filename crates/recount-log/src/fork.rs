@@ -4,13 +4,13 @@ use bytes::Bytes;
 use recount_message::{AgentEvent, FinishedReason, Fold, ReplyEnd, ReplyWriter, Stamps};
 use tokio::sync::mpsc;
 
-use crate::draft::Draft;
-use crate::join_deltas::join_deltas;
+use crate::compaction::merge_deltas;
 use crate::log::Log;
-use crate::refold::decode;
+use crate::rebuild::decode;
 use crate::session::{Session, check_cursor};
 use crate::snapshot::place_of;
-use crate::storage::{Limit, Row, StateChange, View};
+use crate::staging::StagedSession;
+use crate::storage::{EntryRow, Limit, StateChange, View};
 use crate::{Cursor, Error, Events, SessionKey};
 
 /// How much is copied at once.
@@ -65,12 +65,12 @@ impl Log {
     /// the head, or inside of what was compacted.
     pub async fn fork(&self, from: &SessionKey, until: impl Into<ForkPoint>, to: SessionKey) -> Result<Session, Error> {
         let source = Source { from: from.clone(), until: until.into(), to: to.clone() };
-        let (about, exists) = self
-            .look({
+        let (properties, exists) = self
+            .read({
                 let (from, to) = (from.clone(), to.clone());
                 move |view| {
                     let row = view.session(&from)?.ok_or(Error::UnknownSession(from))?;
-                    Ok((row.about, view.session(&to)?.is_some()))
+                    Ok((row.properties, view.session(&to)?.is_some()))
                 }
             })
             .await?;
@@ -80,8 +80,8 @@ impl Log {
         // One thread reads, all at one moment, while this task writes what was read before.
         let (pages, mut read) = mpsc::channel(1);
         let log = self.clone();
-        let reading = tokio::spawn(async move { log.look_at_length(move |view| source.copy(view, &pages)).await });
-        let draft = Draft::begin(self, to.clone(), about).await?;
+        let reading = tokio::spawn(async move { log.read_long(move |view| source.copy(view, &pages)).await });
+        let draft = StagedSession::begin(self, to.clone(), properties).await?;
         while let Some(Page { events, states }) = read.recv().await {
             draft.append_with(events, states).await?;
         }
@@ -89,14 +89,14 @@ impl Log {
         if from.tenant() != to.tenant() {
             self.hand_on_uploads(from, to.tenant()).await?;
         }
-        draft.adopt().await?;
+        draft.publish().await?;
         Ok(self.session(to))
     }
 
     /// Keeps what a session names for another tenant too.
     async fn hand_on_uploads(&self, from: &SessionKey, tenant: &str) -> Result<(), Error> {
         let key = from.clone();
-        for digest in self.look(move |view| Ok(view.named_uploads(&key)?)).await? {
+        for digest in self.read(move |view| Ok(view.referenced_uploads(&key)?)).await? {
             if let Some(upload) = self.uploaded(from.tenant(), digest).await? {
                 self.upload(tenant, &upload.media_type, upload.bytes).await?;
             }
@@ -136,7 +136,7 @@ impl Source {
         let mut fold = Fold::new();
         let mut after = 0;
         while after < until {
-            let mut rows: Vec<Row> = view.entries(&from, after, PAGE)?;
+            let mut rows: Vec<EntryRow> = view.entries(&from, after, PAGE)?;
             rows.retain(|row| row.last <= until);
             let Some(last) = rows.last() else { break };
             after = last.last;
@@ -145,7 +145,7 @@ impl Source {
             }
             let _ = fold.take_ended();
             let mut events = Events::default();
-            for joined in join_deltas(&rows, |_| true) {
+            for joined in merge_deltas(&rows, |_| true) {
                 let body = joined.row.body;
                 events.push_encoded(&decode(&from, joined.row.last, &body)?, body.clone());
             }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hashbrown::HashMap;
 use tokio::sync::{broadcast, watch};
 
-use crate::join::Tail;
+use crate::subscription::Tail;
 use crate::{Cursor, Epoch, SessionKey};
 
 /// How much activity is kept for somebody who is slow to look at it.
@@ -60,14 +60,14 @@ enum Bell {
 
 /// Somebody who follows a session. When the last one is gone, nothing of the session is kept here any more.
 #[derive(Debug)]
-pub(crate) struct Following {
+pub(crate) struct Subscriber {
     hub: Arc<Hub>,
     key: SessionKey,
     channel: Arc<Channel>,
     bell: watch::Receiver<Bell>,
 }
 
-impl Following {
+impl Subscriber {
     /// The newest entries. What is committed from here on rings the bell again.
     pub(crate) fn tail(&mut self) -> MutexGuard<'_, Tail> {
         self.bell.mark_unchanged();
@@ -89,7 +89,7 @@ impl Following {
     }
 }
 
-impl Drop for Following {
+impl Drop for Subscriber {
     fn drop(&mut self) {
         let mut channels = lock(&self.hub.channels);
         // The one that goes still counts.
@@ -101,7 +101,7 @@ impl Drop for Following {
 
 impl Hub {
     /// Begins to follow a session; nothing when the log is closed.
-    pub(crate) fn follow(self: &Arc<Self>, key: &SessionKey) -> Option<Following> {
+    pub(crate) fn follow(self: &Arc<Self>, key: &SessionKey) -> Option<Subscriber> {
         let mut channels = lock(&self.channels);
         if channels.is_closed {
             return None;
@@ -109,7 +109,7 @@ impl Hub {
         let new = || Arc::new(Channel { tail: Mutex::default(), bell: watch::Sender::new(Bell::News) });
         let channel = Arc::clone(channels.open.entry_ref(key).or_insert_with(new));
         let bell = channel.bell.subscribe();
-        Some(Following { hub: Arc::clone(self), key: key.clone(), channel, bell })
+        Some(Subscriber { hub: Arc::clone(self), key: key.clone(), channel, bell })
     }
 
     /// What is committed from now on, of all sessions.

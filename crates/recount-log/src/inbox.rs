@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Semaphore;
 
 use crate::Error;
-use crate::desk::Job;
+use crate::writer_thread::Job;
 
 /// How much room there is for requests that were not answered yet, in pieces of [`UNIT`] bytes.
 const ROOM: u32 = 64 * 1024;

@@ -10,7 +10,7 @@ use recount_message::{ContentBlock, Event, EventKind, Msg, ReplyFold, ToolCallBl
 
 use crate::RefusalReason;
 use crate::replies::{Inputs, Lookup, Replies};
-use crate::storage::{Known, Stored};
+use crate::storage::{MessageStatus, StorageResult};
 
 /// Whether an event is an input.
 pub(crate) fn is_input(event: &Event<'_>) -> bool {
@@ -21,12 +21,16 @@ pub(crate) fn is_input(event: &Event<'_>) -> bool {
 }
 
 /// Why an event may not be written, if it is an input that does not fit.
-pub(crate) fn refusal(replies: &Replies, event: &Event<'_>, stored: Lookup<'_>) -> Stored<Option<RefusalReason>> {
+pub(crate) fn refusal(
+    replies: &Replies,
+    event: &Event<'_>,
+    stored: Lookup<'_>,
+) -> StorageResult<Option<RefusalReason>> {
     let Some(id) = event.reply_id().filter(|_| is_input(event)) else { return Ok(None) };
     let Some(reply) = replies.get(id) else {
         return Ok(Some(match replies.known(id, stored)? {
-            Some(Known::Reply) => RefusalReason::Late,
-            Some(Known::Message) | None => RefusalReason::Foreign,
+            Some(MessageStatus::EndedReply) => RefusalReason::Late,
+            Some(MessageStatus::Message) | None => RefusalReason::Foreign,
         }));
     };
     let message = reply.fold.message();

@@ -87,16 +87,16 @@ impl SessionKey {
     /// ```
     /// use recount_log::SessionKey;
     ///
-    /// let draft = SessionKey::draft("acme", 7);
-    /// assert!(draft.is_draft());
+    /// let draft = SessionKey::staged("acme", 7);
+    /// assert!(draft.is_staged());
     /// assert!(draft.to_string().parse::<SessionKey>().is_err());
     /// ```
-    pub fn draft(tenant: &str, number: u64) -> Self {
+    pub fn staged(tenant: &str, number: u64) -> Self {
         Self::unchecked(tenant, &format!("{DRAFT}{number:016x}"))
     }
 
     /// Whether this is the key of a [draft](Self::draft).
-    pub fn is_draft(&self) -> bool {
+    pub fn is_staged(&self) -> bool {
         self.name().starts_with(DRAFT)
     }
 

@@ -46,9 +46,9 @@ pub struct LeaseRequest {
     /// Who asks, in words for people and logs.
     pub holder: String,
     /// How long nobody else may take it without force. Renewing begins it anew.
-    pub time: Duration,
+    pub ttl: Duration,
     /// Whether to take it even from somebody whose time is not over.
-    pub by_force: bool,
+    pub force: bool,
 }
 
 impl LeaseRequest {
@@ -57,22 +57,22 @@ impl LeaseRequest {
     /// ```
     /// use recount_log::LeaseRequest;
     ///
-    /// let request = LeaseRequest::new("reply-7", "node-1").by_force();
-    /// assert_eq!((request.time.as_secs(), request.by_force), (30, true));
+    /// let request = LeaseRequest::new("reply-7", "node-1").force();
+    /// assert_eq!((request.ttl.as_secs(), request.force), (30, true));
     /// ```
     pub fn new(subject: impl Into<String>, holder: impl Into<String>) -> Self {
-        Self { subject: subject.into(), holder: holder.into(), time: Duration::from_secs(30), by_force: false }
+        Self { subject: subject.into(), holder: holder.into(), ttl: Duration::from_secs(30), force: false }
     }
 
     /// The same request for another length of time.
-    pub fn lasting(mut self, time: Duration) -> Self {
-        self.time = time;
+    pub fn with_ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = ttl;
         self
     }
 
     /// The same request, to be granted even while somebody else holds the lease.
-    pub fn by_force(mut self) -> Self {
-        self.by_force = true;
+    pub fn force(mut self) -> Self {
+        self.force = true;
         self
     }
 }
@@ -114,7 +114,7 @@ impl Leases {
         let subjects = self.held.entry(session.clone()).or_default();
         let before = subjects.get(&request.subject);
         if let Some(held) = before
-            && !request.by_force
+            && !request.force
             && held.until > now
         {
             return Err(Error::LeaseHeld {
@@ -124,7 +124,7 @@ impl Leases {
             });
         }
         let taken_from = before.map(|held| held.holder.clone());
-        let held = Held { holder: request.holder.clone(), token, until: end(now, request.time) };
+        let held = Held { holder: request.holder.clone(), token, until: end(now, request.ttl) };
         subjects.insert(request.subject.clone(), held);
         let lease = Lease { session: session.clone(), subject: request.subject.clone(), token };
         Ok(Granted { lease, taken_from })

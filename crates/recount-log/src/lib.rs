@@ -31,9 +31,9 @@
 //! let head = appender.flush().await?;
 //!
 //! // Anybody reads, from anywhere.
-//! let mut reader = session.join(Start::Beginning)?;
+//! let mut reader = session.subscribe(Start::Beginning)?;
 //! let mut fold = Fold::new();
-//! while reader.read_to() != Some(head) || fold.cursor() < head.seq {
+//! while reader.position() != Some(head) || fold.cursor() < head.seq {
 //!     let Frame::Entry(entry) = reader.next().await? else { unreachable!() };
 //!     fold.apply_at(entry.cursor.seq, &Event::from_slice(&entry.event)?);
 //! }
@@ -67,7 +67,7 @@
 //! somebody; what keeps a former holder out is that every append under a lease is checked when it is written. A lease that
 //! was taken over leaves an entry (`recount.taken_over`). Leases end with the process.
 //!
-//! **Joining** ([`Session::join`]) is one operation from any place, the same for new, live and lagging readers. Entries
+//! **Joining** ([`Session::subscribe`]) is one operation from any place, the same for new, live and lagging readers. Entries
 //! come in order, each once. Nobody is dropped for slowness, nobody waits for a slow one, and nothing is kept for it:
 //! whoever falls behind the entries in memory reads the storage.
 //!
@@ -105,69 +105,69 @@
 //!
 //! # How it is made
 //!
-//! [`Writer`], [`Join`](join::Join) and the leases are state machines without I/O: requests and a
-//! [`Storage`](storage::Storage) go in, answers come out, and time, chance and ids come from the [`Surroundings`]. Threads
+//! [`Writer`], [`Subscription`](subscription::Subscription) and the leases are state machines without I/O: requests and a
+//! [`Storage`](storage::Storage) go in, answers come out, and time, chance and ids come from the [`Env`]. Threads
 //! drive them for real: one plans, and another commits what was planned before, so that neither waits for the other
 //! ([`writer::Pipeline`]). The simulator of `recount-simulator` drives them from a seed, through crashes, full disks, lost
 //! power and lost leases. Another backend implements [`storage::Storage`] and [`storage::View`] and passes the same suite.
 
 mod appender;
-mod committing;
+mod commit_observer;
+mod commit_thread;
+mod compaction;
 mod cursor;
-mod desk;
+mod data_dir;
+mod dedup_window;
 mod digest;
-mod directory;
-mod draft;
+mod env;
 mod error;
 mod events;
-mod folds;
+mod fold_cache;
 mod fork;
-mod housekeeping;
 mod hub;
 mod inbox;
 mod inputs;
-pub mod join;
-mod join_deltas;
 mod key;
 mod lease;
-mod loading;
 mod log;
+mod maintenance;
 mod memory;
-mod observed;
 mod reader;
-mod refold;
+mod rebuild;
 mod replies;
 mod request;
 mod session;
+mod session_loader;
 mod snapshot;
 mod sqlite;
+mod staging;
 pub mod storage;
-mod surroundings;
+pub mod subscription;
 pub mod verify;
-mod window;
 pub mod writer;
+mod writer_thread;
 
 pub use appender::Appender;
+pub use commit_observer::CommitInfo;
 pub use cursor::{Cursor, CursorError, Epoch, GapReason, Start};
+pub use data_dir::make_private_directory;
+pub use dedup_window::WINDOW;
 pub use digest::{Digest, DigestError};
-pub use directory::make_private_directory;
-pub use draft::Draft;
+pub use env::{Env, Rng, SystemRng};
 pub use error::{Error, Refusal, RefusalReason, StorageError};
 pub use events::{Events, LineError};
 pub use fork::ForkPoint;
-pub use housekeeping::{Housekeeping, Kept, Step};
 pub use hub::Activity;
-pub use join::{Entry, Frame};
 pub use key::{KeyError, SessionKey};
 pub use lease::{Lease, LeaseRequest};
 pub use log::Log;
+pub use maintenance::{Maintenance, MaintenanceReport, MaintenanceStep};
 pub use memory::MemoryStorage;
-pub use observed::Commit;
 pub use reader::Reader;
-pub use request::{Answer, AppendRequest, Appended, Compacted, Ignored, Request, Stream};
+pub use request::{AppendRequest, AppendSequence, Appended, Compacted, Ignored, Request, Response};
 pub use session::Session;
-pub use snapshot::{MessagePage, OpenState, SNAPSHOT_MESSAGES, Shown, Snapshot};
+pub use snapshot::{MessagePage, OpenReply, SNAPSHOT_MESSAGES, Snapshot, SnapshotItem};
 pub use sqlite::{Durability, Options, SqliteReaders, SqliteStorage};
-pub use surroundings::{Chance, Surroundings, SystemChance};
-pub use window::WINDOW;
-pub use writer::{Loaded, Writer};
+pub use staging::StagedSession;
+pub use subscription::{Entry, Frame};
+pub use writer::{LoadedSession, Writer};

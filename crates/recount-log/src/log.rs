@@ -9,16 +9,16 @@ use recount_message::Object;
 use recount_message::jiff::Timestamp;
 use tokio::sync::{Semaphore, broadcast, oneshot};
 
-use crate::desk::{self, Answering, Job, Waiting};
-use crate::draft::Draft;
-use crate::folds::Folds;
+use crate::commit_observer::ObservedStorage;
+use crate::fold_cache::FoldCache;
 use crate::hub::{Activity, Hub};
 use crate::inbox::Inbox;
-use crate::observed::Observed;
-use crate::request::{Answer, Compacted, Request};
+use crate::request::{Compacted, Request, Response};
 use crate::session::Session;
 use crate::sqlite::{Options, SqliteStorage};
+use crate::staging::StagedSession;
 use crate::storage::{SessionRow, Storage, Upload, View, Views};
+use crate::writer_thread::{self, Job, PendingResponse, ResponseSender};
 use crate::{Digest, Error, MemoryStorage, SessionKey, Writer};
 
 /// How many readers look into the storage at the same time. Others wait, and what they wait for is short.
@@ -40,7 +40,7 @@ struct Shared {
     inbox: Arc<Inbox>,
     views: Arc<dyn Views + Send + Sync>,
     hub: Arc<Hub>,
-    folds: Arc<Folds>,
+    folds: Arc<FoldCache>,
     looks: Semaphore,
     copies: Semaphore,
 }
@@ -74,16 +74,16 @@ impl Log {
     pub fn open(directory: impl AsRef<Path>, mut options: Options) -> Result<Self, Error> {
         let storage = SqliteStorage::open(directory.as_ref(), &mut options)?;
         let observer = options.take_observer();
-        let writer = Writer::new(options.into_surroundings());
+        let writer = Writer::new(options.into_env());
         match observer {
-            Some(observer) => Self::with(Observed::new(storage, observer), writer),
+            Some(observer) => Self::with(ObservedStorage::new(storage, observer), writer),
             None => Self::with(storage, writer),
         }
     }
 
     /// A log that is gone when the process is.
     pub fn in_memory() -> Self {
-        let writer = Writer::new(crate::Surroundings::default());
+        let writer = Writer::new(crate::Env::default());
         let storage = MemoryStorage::default();
         let views = storage.readers();
         match Self::with(storage, writer) {
@@ -101,7 +101,7 @@ impl Log {
     pub fn with(storage: impl Storage + 'static, writer: Writer) -> Result<Self, Error> {
         let views = storage.readers();
         let (inbox, hub) = (Arc::new(Inbox::default()), Arc::new(Hub::default()));
-        desk::start(Box::new(storage), writer, &inbox, Arc::clone(&hub))?;
+        writer_thread::start(Box::new(storage), writer, &inbox, Arc::clone(&hub))?;
         Ok(Self::of(inbox, views, hub))
     }
 
@@ -134,15 +134,15 @@ impl Log {
     ///
     /// let log = Log::in_memory();
     /// let session = log.create_with("chat".parse()?, &Object::from([("title", "Holidays")])).await?;
-    /// assert_eq!(session.info().await?.about, r#"{"title":"Holidays"}"#);
+    /// assert_eq!(session.info().await?.properties, r#"{"title":"Holidays"}"#);
     /// # Ok(()) }
     /// ```
     ///
     /// # Errors
     ///
     /// When there is one with that name.
-    pub async fn create_with(&self, key: SessionKey, about: &Object) -> Result<Session, Error> {
-        self.ask(Request::Create { key: key.clone(), about: about.to_json() }).await?;
+    pub async fn create_with(&self, key: SessionKey, properties: &Object) -> Result<Session, Error> {
+        self.ask(Request::Create { key: key.clone(), properties: properties.to_json() }).await?;
         Ok(self.session(key))
     }
 
@@ -163,7 +163,7 @@ impl Log {
         count: usize,
     ) -> Result<Vec<SessionRow>, Error> {
         let tenant = tenant.map(str::to_owned);
-        self.look(move |view| Ok(view.sessions(tenant.as_deref(), after.as_ref(), count)?)).await
+        self.read(move |view| Ok(view.sessions(tenant.as_deref(), after.as_ref(), count)?)).await
     }
 
     /// The sessions that have open replies of this service: what a start has to go on with.
@@ -171,8 +171,8 @@ impl Log {
     /// # Errors
     ///
     /// When the storage cannot be read.
-    pub async fn hosting(&self) -> Result<Vec<SessionKey>, Error> {
-        self.look(|view| Ok(view.hosting()?)).await
+    pub async fn hosted_sessions(&self) -> Result<Vec<SessionKey>, Error> {
+        self.read(|view| Ok(view.hosted_sessions()?)).await
     }
 
     /// What is committed from now on, of all sessions: for who wants to know that something happens anywhere. It is no way
@@ -186,8 +186,8 @@ impl Log {
     /// # Errors
     ///
     /// When the storage fails.
-    pub async fn draft(&self, key: SessionKey, about: &Object) -> Result<Draft, Error> {
-        Draft::begin(self, key, about.to_json()).await
+    pub async fn stage(&self, key: SessionKey, properties: &Object) -> Result<StagedSession, Error> {
+        StagedSession::begin(self, key, properties.to_json()).await
     }
 
     /// Joins the deltas of what was complete so long ago, in every session or in those of a tenant, and gives the room
@@ -266,7 +266,7 @@ impl Log {
     /// When the storage cannot be read.
     pub async fn uploaded(&self, tenant: &str, digest: Digest) -> Result<Option<Upload>, Error> {
         let tenant = tenant.to_owned();
-        self.look(move |view| Ok(view.upload(&tenant, digest)?)).await
+        self.read(move |view| Ok(view.upload(&tenant, digest)?)).await
     }
 
     /// Removes uploads that no entry names and that are older than this, and bytes that nobody needs any more.
@@ -295,22 +295,22 @@ impl Log {
     /// # Errors
     ///
     /// What the look answers, or when the storage cannot be read.
-    pub async fn look<T: Send + 'static>(
+    pub async fn read<T: Send + 'static>(
         &self,
         look: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.look_in_turn(&self.shared.looks, look).await
+        self.read_limited(&self.shared.looks, look).await
     }
 
     /// The same for what takes as long as to read a whole session.
-    pub(crate) async fn look_at_length<T: Send + 'static>(
+    pub(crate) async fn read_long<T: Send + 'static>(
         &self,
         look: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.look_in_turn(&self.shared.copies, look).await
+        self.read_limited(&self.shared.copies, look).await
     }
 
-    async fn look_in_turn<T: Send + 'static>(
+    async fn read_limited<T: Send + 'static>(
         &self,
         turns: &Semaphore,
         look: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
@@ -337,7 +337,7 @@ impl Log {
         answered.await.map_err(|_| Error::Closed)?
     }
 
-    pub(crate) fn folds(&self) -> Arc<Folds> {
+    pub(crate) fn folds(&self) -> Arc<FoldCache> {
         Arc::clone(&self.shared.folds)
     }
 
@@ -346,19 +346,19 @@ impl Log {
     }
 
     /// Hands a request to the writer, and says whom to tell what has become of it. It is in its place when this is there.
-    pub(crate) async fn send(&self, request: Request, answer: Option<Answering>) -> Result<(), Error> {
+    pub(crate) async fn send(&self, request: Request, answer: Option<ResponseSender>) -> Result<(), Error> {
         let room = self.shared.inbox.room(request.bytes()).await?;
-        self.shared.inbox.put(Job::Request(request, Waiting { answer, room }))
+        self.shared.inbox.put(Job::Request(request, PendingResponse { answer, room }))
     }
 
     /// Hands a small request to the writer if there is room for it, and waits for nothing.
     pub(crate) fn try_send(&self, request: Request) {
         let Some(room) = self.shared.inbox.room_now() else { return };
         // Who cannot wait cannot be told either.
-        let _ = self.shared.inbox.put(Job::Request(request, Waiting { answer: None, room }));
+        let _ = self.shared.inbox.put(Job::Request(request, PendingResponse { answer: None, room }));
     }
 
-    pub(crate) async fn ask(&self, request: Request) -> Result<Answer, Error> {
+    pub(crate) async fn ask(&self, request: Request) -> Result<Response, Error> {
         let (answer, answered) = oneshot::channel();
         self.send(request, Some(answer)).await?;
         answered.await.map_err(|_| Error::Closed)?

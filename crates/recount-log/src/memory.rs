@@ -5,7 +5,8 @@ use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::storage::{
-    Append, FinishedMessage, Known, Limit, OpenRow, Row, SessionRow, Show, Storage, Stored, Upload, View, Views, Write,
+    Append, EntryRow, Limit, MessageRow, MessageStatus, OpenReplyRow, SessionRow, Storage, StorageResult, Upload, View,
+    Views, Visibility, Write,
 };
 use crate::{Cursor, Digest, SessionKey, StorageError};
 
@@ -20,7 +21,7 @@ use crate::{Cursor, Digest, SessionKey, StorageError};
 /// let mut storage = MemoryStorage::default();
 /// let key = SessionKey::new("chat")?;
 /// let (epoch, created_at) = (Epoch::from_random(7), String::new());
-/// let row = SessionRow { key: key.clone(), epoch, head: 0, created_at, about: "{}".to_owned() };
+/// let row = SessionRow { key: key.clone(), epoch, head: 0, created_at, properties: "{}".to_owned() };
 /// storage.commit(&[Write::Create(row.clone())])?;
 /// assert_eq!(storage.view()?.session(&key)?, Some(row));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -41,10 +42,10 @@ struct Contents {
 #[derive(Debug, Clone)]
 struct Session {
     row: SessionRow,
-    entries: BTreeMap<u64, Row>,
-    messages: BTreeMap<u64, (FinishedMessage, i64)>,
+    entries: BTreeMap<u64, EntryRow>,
+    messages: BTreeMap<u64, (MessageRow, i64)>,
     ids: HashMap<String, u64>,
-    open: BTreeMap<String, OpenRow>,
+    open: BTreeMap<String, OpenReplyRow>,
     states: BTreeMap<String, String>,
     uploads: BTreeSet<Digest>,
 }
@@ -65,8 +66,8 @@ impl MemoryStorage {
     }
 
     /// Forgets the drafts of processes that are gone, as opening a storage does.
-    pub fn forget_drafts(&mut self) {
-        self.change(|contents| contents.sessions.retain(|key, _| !key.is_draft()));
+    pub fn delete_staged(&mut self) {
+        self.change(|contents| contents.sessions.retain(|key, _| !key.is_staged()));
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Contents) -> T) -> T {
@@ -80,7 +81,7 @@ impl MemoryStorage {
 }
 
 impl Views for MemoryStorage {
-    fn view(&self) -> Stored<Box<dyn View + '_>> {
+    fn view(&self) -> StorageResult<Box<dyn View + '_>> {
         Ok(Box::new(MemoryView(self.read())))
     }
 }
@@ -90,7 +91,7 @@ impl Storage for MemoryStorage {
         Arc::new(self.clone())
     }
 
-    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
+    fn commit(&mut self, writes: &[Write]) -> StorageResult<()> {
         self.read().check(writes)?;
         self.change(|contents| {
             for write in writes {
@@ -103,7 +104,7 @@ impl Storage for MemoryStorage {
 
 impl Contents {
     /// Looks for what would fail before anything is changed.
-    fn check(&self, writes: &[Write]) -> Stored<()> {
+    fn check(&self, writes: &[Write]) -> StorageResult<()> {
         let mut heads: HashMap<&SessionKey, Option<Cursor>> = HashMap::new();
         for write in writes {
             let Some(key) = write.key() else { continue };
@@ -111,7 +112,7 @@ impl Contents {
                 let row = self.sessions.get(key).map(|session| &session.row)?;
                 Some(Cursor { epoch: row.epoch, seq: row.head })
             };
-            if let Write::Adopt { draft, head, key } = write {
+            if let Write::Publish { draft, head, key } = write {
                 let found = heads.entry(draft).or_insert_with(|| stored(draft)).take();
                 if found != Some(*head) {
                     return Err(StorageError::Moved(draft.clone()));
@@ -136,7 +137,7 @@ impl Contents {
                         return Err(moved());
                     }
                 }
-                (Write::Describe { .. }, Some(_)) => {}
+                (Write::SetProperties { .. }, Some(_)) => {}
                 _ => return Err(moved()),
             }
         }
@@ -161,15 +162,15 @@ impl Contents {
                 };
                 self.sessions.insert(row.key.clone(), Arc::new(session));
             }
-            Write::Describe { key, about } => {
+            Write::SetProperties { key, properties } => {
                 if let Some(session) = self.session_mut(key) {
-                    session.row.about.clone_from(about);
+                    session.row.properties.clone_from(properties);
                 }
             }
             Write::Delete(key) => {
                 self.sessions.remove(key);
             }
-            Write::Adopt { draft, key, .. } => {
+            Write::Publish { draft, key, .. } => {
                 if let Some(mut session) = self.sessions.remove(draft) {
                     Arc::make_mut(&mut session).row.key = key.clone();
                     self.sessions.insert(key.clone(), session);
@@ -208,7 +209,7 @@ impl Contents {
 
 impl Session {
     /// Whether one of the rows would stand in the place of a part of an entry.
-    fn would_tear(&self, rows: &[Row]) -> bool {
+    fn would_tear(&self, rows: &[EntryRow]) -> bool {
         let reaches_over = |edge: u64| self.entries.range(edge..).next().is_some_and(|(_, entry)| entry.first < edge);
         rows.iter().any(|row| reaches_over(row.first) || reaches_over(row.last + 1))
     }
@@ -217,10 +218,10 @@ impl Session {
         for body in &append.entries {
             self.row.head += 1;
             let seq = self.row.head;
-            self.entries.insert(seq, Row { first: seq, last: seq, body: body.clone() });
+            self.entries.insert(seq, EntryRow { first: seq, last: seq, body: body.clone() });
         }
         for opened in &append.opened {
-            self.open.insert(opened.id.clone(), OpenRow { opened: opened.clone(), checkpoint: None });
+            self.open.insert(opened.id.clone(), OpenReplyRow { opened: opened.clone(), checkpoint: None });
         }
         for checkpoint in &append.checkpoints {
             if let Some(row) = self.open.get_mut(&checkpoint.id) {
@@ -229,8 +230,8 @@ impl Session {
         }
         for message in &append.finished {
             self.open.remove(&message.id);
-            self.ids.insert(message.id.clone(), message.place);
-            self.messages.insert(message.place, (message.clone(), append.at));
+            self.ids.insert(message.id.clone(), message.start_seq);
+            self.messages.insert(message.start_seq, (message.clone(), append.at));
         }
         for state in &append.states {
             match &state.body {
@@ -251,18 +252,23 @@ impl MemoryView {
 }
 
 impl View for MemoryView {
-    fn session(&self, key: &SessionKey) -> Stored<Option<SessionRow>> {
+    fn session(&self, key: &SessionKey) -> StorageResult<Option<SessionRow>> {
         Ok(self.of(key).map(|session| session.row.clone()))
     }
 
-    fn sessions(&self, tenant: Option<&str>, after: Option<&SessionKey>, count: usize) -> Stored<Vec<SessionRow>> {
+    fn sessions(
+        &self,
+        tenant: Option<&str>,
+        after: Option<&SessionKey>,
+        count: usize,
+    ) -> StorageResult<Vec<SessionRow>> {
         let start = after.map_or(Bound::Unbounded, Bound::Excluded);
         let rows = self.0.sessions.range((start, Bound::Unbounded)).map(|(_, session)| &session.row);
-        let rows = rows.filter(|row| !row.key.is_draft());
+        let rows = rows.filter(|row| !row.key.is_staged());
         Ok(rows.filter(|row| tenant.is_none_or(|tenant| row.key.tenant() == tenant)).take(count).cloned().collect())
     }
 
-    fn entries(&self, key: &SessionKey, after: u64, limit: Limit) -> Stored<Vec<Row>> {
+    fn entries(&self, key: &SessionKey, after: u64, limit: Limit) -> StorageResult<Vec<EntryRow>> {
         let Some(session) = self.of(key) else { return Ok(Vec::new()) };
         let mut rows = Vec::new();
         let mut bytes = 0;
@@ -276,73 +282,81 @@ impl View for MemoryView {
         Ok(rows)
     }
 
-    fn known(&self, key: &SessionKey, id: &str) -> Stored<Option<Known>> {
+    fn message_status(&self, key: &SessionKey, id: &str) -> StorageResult<Option<MessageStatus>> {
         let message = self.message(key, id)?;
-        Ok(message.map(|message| if message.is_reply { Known::Reply } else { Known::Message }))
+        Ok(message.map(|message| if message.is_reply { MessageStatus::EndedReply } else { MessageStatus::Message }))
     }
 
-    fn finished(&self, key: &SessionKey, before: u64, show: Show, count: usize) -> Stored<Vec<FinishedMessage>> {
+    fn messages_before(
+        &self,
+        key: &SessionKey,
+        before: u64,
+        show: Visibility,
+        count: usize,
+    ) -> StorageResult<Vec<MessageRow>> {
         let Some(session) = self.of(key) else { return Ok(Vec::new()) };
         let newest = session.messages.range(..before).rev().map(|(_, (message, _))| message);
-        let shown = newest.filter(|message| show == Show::All || !message.nested);
-        let mut messages: Vec<FinishedMessage> = shown.take(count).cloned().collect();
+        let shown = newest.filter(|message| show == Visibility::All || !message.nested);
+        let mut messages: Vec<MessageRow> = shown.take(count).cloned().collect();
         messages.reverse();
         Ok(messages)
     }
 
-    fn message(&self, key: &SessionKey, id: &str) -> Stored<Option<FinishedMessage>> {
+    fn message(&self, key: &SessionKey, id: &str) -> StorageResult<Option<MessageRow>> {
         let found = self.of(key).and_then(|session| session.messages.get(session.ids.get(id)?));
         Ok(found.map(|(message, _)| message.clone()))
     }
 
-    fn spanning(&self, key: &SessionKey, place: u64) -> Stored<Vec<FinishedMessage>> {
+    fn messages_spanning(&self, key: &SessionKey, place: u64) -> StorageResult<Vec<MessageRow>> {
         let Some(session) = self.of(key) else { return Ok(Vec::new()) };
         let begun = session.messages.range(..=place).map(|(_, (message, _))| message);
-        Ok(begun.filter(|message| message.last > place).cloned().collect())
+        Ok(begun.filter(|message| message.end_seq > place).cloned().collect())
     }
 
-    fn open(&self, key: &SessionKey) -> Stored<Vec<OpenRow>> {
-        let mut open: Vec<OpenRow> =
+    fn open_replies(&self, key: &SessionKey) -> StorageResult<Vec<OpenReplyRow>> {
+        let mut open: Vec<OpenReplyRow> =
             self.of(key).map(|session| session.open.values().cloned().collect()).unwrap_or_default();
-        open.sort_unstable_by_key(|row| row.opened.place);
+        open.sort_unstable_by_key(|row| row.opened.start_seq);
         Ok(open)
     }
 
-    fn hosting(&self) -> Stored<Vec<SessionKey>> {
-        let hosting =
-            |session: &&Arc<Session>| !session.row.key.is_draft() && session.open.values().any(|row| row.opened.hosted);
+    fn hosted_sessions(&self) -> StorageResult<Vec<SessionKey>> {
+        let hosting = |session: &&Arc<Session>| {
+            !session.row.key.is_staged() && session.open.values().any(|row| row.opened.hosted)
+        };
         Ok(self.0.sessions.values().filter(hosting).map(|session| session.row.key.clone()).collect())
     }
 
-    fn state(&self, key: &SessionKey, name: &str) -> Stored<Option<String>> {
+    fn state(&self, key: &SessionKey, name: &str) -> StorageResult<Option<String>> {
         Ok(self.of(key).and_then(|session| session.states.get(name).cloned()))
     }
 
-    fn states(&self, key: &SessionKey) -> Stored<Vec<(String, String)>> {
+    fn states(&self, key: &SessionKey) -> StorageResult<Vec<(String, String)>> {
         let states = self.of(key).map(|session| session.states.clone()).unwrap_or_default();
         Ok(states.into_iter().collect())
     }
 
-    fn settled(&self, key: &SessionKey, before: i64) -> Stored<u64> {
+    fn last_settled(&self, key: &SessionKey, before: i64) -> StorageResult<u64> {
         let Some(session) = self.of(key) else { return Ok(0) };
         let old = session.messages.values().filter(|(_, at)| *at < before);
-        Ok(old.map(|(message, _)| message.last).max().unwrap_or_default())
+        Ok(old.map(|(message, _)| message.end_seq).max().unwrap_or_default())
     }
 
-    fn last_settled_at(&self, key: &SessionKey) -> Stored<Option<i64>> {
-        let newest = self.of(key).and_then(|session| session.messages.values().max_by_key(|(message, _)| message.last));
+    fn last_finished_at(&self, key: &SessionKey) -> StorageResult<Option<i64>> {
+        let newest =
+            self.of(key).and_then(|session| session.messages.values().max_by_key(|(message, _)| message.end_seq));
         Ok(newest.map(|(_, at)| *at))
     }
 
-    fn upload(&self, tenant: &str, digest: Digest) -> Stored<Option<Upload>> {
+    fn upload(&self, tenant: &str, digest: Digest) -> StorageResult<Option<Upload>> {
         Ok(self.0.uploads.get(&(tenant.to_owned(), digest)).cloned())
     }
 
-    fn named_uploads(&self, key: &SessionKey) -> Stored<Vec<Digest>> {
+    fn referenced_uploads(&self, key: &SessionKey) -> StorageResult<Vec<Digest>> {
         Ok(self.of(key).map(|session| session.uploads.iter().copied().collect()).unwrap_or_default())
     }
 
-    fn faults(&self) -> Stored<Vec<String>> {
+    fn integrity_errors(&self) -> StorageResult<Vec<String>> {
         Ok(Vec::new())
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use crate::hub::Following;
-use crate::join::{Frame, Join};
+use crate::hub::Subscriber;
 use crate::log::Log;
+use crate::subscription::{Frame, Subscription};
 use crate::{Cursor, Error};
 
 /// Somebody who reads a session: what is there, and then what comes.
@@ -22,7 +22,7 @@ use crate::{Cursor, Error};
 /// let message = |text: &str| Event::new(CustomEvent::message(&Msg::user("Alice", text)));
 /// session.append([&message("Hello")]).await?;
 ///
-/// let mut reader = session.join(Start::Snapshot)?;
+/// let mut reader = session.subscribe(Start::Snapshot)?;
 /// let Frame::Snapshot(snapshot) = reader.next().await? else { unreachable!() };
 /// assert_eq!(snapshot.messages.len(), 1);
 ///
@@ -32,19 +32,19 @@ use crate::{Cursor, Error};
 /// assert_eq!(entry.event, event.to_json());
 ///
 /// // Dropped, and back at the cursor it had: nothing is missing and nothing comes twice.
-/// let mut reader = session.join(Start::After(snapshot.cursor))?;
+/// let mut reader = session.subscribe(Start::After(snapshot.cursor))?;
 /// assert_eq!(reader.next().await?, Frame::Entry(entry));
 /// # Ok(()) }
 /// ```
 pub struct Reader {
     log: Log,
-    join: Join,
-    following: Following,
+    join: Subscription,
+    following: Subscriber,
     frames: VecDeque<Frame>,
 }
 
 impl Reader {
-    pub(crate) fn new(log: Log, join: Join, following: Following) -> Self {
+    pub(crate) fn new(log: Log, join: Subscription, following: Subscriber) -> Self {
         Self { log, join, following, frames: VecDeque::new() }
     }
 
@@ -57,7 +57,7 @@ impl Reader {
         loop {
             // What was committed before the end is read to the end.
             let is_over = self.following.is_over();
-            if let Some(frame) = self.next_now().await? {
+            if let Some(frame) = self.try_next().await? {
                 return Ok(frame);
             }
             if is_over {
@@ -72,14 +72,14 @@ impl Reader {
     /// # Errors
     ///
     /// As [`next`](Self::next).
-    pub async fn next_now(&mut self) -> Result<Option<Frame>, Error> {
+    pub async fn try_next(&mut self) -> Result<Option<Frame>, Error> {
         if self.frames.is_empty() {
             let is_known = self.join.take(&self.following.tail(), &mut self.frames);
             if !is_known {
                 let (mut join, folds) = (self.join.clone(), self.log.folds());
                 let (join, frames) = self
                     .log
-                    .look(move |view| {
+                    .read(move |view| {
                         let mut frames = VecDeque::new();
                         join.read(view, &folds, &mut frames)?;
                         Ok((join, frames))
@@ -93,12 +93,12 @@ impl Reader {
     }
 
     /// Frames that have been read already, without waiting for anything: what can be sent in one piece.
-    pub fn ready(&mut self) -> impl Iterator<Item = Frame> {
+    pub fn drain_buffered(&mut self) -> impl Iterator<Item = Frame> {
         self.frames.drain(..)
     }
 
     /// The place after the last frame that was read ahead; nothing before the first.
-    pub fn read_to(&self) -> Option<Cursor> {
+    pub fn position(&self) -> Option<Cursor> {
         self.join.cursor()
     }
 }

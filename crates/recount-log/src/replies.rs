@@ -6,13 +6,13 @@
 use hashbrown::HashMap;
 use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json, Object, Outcome, Reason, ReplyFold};
 
-use crate::storage::{Append, FinishedMessage, Known, OpenRow, OpenedReply, ReplyCheckpoint, Stored};
+use crate::storage::{Append, MessageRow, MessageStatus, OpenReplyInfo, OpenReplyRow, ReplyCheckpoint, StorageResult};
 
 /// When the writer ends, replies get a checkpoint that have this share of the entries after which one is due.
 const FAREWELL_SHARE: u64 = 64;
 
 /// Looks up what a message id stands for.
-pub(crate) type Lookup<'l> = &'l dyn Fn(&str) -> Stored<Option<Known>>;
+pub(crate) type Lookup<'l> = &'l dyn Fn(&str) -> StorageResult<Option<MessageStatus>>;
 
 /// An entry that is about to be written.
 pub(crate) struct NewEntry<'l> {
@@ -33,15 +33,15 @@ pub(crate) struct NewEntry<'l> {
 /// The open replies of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Replies {
-    open: HashMap<String, OpenReply>,
+    open: HashMap<String, TrackedReply>,
     /// Messages that are complete and may not be stored yet, each with the plan that writes it.
-    unstored: HashMap<String, (Known, u64)>,
+    unstored: HashMap<String, (MessageStatus, u64)>,
 }
 
 /// A reply that has not ended.
 #[derive(Debug)]
-pub(crate) struct OpenReply {
-    pub(crate) opened: OpenedReply,
+pub(crate) struct TrackedReply {
+    pub(crate) opened: OpenReplyInfo,
     pub(crate) fold: ReplyFold,
     pub(crate) inputs: Inputs,
     /// How much has come since the last checkpoint, and how much that one weighs.
@@ -83,13 +83,13 @@ pub(crate) fn is_repetition(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Ignored(Reason::ReplyEnded(_) | Reason::MessageExists(_)))
 }
 
-impl OpenReply {
-    pub(crate) fn begin(opened: OpenedReply, fold: ReplyFold) -> Self {
+impl TrackedReply {
+    pub(crate) fn begin(opened: OpenReplyInfo, fold: ReplyFold) -> Self {
         Self { opened, fold, inputs: Inputs::default(), entries_since: 0, bytes_since: 0, checkpoint_bytes: 0 }
     }
 
     /// Goes on from what is stored, if that is a checkpoint.
-    pub(crate) fn resume(row: &OpenRow) -> Result<Option<Self>, String> {
+    pub(crate) fn resume(row: &OpenReplyRow) -> Result<Option<Self>, String> {
         let Some(checkpoint) = &row.checkpoint else { return Ok(None) };
         let text = format!(r#"{{"version":1,"cursor":"{}","replies":[{}]}}"#, checkpoint.seq, checkpoint.fold);
         let problem = |what: String| format!("the checkpoint of the reply {:?}: {what}", row.opened.id);
@@ -138,23 +138,23 @@ impl OpenReply {
         ReplyCheckpoint { id: self.opened.id.clone(), seq, fold, inputs: self.inputs.to_json() }
     }
 
-    fn finish(self, seq: u64) -> FinishedMessage {
-        let OpenedReply { id, place, nested, .. } = self.opened;
-        FinishedMessage { id, place, last: seq, is_reply: true, nested, body: self.fold.message().to_json() }
+    fn finish(self, seq: u64) -> MessageRow {
+        let OpenReplyInfo { id, start_seq, nested, .. } = self.opened;
+        MessageRow { id, start_seq, end_seq: seq, is_reply: true, nested, body: self.fold.message().to_json() }
     }
 }
 
 impl Replies {
-    pub(crate) fn get(&self, id: &str) -> Option<&OpenReply> {
+    pub(crate) fn get(&self, id: &str) -> Option<&TrackedReply> {
         self.open.get(id)
     }
 
-    pub(crate) fn insert(&mut self, reply: OpenReply) {
+    pub(crate) fn insert(&mut self, reply: TrackedReply) {
         self.open.insert(reply.opened.id.clone(), reply);
     }
 
     /// What a message id stands for, if it is that of a complete message.
-    pub(crate) fn known(&self, id: &str, stored: Lookup<'_>) -> Stored<Option<Known>> {
+    pub(crate) fn known(&self, id: &str, stored: Lookup<'_>) -> StorageResult<Option<MessageStatus>> {
         match self.unstored.get(id) {
             Some(&(known, _)) => Ok(Some(known)),
             None => stored(id),
@@ -168,8 +168,13 @@ impl Replies {
         }
     }
 
-    /// Folds an entry. What follows from it is added to what is to be written.
-    pub(crate) fn apply(&mut self, event: &Event<'_>, entry: &NewEntry<'_>, append: &mut Append) -> Stored<Outcome> {
+    /// FoldCache an entry. What follows from it is added to what is to be written.
+    pub(crate) fn apply(
+        &mut self,
+        event: &Event<'_>,
+        entry: &NewEntry<'_>,
+        append: &mut Append,
+    ) -> StorageResult<Outcome> {
         match &event.kind {
             EventKind::ReplyStart(start) if !self.open.contains_key(&*start.reply_id) => {
                 if let Some(known) = self.known(&start.reply_id, entry.stored)? {
@@ -177,8 +182,8 @@ impl Replies {
                 }
                 let Some(fold) = ReplyFold::start(event) else { return Ok(Outcome::NotForMessage) };
                 let (id, nested) = (start.reply_id.to_string(), event.carried("parent").is_some());
-                let opened = OpenedReply { id, place: entry.seq, hosted: entry.hosted, nested };
-                self.insert(OpenReply::begin(opened.clone(), fold));
+                let opened = OpenReplyInfo { id, start_seq: entry.seq, hosted: entry.hosted, nested };
+                self.insert(TrackedReply::begin(opened.clone(), fold));
                 append.opened.push(opened);
                 Ok(Outcome::Applied)
             }
@@ -200,7 +205,13 @@ impl Replies {
         }
     }
 
-    fn route(&mut self, id: &str, event: &Event<'_>, entry: &NewEntry<'_>, append: &mut Append) -> Stored<Outcome> {
+    fn route(
+        &mut self,
+        id: &str,
+        event: &Event<'_>,
+        entry: &NewEntry<'_>,
+        append: &mut Append,
+    ) -> StorageResult<Outcome> {
         let Some(reply) = self.open.get_mut(id) else {
             return Ok(match self.known(id, entry.stored)? {
                 Some(known) => over(known, id),
@@ -214,12 +225,12 @@ impl Replies {
             }
             return Ok(outcome);
         }
-        self.unstored.insert(id.to_owned(), (Known::Reply, entry.turn));
+        self.unstored.insert(id.to_owned(), (MessageStatus::EndedReply, entry.turn));
         append.finished.extend(self.open.remove(id).map(|reply| reply.finish(entry.seq)));
         Ok(outcome)
     }
 
-    fn message(&mut self, event: &Event<'_>, entry: &NewEntry<'_>, append: &mut Append) -> Stored<Outcome> {
+    fn message(&mut self, event: &Event<'_>, entry: &NewEntry<'_>, append: &mut Append) -> StorageResult<Outcome> {
         let mut alone = Fold::new();
         let outcome = alone.apply(event);
         let Some(message) = alone.into_messages().next() else { return Ok(outcome) };
@@ -227,9 +238,9 @@ impl Replies {
         if self.open.contains_key(id) || self.known(id, entry.stored)?.is_some() {
             return Ok(Outcome::Ignored(Reason::MessageExists(id.to_owned())));
         }
-        self.unstored.insert(id.to_owned(), (Known::Message, entry.turn));
-        let (id, place, body) = (id.to_owned(), entry.seq, message.to_json());
-        append.finished.push(FinishedMessage { id, place, last: place, is_reply: false, nested: false, body });
+        self.unstored.insert(id.to_owned(), (MessageStatus::Message, entry.turn));
+        let (id, start_seq, body) = (id.to_owned(), entry.seq, message.to_json());
+        append.finished.push(MessageRow { id, start_seq, end_seq: start_seq, is_reply: false, nested: false, body });
         Ok(Outcome::Applied)
     }
 
@@ -242,10 +253,10 @@ impl Replies {
 }
 
 /// What becomes of an event for a message that is complete.
-fn over(known: Known, id: &str) -> Outcome {
+fn over(known: MessageStatus, id: &str) -> Outcome {
     Outcome::Ignored(match known {
-        Known::Reply => Reason::ReplyEnded(id.to_owned()),
-        Known::Message => Reason::NotAReply(id.to_owned()),
+        MessageStatus::EndedReply => Reason::ReplyEnded(id.to_owned()),
+        MessageStatus::Message => Reason::NotAReply(id.to_owned()),
     })
 }
 

@@ -19,28 +19,28 @@ pub enum Request {
         /// Its name.
         key: SessionKey,
         /// What is known about it: a JSON object.
-        about: String,
+        properties: String,
     },
     /// Say something else about a session.
-    Describe {
+    SetProperties {
         /// The session.
         key: SessionKey,
         /// A JSON object.
-        about: String,
+        properties: String,
     },
     /// Remove a session and all that belongs to it.
     Delete(SessionKey),
     /// Append events.
     Append(AppendRequest),
     /// Begin a draft of a session: entries that nobody sees before it is adopted. The answer has its key.
-    Draft {
+    Stage {
         /// What the session will be called.
         key: SessionKey,
         /// What is known about it: a JSON object.
-        about: String,
+        properties: String,
     },
     /// Make a session of a draft, at once.
-    Adopt {
+    Publish {
         /// The draft.
         draft: SessionKey,
         /// What it is called from now on.
@@ -66,7 +66,7 @@ pub enum Request {
     Release(Lease),
     /// Keep uploaded bytes.
     Upload(Upload),
-    /// Join deltas of a session that were complete before a time, a stretch of them.
+    /// Subscription deltas of a session that were complete before a time, a stretch of them.
     Compact {
         /// The session.
         key: SessionKey,
@@ -96,7 +96,7 @@ pub struct AppendRequest {
     /// Documents to store together with the events.
     pub states: Vec<StateChange>,
     /// Where an earlier failure is noted.
-    pub stream: Option<Stream>,
+    pub stream: Option<AppendSequence>,
     /// Whether inputs are held to what replies wait for. History that is taken over from elsewhere is not.
     pub checks_inputs: bool,
 }
@@ -111,11 +111,11 @@ impl AppendRequest {
 /// A sequence of appends that only make sense one after the other. When one of them fails, those behind it are not tried,
 /// so that nothing is ever missing in the middle.
 #[derive(Clone, Default)]
-pub struct Stream {
+pub struct AppendSequence {
     failure: Arc<Mutex<Option<Arc<Error>>>>,
 }
 
-impl Stream {
+impl AppendSequence {
     /// Why an earlier append failed.
     pub(crate) fn failure(&self) -> Option<Arc<Error>> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -127,16 +127,16 @@ impl Stream {
     }
 }
 
-impl fmt::Debug for Stream {
+impl fmt::Debug for AppendSequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stream").field("failure", &self.failure()).finish()
+        f.debug_struct("AppendSequence").field("failure", &self.failure()).finish()
     }
 }
 
 /// What has become of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Answer {
+pub enum Response {
     /// It is done.
     Done,
     /// The session that was made.
@@ -230,10 +230,12 @@ impl Request {
                 let states = request.states.iter().filter_map(|state| state.body.as_ref());
                 request.events.bytes() + states.map(String::len).sum::<usize>()
             }
-            Self::Create { about, .. } | Self::Describe { about, .. } | Self::Draft { about, .. } => about.len(),
+            Self::Create { properties, .. }
+            | Self::SetProperties { properties, .. }
+            | Self::Stage { properties, .. } => properties.len(),
             Self::Upload(upload) => upload.bytes.len(),
             Self::Delete(_)
-            | Self::Adopt { .. }
+            | Self::Publish { .. }
             | Self::Acquire { .. }
             | Self::Renew { .. }
             | Self::Release(_)

@@ -5,12 +5,12 @@ use std::time::Duration;
 use recount_message::Object;
 
 use crate::appender::Appender;
-use crate::join::Join;
 use crate::log::{Log, before};
 use crate::reader::Reader;
-use crate::request::{Answer, AppendRequest, Appended, Compacted, Request};
-use crate::snapshot::{MessagePage, OpenState, SNAPSHOT_MESSAGES, Snapshot, open_at};
-use crate::storage::{SessionRow, Show, StateChange};
+use crate::request::{AppendRequest, Appended, Compacted, Request, Response};
+use crate::snapshot::{MessagePage, OpenReply, SNAPSHOT_MESSAGES, Snapshot, open_at};
+use crate::storage::{SessionRow, StateChange, Visibility};
+use crate::subscription::Subscription;
 use crate::{Cursor, Error, Events, GapReason, Lease, LeaseRequest, SessionKey, Start};
 
 /// A session of a log. It is a handle, cheap to clone.
@@ -42,7 +42,7 @@ impl Session {
     /// When it does not exist.
     pub async fn info(&self) -> Result<SessionRow, Error> {
         let key = self.key.clone();
-        self.log.look(move |view| view.session(&key)?.ok_or(Error::UnknownSession(key))).await
+        self.log.read(move |view| view.session(&key)?.ok_or(Error::UnknownSession(key))).await
     }
 
     /// Says something else about it.
@@ -50,8 +50,8 @@ impl Session {
     /// # Errors
     ///
     /// When it does not exist.
-    pub async fn describe(&self, about: &Object) -> Result<(), Error> {
-        self.log.ask(Request::Describe { key: self.key.clone(), about: about.to_json() }).await.map(drop)
+    pub async fn set_properties(&self, properties: &Object) -> Result<(), Error> {
+        self.log.ask(Request::SetProperties { key: self.key.clone(), properties: properties.to_json() }).await.map(drop)
     }
 
     /// Removes it, and all that belongs to it.
@@ -65,7 +65,7 @@ impl Session {
 
     /// Appends events and waits until they are durable.
     ///
-    /// Known events are counted and not written again, so whoever did not get the answer sends the same events again.
+    /// MessageStatus events are counted and not written again, so whoever did not get the answer sends the same events again.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -144,7 +144,7 @@ impl Session {
     /// let taken = session.lease(LeaseRequest::new("reply-7", "run 2")).await.unwrap_err();
     /// assert!(matches!(taken, Error::LeaseHeld { holder, .. } if holder == "run 1"));
     ///
-    /// session.lease(LeaseRequest::new("reply-7", "run 2").by_force()).await?;
+    /// session.lease(LeaseRequest::new("reply-7", "run 2").force()).await?;
     /// assert!(matches!(session.release(lease).await.unwrap_err(), Error::LeaseLost { .. }));
     /// # Ok(()) }
     /// ```
@@ -154,7 +154,7 @@ impl Session {
     /// [`Error::LeaseHeld`] when somebody else has it.
     pub async fn lease(&self, request: LeaseRequest) -> Result<Lease, Error> {
         match self.log.ask(Request::Acquire { key: self.key.clone(), request }).await? {
-            Answer::Granted(lease) => Ok(lease),
+            Response::Granted(lease) => Ok(lease),
             _ => Err(Error::Closed),
         }
     }
@@ -182,8 +182,8 @@ impl Session {
     /// # Errors
     ///
     /// When the log is closed. A session that does not exist is reported by the reader.
-    pub fn join(&self, start: Start) -> Result<Reader, Error> {
-        self.join_showing(start, Show::All)
+    pub fn subscribe(&self, start: Start) -> Result<Reader, Error> {
+        self.subscribe_with(start, Visibility::All)
     }
 
     /// Begins to read somewhere, with snapshots that show certain messages.
@@ -191,9 +191,9 @@ impl Session {
     /// # Errors
     ///
     /// When the log is closed.
-    pub fn join_showing(&self, start: Start, show: Show) -> Result<Reader, Error> {
+    pub fn subscribe_with(&self, start: Start, show: Visibility) -> Result<Reader, Error> {
         let following = self.log.hub().follow(&self.key).ok_or(Error::Closed)?;
-        Ok(Reader::new(self.log.clone(), Join::new(self.key.clone(), start).showing(show), following))
+        Ok(Reader::new(self.log.clone(), Subscription::new(self.key.clone(), start).showing(show), following))
     }
 
     /// The session at its head.
@@ -203,7 +203,7 @@ impl Session {
     /// When it does not exist.
     pub async fn snapshot(&self) -> Result<Snapshot, Error> {
         let (key, folds) = (self.key.clone(), self.log.folds());
-        self.log.look(move |view| Snapshot::of(view, &key, Show::All, SNAPSHOT_MESSAGES, &folds)).await
+        self.log.read(move |view| Snapshot::of(view, &key, Visibility::All, SNAPSHOT_MESSAGES, &folds)).await
     }
 
     /// The newest messages, or those before the one with an id; nothing when there is no message with that id.
@@ -211,7 +211,7 @@ impl Session {
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// use recount_log::Log;
-    /// use recount_log::storage::Show;
+    /// use recount_log::storage::Visibility;
     /// use recount_message::{CustomEvent, Event, Msg};
     ///
     /// let session = Log::in_memory().create("chat".parse()?).await?;
@@ -219,9 +219,9 @@ impl Session {
     ///     let message = Msg::user("Alice", format!("message {number}")).with_id(format!("m{number}"));
     ///     session.append([&Event::new(CustomEvent::message(&message))]).await?;
     /// }
-    /// let newest = session.messages(None, Show::All, 2).await?.unwrap();
+    /// let newest = session.messages(None, Visibility::All, 2).await?.unwrap();
     /// assert_eq!((newest.messages.len(), newest.before.as_deref()), (2, Some("m2")));
-    /// let oldest = session.messages(Some("m2"), Show::All, 2).await?.unwrap();
+    /// let oldest = session.messages(Some("m2"), Visibility::All, 2).await?.unwrap();
     /// assert_eq!((oldest.messages.len(), oldest.before), (1, None));
     /// # Ok(()) }
     /// ```
@@ -229,9 +229,14 @@ impl Session {
     /// # Errors
     ///
     /// When the session does not exist.
-    pub async fn messages(&self, before: Option<&str>, show: Show, count: usize) -> Result<Option<MessagePage>, Error> {
+    pub async fn messages(
+        &self,
+        before: Option<&str>,
+        show: Visibility,
+        count: usize,
+    ) -> Result<Option<MessagePage>, Error> {
         let (key, before, folds) = (self.key.clone(), before.map(str::to_owned), self.log.folds());
-        self.log.look(move |view| MessagePage::of(view, &key, before.as_deref(), show, count, &folds)).await
+        self.log.read(move |view| MessagePage::of(view, &key, before.as_deref(), show, count, &folds)).await
     }
 
     /// The replies that were open at a cursor, as they stood then. Each is folded again from its start.
@@ -239,10 +244,10 @@ impl Session {
     /// # Errors
     ///
     /// [`Error::Gap`] when the cursor is of another epoch, beyond the head, or inside of what was compacted.
-    pub async fn open_at(&self, cursor: Cursor) -> Result<Vec<OpenState>, Error> {
+    pub async fn open_at(&self, cursor: Cursor) -> Result<Vec<OpenReply>, Error> {
         let key = self.key.clone();
         self.log
-            .look(move |view| {
+            .read(move |view| {
                 check_cursor(view, &key, cursor)?;
                 open_at(view, &key, cursor.seq)
             })
@@ -254,10 +259,10 @@ impl Session {
     /// # Errors
     ///
     /// When the session does not exist.
-    pub async fn open_replies(&self) -> Result<Vec<OpenState>, Error> {
+    pub async fn open_replies(&self) -> Result<Vec<OpenReply>, Error> {
         let (key, folds) = (self.key.clone(), self.log.folds());
         self.log
-            .look(move |view| {
+            .read(move |view| {
                 let row = view.session(&key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
                 folds.open_states(view, &key, Cursor { epoch: row.epoch, seq: row.head })
             })
@@ -271,7 +276,7 @@ impl Session {
     /// When the storage cannot be read.
     pub async fn state(&self, name: &str) -> Result<Option<String>, Error> {
         let (key, name) = (self.key.clone(), name.to_owned());
-        self.log.look(move |view| Ok(view.state(&key, &name)?)).await
+        self.log.read(move |view| Ok(view.state(&key, &name)?)).await
     }
 
     /// Joins the deltas of what was complete so long ago.
@@ -286,7 +291,7 @@ impl Session {
         let mut after = Some(0);
         while let Some(from) = after {
             let request = Request::Compact { key: self.key.clone(), after: from, before: before(older_than) };
-            let Answer::Compacted(stretch) = self.log.ask(request).await? else { return Err(Error::Closed) };
+            let Response::Compacted(stretch) = self.log.ask(request).await? else { return Err(Error::Closed) };
             total.entries += stretch.entries;
             total.rows += stretch.rows;
             after = stretch.next;
@@ -300,7 +305,7 @@ impl Session {
 
     pub(crate) async fn ask(&self, request: AppendRequest) -> Result<Appended, Error> {
         match self.log.ask(Request::Append(request)).await? {
-            Answer::Appended(appended) => Ok(appended),
+            Response::Appended(appended) => Ok(appended),
             _ => Err(Error::Closed),
         }
     }

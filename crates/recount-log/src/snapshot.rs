@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use recount_message::{Json, Msg, Object};
 
-use crate::folds::Folds;
-use crate::refold::fold_replies;
-use crate::replies::OpenReply;
-use crate::storage::{FinishedMessage, OpenRow, OpenedReply, Show, View};
+use crate::fold_cache::FoldCache;
+use crate::rebuild::fold_replies;
+use crate::replies::TrackedReply;
+use crate::storage::{MessageRow, OpenReplyInfo, OpenReplyRow, View, Visibility};
 use crate::{Cursor, Error, SessionKey};
 
 /// How many complete messages a snapshot shows.
@@ -24,30 +24,30 @@ pub struct Snapshot {
     /// The newest complete messages in native JSON, oldest first.
     pub messages: Vec<String>,
     /// The open replies, in the order in which they began.
-    pub open: Vec<OpenState>,
+    pub open: Vec<OpenReply>,
     /// Id of the oldest message shown, if there are older ones.
     pub before: Option<String>,
     /// Where each of the open replies stands: its index among `messages` and `open` together, in the order in which they
     /// began.
-    pub places: Vec<usize>,
+    pub positions: Vec<usize>,
 }
 
 /// What a snapshot shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown<'s> {
+pub enum SnapshotItem<'s> {
     /// A complete message in native JSON.
-    Complete(&'s str),
+    Message(&'s str),
     /// An open reply.
-    Open(&'s OpenState),
+    OpenReply(&'s OpenReply),
 }
 
 /// An open reply as far as it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenState {
+pub struct OpenReply {
     /// Id of the reply.
     pub id: String,
     /// The number of the entry that began it.
-    pub place: u64,
+    pub start_seq: u64,
     /// Whether a run of this service writes it.
     pub hosted: bool,
     /// Whether it is a part of another reply.
@@ -73,28 +73,28 @@ impl Snapshot {
     pub(crate) fn of(
         view: &dyn View,
         key: &SessionKey,
-        show: Show,
+        show: Visibility,
         count: usize,
-        folds: &Folds,
+        folds: &FoldCache,
     ) -> Result<Self, Error> {
         let row = view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
         let (messages, before) = page(view, key, u64::MAX, show, count)?;
         let cursor = Cursor { epoch: row.epoch, seq: row.head };
         let mut open = folds.open_states(view, key, cursor)?;
-        open.retain(|reply| show == Show::All || !reply.nested);
-        let place = |(index, reply): (usize, &OpenState)| {
-            index + messages.partition_point(|message| message.place < reply.place)
+        open.retain(|reply| show == Visibility::All || !reply.nested);
+        let place = |(index, reply): (usize, &OpenReply)| {
+            index + messages.partition_point(|message| message.start_seq < reply.start_seq)
         };
-        let places = open.iter().enumerate().map(place).collect();
+        let positions = open.iter().enumerate().map(place).collect();
         let messages = messages.into_iter().map(|message| message.body).collect();
-        Ok(Self { cursor, messages, open, before, places })
+        Ok(Self { cursor, messages, open, before, positions })
     }
 
     /// Everything that it shows, in the order in which it began.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use recount_log::{Log, Shown};
+    /// use recount_log::{Log, SnapshotItem};
     /// use recount_message::{CustomEvent, Event, Msg};
     ///
     /// let session = Log::in_memory().create("chat".parse()?).await?;
@@ -103,17 +103,17 @@ impl Snapshot {
     /// session.append([&say("Hello"), &reply, &say("Are you there?")]).await?;
     ///
     /// let snapshot = session.snapshot().await?;
-    /// let is_open: Vec<bool> = snapshot.in_order().map(|shown| matches!(shown, Shown::Open(_))).collect();
+    /// let is_open: Vec<bool> = snapshot.items().map(|shown| matches!(shown, SnapshotItem::OpenReply(_))).collect();
     /// assert_eq!(is_open, [false, true, false]);
     /// # Ok(()) }
     /// ```
-    pub fn in_order(&self) -> impl Iterator<Item = Shown<'_>> {
+    pub fn items(&self) -> impl Iterator<Item = SnapshotItem<'_>> {
         let mut messages = self.messages.iter();
-        let mut open = self.places.iter().zip(&self.open).peekable();
+        let mut open = self.positions.iter().zip(&self.open).peekable();
         (0..self.messages.len() + self.open.len()).filter_map(move |index| {
             match open.next_if(|(place, _)| **place <= index) {
-                Some((_, reply)) => Some(Shown::Open(reply)),
-                None => messages.next().map(|message| Shown::Complete(message)),
+                Some((_, reply)) => Some(SnapshotItem::OpenReply(reply)),
+                None => messages.next().map(|message| SnapshotItem::Message(message)),
             }
         })
     }
@@ -144,7 +144,7 @@ impl Snapshot {
         text.push_str(self.before.as_deref().map_or_else(Json::null, Json::from).as_str());
         if !self.has_usual_order() {
             text.push_str(",\"places\":");
-            let places = self.open.iter().zip(&self.places);
+            let places = self.open.iter().zip(&self.positions);
             push_by_id(&mut text, places.map(|(reply, place)| (&*reply.id, place)));
         }
         text.push('}');
@@ -154,7 +154,7 @@ impl Snapshot {
     /// Whether nothing is open, or one reply that is the newest of all. The keys of an object have no order that everybody
     /// keeps, so of two open ones it has to be said.
     fn has_usual_order(&self) -> bool {
-        match self.places.as_slice() {
+        match self.positions.as_slice() {
             [] => true,
             [place] => *place == self.messages.len(),
             _ => false,
@@ -179,9 +179,9 @@ impl MessagePage {
         view: &dyn View,
         key: &SessionKey,
         before: Option<&str>,
-        show: Show,
+        show: Visibility,
         count: usize,
-        folds: &Folds,
+        folds: &FoldCache,
     ) -> Result<Option<Self>, Error> {
         let row = view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
         let cursor = Cursor { epoch: row.epoch, seq: row.head };
@@ -194,13 +194,14 @@ impl MessagePage {
         };
         let open = folds.open_states(view, key, cursor)?;
         // One more than is shown tells whether there are older ones.
-        let finished = view.finished(key, place, show, count + 1)?.into_iter().map(|message| {
-            let FinishedMessage { id, place, body, .. } = message;
+        let finished = view.messages_before(key, place, show, count + 1)?.into_iter().map(|message| {
+            let MessageRow { id, start_seq: place, body, .. } = message;
             (place, id, body)
         });
-        let open = open.into_iter().filter(|reply| reply.place < place && (show == Show::All || !reply.nested));
+        let open =
+            open.into_iter().filter(|reply| reply.start_seq < place && (show == Visibility::All || !reply.nested));
         let mut all: Vec<(u64, String, String)> =
-            finished.chain(open.map(|reply| (reply.place, reply.id, message_in(&reply.fold)))).collect();
+            finished.chain(open.map(|reply| (reply.start_seq, reply.id, message_in(&reply.fold)))).collect();
         all.sort_unstable_by_key(|(place, ..)| *place);
         let hidden = all.len().saturating_sub(count);
         all.drain(..hidden);
@@ -211,10 +212,10 @@ impl MessagePage {
 
 /// The number of the entry that begins a message, complete or open.
 pub(crate) fn place_of(view: &dyn View, key: &SessionKey, id: &str) -> Result<Option<u64>, Error> {
-    if let Some(reply) = view.opened(key)?.into_iter().find(|reply| reply.id == id) {
-        return Ok(Some(reply.place));
+    if let Some(reply) = view.open_reply_infos(key)?.into_iter().find(|reply| reply.id == id) {
+        return Ok(Some(reply.start_seq));
     }
-    Ok(view.message(key, id)?.map(|message| message.place))
+    Ok(view.message(key, id)?.map(|message| message.start_seq))
 }
 
 /// The message in an item of a checkpoint's `replies`.
@@ -231,29 +232,31 @@ fn page(
     view: &dyn View,
     key: &SessionKey,
     place: u64,
-    show: Show,
+    show: Visibility,
     count: usize,
-) -> Result<(Vec<FinishedMessage>, Option<String>), Error> {
-    let mut messages = view.finished(key, place, show, count + 1)?;
+) -> Result<(Vec<MessageRow>, Option<String>), Error> {
+    let mut messages = view.messages_before(key, place, show, count + 1)?;
     let hidden = messages.len().saturating_sub(count);
     messages.drain(..hidden);
     let before = messages.first().filter(|_| hidden > 0).map(|message| message.id.clone());
     Ok((messages, before))
 }
 
-impl OpenState {
-    pub(crate) fn of(reply: &OpenReply) -> Self {
-        let OpenedReply { id, place, hosted, nested } = reply.opened.clone();
-        Self { id, place, hosted, nested, fold: reply.to_json().into() }
+impl OpenReply {
+    pub(crate) fn of(reply: &TrackedReply) -> Self {
+        let OpenReplyInfo { id, start_seq, hosted, nested } = reply.opened.clone();
+        Self { id, start_seq, hosted, nested, fold: reply.to_json().into() }
     }
 }
 
 /// The replies that were open at an entry, as they stood then. They are folded again from their start.
-pub(crate) fn open_at(view: &dyn View, key: &SessionKey, seq: u64) -> Result<Vec<OpenState>, Error> {
-    let mut rows: Vec<OpenRow> = view.open(key)?.into_iter().filter(|row| row.opened.place <= seq).collect();
-    for message in view.spanning(key, seq)? {
-        let opened = OpenedReply { id: message.id, place: message.place, hosted: false, nested: message.nested };
-        rows.push(OpenRow { opened, checkpoint: None });
+pub(crate) fn open_at(view: &dyn View, key: &SessionKey, seq: u64) -> Result<Vec<OpenReply>, Error> {
+    let mut rows: Vec<OpenReplyRow> =
+        view.open_replies(key)?.into_iter().filter(|row| row.opened.start_seq <= seq).collect();
+    for message in view.messages_spanning(key, seq)? {
+        let opened =
+            OpenReplyInfo { id: message.id, start_seq: message.start_seq, hosted: false, nested: message.nested };
+        rows.push(OpenReplyRow { opened, checkpoint: None });
     }
-    Ok(fold_replies(view, key, rows, seq)?.iter().map(OpenState::of).collect())
+    Ok(fold_replies(view, key, rows, seq)?.iter().map(OpenReply::of).collect())
 }

@@ -11,14 +11,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use rows::{
-    Append, FinishedMessage, Known, Limit, OpenRow, OpenedReply, ReplyCheckpoint, Row, SessionRow, Show, StateChange,
-    Upload,
+    Append, EntryRow, Limit, MessageRow, MessageStatus, OpenReplyInfo, OpenReplyRow, ReplyCheckpoint, SessionRow,
+    StateChange, Upload, Visibility,
 };
 
 use crate::{Cursor, Digest, Epoch, SessionKey, StorageError};
 
 /// The result of asking a storage.
-pub type Stored<T> = Result<T, StorageError>;
+pub type StorageResult<T> = Result<T, StorageError>;
 
 /// Gives views of what is committed.
 pub trait Views: Debug {
@@ -28,21 +28,21 @@ pub trait Views: Debug {
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn view(&self) -> Stored<Box<dyn View + '_>>;
+    fn view(&self) -> StorageResult<Box<dyn View + '_>>;
 
     /// Writes a copy of everything to another place, marked as a copy.
     ///
     /// # Errors
     ///
     /// When the copy cannot be written, or this storage cannot be copied.
-    fn back_up(&self, to: &Path) -> Stored<()> {
+    fn back_up(&self, to: &Path) -> StorageResult<()> {
         Err(StorageError::Failed(format!("this storage cannot be copied to {}", to.display())))
     }
 }
 
 /// The writing side of a storage. There is one, and it is used from one thread.
 ///
-/// A storage that is opened holds no [drafts](SessionKey::is_draft), if there is room to remove them: whoever made them is
+/// A storage that is opened holds no [drafts](SessionKey::is_staged), if there is room to remove them: whoever made them is
 /// gone.
 pub trait Storage: Views + Send {
     /// Views for readers on other threads, while this side goes on writing.
@@ -54,7 +54,7 @@ pub trait Storage: Views + Send {
     ///
     /// When nothing was written. A storage that others write to as well answers [`StorageError::Moved`] when a session
     /// is not at the place that a write expects; the caller then looks again and plans anew.
-    fn commit(&mut self, writes: &[Write]) -> Stored<()>;
+    fn commit(&mut self, writes: &[Write]) -> StorageResult<()>;
 
     /// Whether others may write to it while this one does. Then what is known of a session has to be looked at again
     /// where an answer follows from it and nothing is written.
@@ -68,7 +68,7 @@ pub trait Storage: Views + Send {
     /// # Errors
     ///
     /// When the storage fails.
-    fn shrink(&mut self) -> Stored<bool> {
+    fn shrink(&mut self) -> StorageResult<bool> {
         Ok(false)
     }
 
@@ -77,7 +77,7 @@ pub trait Storage: Views + Send {
     /// # Errors
     ///
     /// When the storage fails.
-    fn flush(&mut self) -> Stored<()> {
+    fn flush(&mut self) -> StorageResult<()> {
         Ok(())
     }
 
@@ -86,7 +86,7 @@ pub trait Storage: Views + Send {
     /// # Errors
     ///
     /// When the storage fails.
-    fn close(&mut self) -> Stored<()> {
+    fn close(&mut self) -> StorageResult<()> {
         Ok(())
     }
 }
@@ -98,16 +98,16 @@ pub enum Write {
     /// A new session.
     Create(SessionRow),
     /// What is known about a session, in other words.
-    Describe {
+    SetProperties {
         /// The session.
         key: SessionKey,
         /// A JSON object.
-        about: String,
+        properties: String,
     },
     /// The end of a session and of all that belongs to it.
     Delete(SessionKey),
-    /// Another name for a [draft](SessionKey::is_draft), under which there is no session.
-    Adopt {
+    /// Another name for a [draft](SessionKey::is_staged), under which there is no session.
+    Publish {
         /// The draft.
         draft: SessionKey,
         /// Its history and its last entry. If it is elsewhere, nothing is written: whoever adopts it is told where it ends.
@@ -125,7 +125,7 @@ pub enum Write {
         epoch: Epoch,
         /// What stands in the place of the entries that they cover, in their order. If one of those covers more than it does,
         /// because somebody else has joined them, nothing is written.
-        rows: Vec<Row>,
+        rows: Vec<EntryRow>,
     },
     /// Bytes that somebody has uploaded.
     Upload(Upload),
@@ -141,9 +141,10 @@ impl Write {
     pub fn key(&self) -> Option<&SessionKey> {
         match self {
             Self::Create(row) => Some(&row.key),
-            Self::Describe { key, .. } | Self::Delete(key) | Self::Adopt { key, .. } | Self::Compact { key, .. } => {
-                Some(key)
-            }
+            Self::SetProperties { key, .. }
+            | Self::Delete(key)
+            | Self::Publish { key, .. }
+            | Self::Compact { key, .. } => Some(key),
             Self::Append(append) => Some(&append.key),
             Self::Upload(_) | Self::Sweep { .. } => None,
         }
@@ -157,21 +158,26 @@ pub trait View {
     /// # Errors
     ///
     /// As for all of these, when the storage cannot be read.
-    fn session(&self, key: &SessionKey) -> Stored<Option<SessionRow>>;
+    fn session(&self, key: &SessionKey) -> StorageResult<Option<SessionRow>>;
 
     /// Sessions in the order of their keys, from the one after `after`, at most so many. Drafts are not among them.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn sessions(&self, tenant: Option<&str>, after: Option<&SessionKey>, count: usize) -> Stored<Vec<SessionRow>>;
+    fn sessions(
+        &self,
+        tenant: Option<&str>,
+        after: Option<&SessionKey>,
+        count: usize,
+    ) -> StorageResult<Vec<SessionRow>>;
 
     /// How many sessions there are. Drafts are none.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn session_count(&self) -> Stored<usize> {
+    fn session_count(&self) -> StorageResult<usize> {
         let (mut count, mut after) = (0, None);
         loop {
             let page = self.sessions(None, after.as_ref(), 1_024)?;
@@ -186,36 +192,42 @@ pub trait View {
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn entries(&self, key: &SessionKey, after: u64, limit: Limit) -> Stored<Vec<Row>>;
+    fn entries(&self, key: &SessionKey, after: u64, limit: Limit) -> StorageResult<Vec<EntryRow>>;
 
     /// What a message id stands for, if it is that of a complete message.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn known(&self, key: &SessionKey, id: &str) -> Stored<Option<Known>>;
+    fn message_status(&self, key: &SessionKey, id: &str) -> StorageResult<Option<MessageStatus>>;
 
     /// The newest complete messages that begin before a place, oldest first, at most so many.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn finished(&self, key: &SessionKey, before: u64, show: Show, count: usize) -> Stored<Vec<FinishedMessage>>;
+    fn messages_before(
+        &self,
+        key: &SessionKey,
+        before: u64,
+        show: Visibility,
+        count: usize,
+    ) -> StorageResult<Vec<MessageRow>>;
 
     /// The complete message with an id.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn message(&self, key: &SessionKey, id: &str) -> Stored<Option<FinishedMessage>>;
+    fn message(&self, key: &SessionKey, id: &str) -> StorageResult<Option<MessageRow>>;
 
     /// The number of the entry that ends a reply; nothing where there is no such reply, or it has not ended.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn reply_end(&self, key: &SessionKey, id: &str) -> Stored<Option<u64>> {
-        Ok(self.message(key, id)?.filter(|message| message.is_reply).map(|message| message.last))
+    fn reply_end_seq(&self, key: &SessionKey, id: &str) -> StorageResult<Option<u64>> {
+        Ok(self.message(key, id)?.filter(|message| message.is_reply).map(|message| message.end_seq))
     }
 
     /// The complete messages that begin at or before a place and end after it.
@@ -223,22 +235,22 @@ pub trait View {
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn spanning(&self, key: &SessionKey, place: u64) -> Stored<Vec<FinishedMessage>>;
+    fn messages_spanning(&self, key: &SessionKey, place: u64) -> StorageResult<Vec<MessageRow>>;
 
     /// The replies that have not ended, in the order in which they began.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn open(&self, key: &SessionKey) -> Stored<Vec<OpenRow>>;
+    fn open_replies(&self, key: &SessionKey) -> StorageResult<Vec<OpenReplyRow>>;
 
     /// The same replies without their checkpoints, which may be large.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn opened(&self, key: &SessionKey) -> Stored<Vec<OpenedReply>> {
-        Ok(self.open(key)?.into_iter().map(|row| row.opened).collect())
+    fn open_reply_infos(&self, key: &SessionKey) -> StorageResult<Vec<OpenReplyInfo>> {
+        Ok(self.open_replies(key)?.into_iter().map(|row| row.opened).collect())
     }
 
     /// The sessions that have open replies of this service. Drafts are not among them.
@@ -246,21 +258,21 @@ pub trait View {
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn hosting(&self) -> Stored<Vec<SessionKey>>;
+    fn hosted_sessions(&self) -> StorageResult<Vec<SessionKey>>;
 
     /// A document of a session.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn state(&self, key: &SessionKey, name: &str) -> Stored<Option<String>>;
+    fn state(&self, key: &SessionKey, name: &str) -> StorageResult<Option<String>>;
 
     /// All documents of a session, in the order of their names.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn states(&self, key: &SessionKey) -> Stored<Vec<(String, String)>>;
+    fn states(&self, key: &SessionKey) -> StorageResult<Vec<(String, String)>>;
 
     /// The number of the last entry that was complete before a time: all messages that end at or before it were
     /// finished earlier than that.
@@ -268,33 +280,33 @@ pub trait View {
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn settled(&self, key: &SessionKey, before: i64) -> Stored<u64>;
+    fn last_settled(&self, key: &SessionKey, before: i64) -> StorageResult<u64>;
 
     /// When the last message that is complete was so, in milliseconds since 1970; nothing where there is none.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn last_settled_at(&self, key: &SessionKey) -> Stored<Option<i64>>;
+    fn last_finished_at(&self, key: &SessionKey) -> StorageResult<Option<i64>>;
 
     /// What a tenant has uploaded.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn upload(&self, tenant: &str, digest: Digest) -> Stored<Option<Upload>>;
+    fn upload(&self, tenant: &str, digest: Digest) -> StorageResult<Option<Upload>>;
 
     /// The uploads that the entries of a session name.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn named_uploads(&self, key: &SessionKey) -> Stored<Vec<Digest>>;
+    fn referenced_uploads(&self, key: &SessionKey) -> StorageResult<Vec<Digest>>;
 
     /// Whether the storage itself is sound: everything wrong that it finds, in words.
     ///
     /// # Errors
     ///
     /// When the storage cannot be read.
-    fn faults(&self) -> Stored<Vec<String>>;
+    fn integrity_errors(&self) -> StorageResult<Vec<String>>;
 }

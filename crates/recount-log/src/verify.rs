@@ -3,13 +3,13 @@
 use hashbrown::HashMap;
 use recount_message::{CustomName, Event, EventKind, Fold, Msg, Outcome};
 
-use crate::refold::{decode, fold_replies};
-use crate::storage::{FinishedMessage, Limit, OpenedReply, Row, Show, View};
+use crate::rebuild::{decode, fold_replies};
+use crate::storage::{EntryRow, Limit, MessageRow, OpenReplyInfo, View, Visibility};
 use crate::{Error, SessionKey};
 
 const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
 
-/// Folds every reply of a session again and compares it with what is stored: everything that differs, in words.
+/// FoldCache every reply of a session again and compares it with what is stored: everything that differs, in words.
 ///
 /// Entries have to follow each other without a hole and be readable; every complete message has to be the fold of its
 /// entries, byte for byte, and to stand where they are, and nothing else may be stored as one; open replies have to come to
@@ -24,7 +24,7 @@ const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
 /// let session = log.create("chat".parse()?).await?;
 /// session.append([&Event::new(CustomEvent::message(&Msg::user("Alice", "Hello")))]).await?;
 /// let key = session.key().clone();
-/// assert_eq!(log.look(move |view| verify::session(view, &key)).await?, [] as [String; 0]);
+/// assert_eq!(log.read(move |view| verify::session(view, &key)).await?, [] as [String; 0]);
 /// # Ok(()) }
 /// ```
 ///
@@ -86,7 +86,7 @@ impl Verifying<'_> {
         self.faults.push(text);
     }
 
-    fn apply(&mut self, event: &Event<'_>, entry: &Row) {
+    fn apply(&mut self, event: &Event<'_>, entry: &EntryRow) {
         let outcome = self.fold.apply(event);
         match &event.kind {
             EventKind::ReplyStart(start) if outcome == Outcome::Applied => {
@@ -123,7 +123,7 @@ impl Verifying<'_> {
         if stored.body != message.to_json() {
             self.fault(format!("the message {id:?} is stored as something else"));
         }
-        let FinishedMessage { place, last, is_reply, nested, .. } = stored;
+        let MessageRow { start_seq: place, end_seq: last, is_reply, nested, .. } = stored;
         if span.is_some_and(|span| span != Span { place, last: Some(last), is_reply, nested }) {
             self.fault(format!("the message {id:?} is stored in another place"));
         }
@@ -141,8 +141,8 @@ impl Verifying<'_> {
         if stored > self.complete {
             self.fault(format!("{} messages are stored that no entry tells of", stored - self.complete));
         }
-        let rows = self.view.open(self.key)?;
-        let is_elsewhere = |OpenedReply { id, place, nested, .. }: &OpenedReply| {
+        let rows = self.view.open_replies(self.key)?;
+        let is_elsewhere = |OpenReplyInfo { id, start_seq: place, nested, .. }: &OpenReplyInfo| {
             let stored = Span { place: *place, last: None, is_reply: true, nested: *nested };
             self.spans.get(id) != Some(&stored)
         };
@@ -158,10 +158,10 @@ impl Verifying<'_> {
     fn stored_messages(&self) -> Result<usize, Error> {
         let (mut count, mut before) = (0, u64::MAX);
         loop {
-            let page = self.view.finished(self.key, before, Show::All, 256)?;
+            let page = self.view.messages_before(self.key, before, Visibility::All, 256)?;
             let Some(oldest) = page.first() else { return Ok(count) };
             count += page.len();
-            before = oldest.place;
+            before = oldest.start_seq;
         }
     }
 }
@@ -174,7 +174,7 @@ impl Verifying<'_> {
 pub fn each_entry<E: From<Error>>(
     view: &dyn View,
     key: &SessionKey,
-    mut entry: impl FnMut(&Row) -> Result<(), E>,
+    mut entry: impl FnMut(&EntryRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let failed = |error: crate::StorageError| E::from(Error::from(error));
     if view.session(key).map_err(failed)?.is_none() {

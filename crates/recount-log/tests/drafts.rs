@@ -8,11 +8,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use pretty_assertions::assert_eq;
-use recount_log::storage::{Storage, Stored, View, Views, Write};
-use recount_log::writer::{Ground, Notice, Outbox, Pipeline};
+use recount_log::storage::{Storage, StorageResult, View, Views, Write};
+use recount_log::writer::{Pipeline, PlanContext, SessionUpdate, WriterOutput};
 use recount_log::{
-    Answer, AppendRequest, Error, Events, Frame, GapReason, Log, MemoryStorage, Options, Request, SqliteStorage, Start,
-    StorageError, Surroundings, Writer,
+    AppendRequest, Env, Error, Events, Frame, GapReason, Log, MemoryStorage, Options, Request, Response, SqliteStorage,
+    Start, StorageError, Writer,
 };
 use recount_message::{AgentEvent, CustomEvent, Event, Fold, Msg, Object, ReplyEnd, ReplyWriter, Stamps};
 
@@ -38,16 +38,16 @@ async fn a_draft_takes_the_place_of_a_session_at_once() {
     let session = log.create("chat".parse().unwrap()).await.unwrap();
     session.append([&message(1)]).await.unwrap();
     let before = session.info().await.unwrap();
-    let mut reader = session.join(Start::Beginning).unwrap();
+    let mut reader = session.subscribe(Start::Beginning).unwrap();
     assert!(matches!(reader.next().await.unwrap(), Frame::Entry(_)));
 
-    let draft = log.draft("chat".parse().unwrap(), &Object::from([("title", "New")])).await.unwrap();
+    let draft = log.stage("chat".parse().unwrap(), &Object::from([("title", "New")])).await.unwrap();
     for number in 10..15 {
         draft.append([&message(number), &message(number)]).await.unwrap();
     }
     assert_eq!(log.sessions(None, None, 9).await.unwrap(), std::slice::from_ref(&before));
-    let row = draft.replace().await.unwrap();
-    assert_eq!((row.head, row.about.as_str()), (5, r#"{"title":"New"}"#));
+    let row = draft.publish_replacing().await.unwrap();
+    assert_eq!((row.head, row.properties.as_str()), (5, r#"{"title":"New"}"#));
     assert_ne!(row.epoch, before.epoch);
     assert_eq!(log.sessions(None, None, 9).await.unwrap(), [row]);
     assert_eq!(reader.next().await.unwrap(), Frame::Gap(GapReason::Epoch));
@@ -63,14 +63,14 @@ async fn nothing_is_left_of_a_draft_that_is_not_adopted() {
     let directory = tempfile::tempdir().unwrap();
     let log = open(directory.path());
     log.create("chat".parse().unwrap()).await.unwrap();
-    let dropped = log.draft("one".parse().unwrap(), &Object::new()).await.unwrap();
+    let dropped = log.stage("one".parse().unwrap(), &Object::new()).await.unwrap();
     dropped.append([&message(1)]).await.unwrap();
     drop(dropped);
-    let late = log.draft("chat".parse().unwrap(), &Object::new()).await.unwrap();
+    let late = log.stage("chat".parse().unwrap(), &Object::new()).await.unwrap();
     late.append([&message(1)]).await.unwrap();
-    let error = late.adopt().await.unwrap_err();
+    let error = late.publish().await.unwrap_err();
     assert!(matches!(error, Error::SessionExists(_)), "{error}");
-    let unwanted = log.draft("two".parse().unwrap(), &Object::new()).await.unwrap();
+    let unwanted = log.stage("two".parse().unwrap(), &Object::new()).await.unwrap();
     unwanted.append([&message(1)]).await.unwrap();
     unwanted.discard().await.unwrap();
     log.close().await.unwrap();
@@ -83,7 +83,7 @@ async fn what_a_process_leaves_behind_in_the_middle_is_swept() {
     let log = open(directory.path());
     let session = log.create("chat".parse().unwrap()).await.unwrap();
     session.append([&message(1)]).await.unwrap();
-    let draft = log.draft("long".parse().unwrap(), &Object::new()).await.unwrap();
+    let draft = log.stage("long".parse().unwrap(), &Object::new()).await.unwrap();
     let events: Vec<AgentEvent> = (0..5_000).map(message).collect();
     for piece in events.chunks(1_000) {
         draft.append(piece).await.unwrap();
@@ -114,9 +114,9 @@ async fn a_long_session_is_copied_page_by_page() {
     reply.end(ReplyEnd::completed());
     session.append(&events).await.unwrap();
     let copy = log.fork(session.key(), None, "copy".parse().unwrap()).await.unwrap();
-    let mut reader = copy.join(Start::Beginning).unwrap();
+    let mut reader = copy.subscribe(Start::Beginning).unwrap();
     let mut fold = Fold::new();
-    while let Some(frame) = reader.next_now().await.unwrap() {
+    while let Some(frame) = reader.try_next().await.unwrap() {
         let Frame::Entry(entry) = frame else { panic!("{frame:?}") };
         let _ = fold.apply_at(entry.cursor.seq, &Event::from_slice(&entry.event).unwrap());
     }
@@ -130,11 +130,11 @@ async fn a_long_session_is_copied_page_by_page() {
 struct Gated {
     storage: MemoryStorage,
     arrived: Sender<usize>,
-    told: Arc<Mutex<Receiver<Stored<()>>>>,
+    told: Arc<Mutex<Receiver<StorageResult<()>>>>,
 }
 
 impl Views for Gated {
-    fn view(&self) -> Stored<Box<dyn View + '_>> {
+    fn view(&self) -> StorageResult<Box<dyn View + '_>> {
         self.storage.view()
     }
 }
@@ -144,7 +144,7 @@ impl Storage for Gated {
         self.storage.readers()
     }
 
-    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
+    fn commit(&mut self, writes: &[Write]) -> StorageResult<()> {
         let entries =
             writes.iter().map(|write| if let Write::Append(append) = write { append.entries.len() } else { 0 });
         let _ = self.arrived.send(entries.sum());
@@ -163,7 +163,7 @@ async fn a_commit_that_fails_takes_nothing_with_it_that_came_later() {
     let (arrived, at_gate) = channel();
     let (tell, told) = channel();
     let storage = Gated { storage: MemoryStorage::default(), arrived, told: Arc::new(Mutex::new(told)) };
-    let log = Log::with(storage, Writer::new(Surroundings::default())).unwrap();
+    let log = Log::with(storage, Writer::new(Env::default())).unwrap();
     tell.send(Ok(())).unwrap();
     let session = log.create("chat".parse().unwrap()).await.unwrap();
     let _created = at_gate.recv().unwrap();
@@ -191,9 +191,9 @@ async fn a_commit_that_fails_takes_nothing_with_it_that_came_later() {
     let repeated = other.await.unwrap().unwrap();
     assert_eq!((repeated.written, repeated.duplicates), (0, 1));
 
-    let mut reader = session.join(Start::Beginning).unwrap();
+    let mut reader = session.subscribe(Start::Beginning).unwrap();
     let mut ids = Vec::new();
-    while let Some(Frame::Entry(entry)) = reader.next_now().await.unwrap() {
+    while let Some(Frame::Entry(entry)) = reader.try_next().await.unwrap() {
         ids.push(Event::from_slice(&entry.event).unwrap().id.into_owned());
     }
     assert_eq!(ids, (0..=400).map(|number| format!("m{number}")).collect::<Vec<_>>());
@@ -202,14 +202,14 @@ async fn a_commit_that_fails_takes_nothing_with_it_that_came_later() {
 
 /// What was answered.
 #[derive(Default)]
-struct Answers(Vec<Result<Answer, Error>>);
+struct Answers(Vec<Result<Response, Error>>);
 
-impl Outbox for Answers {
-    fn answer(&mut self, _: usize, answer: Result<Answer, Error>) {
+impl WriterOutput for Answers {
+    fn respond(&mut self, _: usize, answer: Result<Response, Error>) {
         self.0.push(answer);
     }
 
-    fn notice(&mut self, _: Notice<'_>) {}
+    fn publish(&mut self, _: SessionUpdate<'_>) {}
 }
 
 /// Plans a request, has something else done, and commits it then.
@@ -218,10 +218,10 @@ fn overtaken(
     storage: &mut dyn Storage,
     request: Request,
     meanwhile: impl FnOnce(&mut dyn Storage),
-) -> Answer {
+) -> Response {
     let mut answers = Answers::default();
     pipeline.push(request);
-    let writes = pipeline.advance(Ground::of(storage), &mut answers).unwrap();
+    let writes = pipeline.advance(PlanContext::of(storage), &mut answers).unwrap();
     meanwhile(storage);
     let result = storage.commit(&writes);
     assert_eq!(pipeline.finish(writes, result, storage, &mut answers), None);
@@ -230,18 +230,18 @@ fn overtaken(
 }
 
 fn who_adopts_a_draft_is_told_where_it_ends(storage: &mut dyn Storage) {
-    let [mut one, mut other] = [(); 2].map(|()| Pipeline::new(Writer::new(Surroundings::default())));
+    let [mut one, mut other] = [(); 2].map(|()| Pipeline::new(Writer::new(Env::default())));
     let key = || "chat".parse().unwrap();
-    let begin = Request::Draft { key: key(), about: "{}".to_owned() };
-    let Answer::Created(begun) = overtaken(&mut one, storage, begin, |_| {}) else { panic!("no draft") };
-    let adopt = Request::Adopt { draft: begun.key.clone(), key: key(), replaces: false };
+    let begin = Request::Stage { key: key(), properties: "{}".to_owned() };
+    let Response::Created(begun) = overtaken(&mut one, storage, begin, |_| {}) else { panic!("no draft") };
+    let adopt = Request::Publish { draft: begun.key.clone(), key: key(), replaces: false };
     let append = |number| Request::Append(AppendRequest::new(begun.key.clone(), Events::of([&message(number)])));
     let adopted = overtaken(&mut one, storage, adopt, |storage| {
         for number in 1..=2 {
             overtaken(&mut other, storage, append(number), |_| {});
         }
     });
-    let Answer::Created(row) = adopted else { panic!("no session") };
+    let Response::Created(row) = adopted else { panic!("no session") };
     assert_eq!((row.key.name(), row.head), ("chat", 2));
     assert_eq!(storage.view().unwrap().session(&row.key).unwrap(), Some(row));
 }

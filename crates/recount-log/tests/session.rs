@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use pretty_assertions::assert_eq;
-use recount_log::storage::{Show, StateChange};
+use recount_log::storage::{StateChange, Visibility};
 use recount_log::{
     Appended, Cursor, Error, Events, ForkPoint, Frame, GapReason, LeaseRequest, Log, Options, Refusal, RefusalReason,
     SNAPSHOT_MESSAGES, Session, Start,
@@ -194,16 +194,16 @@ async fn a_lease_that_was_taken_over_lets_nothing_through() {
     old.append(&message("m1")).await.unwrap();
     session.renew(&first, Duration::from_secs(60)).await.unwrap();
 
-    let second = session.lease(LeaseRequest::new("reply", "run 2").by_force()).await.unwrap();
+    let second = session.lease(LeaseRequest::new("reply", "run 2").force()).await.unwrap();
     let lost = old.append(&message("m2")).await.unwrap_err();
     assert!(matches!(lost, Error::LeaseLost { .. }), "{lost}");
     let after = old.send(&message("m3")).await.unwrap_err();
     assert!(matches!(after, Error::Broken(_)), "{after}");
     session.appender(Some(second.clone())).append(&message("m4")).await.unwrap();
 
-    let mut reader = session.join(Start::Beginning).unwrap();
+    let mut reader = session.subscribe(Start::Beginning).unwrap();
     let mut ids = Vec::new();
-    while let Some(Frame::Entry(entry)) = reader.next_now().await.unwrap() {
+    while let Some(Frame::Entry(entry)) = reader.try_next().await.unwrap() {
         let event = Event::from_slice(&entry.event).unwrap().into_owned();
         ids.push(event.kind.own_name().map_or_else(String::new, |name| name.as_str().to_owned()));
     }
@@ -215,8 +215,8 @@ async fn a_lease_that_was_taken_over_lets_nothing_through() {
 #[tokio::test]
 async fn a_reader_that_falls_far_behind_misses_nothing() {
     let (_log, session) = session("chat").await;
-    let mut lagging = session.join(Start::Now).unwrap();
-    assert_eq!(lagging.next_now().await.unwrap(), None);
+    let mut lagging = session.subscribe(Start::Now).unwrap();
+    assert_eq!(lagging.try_next().await.unwrap(), None);
     let count = 5_000;
     let events: Vec<AgentEvent> = (1..=count).map(|number| message(&format!("m{number}"))).collect();
     for piece in events.chunks(700) {
@@ -227,20 +227,20 @@ async fn a_reader_that_falls_far_behind_misses_nothing() {
         let Frame::Entry(entry) = lagging.next().await.unwrap() else { panic!("no entry") };
         assert_eq!(entry.cursor.seq, seq);
     }
-    assert_eq!(lagging.next_now().await.unwrap(), None);
+    assert_eq!(lagging.try_next().await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn a_session_that_is_replaced_or_removed_is_noticed() {
     let (log, session) = session("chat").await;
     let cursor = session.append(&message("m1")).await.unwrap().cursor;
-    let mut reader = session.join(Start::After(cursor)).unwrap();
-    assert_eq!(reader.next_now().await.unwrap(), None);
+    let mut reader = session.subscribe(Start::After(cursor)).unwrap();
+    assert_eq!(reader.try_next().await.unwrap(), None);
     let copy = log.fork(session.key(), None, "copy".parse().unwrap()).await.unwrap();
     assert_ne!(copy.info().await.unwrap().epoch, cursor.epoch);
 
     session.delete().await.unwrap();
-    assert!(matches!(reader.next_now().await, Err(Error::UnknownSession(_))));
+    assert!(matches!(reader.try_next().await, Err(Error::UnknownSession(_))));
     let session = log.create("chat".parse().unwrap()).await.unwrap();
     session.append(&message("m1")).await.unwrap();
     assert_eq!(reader.next().await.unwrap(), Frame::Gap(GapReason::Epoch));
@@ -315,12 +315,12 @@ async fn documents_are_stored_only_where_their_append_may_write() {
 async fn a_reader_that_waits_is_told_when_the_log_is_closed() {
     let (log, session) = session("chat").await;
     session.append(&message("m1")).await.unwrap();
-    let mut reader = session.join(Start::Beginning).unwrap();
+    let mut reader = session.subscribe(Start::Beginning).unwrap();
     assert!(matches!(reader.next().await.unwrap(), Frame::Entry(_)));
     let waiting = tokio::spawn(async move { reader.next().await });
     log.clone().close().await.unwrap();
     assert!(matches!(waiting.await.unwrap(), Err(Error::Closed)));
-    assert!(matches!(session.join(Start::Now), Err(Error::Closed)));
+    assert!(matches!(session.subscribe(Start::Now), Err(Error::Closed)));
 }
 
 fn start(reply_id: &str) -> AgentEvent {
@@ -367,7 +367,7 @@ async fn a_fork_before_a_message_has_what_was_there_when_it_began() {
     let before = async |id: &str, name: &str| {
         let until = ForkPoint::Before(id.to_owned());
         let copy = log.fork(session.key(), until, name.parse().unwrap()).await?;
-        let page = copy.messages(None, Show::All, 10).await?.unwrap();
+        let page = copy.messages(None, Visibility::All, 10).await?.unwrap();
         let messages = page.messages.iter().map(|message| Msg::from_json(message).unwrap());
         Ok::<_, Error>(messages.map(|message| message.id().to_owned()).collect::<Vec<_>>())
     };
@@ -395,7 +395,7 @@ async fn open_replies_under_a_lease_are_found_after_a_restart() {
     }
     log.close().await.unwrap();
     let log = Log::open(directory.path(), Options::default()).unwrap();
-    let hosting: Vec<String> = log.hosting().await.unwrap().iter().map(ToString::to_string).collect();
+    let hosting: Vec<String> = log.hosted_sessions().await.unwrap().iter().map(ToString::to_string).collect();
     assert_eq!(hosting, ["hosted"]);
     let open = log.session("hosted".parse().unwrap()).snapshot().await.unwrap().open;
     assert!(open[0].hosted);
@@ -415,14 +415,14 @@ async fn replies_of_sub_agents_can_be_left_out() {
         session.append([&start, &end(id)]).await.unwrap();
     }
     let count = async |show| session.messages(None, show, 10).await.unwrap().unwrap().messages.len();
-    assert_eq!((count(Show::All).await, count(Show::TopLevel).await), (2, 1));
+    assert_eq!((count(Visibility::All).await, count(Visibility::TopLevel).await), (2, 1));
     let Frame::Snapshot(snapshot) =
-        session.join_showing(Start::Snapshot, Show::TopLevel).unwrap().next().await.unwrap()
+        session.subscribe_with(Start::Snapshot, Visibility::TopLevel).unwrap().next().await.unwrap()
     else {
         panic!("no snapshot")
     };
     assert_eq!(snapshot.messages.len(), 1);
     let about = Object::from([("title", "Holidays")]);
-    session.describe(&about).await.unwrap();
-    assert_eq!(session.info().await.unwrap().about, about.to_json());
+    session.set_properties(&about).await.unwrap();
+    assert_eq!(session.info().await.unwrap().properties, about.to_json());
 }

@@ -34,9 +34,9 @@ fn reply(deltas: usize) -> Vec<AgentEvent> {
 
 /// Everything that a reader gets from a place up to the head.
 async fn read(session: &Session, start: Start) -> Vec<Frame> {
-    let mut reader = session.join(start).unwrap();
+    let mut reader = session.subscribe(start).unwrap();
     let mut frames = Vec::new();
-    while let Some(frame) = reader.next_now().await.unwrap() {
+    while let Some(frame) = reader.try_next().await.unwrap() {
         frames.push(frame);
     }
     frames
@@ -142,7 +142,7 @@ async fn a_torn_file_is_found_out() {
     }
     fs::write(&file, damaged).unwrap();
     let readers = SqliteReaders::open(directory.path()).unwrap();
-    let found = readers.view().and_then(|view| view.faults());
+    let found = readers.view().and_then(|view| view.integrity_errors());
     assert!(found.as_ref().is_ok_and(|faults| !faults.is_empty()) || found.is_err(), "{found:?}");
     let read = readers.view().unwrap().entries(&key("chat"), 0, Limit { count: 10_000, bytes: usize::MAX });
     assert!(matches!(read, Err(StorageError::Damaged(_))), "{read:?}");

@@ -48,15 +48,15 @@ async fn batches_left(directory: &Path, epoch: u32) -> Option<usize> {
     let session = log.session(key());
     let Ok(row) = session.info().await else { return None };
     assert_ne!(row.epoch.get(), epoch, "entries may be gone");
-    let mut reader = session.join(Start::Beginning).unwrap();
+    let mut reader = session.subscribe(Start::Beginning).unwrap();
     let mut texts = Vec::new();
-    while let Some(frame) = reader.next_now().await.unwrap() {
+    while let Some(frame) = reader.try_next().await.unwrap() {
         let Frame::Entry(entry) = frame else { panic!("{frame:?}") };
         texts.push(Event::from_slice(&entry.event).unwrap().id.into_owned());
     }
     assert_eq!(texts, (0..texts.len()).map(|number| format!("m{number}")).collect::<Vec<_>>());
     assert_eq!(texts.len() % BATCH, 0, "a batch is there whole or not at all");
-    let faults = log.look(|view| recount_log::verify::session(view, &key())).await.unwrap();
+    let faults = log.read(|view| recount_log::verify::session(view, &key())).await.unwrap();
     assert_eq!(faults, [] as [String; 0]);
     // It goes on: what is gone is written again, and what is left is known.
     let events: Vec<AgentEvent> = (0..BATCH * BATCHES).map(message).collect();

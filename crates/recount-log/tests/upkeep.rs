@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pretty_assertions::assert_eq;
-use recount_log::storage::Show;
-use recount_log::{Housekeeping, Log, MemoryStorage, Options, Session, Step, Surroundings, SystemChance, Writer};
+use recount_log::storage::Visibility;
+use recount_log::{Env, Log, Maintenance, MaintenanceStep, MemoryStorage, Options, Session, SystemRng, Writer};
 use recount_message::jiff::Timestamp;
 use recount_message::{AgentEvent, Clock, RandomIds, ReplyEnd, ReplyWriter, Stamps};
 
@@ -102,7 +102,7 @@ async fn what_comes_while_a_session_is_read_keeps_its_order() {
         let session = log.session(name.parse().unwrap());
         assert_eq!(session.info().await.unwrap().head, (events.len() + end.len()) as u64);
         let key = session.key().clone();
-        assert_eq!(log.look(move |view| recount_log::verify::session(view, &key)).await.unwrap(), [] as [String; 0]);
+        assert_eq!(log.read(move |view| recount_log::verify::session(view, &key)).await.unwrap(), [] as [String; 0]);
         assert_eq!(session.snapshot().await.unwrap().messages.len(), 1);
     }
 }
@@ -120,22 +120,22 @@ async fn housekeeping_goes_through_all_sessions_in_small_steps() {
         if number != 8 {
             session.append(&end).await.unwrap();
         }
-        before.push((session.clone(), session.messages(None, Show::All, 10).await.unwrap().unwrap().messages));
+        before.push((session.clone(), session.messages(None, Visibility::All, 10).await.unwrap().unwrap().messages));
     }
-    let mut housekeeping = Housekeeping::new(log.clone(), Duration::ZERO);
+    let mut housekeeping = Maintenance::new(log.clone(), Duration::ZERO);
     let mut steps = 0;
     let kept = loop {
         steps += 1;
-        if let Step::Done(kept) = housekeeping.step().await.unwrap() {
+        if let MaintenanceStep::Done(kept) = housekeeping.step().await.unwrap() {
             break kept;
         }
     };
     assert!(steps > 70, "it was done in {steps} steps");
     assert!(kept.joined > 2_000 + 60 * 15, "only {} were joined", kept.joined);
     for (session, messages) in before {
-        assert_eq!(session.messages(None, Show::All, 10).await.unwrap().unwrap().messages, messages);
+        assert_eq!(session.messages(None, Visibility::All, 10).await.unwrap().unwrap().messages, messages);
         let key = session.key().clone();
-        assert_eq!(log.look(move |view| recount_log::verify::session(view, &key)).await.unwrap(), [] as [String; 0]);
+        assert_eq!(log.read(move |view| recount_log::verify::session(view, &key)).await.unwrap(), [] as [String; 0]);
     }
     assert_eq!(housekeeping.round().await.unwrap().joined, 0);
 }
@@ -152,7 +152,7 @@ impl Clock for Ago {
 
 async fn entries(session: &Session) -> usize {
     let key = session.key().clone();
-    let count = session.log().look(move |view| {
+    let count = session.log().read(move |view| {
         let mut count = 0;
         recount_log::verify::each_entry(view, &key, |_| {
             count += 1;
@@ -164,11 +164,11 @@ async fn entries(session: &Session) -> usize {
 }
 
 /// A log whose clock can be set, and a round of housekeeping for what is older than an hour.
-fn log_with_clock() -> (Log, Ago, Housekeeping) {
+fn log_with_clock() -> (Log, Ago, Maintenance) {
     let ago = Ago(Arc::new(AtomicU64::new(9_000)));
-    let surroundings = Surroundings::new(ago.clone(), SystemChance, RandomIds);
-    let log = Log::with(MemoryStorage::default(), Writer::new(surroundings)).unwrap();
-    (log.clone(), ago, Housekeeping::new(log, Duration::from_secs(3_600)))
+    let env = Env::new(ago.clone(), SystemRng, RandomIds);
+    let log = Log::with(MemoryStorage::default(), Writer::new(env)).unwrap();
+    (log.clone(), ago, Maintenance::new(log, Duration::from_secs(3_600)))
 }
 
 #[tokio::test]
@@ -188,7 +188,7 @@ async fn a_reply_that_nobody_ends_keeps_no_other_from_being_compacted() {
     assert_eq!(housekeeping.round().await.unwrap().joined, 19);
     check_open(&session).await;
     let key = session.key().clone();
-    assert_eq!(log.look(move |view| recount_log::verify::session(view, &key)).await.unwrap(), [] as [String; 0]);
+    assert_eq!(log.read(move |view| recount_log::verify::session(view, &key)).await.unwrap(), [] as [String; 0]);
 }
 
 #[tokio::test]

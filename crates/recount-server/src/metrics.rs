@@ -14,7 +14,7 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use recount_host::HostLoad;
-use recount_log::{Appended, Commit};
+use recount_log::{Appended, CommitInfo};
 
 use crate::fanout::Feeds;
 use crate::problem::Problem;
@@ -101,9 +101,9 @@ impl Default for CommitMeter {
 
 impl CommitMeter {
     /// Notes a commit.
-    pub fn note(&self, commit: Commit) {
+    pub fn note(&self, commit: CommitInfo) {
         self.entries.inc_by(commit.entries as u64);
-        self.seconds.observe(commit.took.as_secs_f64());
+        self.seconds.observe(commit.duration.as_secs_f64());
     }
 }
 

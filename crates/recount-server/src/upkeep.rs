@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use recount_log::storage::{Limit, SessionRow, View};
-use recount_log::{Error, Housekeeping};
+use recount_log::{Error, Maintenance};
 use recount_message::jiff::{SignedDuration, Timestamp};
 use recount_message::{Event, Json, Object, parse_time};
 
@@ -21,7 +21,7 @@ const PAGE: usize = 256;
 
 /// Joins what is old, and removes sessions whose time is over.
 pub(crate) async fn keep_house(app: App, compact_after: Option<Duration>) {
-    let housekeeping = compact_after.map(|age| Housekeeping::new(app.log().clone(), age));
+    let housekeeping = compact_after.map(|age| Maintenance::new(app.log().clone(), age));
     tokio::join!(remove_old(&app), join_old(housekeeping));
 }
 
@@ -37,7 +37,7 @@ async fn remove_old(app: &App) {
     }
 }
 
-async fn join_old(housekeeping: Option<Housekeeping>) {
+async fn join_old(housekeeping: Option<Maintenance>) {
     let Some(mut housekeeping) = housekeeping else { return };
     loop {
         tokio::time::sleep(PAUSE).await;
@@ -56,7 +56,7 @@ pub(crate) async fn expire(app: &App, now: Timestamp) -> Result<usize, Error> {
         after = Some(last.key.clone());
         for row in page {
             let key = row.key.clone();
-            if !app.log().look(move |view| is_over(view, &row, now)).await? {
+            if !app.log().read(move |view| is_over(view, &row, now)).await? {
                 continue;
             }
             match app.log().session(key.clone()).delete().await {
@@ -73,15 +73,15 @@ pub(crate) async fn expire(app: &App, now: Timestamp) -> Result<usize, Error> {
 
 /// Whether a session has been quiet for as long as it is kept.
 fn is_over(view: &dyn View, row: &SessionRow, now: Timestamp) -> Result<bool, Error> {
-    let about = Object::parse(&row.about).unwrap_or_default();
+    let about = Object::parse(&row.properties).unwrap_or_default();
     let kept = about.get("retention").and_then(Json::to_text).and_then(|text| parse_duration(&text).ok());
     let Some(kept) = kept.and_then(|kept| SignedDuration::try_from(kept).ok()) else { return Ok(false) };
-    if !view.opened(&row.key)?.is_empty() {
+    if !view.open_reply_infos(&row.key)?.is_empty() {
         return Ok(false);
     }
     // Times in events are those of whoever made them, perhaps long before they came here.
     let began = now.checked_sub(kept).map_or(i64::MIN, Timestamp::as_millisecond);
-    if view.settled(&row.key, i64::MAX)? > view.settled(&row.key, began)? {
+    if view.last_settled(&row.key, i64::MAX)? > view.last_settled(&row.key, began)? {
         return Ok(false);
     }
     let last = view.entries(&row.key, row.head.saturating_sub(1), Limit { count: 1, bytes: 0 })?;
@@ -106,7 +106,7 @@ mod tests {
         let row = session.info().await.unwrap();
         for (hours, expected) in [(1, false), (25, true)] {
             let (row, now) = (row.clone(), Timestamp::now() + SignedDuration::from_hours(hours));
-            assert_eq!(log.look(move |view| is_over(view, &row, now)).await.unwrap(), expected);
+            assert_eq!(log.read(move |view| is_over(view, &row, now)).await.unwrap(), expected);
         }
     }
 
@@ -118,7 +118,7 @@ mod tests {
         let is_over_in = async |hours: i64| {
             let row = session.info().await.unwrap();
             let now = Timestamp::now() + SignedDuration::from_hours(hours);
-            log.look(move |view| is_over(view, &row, now)).await.unwrap()
+            log.read(move |view| is_over(view, &row, now)).await.unwrap()
         };
         let old = Msg::user("Alice", "Hello").with_created_at("2020-01-01T00:00:00.000000+00:00".to_owned());
         let event =

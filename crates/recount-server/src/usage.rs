@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use recount_log::storage::{Show, View};
+use recount_log::storage::{View, Visibility};
 use recount_log::{Cursor, Error, Session, SessionKey};
 use recount_message::{Msg, Usage};
 
@@ -33,7 +33,7 @@ impl Usages {
     pub(crate) async fn of(&self, session: &Session) -> Result<Usage, Error> {
         let key = session.key().clone();
         let known = self.totals().get(&key).cloned();
-        let total = session.log().look(move |view| count(view, &key, known)).await?;
+        let total = session.log().read(move |view| count(view, &key, known)).await?;
         let usage = total.usage.clone();
         let mut totals = self.totals();
         if totals.len() >= KEPT {
@@ -57,18 +57,18 @@ fn count(view: &dyn View, key: &SessionKey, known: Option<Total>) -> Result<Tota
         Some(known) if known.at.epoch == at.epoch => (known.settled_before, known.settled),
         _ => (0, Usage::new(0, 0)),
     };
-    let oldest_open = view.opened(key)?.iter().map(|reply| reply.place).min();
+    let oldest_open = view.open_reply_infos(key)?.iter().map(|reply| reply.start_seq).min();
     let settled_before = oldest_open.unwrap_or(row.head + 1);
     let (mut rest, mut before) = (Usage::new(0, 0), u64::MAX);
     while before > from {
-        let page = view.finished(key, before, Show::All, PAGE)?;
-        for message in page.iter().filter(|message| message.place >= from) {
+        let page = view.messages_before(key, before, Visibility::All, PAGE)?;
+        for message in page.iter().filter(|message| message.start_seq >= from) {
             if let Some(usage) = Msg::from_json(&message.body).ok().as_ref().and_then(Msg::usage) {
-                let sum = if message.place < settled_before { &mut settled } else { &mut rest };
+                let sum = if message.start_seq < settled_before { &mut settled } else { &mut rest };
                 *sum += usage;
             }
         }
-        before = page.first().map_or(0, |oldest| oldest.place);
+        before = page.first().map_or(0, |oldest| oldest.start_seq);
     }
     Ok(Total { at, usage: [settled.clone(), rest].into_iter().sum(), settled_before, settled })
 }

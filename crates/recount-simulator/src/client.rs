@@ -1,6 +1,6 @@
 //! A reader far away: it knows only the frames that it got.
 
-use recount_log::{Cursor, Frame, Shown, Snapshot};
+use recount_log::{Cursor, Frame, Snapshot, SnapshotItem};
 use recount_message::{Checkpoint, CheckpointReply, Event, Fold, Msg};
 use recount_testkit::laws::Broken;
 
@@ -95,12 +95,12 @@ impl Client {
 fn resumed(snapshot: &Snapshot) -> Result<Fold, Broken> {
     let broken = |error: recount_message::DecodeError| Broken::new(format!("in a snapshot: {error}"));
     let mut replies = Vec::new();
-    for shown in snapshot.in_order() {
+    for shown in snapshot.items() {
         match shown {
-            Shown::Complete(message) => {
+            SnapshotItem::Message(message) => {
                 replies.push(CheckpointReply { message: Msg::from_json(message).map_err(broken)?, call_floor: None });
             }
-            Shown::Open(reply) => {
+            SnapshotItem::OpenReply(reply) => {
                 let text = format!(r#"{{"version":1,"cursor":"0","replies":[{}]}}"#, reply.fold);
                 replies.extend(Checkpoint::from_json(&text).map_err(broken)?.replies);
             }

@@ -9,8 +9,8 @@
 
 use bytes::Bytes;
 use recount_log::storage::{
-    Append, FinishedMessage, Known, Limit, OpenedReply, ReplyCheckpoint, Row, SessionRow, Show, StateChange, Storage,
-    Upload, View, Write,
+    Append, EntryRow, Limit, MessageRow, MessageStatus, OpenReplyInfo, ReplyCheckpoint, SessionRow, StateChange,
+    Storage, Upload, View, Visibility, Write,
 };
 use recount_log::{Cursor, Digest, Epoch, SessionKey, StorageError};
 use recount_testkit::laws::Broken;
@@ -74,7 +74,7 @@ fn row(name: &str, epoch: u64) -> Result<SessionRow, Broken> {
         epoch: Epoch::from_random(epoch),
         head: 0,
         created_at: "2026-01-01T00:00:00.000000+00:00".to_owned(),
-        about: "{\"title\":\"é\"}".to_owned(),
+        properties: "{\"title\":\"é\"}".to_owned(),
     })
 }
 
@@ -88,9 +88,9 @@ fn append(name: &str, after: u64, texts: &[&str]) -> Result<Append, Broken> {
     Ok(append)
 }
 
-fn message(id: &str, place: u64, last: u64) -> FinishedMessage {
+fn message(id: &str, place: u64, last: u64) -> MessageRow {
     let body = format!("{{\"id\":\"{id}\"}}");
-    FinishedMessage { id: id.to_owned(), place, last, is_reply: true, nested: false, body }
+    MessageRow { id: id.to_owned(), start_seq: place, end_seq: last, is_reply: true, nested: false, body }
 }
 
 fn commit(storage: &mut dyn Storage, writes: &[Write]) -> Verdict {
@@ -106,12 +106,12 @@ fn view(storage: &dyn Storage) -> Result<Box<dyn View + '_>, Broken> {
     storage.view().map_err(failed)
 }
 
-fn all(view: &dyn View, name: &str, after: u64) -> Result<Vec<Row>, Broken> {
+fn all(view: &dyn View, name: &str, after: u64) -> Result<Vec<EntryRow>, Broken> {
     view.entries(&key(name)?, after, Limit { count: 10_000, bytes: usize::MAX }).map_err(failed)
 }
 
-fn single(seq: u64, text: &str) -> Row {
-    Row { first: seq, last: seq, body: body(text) }
+fn single(seq: u64, text: &str) -> EntryRow {
+    EntryRow { first: seq, last: seq, body: body(text) }
 }
 
 fn sessions(storage: &mut dyn Storage) -> Verdict {
@@ -119,10 +119,10 @@ fn sessions(storage: &mut dyn Storage) -> Verdict {
     commit(storage, &[Write::Create(first.clone())])?;
     ensure_eq!(view(storage)?.session(&first.key).map_err(failed)?, Some(first.clone()), "the session");
     ensure_eq!(view(storage)?.session(&key("other")?).map_err(failed)?, None, "another one");
-    let about = "{\"title\":\"another\"}".to_owned();
-    commit(storage, &[Write::Describe { key: first.key.clone(), about: about.clone() }])?;
+    let properties = "{\"title\":\"another\"}".to_owned();
+    commit(storage, &[Write::SetProperties { key: first.key.clone(), properties: properties.clone() }])?;
     commit(storage, &[Write::Append(append("chat", 0, &["a", "b"])?)])?;
-    let expected = SessionRow { about, head: 2, ..first.clone() };
+    let expected = SessionRow { properties, head: 2, ..first.clone() };
     ensure_eq!(view(storage)?.session(&first.key).map_err(failed)?, Some(expected), "after an append");
     let again = storage.commit(&[Write::Create(first.clone())]);
     ensure_eq!(again, Err(StorageError::Moved(first.key)), "a second one with its name");
@@ -178,13 +178,13 @@ fn pages(storage: &mut dyn Storage) -> Verdict {
 fn atomic(storage: &mut dyn Storage) -> Verdict {
     with_entries(storage, &["a"])?;
     let mut good = append("chat", 1, &["b"])?;
-    good.opened.push(OpenedReply { id: "r".to_owned(), place: 2, hosted: false, nested: false });
+    good.opened.push(OpenReplyInfo { id: "r".to_owned(), start_seq: 2, hosted: false, nested: false });
     good.finished.push(message("m", 2, 2));
     good.states.push(StateChange { name: "agent".to_owned(), body: Some("{}".to_owned()) });
     let writes = [
         Write::Create(row("new", 7)?),
         Write::Append(good.clone()),
-        Write::Describe { key: key("chat")?, about: "{}".to_owned() },
+        Write::SetProperties { key: key("chat")?, properties: "{}".to_owned() },
         Write::Append(append("nobody", 0, &["x"])?),
     ];
     ensure_eq!(storage.commit(&writes), Err(StorageError::Moved(key("nobody")?)), "with one that cannot be");
@@ -193,9 +193,13 @@ fn atomic(storage: &mut dyn Storage) -> Verdict {
         let view = view(storage)?;
         ensure_eq!(all(&*view, "chat", 0)?, [single(1, "a")], "the entries");
         ensure_eq!(view.session(&key("new")?).map_err(failed)?, None, "the new session");
-        ensure_eq!(view.session(&chat).map_err(failed)?.map(|row| row.about), Some(row("chat", 7)?.about), "the words");
-        ensure_eq!(view.open(&chat).map_err(failed)?, [], "the open replies");
-        ensure_eq!(view.known(&chat, "m").map_err(failed)?, None, "the messages");
+        ensure_eq!(
+            view.session(&chat).map_err(failed)?.map(|row| row.properties),
+            Some(row("chat", 7)?.properties),
+            "the words"
+        );
+        ensure_eq!(view.open_replies(&chat).map_err(failed)?, [], "the open replies");
+        ensure_eq!(view.message_status(&chat, "m").map_err(failed)?, None, "the messages");
         ensure_eq!(view.states(&chat).map_err(failed)?, [], "the documents");
     }
     commit(storage, &[Write::Append(good)])
@@ -215,34 +219,39 @@ fn expected_place(storage: &mut dyn Storage) -> Verdict {
 
 fn messages(storage: &mut dyn Storage) -> Verdict {
     let mut write = append("chat", 0, &["1", "2", "3", "4", "5", "6"])?;
-    let nested = FinishedMessage { nested: true, ..message("sub", 2, 4) };
-    let whole = FinishedMessage { is_reply: false, ..message("m3", 6, 6) };
+    let nested = MessageRow { nested: true, ..message("sub", 2, 4) };
+    let whole = MessageRow { is_reply: false, ..message("m3", 6, 6) };
     write.finished = vec![message("m1", 1, 3), nested.clone(), message("m2", 3, 5), whole.clone()];
     commit(storage, &[Write::Create(row("chat", 7)?), Write::Append(write)])?;
     let (view, chat) = (view(storage)?, key("chat")?);
-    let ids = |messages: Vec<FinishedMessage>| messages.into_iter().map(|message| message.id).collect::<Vec<_>>();
-    let finished = |before, show, count| view.finished(&chat, before, show, count).map(ids).map_err(failed);
-    ensure_eq!(finished(u64::MAX, Show::All, 9)?, ["m1", "sub", "m2", "m3"], "all");
-    ensure_eq!(finished(u64::MAX, Show::TopLevel, 2)?, ["m2", "m3"], "the newest of the top level");
-    ensure_eq!(finished(3, Show::TopLevel, 9)?, ["m1"], "those before a place");
+    let ids = |messages: Vec<MessageRow>| messages.into_iter().map(|message| message.id).collect::<Vec<_>>();
+    let finished = |before, show, count| view.messages_before(&chat, before, show, count).map(ids).map_err(failed);
+    ensure_eq!(finished(u64::MAX, Visibility::All, 9)?, ["m1", "sub", "m2", "m3"], "all");
+    ensure_eq!(finished(u64::MAX, Visibility::TopLevel, 2)?, ["m2", "m3"], "the newest of the top level");
+    ensure_eq!(finished(3, Visibility::TopLevel, 9)?, ["m1"], "those before a place");
     ensure_eq!(view.message(&chat, "sub").map_err(failed)?, Some(nested), "one by its id");
-    ensure_eq!(view.known(&chat, "m1").map_err(failed)?, Some(Known::Reply), "a reply");
-    ensure_eq!(view.known(&chat, "m3").map_err(failed)?, Some(Known::Message), "a message that came whole");
-    ensure_eq!(view.known(&chat, "m4").map_err(failed)?, None, "nobody's id");
-    let end = |id| view.reply_end(&chat, id).map_err(failed);
+    ensure_eq!(view.message_status(&chat, "m1").map_err(failed)?, Some(MessageStatus::EndedReply), "a reply");
+    ensure_eq!(
+        view.message_status(&chat, "m3").map_err(failed)?,
+        Some(MessageStatus::Message),
+        "a message that came whole"
+    );
+    ensure_eq!(view.message_status(&chat, "m4").map_err(failed)?, None, "nobody's id");
+    let end = |id| view.reply_end_seq(&chat, id).map_err(failed);
     ensure_eq!((end("m2")?, end("m3")?, end("m4")?), (Some(5), None, None), "where replies end");
-    ensure_eq!(ids(view.spanning(&chat, 3).map_err(failed)?), ["sub", "m2"], "those open at a place");
-    ensure_eq!(ids(view.spanning(&chat, 6).map_err(failed)?), [] as [&str; 0], "those open at the head");
-    ensure_eq!(view.settled(&chat, 1_001).map_err(failed)?, 6, "what is older");
-    ensure_eq!(view.settled(&chat, 1_000).map_err(failed)?, 0, "what is not");
-    ensure_eq!(view.last_settled_at(&chat).map_err(failed)?, Some(1_000), "when the last one was complete");
-    ensure_eq!(view.last_settled_at(&key("acme/chat")?).map_err(failed)?, None, "nobody's");
+    ensure_eq!(ids(view.messages_spanning(&chat, 3).map_err(failed)?), ["sub", "m2"], "those open at a place");
+    ensure_eq!(ids(view.messages_spanning(&chat, 6).map_err(failed)?), [] as [&str; 0], "those open at the head");
+    ensure_eq!(view.last_settled(&chat, 1_001).map_err(failed)?, 6, "what is older");
+    ensure_eq!(view.last_settled(&chat, 1_000).map_err(failed)?, 0, "what is not");
+    ensure_eq!(view.last_finished_at(&chat).map_err(failed)?, Some(1_000), "when the last one was complete");
+    ensure_eq!(view.last_finished_at(&key("acme/chat")?).map_err(failed)?, None, "nobody's");
     Ok(())
 }
 
 fn open_replies(storage: &mut dyn Storage) -> Verdict {
     let mut write = append("chat", 0, &["1", "2"])?;
-    let opened = |id: &str, place, hosted| OpenedReply { id: id.to_owned(), place, hosted, nested: !hosted };
+    let opened =
+        |id: &str, place, hosted| OpenReplyInfo { id: id.to_owned(), start_seq: place, hosted, nested: !hosted };
     write.opened = vec![opened("z", 1, true), opened("a", 2, false)];
     commit(storage, &[Write::Create(row("chat", 7)?), Write::Create(row("acme/chat", 7)?), Write::Append(write)])?;
     let chat = key("chat")?;
@@ -251,16 +260,16 @@ fn open_replies(storage: &mut dyn Storage) -> Verdict {
     let checkpoint = ReplyCheckpoint { id: "a".to_owned(), seq: 3, fold, inputs };
     next.checkpoints = vec![checkpoint.clone()];
     commit(storage, &[Write::Append(next)])?;
-    let open = view(storage)?.open(&chat).map_err(failed)?;
+    let open = view(storage)?.open_replies(&chat).map_err(failed)?;
     let found: Vec<_> = open.iter().map(|row| (&row.opened, row.checkpoint.as_ref())).collect();
     ensure_eq!(found, [(&opened("z", 1, true), None), (&opened("a", 2, false), Some(&checkpoint))], "those open");
-    ensure_eq!(view(storage)?.hosting().map_err(failed)?, vec![chat.clone()], "the sessions of this service");
+    ensure_eq!(view(storage)?.hosted_sessions().map_err(failed)?, vec![chat.clone()], "the sessions of this service");
     let mut end = append("chat", 3, &["4"])?;
     end.finished = vec![message("z", 1, 4)];
     commit(storage, &[Write::Append(end)])?;
-    let open = view(storage)?.open(&chat).map_err(failed)?;
+    let open = view(storage)?.open_replies(&chat).map_err(failed)?;
     ensure_eq!(open.iter().map(|row| row.opened.id.as_str()).collect::<Vec<_>>(), ["a"], "after an end");
-    ensure_eq!(view(storage)?.hosting().map_err(failed)?, [], "the sessions of this service, after the end");
+    ensure_eq!(view(storage)?.hosted_sessions().map_err(failed)?, [], "the sessions of this service, after the end");
     Ok(())
 }
 
@@ -283,9 +292,9 @@ fn states(storage: &mut dyn Storage) -> Verdict {
 
 fn compaction(storage: &mut dyn Storage) -> Verdict {
     with_entries(storage, &["1", "2", "3", "4", "5", "6"])?;
-    let joined = |first, last, text: &str| Row { first, last, body: body(text) };
+    let joined = |first, last, text: &str| EntryRow { first, last, body: body(text) };
     let (chat, epoch) = (key("chat")?, Epoch::from_random(7));
-    let compact = |rows: &[Row]| Write::Compact { key: chat.clone(), epoch, rows: rows.to_vec() };
+    let compact = |rows: &[EntryRow]| Write::Compact { key: chat.clone(), epoch, rows: rows.to_vec() };
     let rows = [joined(1, 2, "1+2"), joined(4, 6, "4+5+6")];
     let foreign = Write::Compact { key: chat.clone(), epoch: Epoch::from_random(8), rows: rows.to_vec() };
     ensure_eq!(storage.commit(&[foreign]), Err(StorageError::Moved(chat.clone())), "in another epoch");
@@ -329,7 +338,7 @@ fn uploads(storage: &mut dyn Storage) -> Verdict {
         ensure_eq!(get(storage, upload)?, Some(upload.clone()), "an upload");
     }
     ensure_eq!(get(storage, &upload("acme", "recent", 0))?, None, "another's upload");
-    ensure_eq!(view(storage)?.named_uploads(&key("chat")?).map_err(failed)?, [named.digest], "what is named");
+    ensure_eq!(view(storage)?.referenced_uploads(&key("chat")?).map_err(failed)?, [named.digest], "what is named");
     commit(storage, &[Write::Sweep { before: 5 }])?;
     let left = all.map(|upload| get(storage, upload).map(|found| found.is_some()));
     let left = left.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -339,7 +348,7 @@ fn uploads(storage: &mut dyn Storage) -> Verdict {
 
 fn deletion(storage: &mut dyn Storage) -> Verdict {
     let mut write = append("chat", 0, &["a", "b"])?;
-    write.opened = vec![OpenedReply { id: "r".to_owned(), place: 1, hosted: true, nested: false }];
+    write.opened = vec![OpenReplyInfo { id: "r".to_owned(), start_seq: 1, hosted: true, nested: false }];
     write.finished = vec![message("m", 2, 2)];
     write.states = vec![StateChange { name: "agent".to_owned(), body: Some("{}".to_owned()) }];
     commit(storage, &[Write::Create(row("chat", 7)?), Write::Append(write)])?;
@@ -350,19 +359,19 @@ fn deletion(storage: &mut dyn Storage) -> Verdict {
     commit(storage, &[Write::Create(row("chat", 7)?)])?;
     let view = view(storage)?;
     ensure_eq!(all(&*view, "chat", 0)?, [], "its entries");
-    ensure_eq!(view.open(&chat).map_err(failed)?, [], "its open replies");
-    ensure_eq!(view.known(&chat, "m").map_err(failed)?, None, "its messages");
+    ensure_eq!(view.open_replies(&chat).map_err(failed)?, [], "its open replies");
+    ensure_eq!(view.message_status(&chat, "m").map_err(failed)?, None, "its messages");
     ensure_eq!(view.states(&chat).map_err(failed)?, [], "its documents");
-    ensure_eq!(view.hosting().map_err(failed)?, [], "what it hosted");
+    ensure_eq!(view.hosted_sessions().map_err(failed)?, [], "what it hosted");
     Ok(())
 }
 
 fn drafts(storage: &mut dyn Storage) -> Verdict {
-    let draft = SessionKey::draft("", 7);
+    let draft = SessionKey::staged("", 7);
     let (chat, begun) = (key("chat")?, SessionRow { key: draft.clone(), ..row("chat", 9)? });
     let piece = |after, text| append("chat", after, &[text]).map(|write| Append { key: draft.clone(), ..write });
     let epoch = begun.epoch;
-    let opened = vec![OpenedReply { id: "r".to_owned(), place: 1, hosted: true, nested: false }];
+    let opened = vec![OpenReplyInfo { id: "r".to_owned(), start_seq: 1, hosted: true, nested: false }];
     let first = piece(0, "a").map(|write| Write::Append(Append { epoch, opened, ..write }))?;
     let write = |after, text| piece(after, text).map(|write| Write::Append(Append { epoch, ..write }));
     commit(storage, &[Write::Create(row("chat", 7)?), Write::Create(begun), first])?;
@@ -373,9 +382,9 @@ fn drafts(storage: &mut dyn Storage) -> Verdict {
     };
     ensure_eq!(listed(storage)?, [("chat".to_owned(), 0)], "what is seen");
     ensure_eq!(view(storage)?.session_count().map_err(failed)?, 1, "how many are seen");
-    ensure_eq!(view(storage)?.hosting().map_err(failed)?, [], "the sessions of this service");
+    ensure_eq!(view(storage)?.hosted_sessions().map_err(failed)?, [], "the sessions of this service");
     ensure_eq!(view(storage)?.session(&draft).map_err(failed)?.map(|row| row.head), Some(2), "the draft");
-    let adopt_at = |head| Write::Adopt { draft: draft.clone(), head, key: chat.clone() };
+    let adopt_at = |head| Write::Publish { draft: draft.clone(), head, key: chat.clone() };
     let head = Cursor { epoch, seq: 2 };
     for elsewhere in
         [Cursor { seq: 1, ..head }, Cursor { seq: 3, ..head }, Cursor { epoch: Epoch::from_random(7), ..head }]
@@ -393,7 +402,7 @@ fn drafts(storage: &mut dyn Storage) -> Verdict {
     commit(storage, &[Write::Delete(chat.clone()), adopt.clone()])?;
     ensure_eq!(listed(storage)?, [("chat".to_owned(), 2)], "what is seen then");
     ensure_eq!(all(&*view(storage)?, "chat", 0)?.len(), 2, "its entries");
-    ensure_eq!(view(storage)?.hosting().map_err(failed)?, std::slice::from_ref(&chat), "it is of this service");
+    ensure_eq!(view(storage)?.hosted_sessions().map_err(failed)?, std::slice::from_ref(&chat), "it is of this service");
     ensure_eq!(view(storage)?.session(&draft).map_err(failed)?, None, "what is left of the draft");
     commit(storage, &[Write::Append(Append { epoch, ..append("chat", 2, &["c"])? })])?;
     ensure_eq!(storage.commit(&[adopt]), Err(StorageError::Moved(draft)), "a draft that is gone");
@@ -416,6 +425,6 @@ fn readers(storage: &mut dyn Storage) -> Verdict {
     ensure_eq!(from_another_thread(0)?, 3, "after a commit");
     ensure_eq!(all(&*early, "chat", 0)?.len(), 1, "a look that began before the commit");
     drop(early);
-    ensure_eq!(view(storage)?.faults().map_err(failed)?, [] as [String; 0], "faults");
+    ensure_eq!(view(storage)?.integrity_errors().map_err(failed)?, [] as [String; 0], "faults");
     Ok(())
 }

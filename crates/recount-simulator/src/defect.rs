@@ -83,7 +83,7 @@ impl Defect {
                 writes.len() > 1
             }
             Self::LosesADescription => {
-                spoilt.retain(|write| !matches!(write, Write::Describe { .. }));
+                spoilt.retain(|write| !matches!(write, Write::SetProperties { .. }));
                 spoilt.len() < writes.len()
             }
             Self::KeepsADeletedSession => {
@@ -98,7 +98,7 @@ impl Defect {
     fn spoil_one(self, view: &dyn View, write: &mut Write) -> bool {
         match write {
             Write::Append(append) => self.spoil_append(view, append),
-            Write::Adopt { draft, head, .. } if self == Self::AdoptsAnything => {
+            Write::Publish { draft, head, .. } if self == Self::AdoptsAnything => {
                 let Ok(Some(row)) = view.session(draft) else { return false };
                 let found = Cursor { epoch: row.epoch, seq: row.head };
                 std::mem::replace(head, found) != found
@@ -198,7 +198,7 @@ impl Defect {
             }
             (Self::HidesAMessage, Some(snapshot)) => snapshot.messages.pop().is_some(),
             (Self::HidesAnOpenReply, Some(snapshot)) => {
-                snapshot.places.pop();
+                snapshot.positions.pop();
                 snapshot.open.pop().is_some()
             }
             _ => false,

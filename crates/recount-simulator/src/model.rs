@@ -20,7 +20,7 @@ pub struct ModelSession {
     /// All of them, folded.
     pub fold: Fold,
     /// What else is known about it.
-    pub about: String,
+    pub properties: String,
     /// Its documents.
     pub states: BTreeMap<String, String>,
     /// The ids of entries that were joined to others. Some writers still know them, and some do not.
@@ -40,7 +40,7 @@ impl ModelSession {
             epoch,
             entries: Vec::new(),
             fold: Fold::new(),
-            about: "{}".to_owned(),
+            properties: "{}".to_owned(),
             states: BTreeMap::new(),
             joined: HashSet::new(),
             moved: HashMap::new(),
@@ -60,9 +60,10 @@ impl ModelSession {
 
     /// Whether it is what another one is, which was this session at some time.
     pub fn is_same(&self, other: &Self) -> bool {
-        let Self { epoch, entries, about, states, joined, moved, .. } = self;
+        let Self { epoch, entries, properties, states, joined, moved, .. } = self;
         // Entries are never changed, so their number says all.
-        (epoch, entries.len(), about, states) == (&other.epoch, other.entries.len(), &other.about, &other.states)
+        (epoch, entries.len(), properties, states)
+            == (&other.epoch, other.entries.len(), &other.properties, &other.states)
             && (joined, moved) == (&other.joined, &other.moved)
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use recount_log::storage::{Storage, Stored, View, Views, Write};
+use recount_log::storage::{Storage, StorageResult, View, Views, Write};
 use recount_log::{Durability, Frame, MemoryStorage, Options, SqliteStorage, StorageError};
 
 use crate::defect::{Defect, Planted};
@@ -56,7 +56,7 @@ struct Database {
 
 impl Database {
     /// Opens the database as if the machine had been started so many times.
-    fn open(directory: &Path, starts: usize) -> Stored<Self> {
+    fn open(directory: &Path, starts: usize) -> StorageResult<Self> {
         let mut options = Options::default().durability(Durability::Process).boot_id(format!("start {starts}"));
         let storage = SqliteStorage::open(directory, &mut options)?;
         let readers = storage.readers();
@@ -64,7 +64,7 @@ impl Database {
     }
 
     /// Ends without saying so, which is what a crash is, and is opened after the machine was started again.
-    fn crash(&mut self) -> Stored<()> {
+    fn crash(&mut self) -> StorageResult<()> {
         self.storage().take();
         *self = Self::open(&self.directory, self.starts + 1)?;
         Ok(())
@@ -92,7 +92,7 @@ impl FaultyStorage {
     /// # Errors
     ///
     /// When it cannot be opened.
-    pub fn in_sqlite(directory: &Path) -> Stored<Self> {
+    pub fn in_sqlite(directory: &Path) -> StorageResult<Self> {
         Ok(Self { below: Below::Sqlite(Database::open(directory, 0)?), shared: Arc::default() })
     }
 
@@ -132,7 +132,7 @@ impl FaultyStorage {
     }
 
     /// What a planted defect makes of a commit, if it shows in it.
-    fn spoilt(&self, writes: &[Write]) -> Stored<Option<Vec<Write>>> {
+    fn spoilt(&self, writes: &[Write]) -> StorageResult<Option<Vec<Write>>> {
         let Some(defect) = self.planted() else { return Ok(None) };
         let spoilt = defect.spoil(&*self.view()?, writes);
         Ok(spoilt.filter(|_| self.shows(defect)))
@@ -177,13 +177,13 @@ impl FaultyStorage {
     /// # Errors
     ///
     /// When the storage cannot be opened again.
-    pub fn lose_power(&mut self, number: impl FnMut() -> u64) -> Stored<bool> {
+    pub fn lose_power(&mut self, number: impl FnMut() -> u64) -> StorageResult<bool> {
         match &mut self.below {
             Below::Memory(memory) => {
                 let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
                 *memory = shared.disk.copy();
                 drop(shared);
-                memory.forget_drafts();
+                memory.delete_staged();
                 let is_empty = memory.view()?.session_count()? == 0;
                 if (is_empty || !self.shows(Defect::KeepsEpochs))
                     && let Below::Memory(memory) = &mut self.below
@@ -200,7 +200,7 @@ impl FaultyStorage {
         }
     }
 
-    fn commit_below(&mut self, writes: &[Write]) -> Stored<()> {
+    fn commit_below(&mut self, writes: &[Write]) -> StorageResult<()> {
         match &mut self.below {
             Below::Memory(memory) => memory.commit(writes),
             Below::Sqlite(database) => match &mut *database.storage() {
@@ -230,7 +230,7 @@ impl FaultyStorage {
 }
 
 impl Views for FaultyStorage {
-    fn view(&self) -> Stored<Box<dyn View + '_>> {
+    fn view(&self) -> StorageResult<Box<dyn View + '_>> {
         match &self.below {
             Below::Memory(memory) => memory.view(),
             Below::Sqlite(database) => database.readers.view(),
@@ -246,7 +246,7 @@ impl Storage for FaultyStorage {
         }
     }
 
-    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
+    fn commit(&mut self, writes: &[Write]) -> StorageResult<()> {
         let dead = || StorageError::Failed("the process is gone".to_owned());
         if self.shared().is_dead {
             return Err(dead());

@@ -143,7 +143,7 @@ fn data(directory: &Path, deep: bool, report: &mut Report) -> Result<()> {
     };
     let view = readers.view().context("cannot read the log")?;
     let before = report.faults;
-    for fault in view.faults().context("cannot read the log")? {
+    for fault in view.integrity_errors().context("cannot read the log")? {
         report.bad(&format!("the database: {fault}"));
     }
     let (sessions, entries) = look_through(&*view, deep, report)?;

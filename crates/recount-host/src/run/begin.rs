@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use recount_log::storage::OpenedReply;
+use recount_log::storage::OpenReplyInfo;
 use recount_log::{Error, Lease, LeaseRequest, Session, SessionKey};
 use recount_message::Object;
 use tokio::sync::mpsc;
@@ -135,7 +135,7 @@ async fn lease(host: &Shared, session: &Session, commands: &mut mpsc::Receiver<C
     // The other one may be about to give it back.
     let mut wait = Duration::from_millis(5);
     loop {
-        let request = LeaseRequest::new(LEASE, &host.options.holder).lasting(host.options.lease_time);
+        let request = LeaseRequest::new(LEASE, &host.options.holder).with_ttl(host.options.lease_time);
         let holder = match session.lease(request).await {
             Ok(lease) => return Ok(lease),
             Err(Error::LeaseHeld { holder, .. }) => holder,
@@ -203,14 +203,14 @@ async fn notes(host: &Shared, session: &Session) -> Result<Notes, Error> {
 }
 
 /// The replies of a session that have not ended.
-pub(super) async fn opened(host: &Shared, session: &Session) -> Result<Vec<OpenedReply>, Error> {
+pub(super) async fn opened(host: &Shared, session: &Session) -> Result<Vec<OpenReplyInfo>, Error> {
     let key = session.key().clone();
-    host.log.look(move |view| Ok(view.opened(&key)?)).await
+    host.log.read(move |view| Ok(view.open_reply_infos(&key)?)).await
 }
 
 /// The agent that a session names, or the default one.
 pub(super) async fn agent_of(host: &Shared, session: &Session) -> Result<String, Error> {
-    let about = Object::parse(&session.info().await?.about).unwrap_or_default();
+    let about = Object::parse(&session.info().await?.properties).unwrap_or_default();
     let named = about.get("agent").and_then(recount_message::Json::to_text);
     Ok(named.unwrap_or_else(|| host.agents.default_agent().to_owned()))
 }

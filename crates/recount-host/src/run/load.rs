@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use recount_agent::machine::{CallStatus, Calls};
 use recount_agent::{Agent, AgentBuilder, AgentState, BuildError, ReplyState, Saved};
-use recount_log::storage::{OpenedReply, Show};
+use recount_log::storage::{OpenReplyInfo, Visibility};
 use recount_log::{Error, Start};
 use recount_message::{Checkpoint, CheckpointReply, ContentBlock, Msg, ReplyFold, Role};
 
@@ -29,7 +29,7 @@ impl Run<'_> {
         self.outbox.committed().await?;
         let read = self.desk.lock().notes.read;
         let id = reply.id.clone();
-        let is_wanted = move |opened: &OpenedReply| opened.id == id || (opened.hosted && opened.nested);
+        let is_wanted = move |opened: &OpenReplyInfo| opened.id == id || (opened.hosted && opened.nested);
         let refolded = refold(&self.host.log, &self.session, is_wanted, read).await?;
         let Refolded { mut folds, untaken, cursor } = refolded;
         let is_left = self.session.state(LEFT).await?.is_some_and(|at| at == cursor.to_string());
@@ -38,7 +38,7 @@ impl Run<'_> {
             self.desk.lock().note(|notes| notes.reply = None);
             return Ok(());
         };
-        self.reader = Some(self.session.join(Start::After(cursor))?);
+        self.reader = Some(self.session.subscribe(Start::After(cursor))?);
         let waits = untaken.is_empty() && waits(fold.message());
         {
             let mut desk = self.desk.lock();
@@ -180,7 +180,7 @@ impl Run<'_> {
         let mut pages = Vec::new();
         let mut before: Option<String> = None;
         loop {
-            let page = self.session.messages(before.as_deref(), Show::TopLevel, PAGE).await?;
+            let page = self.session.messages(before.as_deref(), Visibility::TopLevel, PAGE).await?;
             let Some(page) = page else { break };
             before = page.before;
             pages.push(page.messages);

@@ -73,11 +73,11 @@ impl Run<'_> {
 
     async fn earlier(&mut self, id: &str, reply_id: &str) -> Result<Earlier, Error> {
         let (key, id, reply_id) = (self.session.key().clone(), id.to_owned(), reply_id.to_owned());
-        let earlier = self.host.log.look(move |view| {
+        let earlier = self.host.log.read(move |view| {
             let row = view.session(&key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
-            let message = view.message(&key, &id)?.map(|message| (message.place, message.body));
-            let is_answered =
-                view.known(&key, &reply_id)?.is_some() || view.opened(&key)?.iter().any(|opened| opened.id == reply_id);
+            let message = view.message(&key, &id)?.map(|message| (message.start_seq, message.body));
+            let is_answered = view.message_status(&key, &reply_id)?.is_some()
+                || view.open_reply_infos(&key)?.iter().any(|opened| opened.id == reply_id);
             Ok(Earlier { epoch: row.epoch, message, is_answered })
         });
         earlier.await

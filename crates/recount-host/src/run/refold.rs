@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use recount_log::storage::{Limit, OpenedReply};
+use recount_log::storage::{Limit, OpenReplyInfo};
 use recount_log::{Cursor, Error, Log, Session};
 use recount_message::{CustomName, Event, EventKind, ReplyFold};
 
@@ -24,16 +24,16 @@ pub(super) struct Refolded {
 pub(super) async fn refold(
     log: &Log,
     session: &Session,
-    wanted: impl Fn(&OpenedReply) -> bool + Send + 'static,
+    wanted: impl Fn(&OpenReplyInfo) -> bool + Send + 'static,
     read: u64,
 ) -> Result<Refolded, Error> {
     let key = session.key().clone();
-    log.look(move |view| {
+    log.read(move |view| {
         let row = view.session(&key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
-        let opened: Vec<OpenedReply> = view.opened(&key)?.into_iter().filter(wanted).collect();
+        let opened: Vec<OpenReplyInfo> = view.open_reply_infos(&key)?.into_iter().filter(wanted).collect();
         let mut folds: HashMap<String, ReplyFold> = HashMap::new();
         let mut untaken = Vec::new();
-        let mut after = opened.iter().map(|opened| opened.place - 1).min().unwrap_or(row.head);
+        let mut after = opened.iter().map(|opened| opened.start_seq - 1).min().unwrap_or(row.head);
         while after < row.head {
             let entries = view.entries(&key, after, PAGE)?;
             for entry in &entries {

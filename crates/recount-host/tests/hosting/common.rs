@@ -73,7 +73,7 @@ pub(crate) struct Watcher {
 
 impl Watcher {
     pub(crate) fn of(session: &Session) -> Self {
-        Self { reader: session.join(Start::Beginning).unwrap(), events: Vec::new(), fold: Fold::new() }
+        Self { reader: session.subscribe(Start::Beginning).unwrap(), events: Vec::new(), fold: Fold::new() }
     }
 
     /// Reads on until something is true.

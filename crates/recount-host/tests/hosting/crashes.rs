@@ -8,7 +8,7 @@ use recount_agent::scripted::{AttentiveModel, ScriptedModel};
 use recount_agent::several::SubAgent;
 use recount_agent::{Agent, AgentBuilder, ChatModel, OnRestart};
 use recount_host::{Host, HostOptions, OnBusy, PostError};
-use recount_log::{Log, MemoryStorage, Options, Session, SqliteStorage, Surroundings, Writer};
+use recount_log::{Env, Log, MemoryStorage, Options, Session, SqliteStorage, Writer};
 use recount_message::{AgentEvent, FinishedReason, Msg, ToolCallBlock, ToolCallState, ToolResultState};
 
 use crate::common::{Held, SESSION, Watcher, check_paired, deploy, host_with, user, yes};
@@ -172,7 +172,7 @@ fn the_yes(reply: &Msg, call_id: &str) -> AgentEvent {
 }
 
 fn writer() -> Writer {
-    Writer::new(Surroundings::default())
+    Writer::new(Env::default())
 }
 
 /// A storage with one session.
@@ -217,7 +217,7 @@ async fn in_memory(cast: Cast, deaths: &[i64]) {
 }
 
 async fn has_ended(log: &Log) -> bool {
-    let hosting = log.hosting().await.unwrap();
+    let hosting = log.hosted_sessions().await.unwrap();
     hosting.is_empty() && log.session(SESSION.parse().unwrap()).info().await.unwrap().head > 0
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use recount_log::StorageError;
-use recount_log::storage::{Storage, Stored, View, Views, Write};
+use recount_log::storage::{Storage, StorageResult, View, Views, Write};
 use tokio::sync::watch;
 
 /// A storage that takes so many entries and no more.
@@ -42,11 +42,11 @@ impl<S> Dying<S> {
 }
 
 impl<S: Views> Views for Dying<S> {
-    fn view(&self) -> Stored<Box<dyn View + '_>> {
+    fn view(&self) -> StorageResult<Box<dyn View + '_>> {
         self.inner.view()
     }
 
-    fn back_up(&self, to: &Path) -> Stored<()> {
+    fn back_up(&self, to: &Path) -> StorageResult<()> {
         self.inner.back_up(to)
     }
 }
@@ -56,7 +56,7 @@ impl<S: Storage> Storage for Dying<S> {
         self.inner.readers()
     }
 
-    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
+    fn commit(&mut self, writes: &[Write]) -> StorageResult<()> {
         let entries: i64 = writes
             .iter()
             .map(|write| match write {

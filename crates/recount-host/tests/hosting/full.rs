@@ -8,8 +8,8 @@ use recount_agent::Agent;
 use recount_agent::scripted::{Gate, ScriptedModel};
 use recount_agent::tool::{FunctionTool, NoArguments, ToolContext};
 use recount_host::OnBusy;
-use recount_log::storage::{Storage, Stored, View, Views, Write};
-use recount_log::{Log, MemoryStorage, Surroundings, Writer};
+use recount_log::storage::{Storage, StorageResult, View, Views, Write};
+use recount_log::{Env, Log, MemoryStorage, Writer};
 
 use crate::common::{SESSION, Watcher, host, memory, user};
 
@@ -28,7 +28,7 @@ impl Standing {
 }
 
 impl Views for Standing {
-    fn view(&self) -> Stored<Box<dyn View + '_>> {
+    fn view(&self) -> StorageResult<Box<dyn View + '_>> {
         self.inner.view()
     }
 }
@@ -38,7 +38,7 @@ impl Storage for Standing {
         self.inner.readers()
     }
 
-    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
+    fn commit(&mut self, writes: &[Write]) -> StorageResult<()> {
         let closed = self.is_closed.0.lock().unwrap();
         drop(self.is_closed.1.wait_while(closed, |is_closed| *is_closed).unwrap());
         self.inner.commit(writes)
@@ -50,7 +50,7 @@ const LINES: usize = 20_000;
 #[tokio::test]
 async fn an_agent_does_not_run_ahead_of_its_log() {
     let storage = Standing::default();
-    let log = Log::with(storage.clone(), Writer::new(Surroundings::default())).unwrap();
+    let log = Log::with(storage.clone(), Writer::new(Env::default())).unwrap();
     let session = log.create(SESSION.parse().unwrap()).await.unwrap();
     let (said, gate) = (Arc::new(AtomicUsize::new(0)), Gate::new());
     let host = host(&log, {

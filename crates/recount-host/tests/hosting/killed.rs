@@ -10,7 +10,7 @@ use recount_agent::scripted::{AttentiveModel, ScriptedModel};
 use recount_agent::tool::{FunctionTool, NoArguments};
 use recount_agent::{Agent, AgentBuilder, ChatModel};
 use recount_host::{Host, HostOptions, OnBusy, OneAgent};
-use recount_log::storage::Show;
+use recount_log::storage::Visibility;
 use recount_log::{Log, Options};
 use recount_message::{FinishedReason, Msg};
 
@@ -120,8 +120,8 @@ async fn what_was_taken_is_answered_once_however_often_the_process_is_killed() {
     };
     watcher.until("all answers", are_answered).await;
     host.drain(Duration::from_secs(60)).await;
-    assert!(log.hosting().await.unwrap().is_empty());
-    let page = session.messages(None, Show::All, 10_000).await.unwrap().unwrap();
+    assert!(log.hosted_sessions().await.unwrap().is_empty());
+    let page = session.messages(None, Visibility::All, 10_000).await.unwrap().unwrap();
     let messages: Vec<Msg> = page.messages.iter().map(|text| Msg::from_json(text).unwrap()).collect();
     let count = |is_reply: bool| messages.iter().filter(|message| message.id().ends_with(".reply") == is_reply).count();
     assert_eq!(count(true), count(false));

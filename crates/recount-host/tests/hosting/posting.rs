@@ -153,7 +153,7 @@ async fn a_session_names_its_agent_and_may_change_it() {
     let posted = host.post(session.key(), user("m2", "Who?"), OnBusy::Reject).await.unwrap();
     watcher.ended(&posted.reply_id).await;
 
-    session.describe(&Object::new()).await.unwrap();
+    session.set_properties(&Object::new()).await.unwrap();
     let posted = host.post(session.key(), user("m3", "Who?"), OnBusy::Reject).await.unwrap();
     assert_eq!(watcher.ended(&posted.reply_id).await.text().as_deref(), Some("I am Friday."));
     let told: Vec<String> = watcher.signals("recount.agent").iter().map(Object::to_json).collect();
@@ -170,7 +170,7 @@ async fn a_session_names_its_agent_and_may_change_it() {
     for (agent, problem) in
         [("broken", "agent `broken` cannot work: it has no key"), ("nobody", "there is no agent `nobody`")]
     {
-        session.describe(&Object::from([("agent", agent)])).await.unwrap();
+        session.set_properties(&Object::from([("agent", agent)])).await.unwrap();
         let refused = host.post(session.key(), user("m4", "Who?"), OnBusy::Reject).await.unwrap_err();
         assert_eq!(refused.to_string(), problem);
     }

@@ -103,7 +103,7 @@ async fn a_host_that_has_lost_its_lease_writes_nothing_more() {
         .until("the first words", |watcher| watcher.count(|event| event.type_name() == "TEXT_BLOCK_DELTA") == 1)
         .await;
 
-    let thief = session.lease(LeaseRequest::new(LEASE, "thief").by_force()).await.unwrap();
+    let thief = session.lease(LeaseRequest::new(LEASE, "thief").force()).await.unwrap();
     gate.open();
     // A message that comes now is not this host's to answer.
     let refused = loop {

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, Write};
 use std::path::Path;
 
 use crate::StorageError;
-use crate::storage::Stored;
+use crate::storage::StorageResult;
 
 /// The lock. The operating system opens it when the process ends, however it ends.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct DirectoryLock {
 
 impl DirectoryLock {
     /// Takes the lock of a directory, or says who has it.
-    pub(super) fn take(directory: &Path) -> Stored<Self> {
+    pub(super) fn take(directory: &Path) -> StorageResult<Self> {
         let path = directory.join("lock");
         let failed = |what: &str, error: std::io::Error| {
             StorageError::Failed(format!("cannot {what} {}: {error}", path.display()))

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Durability, failed};
 use crate::Epoch;
-use crate::storage::Stored;
+use crate::storage::StorageResult;
 
 /// Which start of the machine this is, where the system tells.
 pub(super) fn boot_id() -> Option<String> {
@@ -19,7 +19,7 @@ pub(super) fn begin(
     durability: Durability,
     boot_id: Option<&str>,
     mut number: impl FnMut() -> u64,
-) -> Stored<()> {
+) -> StorageResult<()> {
     let transaction = connection.transaction().map_err(failed)?;
     if may_have_lost(&transaction, boot_id)? {
         let sessions: Vec<i64> = {
@@ -42,16 +42,16 @@ pub(super) fn begin(
 }
 
 /// Notes that work has ended in good order.
-pub(super) fn end(connection: &Connection) -> Stored<()> {
+pub(super) fn end(connection: &Connection) -> StorageResult<()> {
     set(connection, "clean", "1")
 }
 
 /// Notes that this is a copy.
-pub(super) fn mark_copy(connection: &Connection) -> Stored<()> {
+pub(super) fn mark_copy(connection: &Connection) -> StorageResult<()> {
     set(connection, "copy", "1")
 }
 
-fn may_have_lost(connection: &Connection, boot_id: Option<&str>) -> Stored<bool> {
+fn may_have_lost(connection: &Connection, boot_id: Option<&str>) -> StorageResult<bool> {
     if get(connection, "copy")?.as_deref() == Some("1") {
         return Ok(true);
     }
@@ -62,11 +62,11 @@ fn may_have_lost(connection: &Connection, boot_id: Option<&str>) -> Stored<bool>
     Ok(was_unclean && was_careless && !is_same_start)
 }
 
-fn get(connection: &Connection, name: &str) -> Stored<Option<String>> {
+fn get(connection: &Connection, name: &str) -> StorageResult<Option<String>> {
     connection.query_row("SELECT value FROM meta WHERE name = ?1", [name], |row| row.get(0)).optional().map_err(failed)
 }
 
-fn set(connection: &Connection, name: &str, value: &str) -> Stored<()> {
+fn set(connection: &Connection, name: &str, value: &str) -> StorageResult<()> {
     connection
         .execute(
             "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",

@@ -21,10 +21,10 @@ use rusqlite::{Connection, ErrorCode};
 
 pub use readers::SqliteReaders;
 
-use crate::directory::make_private_file;
-use crate::observed::{Commit, Observer};
-use crate::storage::{Storage, Stored, View, Views, Write};
-use crate::{Cursor, SessionKey, StorageError, Surroundings, make_private_directory};
+use crate::commit_observer::{CommitInfo, CommitObserver};
+use crate::data_dir::make_private_file;
+use crate::storage::{Storage, StorageResult, View, Views, Write};
+use crate::{Cursor, Env, SessionKey, StorageError, make_private_directory};
 use lock::DirectoryLock;
 use view::Borrowed;
 use wal::Checkpointer;
@@ -100,8 +100,8 @@ pub struct Options {
     durability: Durability,
     max_bytes: Option<u64>,
     boot_id: Option<String>,
-    surroundings: Surroundings,
-    observer: Option<Observer>,
+    env: Env,
+    observer: Option<CommitObserver>,
 }
 
 impl Options {
@@ -118,8 +118,8 @@ impl Options {
     }
 
     /// Another clock, other chance, other ids.
-    pub fn surroundings(mut self, surroundings: Surroundings) -> Self {
-        self.surroundings = surroundings;
+    pub fn env(mut self, env: Env) -> Self {
+        self.env = env;
         self
     }
 
@@ -153,17 +153,17 @@ impl Options {
     /// # log.close().await?;
     /// # Ok(()) }
     /// ```
-    pub fn on_commit(mut self, observer: impl Fn(Commit) + Send + Sync + 'static) -> Self {
-        self.observer = Some(Observer(Arc::new(observer)));
+    pub fn on_commit(mut self, observer: impl Fn(CommitInfo) + Send + Sync + 'static) -> Self {
+        self.observer = Some(CommitObserver(Arc::new(observer)));
         self
     }
 
-    pub(crate) fn take_observer(&mut self) -> Option<Observer> {
+    pub(crate) fn take_observer(&mut self) -> Option<CommitObserver> {
         self.observer.take()
     }
 
-    pub(crate) fn into_surroundings(self) -> Surroundings {
-        self.surroundings
+    pub(crate) fn into_env(self) -> Env {
+        self.env
     }
 }
 
@@ -192,7 +192,7 @@ impl SqliteStorage {
     ///
     /// When another process works with the directory, when what is in it is not a log or damaged, or when it cannot be
     /// read or written.
-    pub fn open(directory: &Path, options: &mut Options) -> Stored<Self> {
+    pub fn open(directory: &Path, options: &mut Options) -> StorageResult<Self> {
         make_private_directory(directory)
             .map_err(|error| StorageError::Failed(format!("cannot make {}: {error}", directory.display())))?;
         let lock = DirectoryLock::take(directory)?;
@@ -209,9 +209,9 @@ impl SqliteStorage {
         configure(&mut connection, Durability::Disk)?;
         schema::migrate(&mut connection, &path)?;
         let boot_id = options.boot_id.clone().or_else(meta::boot_id);
-        write::sweep_drafts(&connection)?;
-        let surroundings = &mut options.surroundings;
-        meta::begin(&mut connection, options.durability, boot_id.as_deref(), || surroundings.number())?;
+        write::delete_staged(&connection)?;
+        let env = &mut options.env;
+        meta::begin(&mut connection, options.durability, boot_id.as_deref(), || env.next_u64())?;
         configure(&mut connection, options.durability)?;
         if let Some(bytes) = options.max_bytes {
             let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(failed)?;
@@ -224,7 +224,7 @@ impl SqliteStorage {
     }
 }
 
-fn copy(connection: &Connection, to: &Path) -> Stored<()> {
+fn copy(connection: &Connection, to: &Path) -> StorageResult<()> {
     let cannot =
         |what: &str, error: &dyn fmt::Display| StorageError::Failed(format!("cannot {what} {}: {error}", to.display()));
     make_private_directory(to).map_err(|error| cannot("make", &error))?;
@@ -255,7 +255,7 @@ fn copy(connection: &Connection, to: &Path) -> Stored<()> {
     Ok(())
 }
 
-fn configure(connection: &mut Connection, durability: Durability) -> Stored<()> {
+fn configure(connection: &mut Connection, durability: Durability) -> StorageResult<()> {
     let mut since = Instant::now();
     let wait = move |tries| {
         if tries == 0 {
@@ -278,11 +278,11 @@ fn configure(connection: &mut Connection, durability: Durability) -> Stored<()> 
 }
 
 impl Views for SqliteStorage {
-    fn view(&self) -> Stored<Box<dyn View + '_>> {
+    fn view(&self) -> StorageResult<Box<dyn View + '_>> {
         Ok(Box::new(view::SqliteView::new(Borrowed(&self.connection))))
     }
 
-    fn back_up(&self, to: &Path) -> Stored<()> {
+    fn back_up(&self, to: &Path) -> StorageResult<()> {
         self.readers.back_up(to)
     }
 }
@@ -292,7 +292,7 @@ impl Storage for SqliteStorage {
         Arc::clone(&self.readers) as Arc<dyn Views + Send + Sync>
     }
 
-    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
+    fn commit(&mut self, writes: &[Write]) -> StorageResult<()> {
         if self.places.len() > PLACES {
             self.places.clear();
         }
@@ -315,7 +315,7 @@ impl Storage for SqliteStorage {
         false
     }
 
-    fn shrink(&mut self) -> Stored<bool> {
+    fn shrink(&mut self) -> StorageResult<bool> {
         let left = |connection: &Connection| connection.pragma_query_value(None, "freelist_count", |row| row.get(0));
         let before: i64 = left(&self.connection).map_err(failed)?;
         let mut statement =
@@ -330,11 +330,11 @@ impl Storage for SqliteStorage {
         Ok(after > 0 && after < before)
     }
 
-    fn flush(&mut self) -> Stored<()> {
+    fn flush(&mut self) -> StorageResult<()> {
         wal::empty(&self.connection)
     }
 
-    fn close(&mut self) -> Stored<()> {
+    fn close(&mut self) -> StorageResult<()> {
         self.checkpointer.stop();
         self.readers.forget();
         self.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;

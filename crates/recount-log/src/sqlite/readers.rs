@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::view::{Held, SqliteView};
 use super::{FILE, PATIENCE, at, failed, schema, wal};
 use crate::StorageError;
-use crate::storage::{Stored, View, Views};
+use crate::storage::{StorageResult, View, Views};
 
 /// How many connections wait for the next reader.
 const IDLE: usize = 8;
@@ -41,7 +41,7 @@ impl SqliteReaders {
     /// # Errors
     ///
     /// When there is no log, it is of another version, or it cannot be read.
-    pub fn open(directory: &Path) -> Stored<Self> {
+    pub fn open(directory: &Path) -> StorageResult<Self> {
         let path = directory.join(FILE);
         if !path.is_file() {
             return Err(StorageError::Failed(format!("there is no log in {}", directory.display())));
@@ -63,7 +63,7 @@ impl SqliteReaders {
     }
 
     /// Whether it is a log of this version.
-    fn check(&self) -> Stored<()> {
+    fn check(&self) -> StorageResult<()> {
         let connection = self.connect()?;
         match schema::version(&connection, &self.path)? {
             Some(schema::NEWEST) => {
@@ -75,7 +75,7 @@ impl SqliteReaders {
         }
     }
 
-    pub(super) fn connect(&self) -> Stored<Connection> {
+    pub(super) fn connect(&self) -> StorageResult<Connection> {
         let failed_at = |error| at(&self.path, error);
         let connection = match self.access {
             Access::Shared => {
@@ -120,7 +120,7 @@ fn in_uri(path: &Path) -> String {
 }
 
 impl Views for SqliteReaders {
-    fn view(&self) -> Stored<Box<dyn View + '_>> {
+    fn view(&self) -> StorageResult<Box<dyn View + '_>> {
         let idle = self.lock().pop();
         let connection = match idle {
             Some(connection) => connection,
@@ -130,7 +130,7 @@ impl Views for SqliteReaders {
         Ok(Box::new(SqliteView::new(Pooled { connection: Some(connection), readers: self })))
     }
 
-    fn back_up(&self, to: &Path) -> Stored<()> {
+    fn back_up(&self, to: &Path) -> StorageResult<()> {
         super::copy(&self.connect()?, to)
     }
 }
@@ -148,7 +148,7 @@ struct Pooled<'r> {
 }
 
 impl Held for Pooled<'_> {
-    fn connection(&self) -> Stored<&Connection> {
+    fn connection(&self) -> StorageResult<&Connection> {
         self.connection.as_ref().ok_or_else(|| StorageError::Failed("the view is over".to_owned()))
     }
 }
@@ -167,7 +167,7 @@ impl Drop for Pooled<'_> {
 }
 
 /// Every view begins and ends with a statement, which is not read anew each time.
-fn run(connection: &Connection, sql: &str) -> Stored<()> {
+fn run(connection: &Connection, sql: &str) -> StorageResult<()> {
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     statement.execute([]).map(drop).map_err(failed)
 }
@@ -184,7 +184,7 @@ mod tests {
         let directory = parent.path().join("What is 100 % here? #1 & é");
         let mut storage = SqliteStorage::open(&directory, &mut Options::default()).unwrap();
         let (key, epoch) = ("chat".parse().unwrap(), Epoch::from_random(7));
-        let row = SessionRow { key, epoch, head: 0, created_at: String::new(), about: "{}".to_owned() };
+        let row = SessionRow { key, epoch, head: 0, created_at: String::new(), properties: "{}".to_owned() };
         storage.commit(&[Write::Create(row.clone())]).unwrap();
         storage.close().unwrap();
         drop(storage);

@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::{failed, wal};
 use crate::StorageError;
-use crate::storage::Stored;
+use crate::storage::StorageResult;
 
 /// What tells a log from any other SQLite database: "RCNT".
 const APPLICATION: i64 = 0x5243_4e54;
@@ -103,7 +103,7 @@ CREATE TABLE named_uploads (
 pub(super) const NEWEST: i64 = STEPS.len() as i64;
 
 /// Looks at a file before SQLite does, which would say less about what is wrong with it.
-pub(super) fn check_file(path: &Path) -> Stored<()> {
+pub(super) fn check_file(path: &Path) -> StorageResult<()> {
     const MAGIC: &[u8; 16] = b"SQLite format 3\0";
     let Ok(mut file) = File::open(path) else { return Ok(()) };
     let length = file.metadata().map(|metadata| metadata.len()).unwrap_or_default();
@@ -140,7 +140,7 @@ fn expected_length(head: &[u8; 100]) -> u64 {
 }
 
 /// Which version a database has; nothing where it has no tables at all.
-pub(super) fn version(connection: &Connection, path: &Path) -> Stored<Option<i64>> {
+pub(super) fn version(connection: &Connection, path: &Path) -> StorageResult<Option<i64>> {
     let foreign = |problem: String| StorageError::Foreign { path: path.to_owned(), problem };
     let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     let application = number("application_id").map_err(|error| match error.sqlite_error_code() {
@@ -163,7 +163,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Stored<Option<i64
 }
 
 /// Brings a database to the newest version. Each step is done whole or not at all.
-pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Stored<()> {
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> StorageResult<()> {
     let done = version(connection, path)?.unwrap_or_default();
     for (step, number) in STEPS.iter().zip(1..) {
         if number <= done {

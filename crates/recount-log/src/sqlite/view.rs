@@ -7,7 +7,8 @@ use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 use super::failed;
 use super::write::signed;
 use crate::storage::{
-    FinishedMessage, Known, Limit, OpenRow, OpenedReply, ReplyCheckpoint, Row, SessionRow, Show, Stored, Upload, View,
+    EntryRow, Limit, MessageRow, MessageStatus, OpenReplyInfo, OpenReplyRow, ReplyCheckpoint, SessionRow,
+    StorageResult, Upload, View, Visibility,
 };
 use crate::{Digest, Epoch, SessionKey, StorageError};
 
@@ -19,14 +20,14 @@ const NUMBER: &str = "(SELECT number FROM sessions WHERE tenant = ?1 AND name = 
 
 /// Something that has a connection.
 pub(super) trait Held {
-    fn connection(&self) -> Stored<&Connection>;
+    fn connection(&self) -> StorageResult<&Connection>;
 }
 
 /// The writer's own connection.
 pub(super) struct Borrowed<'c>(pub(super) &'c Connection);
 
 impl Held for Borrowed<'_> {
-    fn connection(&self) -> Stored<&Connection> {
+    fn connection(&self) -> StorageResult<&Connection> {
         Ok(self.0)
     }
 }
@@ -44,7 +45,7 @@ impl<H: Held> SqliteView<H> {
         sql: &str,
         parameters: impl rusqlite::Params,
         read: impl FnMut(&SqlRow<'_>) -> rusqlite::Result<T>,
-    ) -> Stored<Vec<T>> {
+    ) -> StorageResult<Vec<T>> {
         let mut statement = self.0.connection()?.prepare_cached(sql).map_err(failed)?;
         let rows = statement.query_map(parameters, read).map_err(failed)?;
         rows.collect::<Result<_, _>>().map_err(failed)
@@ -55,7 +56,7 @@ impl<H: Held> SqliteView<H> {
         sql: &str,
         parameters: impl rusqlite::Params,
         read: impl FnOnce(&SqlRow<'_>) -> rusqlite::Result<T>,
-    ) -> Stored<Option<T>> {
+    ) -> StorageResult<Option<T>> {
         let mut statement = self.0.connection()?.prepare_cached(sql).map_err(failed)?;
         statement.query_row(parameters, read).optional().map_err(failed)
     }
@@ -66,12 +67,17 @@ const SESSION: &str = "SELECT tenant, name, epoch, created_at, about,
 const MESSAGE: &str = "SELECT id, place, last, is_reply, nested, body FROM messages";
 
 impl<H: Held> View for SqliteView<H> {
-    fn session(&self, key: &SessionKey) -> Stored<Option<SessionRow>> {
+    fn session(&self, key: &SessionKey) -> StorageResult<Option<SessionRow>> {
         let sql = format!("{SESSION} WHERE tenant = ?1 AND name = ?2");
         self.one(&sql, [key.tenant(), key.name()], read_session)
     }
 
-    fn sessions(&self, tenant: Option<&str>, after: Option<&SessionKey>, count: usize) -> Stored<Vec<SessionRow>> {
+    fn sessions(
+        &self,
+        tenant: Option<&str>,
+        after: Option<&SessionKey>,
+        count: usize,
+    ) -> StorageResult<Vec<SessionRow>> {
         let sql = format!(
             "{SESSION} WHERE (?1 IS NULL OR tenant = ?1) AND (tenant, name) > (?2, ?3) AND {NO_DRAFT} ORDER BY tenant, name LIMIT ?4"
         );
@@ -79,13 +85,13 @@ impl<H: Held> View for SqliteView<H> {
         self.all(&sql, params![tenant, after_tenant, after_name, signed(count as u64)], read_session)
     }
 
-    fn session_count(&self) -> Stored<usize> {
+    fn session_count(&self) -> StorageResult<usize> {
         let sql = format!("SELECT count(*) FROM sessions WHERE {NO_DRAFT}");
         let count: i64 = self.0.connection()?.query_row(&sql, [], |row| row.get(0)).map_err(failed)?;
         Ok(usize::try_from(count).unwrap_or_default())
     }
 
-    fn entries(&self, key: &SessionKey, after: u64, limit: Limit) -> Stored<Vec<Row>> {
+    fn entries(&self, key: &SessionKey, after: u64, limit: Limit) -> StorageResult<Vec<EntryRow>> {
         let sql = format!(
             "SELECT seq, first, body, CASE WHEN aside IS NULL THEN NULL ELSE
                  (SELECT contents.body FROM contents WHERE digest = aside) END
@@ -109,21 +115,27 @@ impl<H: Held> View for SqliteView<H> {
                 break;
             }
             let first = first.and_then(|first| first.try_into().ok()).unwrap_or(last);
-            rows.push(Row { first, last, body: Bytes::copy_from_slice(body) });
+            rows.push(EntryRow { first, last, body: Bytes::copy_from_slice(body) });
         }
         Ok(rows)
     }
 
-    fn known(&self, key: &SessionKey, id: &str) -> Stored<Option<Known>> {
+    fn message_status(&self, key: &SessionKey, id: &str) -> StorageResult<Option<MessageStatus>> {
         let sql = format!("SELECT is_reply FROM messages WHERE session = {NUMBER} AND id = ?3");
         let is_reply: Option<bool> = self.one(&sql, [key.tenant(), key.name(), id], |row| row.get(0))?;
-        Ok(is_reply.map(|is_reply| if is_reply { Known::Reply } else { Known::Message }))
+        Ok(is_reply.map(|is_reply| if is_reply { MessageStatus::EndedReply } else { MessageStatus::Message }))
     }
 
-    fn finished(&self, key: &SessionKey, before: u64, show: Show, count: usize) -> Stored<Vec<FinishedMessage>> {
+    fn messages_before(
+        &self,
+        key: &SessionKey,
+        before: u64,
+        show: Visibility,
+        count: usize,
+    ) -> StorageResult<Vec<MessageRow>> {
         let sql =
             format!("{MESSAGE} WHERE session = {NUMBER} AND place < ?3 AND nested <= ?4 ORDER BY place DESC LIMIT ?5");
-        let is_nested_shown = show == Show::All;
+        let is_nested_shown = show == Visibility::All;
         let (before, count) = (signed(before), signed(count as u64));
         let parameters = params![key.tenant(), key.name(), before, is_nested_shown, count];
         let mut messages = self.all(&sql, parameters, read_message)?;
@@ -131,22 +143,22 @@ impl<H: Held> View for SqliteView<H> {
         Ok(messages)
     }
 
-    fn message(&self, key: &SessionKey, id: &str) -> Stored<Option<FinishedMessage>> {
+    fn message(&self, key: &SessionKey, id: &str) -> StorageResult<Option<MessageRow>> {
         let sql = format!("{MESSAGE} WHERE session = {NUMBER} AND id = ?3");
         self.one(&sql, [key.tenant(), key.name(), id], read_message)
     }
 
-    fn reply_end(&self, key: &SessionKey, id: &str) -> Stored<Option<u64>> {
+    fn reply_end_seq(&self, key: &SessionKey, id: &str) -> StorageResult<Option<u64>> {
         let sql = format!("SELECT last FROM messages WHERE session = {NUMBER} AND id = ?3 AND is_reply");
         self.one(&sql, [key.tenant(), key.name(), id], |row| number(row, 0))
     }
 
-    fn spanning(&self, key: &SessionKey, place: u64) -> Stored<Vec<FinishedMessage>> {
+    fn messages_spanning(&self, key: &SessionKey, place: u64) -> StorageResult<Vec<MessageRow>> {
         let sql = format!("{MESSAGE} WHERE session = {NUMBER} AND last > ?3 AND place <= ?3 ORDER BY place");
         self.all(&sql, params![key.tenant(), key.name(), signed(place)], read_message)
     }
 
-    fn open(&self, key: &SessionKey) -> Stored<Vec<OpenRow>> {
+    fn open_replies(&self, key: &SessionKey) -> StorageResult<Vec<OpenReplyRow>> {
         let sql = format!(
             "SELECT id, place, hosted, nested, seq, fold, inputs FROM open_replies WHERE session = {NUMBER} ORDER BY place"
         );
@@ -162,19 +174,19 @@ impl<H: Held> View for SqliteView<H> {
                     inputs: row.get(6)?,
                 }),
             };
-            let opened = OpenedReply { id, place: number(row, 1)?, hosted: row.get(2)?, nested: row.get(3)? };
-            Ok(OpenRow { opened, checkpoint })
+            let opened = OpenReplyInfo { id, start_seq: number(row, 1)?, hosted: row.get(2)?, nested: row.get(3)? };
+            Ok(OpenReplyRow { opened, checkpoint })
         })
     }
 
-    fn opened(&self, key: &SessionKey) -> Stored<Vec<OpenedReply>> {
+    fn open_reply_infos(&self, key: &SessionKey) -> StorageResult<Vec<OpenReplyInfo>> {
         let sql = format!("SELECT id, place, hosted, nested FROM open_replies WHERE session = {NUMBER} ORDER BY place");
         self.all(&sql, [key.tenant(), key.name()], |row| {
-            Ok(OpenedReply { id: row.get(0)?, place: number(row, 1)?, hosted: row.get(2)?, nested: row.get(3)? })
+            Ok(OpenReplyInfo { id: row.get(0)?, start_seq: number(row, 1)?, hosted: row.get(2)?, nested: row.get(3)? })
         })
     }
 
-    fn hosting(&self) -> Stored<Vec<SessionKey>> {
+    fn hosted_sessions(&self) -> StorageResult<Vec<SessionKey>> {
         let sql = format!(
             "SELECT DISTINCT tenant, name FROM open_replies JOIN sessions ON number = session
              WHERE hosted AND {NO_DRAFT} ORDER BY tenant, name"
@@ -182,27 +194,27 @@ impl<H: Held> View for SqliteView<H> {
         self.all(&sql, [], |row| read_key(row, 0, 1))
     }
 
-    fn state(&self, key: &SessionKey, name: &str) -> Stored<Option<String>> {
+    fn state(&self, key: &SessionKey, name: &str) -> StorageResult<Option<String>> {
         let sql = format!("SELECT body FROM states WHERE session = {NUMBER} AND name = ?3");
         self.one(&sql, [key.tenant(), key.name(), name], |row| row.get(0))
     }
 
-    fn states(&self, key: &SessionKey) -> Stored<Vec<(String, String)>> {
+    fn states(&self, key: &SessionKey) -> StorageResult<Vec<(String, String)>> {
         let sql = format!("SELECT name, body FROM states WHERE session = {NUMBER} ORDER BY name");
         self.all(&sql, [key.tenant(), key.name()], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    fn settled(&self, key: &SessionKey, before: i64) -> Stored<u64> {
+    fn last_settled(&self, key: &SessionKey, before: i64) -> StorageResult<u64> {
         let sql = format!("SELECT COALESCE(MAX(last), 0) FROM messages WHERE session = {NUMBER} AND at < ?3");
         Ok(self.one(&sql, params![key.tenant(), key.name(), before], |row| number(row, 0))?.unwrap_or_default())
     }
 
-    fn last_settled_at(&self, key: &SessionKey) -> Stored<Option<i64>> {
+    fn last_finished_at(&self, key: &SessionKey) -> StorageResult<Option<i64>> {
         let sql = format!("SELECT at FROM messages WHERE session = {NUMBER} ORDER BY last DESC LIMIT 1");
         self.one(&sql, [key.tenant(), key.name()], |row| row.get(0))
     }
 
-    fn upload(&self, tenant: &str, digest: Digest) -> Stored<Option<Upload>> {
+    fn upload(&self, tenant: &str, digest: Digest) -> StorageResult<Option<Upload>> {
         let sql = "SELECT media_type, at, body FROM uploads JOIN contents USING (digest)
                    WHERE tenant = ?1 AND digest = ?2";
         self.one(sql, params![tenant, &digest.as_bytes()[..]], |row| {
@@ -212,13 +224,13 @@ impl<H: Held> View for SqliteView<H> {
         })
     }
 
-    fn named_uploads(&self, key: &SessionKey) -> Stored<Vec<Digest>> {
+    fn referenced_uploads(&self, key: &SessionKey) -> StorageResult<Vec<Digest>> {
         let sql = format!("SELECT digest FROM named_uploads WHERE session = {NUMBER} ORDER BY digest");
         let digests: Vec<[u8; 32]> = self.all(&sql, [key.tenant(), key.name()], |row| row.get(0))?;
         Ok(digests.into_iter().map(Digest::from_bytes).collect())
     }
 
-    fn faults(&self) -> Stored<Vec<String>> {
+    fn integrity_errors(&self) -> StorageResult<Vec<String>> {
         let mut faults = Vec::new();
         for found in self.all("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))? {
             // Several may be in one, under a heading.
@@ -261,15 +273,15 @@ fn read_session(row: &SqlRow<'_>) -> rusqlite::Result<SessionRow> {
         epoch: Epoch::from_random(u64::from(epoch)),
         head,
         created_at: row.get(3)?,
-        about: row.get(4)?,
+        properties: row.get(4)?,
     })
 }
 
-fn read_message(row: &SqlRow<'_>) -> rusqlite::Result<FinishedMessage> {
-    Ok(FinishedMessage {
+fn read_message(row: &SqlRow<'_>) -> rusqlite::Result<MessageRow> {
+    Ok(MessageRow {
         id: row.get(0)?,
-        place: number(row, 1)?,
-        last: number(row, 2)?,
+        start_seq: number(row, 1)?,
+        end_seq: number(row, 2)?,
         is_reply: row.get(3)?,
         nested: row.get(4)?,
         body: row.get(5)?,

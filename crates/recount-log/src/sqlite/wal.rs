@@ -13,7 +13,7 @@ use rusqlite::Connection;
 
 use super::failed;
 use crate::StorageError;
-use crate::storage::Stored;
+use crate::storage::StorageResult;
 
 /// What has come in the meantime is moved when it is this much, so that there is never much to move.
 const MUCH: u64 = 16 << 20;
@@ -46,7 +46,7 @@ struct State {
 }
 
 impl Checkpointer {
-    pub(super) fn start(path: &Path) -> Stored<Self> {
+    pub(super) fn start(path: &Path) -> StorageResult<Self> {
         let connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;
@@ -181,13 +181,13 @@ pub(super) fn make_room(database: &Path) -> bool {
 
 /// Moves everything into the database: first what disturbs nobody, then what has come meanwhile, and then the rest, for
 /// which commits have to wait.
-pub(super) fn empty(connection: &Connection) -> Stored<()> {
+pub(super) fn empty(connection: &Connection) -> StorageResult<()> {
     for mode in ["PASSIVE", "PASSIVE", "TRUNCATE"] {
         checkpoint(connection, mode)?;
     }
     Ok(())
 }
 
-fn checkpoint(connection: &Connection, mode: &str) -> Stored<()> {
+fn checkpoint(connection: &Connection, mode: &str) -> StorageResult<()> {
     connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(())).map_err(failed)
 }

@@ -11,7 +11,7 @@ use rusqlite::{
 
 use super::view::NO_DRAFT;
 use super::{Place, failed};
-use crate::storage::{Append, FinishedMessage, Row, SessionRow, Stored, Upload, Write};
+use crate::storage::{Append, EntryRow, MessageRow, SessionRow, StorageResult, Upload, Write};
 use crate::{Cursor, Digest, Epoch, SessionKey, StorageError};
 
 /// Entries that are larger than this are kept aside.
@@ -35,7 +35,7 @@ pub(super) fn commit(
     connection: &mut Connection,
     places: &mut HashMap<SessionKey, Place>,
     writes: &[Write],
-) -> Stored<()> {
+) -> StorageResult<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     {
         let insert = Insert::prepare(&transaction)?;
@@ -55,18 +55,18 @@ struct Writing<'t, 'w> {
 }
 
 impl<'w> Writing<'_, 'w> {
-    fn write(&mut self, write: &'w Write) -> Stored<()> {
+    fn write(&mut self, write: &'w Write) -> StorageResult<()> {
         if !matches!(write, Write::Append(_)) {
             self.insert.flush()?;
         }
         match write {
             Write::Create(row) => self.create(row),
-            Write::Describe { key, about } => {
+            Write::SetProperties { key, properties } => {
                 let number = self.place(key)?.number;
-                self.run("UPDATE sessions SET about = ?1 WHERE number = ?2", params![about, number])
+                self.run("UPDATE sessions SET about = ?1 WHERE number = ?2", params![properties, number])
             }
             Write::Delete(key) => self.delete(key),
-            Write::Adopt { draft, head, key } => self.adopt(draft, *head, key),
+            Write::Publish { draft, head, key } => self.adopt(draft, *head, key),
             Write::Append(append) => self.append(append),
             Write::Compact { key, epoch, rows } => self.compact(key, *epoch, rows),
             Write::Upload(upload) => self.upload(upload),
@@ -74,13 +74,13 @@ impl<'w> Writing<'_, 'w> {
         }
     }
 
-    fn run(&self, sql: &str, parameters: impl rusqlite::Params) -> Stored<()> {
+    fn run(&self, sql: &str, parameters: impl rusqlite::Params) -> StorageResult<()> {
         let mut statement = self.transaction.prepare_cached(sql).map_err(failed)?;
         statement.execute(parameters).map(drop).map_err(failed)
     }
 
     /// Where a session is.
-    fn place(&mut self, key: &SessionKey) -> Stored<&mut Place> {
+    fn place(&mut self, key: &SessionKey) -> StorageResult<&mut Place> {
         match self.places.entry_ref(key) {
             EntryRef::Occupied(entry) => Ok(entry.into_mut()),
             EntryRef::Vacant(entry) => {
@@ -90,11 +90,11 @@ impl<'w> Writing<'_, 'w> {
         }
     }
 
-    fn create(&mut self, row: &SessionRow) -> Stored<()> {
-        let SessionRow { key, epoch, created_at, about, .. } = row;
+    fn create(&mut self, row: &SessionRow) -> StorageResult<()> {
+        let SessionRow { key, epoch, created_at, properties, .. } = row;
         let result = self.transaction.execute(
             "INSERT INTO sessions (tenant, name, epoch, created_at, about) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![key.tenant(), key.name(), epoch.get(), created_at, about],
+            params![key.tenant(), key.name(), epoch.get(), created_at, properties],
         );
         result.map_err(|error| moved_or_failed(key, error))?;
         let head = Cursor { epoch: *epoch, seq: 0 };
@@ -102,7 +102,7 @@ impl<'w> Writing<'_, 'w> {
         Ok(())
     }
 
-    fn adopt(&mut self, draft: &SessionKey, head: Cursor, key: &SessionKey) -> Stored<()> {
+    fn adopt(&mut self, draft: &SessionKey, head: Cursor, key: &SessionKey) -> StorageResult<()> {
         let place = *self.place(draft)?;
         if place.head != head {
             return Err(StorageError::Moved(draft.clone()));
@@ -115,7 +115,7 @@ impl<'w> Writing<'_, 'w> {
         Ok(())
     }
 
-    fn delete(&mut self, key: &SessionKey) -> Stored<()> {
+    fn delete(&mut self, key: &SessionKey) -> StorageResult<()> {
         let number = self.place(key)?.number;
         for table in TABLES {
             self.run(&format!("DELETE FROM {table} WHERE session = ?1"), [number])?;
@@ -125,7 +125,7 @@ impl<'w> Writing<'_, 'w> {
         Ok(())
     }
 
-    fn append(&mut self, append: &'w Append) -> Stored<()> {
+    fn append(&mut self, append: &'w Append) -> StorageResult<()> {
         let place = self.place(&append.key)?;
         if place.head != (Cursor { epoch: append.epoch, seq: append.after }) {
             return Err(StorageError::Moved(append.key.clone()));
@@ -146,7 +146,7 @@ impl<'w> Writing<'_, 'w> {
         for opened in &append.opened {
             self.run(
                 "INSERT INTO open_replies (session, id, place, hosted, nested) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![number, opened.id, signed(opened.place), opened.hosted, opened.nested],
+                params![number, opened.id, signed(opened.start_seq), opened.hosted, opened.nested],
             )?;
         }
         for checkpoint in &append.checkpoints {
@@ -174,8 +174,8 @@ impl<'w> Writing<'_, 'w> {
         Ok(())
     }
 
-    fn finish(&self, number: i64, at: i64, message: &FinishedMessage) -> Stored<()> {
-        let FinishedMessage { id, place, last, is_reply, nested, body } = message;
+    fn finish(&self, number: i64, at: i64, message: &MessageRow) -> StorageResult<()> {
+        let MessageRow { id, start_seq: place, end_seq: last, is_reply, nested, body } = message;
         if *is_reply {
             self.run("DELETE FROM open_replies WHERE session = ?1 AND id = ?2", params![number, id])?;
         }
@@ -186,7 +186,7 @@ impl<'w> Writing<'_, 'w> {
         )
     }
 
-    fn compact(&mut self, key: &SessionKey, epoch: Epoch, rows: &[Row]) -> Stored<()> {
+    fn compact(&mut self, key: &SessionKey, epoch: Epoch, rows: &[EntryRow]) -> StorageResult<()> {
         let Place { number, head } = *self.place(key)?;
         if head.epoch != epoch {
             return Err(StorageError::Moved(key.clone()));
@@ -194,7 +194,7 @@ impl<'w> Writing<'_, 'w> {
         for row in rows {
             let (first, last) = (signed(row.first), signed(row.last));
             // An entry is found by the last number that it covers, so there are two that may reach over an edge.
-            let is_torn = |edge: i64| -> Stored<bool> {
+            let is_torn = |edge: i64| -> StorageResult<bool> {
                 let sql = "SELECT COALESCE(first, seq) < ?2 FROM entries WHERE session = ?1 AND seq >= ?2
                            ORDER BY seq LIMIT 1";
                 let mut statement = self.transaction.prepare_cached(sql).map_err(failed)?;
@@ -215,13 +215,13 @@ impl<'w> Writing<'_, 'w> {
         Ok(())
     }
 
-    fn keep_aside(&self, body: &[u8]) -> Stored<Digest> {
+    fn keep_aside(&self, body: &[u8]) -> StorageResult<Digest> {
         let digest = Digest::of(body);
         self.run("INSERT OR IGNORE INTO contents VALUES (?1, ?2)", params![&digest.as_bytes()[..], body])?;
         Ok(digest)
     }
 
-    fn upload(&self, upload: &Upload) -> Stored<()> {
+    fn upload(&self, upload: &Upload) -> StorageResult<()> {
         let digest = &upload.digest.as_bytes()[..];
         self.run("INSERT OR IGNORE INTO contents VALUES (?1, ?2)", params![digest, &upload.bytes[..]])?;
         self.run(
@@ -231,7 +231,7 @@ impl<'w> Writing<'_, 'w> {
         )
     }
 
-    fn sweep(&self, before: i64) -> Stored<()> {
+    fn sweep(&self, before: i64) -> StorageResult<()> {
         self.run(
             "DELETE FROM uploads WHERE at < ?1 AND NOT EXISTS (
                  SELECT 1 FROM named_uploads JOIN sessions ON number = session
@@ -256,7 +256,7 @@ fn moved_or_failed(key: &SessionKey, error: rusqlite::Error) -> StorageError {
 
 /// Removes the drafts of processes that are gone, some entries at a time: a draft may be long. Where there is no room for
 /// that they stay; nobody sees them, and the next opening tries again.
-pub(super) fn sweep_drafts(connection: &Connection) -> Stored<()> {
+pub(super) fn delete_staged(connection: &Connection) -> StorageResult<()> {
     // Nobody empties the write-ahead log yet, and it must not become as large as what is removed.
     connection.pragma_update(None, "wal_autocheckpoint", SWEPT_PAGES).map_err(failed)?;
     let swept = match remove_drafts(connection) {
@@ -267,7 +267,7 @@ pub(super) fn sweep_drafts(connection: &Connection) -> Stored<()> {
     swept
 }
 
-fn remove_drafts(connection: &Connection) -> Stored<()> {
+fn remove_drafts(connection: &Connection) -> StorageResult<()> {
     let sql = format!("SELECT number FROM sessions WHERE NOT {NO_DRAFT}");
     let mut statement = connection.prepare(&sql).map_err(failed)?;
     let drafts = statement.query_map([], |row| row.get::<_, i64>(0)).map_err(failed)?;
@@ -296,14 +296,14 @@ struct Insert<'t, 'w> {
 }
 
 impl<'t, 'w> Insert<'t, 'w> {
-    fn prepare(transaction: &'t Transaction<'t>) -> Stored<Self> {
+    fn prepare(transaction: &'t Transaction<'t>) -> StorageResult<Self> {
         static MANY: LazyLock<String> = LazyLock::new(|| format!("{INSERT}{}", ", (?, ?, ?)".repeat(ROWS - 1)));
         let one = transaction.prepare_cached(INSERT).map_err(failed)?;
         let many = transaction.prepare_cached(&MANY).map_err(failed)?;
         Ok(Self { one, many, rows: Vec::with_capacity(ROWS) })
     }
 
-    fn push(&mut self, session: i64, seq: i64, body: &'w [u8]) -> Stored<()> {
+    fn push(&mut self, session: i64, seq: i64, body: &'w [u8]) -> StorageResult<()> {
         self.rows.push((session, seq, body));
         if self.rows.len() < ROWS {
             return Ok(());
@@ -319,7 +319,7 @@ impl<'t, 'w> Insert<'t, 'w> {
     }
 
     /// Inserts what is left.
-    fn flush(&mut self) -> Stored<()> {
+    fn flush(&mut self) -> StorageResult<()> {
         for (session, seq, body) in self.rows.drain(..) {
             self.one.execute(params![session, seq, Text(body)]).map_err(failed)?;
         }
@@ -328,7 +328,7 @@ impl<'t, 'w> Insert<'t, 'w> {
 }
 
 /// Looks for a session.
-fn find(transaction: &Transaction<'_>, key: &SessionKey) -> Stored<Option<Place>> {
+fn find(transaction: &Transaction<'_>, key: &SessionKey) -> StorageResult<Option<Place>> {
     let mut statement = transaction
         .prepare_cached(
             "SELECT number, epoch, (SELECT seq FROM entries WHERE session = number ORDER BY seq DESC LIMIT 1)

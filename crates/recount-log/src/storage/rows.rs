@@ -16,7 +16,7 @@ pub struct SessionRow {
     /// When it was made.
     pub created_at: String,
     /// What else is known about it: a JSON object.
-    pub about: String,
+    pub properties: String,
 }
 
 /// Entries for the end of a session's log, and what is committed together with them.
@@ -33,11 +33,11 @@ pub struct Append {
     /// The entries, each an event in native JSON.
     pub entries: Vec<Bytes>,
     /// Replies that begin with these entries.
-    pub opened: Vec<OpenedReply>,
+    pub opened: Vec<OpenReplyInfo>,
     /// What has become of open replies, so that nobody has to fold them from their start.
     pub checkpoints: Vec<ReplyCheckpoint>,
     /// Messages that are complete with these entries. Those that were open replies are open no more.
-    pub finished: Vec<FinishedMessage>,
+    pub finished: Vec<MessageRow>,
     /// Documents of the session.
     pub states: Vec<StateChange>,
     /// Uploads that the entries name.
@@ -75,11 +75,11 @@ impl Append {
 
 /// A reply that begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenedReply {
+pub struct OpenReplyInfo {
     /// Its id.
     pub id: String,
     /// The number of the entry that begins it.
-    pub place: u64,
+    pub start_seq: u64,
     /// Whether it came under a lease, so that a run of this service writes it.
     pub hosted: bool,
     /// Whether it is a part of another reply.
@@ -101,22 +101,22 @@ pub struct ReplyCheckpoint {
 
 /// An open reply, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenRow {
+pub struct OpenReplyRow {
     /// How it began.
-    pub opened: OpenedReply,
+    pub opened: OpenReplyInfo,
     /// Its last checkpoint.
     pub checkpoint: Option<ReplyCheckpoint>,
 }
 
 /// A message that is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FinishedMessage {
+pub struct MessageRow {
     /// Its id.
     pub id: String,
     /// The number of the entry that begins it. Messages are ordered by it.
-    pub place: u64,
+    pub start_seq: u64,
     /// The number of the entry that completes it.
-    pub last: u64,
+    pub end_seq: u64,
     /// Whether it was a reply; otherwise it came whole.
     pub is_reply: bool,
     /// Whether it is a part of another reply.
@@ -151,7 +151,7 @@ pub struct Upload {
 
 /// An entry, as it is stored. After compaction one may cover several numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct EntryRow {
     /// The first number that it covers.
     pub first: u64,
     /// The last number that it covers, which is also its own.
@@ -171,9 +171,9 @@ pub struct Limit {
 
 /// What a message id stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
+pub enum MessageStatus {
     /// A reply that has ended.
-    Reply,
+    EndedReply,
     /// A message that came whole.
     Message,
 }
@@ -181,7 +181,7 @@ pub enum Known {
 /// Which messages are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Show {
+pub enum Visibility {
     /// All of them, those of sub-agents too.
     #[default]
     All,

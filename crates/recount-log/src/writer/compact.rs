@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::plan::Plan;
 use super::planning::existing;
-use crate::join_deltas::join_deltas;
+use crate::compaction::merge_deltas;
 use crate::request::Compacted;
 use crate::storage::{Limit, View, Write};
 use crate::{Error, SessionKey};
@@ -21,15 +21,15 @@ pub(super) fn compact(
     plan: &mut Plan,
 ) -> Result<Compacted, Error> {
     let epoch = existing(view, key)?.epoch;
-    let until = view.settled(key, before)?;
+    let until = view.last_settled(key, before)?;
     let mut entries = view.entries(key, after, PAGE)?;
     entries.retain(|entry| entry.last <= until);
     // The ids of joined deltas are forgotten. Of a reply that has ended they are not needed: it refuses what comes late.
     let mut ended: HashMap<String, bool> = HashMap::new();
-    let joined = join_deltas(&entries, |reply| match ended.get(reply) {
+    let joined = merge_deltas(&entries, |reply| match ended.get(reply) {
         Some(&has_ended) => has_ended,
         None => {
-            let has_ended = matches!(view.reply_end(key, reply), Ok(Some(end)) if end <= until);
+            let has_ended = matches!(view.reply_end_seq(key, reply), Ok(Some(end)) if end <= until);
             ended.insert(reply.to_owned(), has_ended);
             has_ended
         }

@@ -1,12 +1,12 @@
 //! A session in the writer's memory: what is needed to judge the next event.
 
 use super::planning::existing;
+use crate::dedup_window::{DedupWindow, IdHash, WINDOW};
 use crate::inputs::{is_input, refusal};
-use crate::refold::{decode, fold_replies};
+use crate::rebuild::{decode, fold_replies};
 use crate::replies::{Lookup, NewEntry, Replies, is_repetition};
 use crate::request::{AppendRequest, Appended, Ignored};
-use crate::storage::{Append, Limit, Stored, View};
-use crate::window::{IdHash, WINDOW, Window};
+use crate::storage::{Append, Limit, StorageResult, View};
 use crate::{Cursor, Epoch, Error, Refusal, SessionKey};
 
 /// How much is read at once.
@@ -14,13 +14,13 @@ const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
 
 /// A session in memory.
 #[derive(Debug)]
-pub(crate) struct Live {
+pub(crate) struct LiveSession {
     pub(super) epoch: Epoch,
     pub(super) head: u64,
     /// The head that is stored, unless somebody else has moved it.
     pub(super) stored_head: u64,
     replies: Replies,
-    pub(super) window: Window,
+    pub(super) window: DedupWindow,
     /// What the window weighed when it was last looked at.
     pub(super) weighed: usize,
     /// The plan that last used it.
@@ -31,14 +31,14 @@ pub(crate) struct Live {
     pub(super) is_spoilt: bool,
 }
 
-impl Live {
+impl LiveSession {
     pub(super) fn new(epoch: Epoch) -> Self {
         Self {
             epoch,
             head: 0,
             stored_head: 0,
             replies: Replies::default(),
-            window: Window::default(),
+            window: DedupWindow::default(),
             weighed: 0,
             used: 0,
             planned: None,
@@ -58,7 +58,7 @@ impl Live {
         let mut live = Self::new(row.epoch);
         live.head = row.head;
         live.stored_head = row.head;
-        for reply in fold_replies(view, key, view.open(key)?, row.head)? {
+        for reply in fold_replies(view, key, view.open_replies(key)?, row.head)? {
             live.replies.insert(reply);
         }
         let mut after = row.head.saturating_sub(WINDOW);
@@ -143,13 +143,13 @@ impl Live {
     }
 
     /// Whether a storage has what was written here, and nothing that somebody else has written.
-    pub(super) fn is_stored(&self, view: &dyn View, key: &SessionKey) -> Stored<bool> {
+    pub(super) fn is_stored(&self, view: &dyn View, key: &SessionKey) -> StorageResult<bool> {
         let row = view.session(key)?;
         Ok(row.is_some_and(|row| (row.epoch, row.head) == (self.epoch, self.stored_head)))
     }
 
     /// Checkpoints of open replies that would take a while to be folded anew, as a write of its own.
-    pub(super) fn farewell(&mut self, key: &SessionKey, at: i64, checkpoint_after: u64) -> Option<Append> {
+    pub(super) fn final_checkpoint(&mut self, key: &SessionKey, at: i64, checkpoint_after: u64) -> Option<Append> {
         if self.is_spoilt {
             return None;
         }

@@ -1,7 +1,7 @@
 //! The writer: the one that orders what is written.
 //!
 //! It is a state machine. Requests go in and become a plan, the writes of the plan go to the storage, and answers come out
-//! after their commit; time and chance come from its [`Surroundings`]. It starts no thread, waits for nothing and keeps no
+//! after their commit; time and chance come from its [`Env`]. It starts no thread, waits for nothing and keeps no
 //! clock, so that a simulation can drive it step by step, and threads can drive it for real.
 //!
 //! A plan is settled when its commit has come back, or discarded when that has failed; then the sessions that it touched
@@ -18,13 +18,13 @@ mod sessions;
 use bytes::Bytes;
 
 pub use pipeline::Pipeline;
-pub use plan::Ground;
+pub use plan::PlanContext;
 
 use crate::lease::Leases;
-use crate::request::{Answer, AppendRequest, Request};
-use crate::storage::{Append, Storage, Stored, View, Write};
-use crate::{Epoch, Error, SessionKey, StorageError, Surroundings};
-use live::Live;
+use crate::request::{AppendRequest, Request, Response};
+use crate::storage::{Append, Storage, StorageResult, View, Write};
+use crate::{Env, Epoch, Error, SessionKey, StorageError};
+use live::LiveSession;
 use plan::Plan;
 use sessions::Sessions;
 
@@ -36,18 +36,18 @@ const FAREWELL_BYTES: usize = 4 << 20;
 const TRIES: usize = 16;
 
 /// Takes what comes out of the writer. It is called after the commit.
-pub trait Outbox {
+pub trait WriterOutput {
     /// What has become of the request with an index.
-    fn answer(&mut self, index: usize, answer: Result<Answer, Error>);
+    fn respond(&mut self, index: usize, answer: Result<Response, Error>);
 
     /// Something is new in a session.
-    fn notice(&mut self, notice: Notice<'_>);
+    fn publish(&mut self, notice: SessionUpdate<'_>);
 }
 
 /// Something that is new in a session.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub enum Notice<'a> {
+pub enum SessionUpdate<'a> {
     /// Entries were committed.
     Appended {
         /// The session.
@@ -65,23 +65,23 @@ pub enum Notice<'a> {
 
 /// A session that has been read into memory, for a [`Writer`].
 #[derive(Debug)]
-pub struct Loaded(Live);
+pub struct LoadedSession(LiveSession);
 
-impl Loaded {
+impl LoadedSession {
     /// Reads a session: the ids of its last entries, and its open replies.
     ///
     /// # Errors
     ///
     /// When there is no such session, or the storage cannot be read.
     pub fn read(view: &dyn View, key: &SessionKey) -> Result<Self, Error> {
-        Live::load(view, key).map(Self)
+        LiveSession::load(view, key).map(Self)
     }
 }
 
 /// The one that orders what is written.
 #[derive(Debug)]
 pub struct Writer {
-    surroundings: Surroundings,
+    env: Env,
     sessions: Sessions,
     leases: Leases,
     /// Counts the plans. A plan that is not begun yet has the next number.
@@ -93,9 +93,9 @@ pub struct Writer {
 
 impl Writer {
     /// A writer that knows nothing yet.
-    pub fn new(surroundings: Surroundings) -> Self {
+    pub fn new(env: Env) -> Self {
         Self {
-            surroundings,
+            env,
             sessions: Sessions::default(),
             leases: Leases::default(),
             turn: 0,
@@ -111,17 +111,17 @@ impl Writer {
     }
 
     /// Does what is asked, in as few commits as possible, and answers every request. It waits for each commit.
-    pub fn run(&mut self, storage: &mut dyn Storage, requests: &[Request], outbox: &mut dyn Outbox) {
+    pub fn run(&mut self, storage: &mut dyn Storage, requests: &[Request], output: &mut dyn WriterOutput) {
         let mut from = 0;
         while from < requests.len() {
             let mut plan = std::mem::take(&mut self.spare);
-            let until = self.plan(Ground::of(storage), requests, from, &mut plan, Beneath::Nothing);
+            let until = self.plan(PlanContext::of(storage), requests, from, &mut plan, Beneath::Nothing);
             let result = if plan.writes.is_empty() { Ok(()) } else { storage.commit(&plan.writes) };
             match result {
-                Ok(()) => self.settle(&mut plan, 0, outbox),
+                Ok(()) => self.settle(&mut plan, 0, output),
                 Err(error) => {
                     self.discard(&mut plan);
-                    self.run_each(storage, requests.get(from..until).unwrap_or_default(), from, error, outbox);
+                    self.run_each(storage, requests.get(from..until).unwrap_or_default(), from, error, output);
                 }
             }
             self.spare = plan;
@@ -138,7 +138,7 @@ impl Writer {
         requests: &[Request],
         first: usize,
         error: StorageError,
-        outbox: &mut dyn Outbox,
+        output: &mut dyn WriterOutput,
     ) {
         // One that was alone has had its turn.
         let mut known = Some(error).filter(|_| requests.len() == 1);
@@ -148,13 +148,13 @@ impl Writer {
             loop {
                 let error = match known.take() {
                     Some(error) => error,
-                    None => match self.run_one(storage, request, number, outbox) {
+                    None => match self.run_one(storage, request, number, output) {
                         Ok(()) => break,
                         Err(error) => error,
                     },
                 };
                 if !matches!(error, StorageError::Moved(_)) || tries == TRIES {
-                    fail(request, number, error.into(), outbox);
+                    fail(request, number, error.into(), output);
                     break;
                 }
                 tries += 1;
@@ -167,36 +167,36 @@ impl Writer {
         storage: &mut dyn Storage,
         request: &Request,
         number: usize,
-        outbox: &mut dyn Outbox,
-    ) -> Stored<()> {
+        output: &mut dyn WriterOutput,
+    ) -> StorageResult<()> {
         let mut plan = Plan::default();
-        self.plan(Ground::of(storage), std::slice::from_ref(request), 0, &mut plan, Beneath::Nothing);
+        self.plan(PlanContext::of(storage), std::slice::from_ref(request), 0, &mut plan, Beneath::Nothing);
         let result = if plan.writes.is_empty() { Ok(()) } else { storage.commit(&plan.writes) };
         match &result {
-            Ok(()) => self.settle(&mut plan, number, outbox),
+            Ok(()) => self.settle(&mut plan, number, output),
             Err(_) => self.discard(&mut plan),
         }
         result
     }
 
     /// What was planned is committed: readers are told of it, and everybody gets an answer. The plan is empty afterwards.
-    fn settle(&mut self, plan: &mut Plan, first: usize, outbox: &mut dyn Outbox) {
+    fn settle(&mut self, plan: &mut Plan, first: usize, output: &mut dyn WriterOutput) {
         for write in &plan.writes {
             match write {
                 Write::Append(append) => {
                     let Append { key, epoch, after, entries, .. } = append;
                     self.sessions.settle(key, after + entries.len() as u64, plan.turn);
                     if !entries.is_empty() {
-                        outbox.notice(Notice::Appended { key, epoch: *epoch, after: *after, entries });
+                        output.publish(SessionUpdate::Appended { key, epoch: *epoch, after: *after, entries });
                     }
                 }
-                Write::Create(row) => outbox.notice(Notice::Replaced(&row.key)),
-                Write::Delete(key) | Write::Adopt { key, .. } => outbox.notice(Notice::Replaced(key)),
-                Write::Describe { .. } | Write::Compact { .. } | Write::Upload(_) | Write::Sweep { .. } => {}
+                Write::Create(row) => output.publish(SessionUpdate::Replaced(&row.key)),
+                Write::Delete(key) | Write::Publish { key, .. } => output.publish(SessionUpdate::Replaced(key)),
+                Write::SetProperties { .. } | Write::Compact { .. } | Write::Upload(_) | Write::Sweep { .. } => {}
             }
         }
         for (index, answer) in plan.answers.drain(..) {
-            outbox.answer(first + index, answer);
+            output.respond(first + index, answer);
         }
         plan.clear();
     }
@@ -212,18 +212,18 @@ impl Writer {
     }
 
     /// Whether a request needs a session that is not in memory yet. The writer then reads it, up to
-    /// [`WINDOW`](crate::WINDOW) entries; whoever does not want to wait for that has it [read](Loaded::read) elsewhere and
+    /// [`WINDOW`](crate::WINDOW) entries; whoever does not want to wait for that has it [read](LoadedSession::read) elsewhere and
     /// hands it [over](Self::take) before.
-    pub fn must_load(&self, request: &Request) -> bool {
+    pub fn needs_load(&self, request: &Request) -> bool {
         match request {
             Request::Append(AppendRequest { key, .. }) | Request::Acquire { key, .. } => {
                 self.sessions.find(key).is_none()
             }
             Request::Create { .. }
-            | Request::Describe { .. }
+            | Request::SetProperties { .. }
             | Request::Delete(_)
-            | Request::Draft { .. }
-            | Request::Adopt { .. }
+            | Request::Stage { .. }
+            | Request::Publish { .. }
             | Request::Renew { .. }
             | Request::Release(_)
             | Request::Upload(_)
@@ -234,7 +234,7 @@ impl Writer {
 
     /// Takes a session that was read elsewhere, unless it is in memory by now. Nothing may have been written to it in the
     /// meantime.
-    pub fn take(&mut self, key: &SessionKey, loaded: Loaded) {
+    pub fn take(&mut self, key: &SessionKey, loaded: LoadedSession) {
         if self.sessions.find(key).is_none() {
             self.sessions.insert(key, loaded.0.used_by(self.turn));
         }
@@ -245,11 +245,11 @@ impl Writer {
     /// # Errors
     ///
     /// When the storage fails. Nothing is lost by that: it will only take longer then.
-    pub fn farewell(&mut self, storage: &mut dyn Storage) -> Result<(), StorageError> {
-        let at = self.surroundings.now().as_millisecond();
+    pub fn final_checkpoint(&mut self, storage: &mut dyn Storage) -> Result<(), StorageError> {
+        let at = self.env.now().as_millisecond();
         let (mut writes, mut bytes) = (Vec::new(), 0);
         for (key, live) in self.sessions.iter_mut() {
-            let Some(append) = live.farewell(key, at, self.checkpoint_after) else { continue };
+            let Some(append) = live.final_checkpoint(key, at, self.checkpoint_after) else { continue };
             bytes += append.checkpoints.iter().map(|checkpoint| checkpoint.fold.len()).sum::<usize>();
             writes.push(Write::Append(append));
             if bytes >= FAREWELL_BYTES {
@@ -268,12 +268,12 @@ enum Beneath {
     /// Everything is committed.
     Nothing,
     /// A commit is under way.
-    Commit,
+    CommitInfo,
 }
 
-fn fail(request: &Request, index: usize, error: Error, outbox: &mut dyn Outbox) {
+fn fail(request: &Request, index: usize, error: Error, output: &mut dyn WriterOutput) {
     if let Some(stream) = request.stream() {
         stream.fail(&error);
     }
-    outbox.answer(index, Err(error));
+    output.respond(index, Err(error));
 }

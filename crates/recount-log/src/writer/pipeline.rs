@@ -1,8 +1,8 @@
 //! A writer that plans on while a commit is under way.
 
-use super::{Beneath, Ground, Loaded, Outbox, Plan, Writer};
+use super::{Beneath, LoadedSession, Plan, PlanContext, Writer, WriterOutput};
 use crate::request::Request;
-use crate::storage::{Storage, Stored, Write};
+use crate::storage::{Storage, StorageResult, Write};
 use crate::{SessionKey, StorageError};
 
 /// A [`Writer`] with one commit under way, at most, while it plans what comes next.
@@ -12,22 +12,22 @@ use crate::{SessionKey, StorageError};
 ///
 /// ```
 /// use recount_log::storage::Storage;
-/// use recount_log::writer::{Ground, Notice, Outbox, Pipeline};
-/// use recount_log::{Answer, Error, MemoryStorage, Request, SessionKey, Surroundings, Writer};
+/// use recount_log::writer::{PlanContext, SessionUpdate, WriterOutput, Pipeline};
+/// use recount_log::{Response, Error, MemoryStorage, Request, SessionKey, Env, Writer};
 ///
 /// struct Count(usize);
 ///
-/// impl Outbox for Count {
-///     fn answer(&mut self, _: usize, answer: Result<Answer, Error>) {
+/// impl WriterOutput for Count {
+///     fn respond(&mut self, _: usize, answer: Result<Response, Error>) {
 ///         self.0 += usize::from(answer.is_ok());
 ///     }
-///     fn notice(&mut self, _: Notice<'_>) {}
+///     fn publish(&mut self, _: SessionUpdate<'_>) {}
 /// }
 ///
 /// let (mut storage, mut answered) = (MemoryStorage::default(), Count(0));
-/// let mut pipeline = Pipeline::new(Writer::new(Surroundings::default()));
-/// pipeline.push(Request::Create { key: SessionKey::new("chat")?, about: "{}".to_owned() });
-/// let writes = pipeline.advance(Ground::of(&storage), &mut answered).unwrap();
+/// let mut pipeline = Pipeline::new(Writer::new(Env::default()));
+/// pipeline.push(Request::Create { key: SessionKey::new("chat")?, properties: "{}".to_owned() });
+/// let writes = pipeline.advance(PlanContext::of(&storage), &mut answered).unwrap();
 /// // The commit is under way. What is pushed now is planned on top of it.
 /// let result = storage.commit(&writes);
 /// assert_eq!(answered.0, 0);
@@ -46,18 +46,18 @@ pub struct Pipeline {
     /// How many of them are planned.
     planned: usize,
     plan: Plan,
-    under_way: Option<UnderWay>,
+    under_way: Option<InFlight>,
     /// What is committed, and nobody has been told yet.
-    done: Option<UnderWay>,
+    done: Option<InFlight>,
     /// The number of the first request that is not under way.
     next: usize,
     /// Room that is used again.
-    spare: UnderWay,
+    spare: InFlight,
 }
 
 /// What is being committed.
 #[derive(Debug, Default)]
-struct UnderWay {
+struct InFlight {
     requests: Vec<Request>,
     plan: Plan,
     /// The number of the first request.
@@ -75,7 +75,7 @@ impl Pipeline {
             under_way: None,
             done: None,
             next: 0,
-            spare: UnderWay::default(),
+            spare: InFlight::default(),
         }
     }
 
@@ -96,9 +96,9 @@ impl Pipeline {
 
     /// Plans as much as can be planned by now. If no commit is under way, gives the writes of the next one, which then is;
     /// nothing when there is nothing to write.
-    pub fn advance(&mut self, ground: Ground<'_>, outbox: &mut dyn Outbox) -> Option<Vec<Write>> {
+    pub fn advance(&mut self, ground: PlanContext<'_>, output: &mut dyn WriterOutput) -> Option<Vec<Write>> {
         loop {
-            self.deliver(outbox);
+            self.deliver(output);
             self.plan(ground);
             if self.under_way.is_some() || self.plan.is_empty() {
                 return None;
@@ -119,14 +119,14 @@ impl Pipeline {
     pub fn finish(
         &mut self,
         writes: Vec<Write>,
-        result: Stored<()>,
+        result: StorageResult<()>,
         storage: &mut dyn Storage,
-        outbox: &mut dyn Outbox,
+        output: &mut dyn WriterOutput,
     ) -> Option<Vec<Write>> {
         let mut done = self.under_way.take()?;
         done.plan.writes = writes;
         if let Err(error) = result {
-            self.recover(done, error, storage, outbox);
+            self.recover(done, error, storage, output);
             return None;
         }
         self.done = Some(done);
@@ -134,9 +134,9 @@ impl Pipeline {
     }
 
     /// Tells everybody what has become of the commit that is over.
-    pub fn deliver(&mut self, outbox: &mut dyn Outbox) {
+    pub fn deliver(&mut self, output: &mut dyn WriterOutput) {
         let Some(mut done) = self.done.take() else { return };
-        self.writer.settle(&mut done.plan, done.first, outbox);
+        self.writer.settle(&mut done.plan, done.first, output);
         done.requests.clear();
         self.spare = done;
         self.writer.sessions.forget_idle(self.writer.turn);
@@ -162,46 +162,46 @@ impl Pipeline {
 
     fn recover(
         &mut self,
-        mut failed: UnderWay,
+        mut failed: InFlight,
         error: StorageError,
         storage: &mut dyn Storage,
-        outbox: &mut dyn Outbox,
+        output: &mut dyn WriterOutput,
     ) {
         self.writer.discard(&mut self.plan);
         self.writer.discard(&mut failed.plan);
         self.planned = 0;
-        self.writer.run_each(storage, &failed.requests, failed.first, error, outbox);
+        self.writer.run_each(storage, &failed.requests, failed.first, error, output);
         // At once, so that what is in memory is what these requests need.
-        self.plan(Ground::of(storage));
+        self.plan(PlanContext::of(storage));
     }
 
-    fn plan(&mut self, ground: Ground<'_>) {
+    fn plan(&mut self, ground: PlanContext<'_>) {
         let beneath = match &self.under_way {
             None => Beneath::Nothing,
             Some(under_way) if under_way.plan.is_closed => return,
-            Some(_) => Beneath::Commit,
+            Some(_) => Beneath::CommitInfo,
         };
         if self.planned < self.requests.len() {
             self.planned = self.writer.plan(ground, &self.requests, self.planned, &mut self.plan, beneath);
         }
     }
 
-    /// Whether a request [needs](Writer::must_load) a session that is not in memory yet.
-    pub fn must_load(&self, request: &Request) -> bool {
-        self.writer.must_load(request)
+    /// Whether a request [needs](Writer::needs_load) a session that is not in memory yet.
+    pub fn needs_load(&self, request: &Request) -> bool {
+        self.writer.needs_load(request)
     }
 
     /// Takes a session that was [read elsewhere](Writer::take).
-    pub fn take(&mut self, key: &SessionKey, loaded: Loaded) {
+    pub fn take(&mut self, key: &SessionKey, loaded: LoadedSession) {
         self.writer.take(key, loaded);
     }
 
-    /// Writes down how far long open replies have come, as [`Writer::farewell`]. Nothing may be under way.
+    /// Writes down how far long open replies have come, as [`Writer::final_checkpoint`]. Nothing may be under way.
     ///
     /// # Errors
     ///
     /// When the storage fails.
-    pub fn farewell(&mut self, storage: &mut dyn Storage) -> Stored<()> {
-        self.writer.farewell(storage)
+    pub fn final_checkpoint(&mut self, storage: &mut dyn Storage) -> StorageResult<()> {
+        self.writer.final_checkpoint(storage)
     }
 }

@@ -2,31 +2,31 @@
 
 use std::fmt;
 
-use super::live::Live;
+use super::live::LiveSession;
 use crate::lease::Before;
-use crate::request::Answer;
+use crate::request::Response;
 use crate::storage::{Append, Storage, Views, Write};
 use crate::{Error, SessionKey};
 
 /// What is planned on: what is committed.
 #[derive(Clone, Copy)]
-pub struct Ground<'s> {
+pub struct PlanContext<'s> {
     /// Looks at it.
     pub views: &'s dyn Views,
     /// Whether [others](Storage::is_shared) write to it too.
     pub is_shared: bool,
 }
 
-impl<'s> Ground<'s> {
+impl<'s> PlanContext<'s> {
     /// What is committed in a storage.
     pub fn of(storage: &'s dyn Storage) -> Self {
         Self { views: storage, is_shared: storage.is_shared() }
     }
 }
 
-impl fmt::Debug for Ground<'_> {
+impl fmt::Debug for PlanContext<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ground").field("is_shared", &self.is_shared).finish_non_exhaustive()
+        f.debug_struct("PlanContext").field("is_shared", &self.is_shared).finish_non_exhaustive()
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Plan {
     /// When its requests came, in milliseconds since 1970.
     pub(super) at: Option<i64>,
     /// Also those that were refused: what they were judged by is not certain before the commit either.
-    pub(super) answers: Vec<(usize, Result<Answer, Error>)>,
+    pub(super) answers: Vec<(usize, Result<Response, Error>)>,
     /// What all of them write. Entries for the same session are in one write.
     pub(super) writes: Vec<Write>,
     pub(super) leases: Vec<Before>,
@@ -63,7 +63,7 @@ impl Plan {
     }
 
     /// The index of the write that a session's entries go to.
-    pub(super) fn append_of(&mut self, key: &SessionKey, live: &Live, at: i64) -> usize {
+    pub(super) fn append_of(&mut self, key: &SessionKey, live: &LiveSession, at: i64) -> usize {
         match live.planned {
             Some((planned, index)) if planned == self.turn => index,
             _ => {

@@ -3,9 +3,9 @@
 use recount_message::{CustomEvent, CustomName, Event, Object, format_time};
 
 use super::compact::compact;
-use super::live::Live;
-use super::{Beneath, Ground, Plan, TRIES, Writer};
-use crate::request::{Answer, AppendRequest, Appended, Request, Stream};
+use super::live::LiveSession;
+use super::{Beneath, Plan, PlanContext, TRIES, Writer};
+use crate::request::{AppendRequest, AppendSequence, Appended, Request, Response};
 use crate::storage::{Append, SessionRow, View, Write};
 use crate::{Cursor, Epoch, Error, Events, SessionKey, StorageError};
 
@@ -36,7 +36,7 @@ impl Writer {
     /// everything that was planned has to be settled before the next one is.
     pub(super) fn plan(
         &mut self,
-        ground: Ground<'_>,
+        ground: PlanContext<'_>,
         requests: &[Request],
         from: usize,
         plan: &mut Plan,
@@ -82,49 +82,49 @@ impl Writer {
         requests.len()
     }
 
-    fn plan_one(&mut self, ground: Ground<'_>, request: &Request, plan: &mut Plan) -> Result<Answer, Failure> {
+    fn plan_one(&mut self, ground: PlanContext<'_>, request: &Request, plan: &mut Plan) -> Result<Response, Failure> {
         match request {
-            Request::Create { key, about } => {
+            Request::Create { key, properties } => {
                 if ground.views.view()?.session(key)?.is_some() {
                     return Err(Error::SessionExists(key.clone()).into());
                 }
                 self.forget_leases(key, plan);
-                let row = self.new_session(key, about);
+                let row = self.new_session(key, properties);
                 plan.writes.push(Write::Create(row.clone()));
-                self.sessions.insert(key, Live::new(row.epoch).used_by(plan.turn));
-                Ok(Answer::Created(row))
+                self.sessions.insert(key, LiveSession::new(row.epoch).used_by(plan.turn));
+                Ok(Response::Created(row))
             }
-            Request::Describe { key, about } => {
+            Request::SetProperties { key, properties } => {
                 existing(&*ground.views.view()?, key)?;
-                plan.writes.push(Write::Describe { key: key.clone(), about: about.clone() });
-                Ok(Answer::Done)
+                plan.writes.push(Write::SetProperties { key: key.clone(), properties: properties.clone() });
+                Ok(Response::Done)
             }
             Request::Delete(key) => {
                 existing(&*ground.views.view()?, key)?;
                 self.sessions.remove(key);
                 self.forget_leases(key, plan);
                 plan.writes.push(Write::Delete(key.clone()));
-                Ok(Answer::Done)
+                Ok(Response::Done)
             }
-            Request::Append(request) => self.append(ground, request, plan).map(Answer::Appended),
-            Request::Draft { key, about } => {
-                let draft = SessionKey::draft(key.tenant(), self.surroundings.number());
-                let row = self.new_session(&draft, about);
+            Request::Append(request) => self.append(ground, request, plan).map(Response::Appended),
+            Request::Stage { key, properties } => {
+                let draft = SessionKey::staged(key.tenant(), self.env.next_u64());
+                let row = self.new_session(&draft, properties);
                 plan.writes.push(Write::Create(row.clone()));
-                self.sessions.insert(&draft, Live::new(row.epoch).used_by(plan.turn));
-                Ok(Answer::Created(row))
+                self.sessions.insert(&draft, LiveSession::new(row.epoch).used_by(plan.turn));
+                Ok(Response::Created(row))
             }
-            Request::Adopt { draft, key, replaces } => self.adopt(ground, draft, key, *replaces, plan),
+            Request::Publish { draft, key, replaces } => self.adopt(ground, draft, key, *replaces, plan),
             Request::Acquire { key, request } => {
                 existing(&*ground.views.view()?, key)?;
                 let before = self.leases.before(key);
-                let (now, token) = (self.surroundings.now(), self.surroundings.number());
+                let (now, token) = (self.env.now(), self.env.next_u64());
                 let granted = self.leases.acquire(key, request, now, token)?;
                 if let Some(former) = granted.taken_from {
                     let value =
                         [("subject", request.subject.as_str()), ("holder", &request.holder), ("former", &former)];
                     let signal = CustomEvent::signal(CustomName::TakenOver.as_str(), Object::from(value));
-                    let event = Event::stamped(self.surroundings.id(), format_time(now), signal);
+                    let event = Event::stamped(self.env.id(), format_time(now), signal);
                     let request = AppendRequest::new(key.clone(), Events::of([&event]));
                     if let Err(failure) = self.append(ground, &request, plan) {
                         self.leases.restore(before);
@@ -132,46 +132,51 @@ impl Writer {
                     }
                 }
                 plan.leases.push(before);
-                Ok(Answer::Granted(granted.lease))
+                Ok(Response::Granted(granted.lease))
             }
             Request::Renew { lease, time } => {
-                let now = self.surroundings.now();
+                let now = self.env.now();
                 self.leases.renew(lease, *time, now)?;
-                Ok(Answer::Done)
+                Ok(Response::Done)
             }
             Request::Release(lease) => {
                 let before = self.leases.before(&lease.session);
                 self.leases.release(lease)?;
                 plan.leases.push(before);
-                Ok(Answer::Done)
+                Ok(Response::Done)
             }
             Request::Upload(upload) => {
                 plan.writes.push(Write::Upload(upload.clone()));
-                Ok(Answer::Done)
+                Ok(Response::Done)
             }
             Request::Compact { key, after, before } => {
-                Ok(Answer::Compacted(compact(&*ground.views.view()?, key, *after, *before, plan)?))
+                Ok(Response::Compacted(compact(&*ground.views.view()?, key, *after, *before, plan)?))
             }
             Request::Sweep { before } => {
                 plan.writes.push(Write::Sweep { before: *before });
-                Ok(Answer::Done)
+                Ok(Response::Done)
             }
         }
     }
 
-    fn new_session(&mut self, key: &SessionKey, about: &str) -> SessionRow {
+    fn new_session(&mut self, key: &SessionKey, properties: &str) -> SessionRow {
         SessionRow {
             key: key.clone(),
-            epoch: Epoch::from_random(self.surroundings.number()),
+            epoch: Epoch::from_random(self.env.next_u64()),
             head: 0,
-            created_at: format_time(self.surroundings.now()),
-            about: about.to_owned(),
+            created_at: format_time(self.env.now()),
+            properties: properties.to_owned(),
         }
     }
 
-    fn append(&mut self, ground: Ground<'_>, request: &AppendRequest, plan: &mut Plan) -> Result<Appended, Failure> {
+    fn append(
+        &mut self,
+        ground: PlanContext<'_>,
+        request: &AppendRequest,
+        plan: &mut Plan,
+    ) -> Result<Appended, Failure> {
         let key = &request.key;
-        if let Some(failure) = request.stream.as_ref().and_then(Stream::failure) {
+        if let Some(failure) = request.stream.as_ref().and_then(AppendSequence::failure) {
             return Err(Error::Broken(failure).into());
         }
         if let Some(lease) = &request.lease {
@@ -184,18 +189,18 @@ impl Writer {
             Some(slot) if !self.sessions.is_spoilt(slot) => slot,
             // What is written of it is not certain, so it cannot be read either.
             Some(_) if !plan.is_certain => return Err(Failure::stale(key)),
-            Some(_) | None => self.sessions.insert(key, Live::load(&*ground.views.view()?, key)?),
+            Some(_) | None => self.sessions.insert(key, LiveSession::load(&*ground.views.view()?, key)?),
         };
-        let surroundings = &mut self.surroundings;
+        let env = &mut self.env;
         // To ask for each of them would cost more than it says.
-        let at = *plan.at.get_or_insert_with(|| surroundings.now().as_millisecond());
+        let at = *plan.at.get_or_insert_with(|| env.now().as_millisecond());
         // What was found or inserted is there.
         let Some(live) = self.sessions.get_mut(slot) else { return Err(Error::Closed.into()) };
         live.used = plan.turn;
         let index = plan.append_of(key, live, at);
         let Some(Write::Append(append)) = plan.writes.get_mut(index) else { return Err(Error::Closed.into()) };
         let (head, before) = (live.head, Lengths::of(append));
-        let stored = |id: &str| ground.views.view()?.known(key, id);
+        let stored = |id: &str| ground.views.view()?.message_status(key, id);
         let planned = live.append(request, &stored, self.checkpoint_after, append);
         // Where entries are written the storage finds out that somebody else was there. Here it has to be asked.
         let is_written = planned.as_ref().is_ok_and(|appended| appended.written > 0);
@@ -225,12 +230,12 @@ impl Writer {
     /// Makes a session of a draft. It is the same session under another name.
     fn adopt(
         &mut self,
-        ground: Ground<'_>,
+        ground: PlanContext<'_>,
         draft: &SessionKey,
         key: &SessionKey,
         replaces: bool,
         plan: &mut Plan,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Response, Failure> {
         let view = ground.views.view()?;
         let row = existing(&*view, draft)?;
         let exists = view.session(key)?.is_some();
@@ -242,12 +247,12 @@ impl Writer {
             plan.writes.push(Write::Delete(key.clone()));
         }
         let head = Cursor { epoch: row.epoch, seq: row.head };
-        plan.writes.push(Write::Adopt { draft: draft.clone(), head, key: key.clone() });
+        plan.writes.push(Write::Publish { draft: draft.clone(), head, key: key.clone() });
         self.sessions.remove(key);
         if let Some(live) = self.sessions.remove(draft).filter(|live| !live.is_spoilt) {
             self.sessions.insert(key, live.used_by(plan.turn));
         }
-        Ok(Answer::Created(SessionRow { key: key.clone(), ..row }))
+        Ok(Response::Created(SessionRow { key: key.clone(), ..row }))
     }
 }
 
@@ -289,7 +294,7 @@ pub(super) fn existing(view: &dyn View, key: &SessionKey) -> Result<SessionRow, 
 }
 
 impl Request {
-    pub(super) fn stream(&self) -> Option<&Stream> {
+    pub(super) fn stream(&self) -> Option<&AppendSequence> {
         match self {
             Self::Append(request) => request.stream.as_ref(),
             _ => None,
@@ -300,14 +305,14 @@ impl Request {
     pub(crate) fn key(&self) -> Option<&SessionKey> {
         match self {
             Self::Create { key, .. }
-            | Self::Describe { key, .. }
+            | Self::SetProperties { key, .. }
             | Self::Delete(key)
             | Self::Append(AppendRequest { key, .. })
-            | Self::Adopt { key, .. }
+            | Self::Publish { key, .. }
             | Self::Acquire { key, .. }
             | Self::Compact { key, .. } => Some(key),
             Self::Renew { lease, .. } | Self::Release(lease) => Some(&lease.session),
-            Self::Draft { .. } | Self::Upload(_) | Self::Sweep { .. } => None,
+            Self::Stage { .. } | Self::Upload(_) | Self::Sweep { .. } => None,
         }
     }
 
@@ -316,10 +321,10 @@ impl Request {
         match self {
             Self::Append(_) | Self::Acquire { .. } | Self::Renew { .. } | Self::Release(_) | Self::Upload(_) => true,
             Self::Create { .. }
-            | Self::Describe { .. }
+            | Self::SetProperties { .. }
             | Self::Delete(_)
-            | Self::Draft { .. }
-            | Self::Adopt { .. }
+            | Self::Stage { .. }
+            | Self::Publish { .. }
             | Self::Compact { .. }
             | Self::Sweep { .. } => false,
         }

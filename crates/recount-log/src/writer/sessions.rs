@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::live::Live;
+use super::live::LiveSession;
 use crate::SessionKey;
 
 /// How many sessions are kept in memory.
@@ -18,7 +18,7 @@ pub(super) struct Slot(usize);
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     slots: HashMap<SessionKey, Slot>,
-    lives: Vec<Option<Live>>,
+    lives: Vec<Option<LiveSession>>,
     free: Vec<Slot>,
     /// What the windows weigh, as far as [`Sessions::weigh`] was told.
     bytes: usize,
@@ -29,7 +29,7 @@ impl Sessions {
         self.slots.get(key).copied()
     }
 
-    pub(super) fn get_mut(&mut self, slot: Slot) -> Option<&mut Live> {
+    pub(super) fn get_mut(&mut self, slot: Slot) -> Option<&mut LiveSession> {
         self.lives.get_mut(slot.0)?.as_mut()
     }
 
@@ -47,7 +47,7 @@ impl Sessions {
         self.weigh(slot);
     }
 
-    pub(super) fn insert(&mut self, key: &SessionKey, live: Live) -> Slot {
+    pub(super) fn insert(&mut self, key: &SessionKey, live: LiveSession) -> Slot {
         self.remove(key);
         let slot = self.free.pop().unwrap_or_else(|| {
             self.lives.push(None);
@@ -61,7 +61,7 @@ impl Sessions {
         slot
     }
 
-    pub(super) fn remove(&mut self, key: &SessionKey) -> Option<Live> {
+    pub(super) fn remove(&mut self, key: &SessionKey) -> Option<LiveSession> {
         let slot = self.slots.remove(key)?;
         self.free.push(slot);
         let mut live = self.lives.get_mut(slot.0).and_then(Option::take)?;
@@ -69,7 +69,7 @@ impl Sessions {
         Some(live)
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&SessionKey, &mut Live)> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&SessionKey, &mut LiveSession)> {
         let mut keys: Vec<Option<&SessionKey>> = vec![None; self.lives.len()];
         for (key, slot) in &self.slots {
             if let Some(place) = keys.get_mut(slot.0) {
@@ -105,7 +105,7 @@ impl Sessions {
         self.retain(|live| live.used < plan);
     }
 
-    fn retain(&mut self, is_kept: impl Fn(&Live) -> bool) {
+    fn retain(&mut self, is_kept: impl Fn(&LiveSession) -> bool) {
         let live = |slot: &Slot| self.lives.get(slot.0).and_then(Option::as_ref);
         let gone = self.slots.iter().filter(|(_, slot)| !live(slot).is_some_and(&is_kept));
         let gone: Vec<SessionKey> = gone.map(|(key, _)| key.clone()).collect();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use recount_log::{Cursor, Entry, GapReason, Shown, Snapshot};
+use recount_log::{Cursor, Entry, GapReason, Snapshot, SnapshotItem};
 use recount_message::wire::write_string;
 use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json, Object};
 
@@ -160,10 +160,10 @@ impl Encoder {
     /// Everything in a snapshot as one fold, for who is told all of it anew. What waits for an open reply stands after it.
     fn whole(&self, snapshot: &Snapshot) -> Fold {
         let item = |shown| match shown {
-            Shown::Complete(message) => format!("{{\"message\":{message},\"call_floor\":null}}"),
-            Shown::Open(reply) => reply.fold.to_string(),
+            SnapshotItem::Message(message) => format!("{{\"message\":{message},\"call_floor\":null}}"),
+            SnapshotItem::OpenReply(reply) => reply.fold.to_string(),
         };
-        let mut whole = fold_of(snapshot.cursor, snapshot.in_order().map(item)).checkpoint();
+        let mut whole = fold_of(snapshot.cursor, snapshot.items().map(item)).checkpoint();
         if self.style.is_in_line() {
             let behind = self.fold.checkpoint().replies;
             whole.replies.retain(|reply| self.fold.reply(reply.message.id()).is_none());

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use recount_log::storage::Show;
+use recount_log::storage::Visibility;
 use recount_log::{Cursor, Epoch, Error, Frame, Reader, Session, SessionKey, Start};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -144,14 +144,14 @@ async fn try_pump(
     feed: &Feed,
     media: &Kept,
 ) -> Result<std::convert::Infallible, Error> {
-    let show = if style.all { Show::All } else { Show::TopLevel };
+    let show = if style.all { Visibility::All } else { Visibility::TopLevel };
     let start = if style.needs_fold() { Start::Snapshot } else { Start::Now };
-    let mut reader = session.join_showing(start, show)?;
+    let mut reader = session.subscribe_with(start, show)?;
     let mut encoder = begin(session, style, feed, &mut reader).await?;
     loop {
         let first = reader.next().await?;
         let mut chunk = ChunkBuilder::default();
-        let frames: Vec<Frame> = std::iter::once(first).chain(reader.ready()).collect();
+        let frames: Vec<Frame> = std::iter::once(first).chain(reader.drain_buffered()).collect();
         for frame in frames {
             match frame {
                 Frame::Entry(entry) => {
@@ -175,11 +175,11 @@ async fn try_pump(
 
 /// Finds the place where a feed begins.
 async fn begin(session: &Session, style: &Style, feed: &Feed, reader: &mut Reader) -> Result<Encoder, Error> {
-    let first = reader.next_now().await?;
+    let first = reader.try_next().await?;
     let (cursor, encoder) = match first {
         Some(Frame::Snapshot(snapshot)) => (snapshot.cursor, encoder_after(session, style, &snapshot).await?),
         _ => {
-            let cursor = reader.read_to().ok_or(Error::Closed)?;
+            let cursor = reader.position().ok_or(Error::Closed)?;
             (cursor, super::encoder_at(session, style, Some(cursor)).await?)
         }
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use recount_log::storage::Show;
+use recount_log::storage::Visibility;
 use recount_log::{Cursor, Error, Frame, GapReason, Reader, Session, Start};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -163,7 +163,7 @@ impl Follow {
     /// Reads some of the log. Nothing means that there is nothing to show, and that it is worth looking at the feed again.
     async fn read(&mut self) -> Result<Option<Slice>, Error> {
         let mut out = ChunkBuilder::default();
-        let show = if self.style.all { Show::All } else { Show::TopLevel };
+        let show = if self.style.all { Visibility::All } else { Visibility::TopLevel };
         let mut own = match self.own.take() {
             Some(own) => own,
             None => {
@@ -181,14 +181,14 @@ impl Follow {
                         (Start::Snapshot, encoder)
                     }
                 };
-                Box::new(Own { reader: self.session.join_showing(start, show)?, encoder })
+                Box::new(Own { reader: self.session.subscribe_with(start, show)?, encoder })
             }
         };
-        let first = match own.reader.next_now().await? {
+        let first = match own.reader.try_next().await? {
             Some(frame) => frame,
             None if self.at.is_none() => {
                 // It has begun where there is nothing to read.
-                self.at = own.reader.read_to();
+                self.at = own.reader.position();
                 return Ok(slice(out, self.at));
             }
             // The feed has not come as far, or is of another history. Either of them will say something.
@@ -201,7 +201,7 @@ impl Follow {
             },
         };
         let (mut last, mut uploads) = (self.at, Vec::new());
-        let frames: Vec<Frame> = std::iter::once(first).chain(own.reader.ready()).collect();
+        let frames: Vec<Frame> = std::iter::once(first).chain(own.reader.drain_buffered()).collect();
         for frame in frames {
             match frame {
                 Frame::Entry(entry) => {

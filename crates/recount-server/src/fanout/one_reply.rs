@@ -1,8 +1,8 @@
 //! Somebody who reads one reply, and then nothing more.
 
 use bytes::Bytes;
-use recount_log::storage::Show;
-use recount_log::{Cursor, Entry, Error, Frame, OpenState, Reader, Session, Start};
+use recount_log::storage::Visibility;
+use recount_log::{Cursor, Entry, Error, Frame, OpenReply, Reader, Session, Start};
 use recount_message::{CustomName, Event, EventKind, Json};
 
 use super::Style;
@@ -46,13 +46,13 @@ impl OneReply {
     ///
     /// When there is no such session.
     pub(crate) async fn begin(session: &Session, style: &Style, which: Which<'_>) -> Result<Option<Self>, Error> {
-        let show = if style.all { Show::All } else { Show::TopLevel };
+        let show = if style.all { Visibility::All } else { Visibility::TopLevel };
         let start = match which {
             Which::Named(_) | Which::Running => Start::Snapshot,
             Which::From(start) => settled(session, start).await?,
         };
         let (mut open, mut cursor) = (Vec::new(), None);
-        let mut reader = session.join_showing(start, show)?;
+        let mut reader = session.subscribe_with(start, show)?;
         match start {
             Start::After(at) => match session.open_at(at).await {
                 Ok(replies) => (open, cursor) = (replies, Some(at)),
@@ -61,7 +61,7 @@ impl OneReply {
                 Err(error) => return Err(error),
             },
             Start::Snapshot => {
-                while let Some(frame) = reader.next_now().await? {
+                while let Some(frame) = reader.try_next().await? {
                     if let Frame::Snapshot(snapshot) = frame {
                         (open, cursor) = (snapshot.open, Some(snapshot.cursor));
                         break;
@@ -73,12 +73,12 @@ impl OneReply {
         open.retain(|reply| style.all || !reply.nested);
         let reply = match which {
             Which::Named(id) => open.into_iter().find(|reply| reply.id == id),
-            Which::Running | Which::From(_) => open.into_iter().min_by_key(|reply| reply.place),
+            Which::Running | Which::From(_) => open.into_iter().min_by_key(|reply| reply.start_seq),
         };
         let name = session.key().name();
         let mut out = ChunkBuilder::default();
         let (id, encoder) = match (which, reply, cursor) {
-            (_, Some(OpenState { id, fold, .. }), Some(cursor)) => {
+            (_, Some(OpenReply { id, fold, .. }), Some(cursor)) => {
                 let encoder =
                     Encoder::new(style, name, Before { fold: fold_of(cursor, [fold].iter()), ..Before::default() });
                 encoder.resumed(cursor, &mut out);
@@ -107,7 +107,7 @@ impl OneReply {
                 return Ok(None);
             }
             let first = self.reader.next().await?;
-            let frames: Vec<Frame> = std::iter::once(first).chain(self.reader.ready()).collect();
+            let frames: Vec<Frame> = std::iter::once(first).chain(self.reader.drain_buffered()).collect();
             let mut out = ChunkBuilder::default();
             for frame in frames {
                 match frame {
@@ -176,7 +176,7 @@ async fn whole(
     out: &mut ChunkBuilder,
 ) -> Result<Encoder, Error> {
     let (key, wanted) = (session.key().clone(), id.to_owned());
-    let message = session.log().look(move |view| Ok(view.message(&key, &wanted)?)).await?;
+    let message = session.log().read(move |view| Ok(view.message(&key, &wanted)?)).await?;
     let name = session.key().name();
     let (Some(message), Some(cursor)) = (message, cursor) else {
         return Ok(Encoder::new(style, name, Before::default()));

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use recount_log::storage::{FinishedMessage, Show};
-use recount_log::{Cursor, Error, OpenState, Session, Snapshot, Start};
+use recount_log::storage::{MessageRow, Visibility};
+use recount_log::{Cursor, Error, OpenReply, Session, Snapshot, Start};
 
 use super::Style;
 use super::encoder::{Before, Encoder, fold_of};
@@ -28,7 +28,7 @@ pub(crate) async fn encoder_at(session: &Session, style: &Style, place: Option<C
             Ok(open) => {
                 let nested = open.iter().filter(|reply| reply.nested).map(|reply| reply.id.clone());
                 let nested: HashSet<String> = if style.all { HashSet::new() } else { nested.collect() };
-                let shown: Vec<OpenState> = open.into_iter().filter(|reply| style.all || !reply.nested).collect();
+                let shown: Vec<OpenReply> = open.into_iter().filter(|reply| style.all || !reply.nested).collect();
                 Before { fold: fold_in_order(session, style, cursor, &shown).await?, nested }
             }
             // Whoever reads on from here gets a snapshot first.
@@ -58,34 +58,29 @@ async fn fold_in_order(
     session: &Session,
     style: &Style,
     cursor: Cursor,
-    open: &[OpenState],
+    open: &[OpenReply],
 ) -> Result<recount_message::Fold, Error> {
-    let mut replies: Vec<(u64, String)> = open.iter().map(|reply| (reply.place, reply.fold.to_string())).collect();
-    if let Some(first) = open.iter().map(|reply| reply.place).min().filter(|_| style.is_in_line()) {
+    let mut replies: Vec<(u64, String)> = open.iter().map(|reply| (reply.start_seq, reply.fold.to_string())).collect();
+    if let Some(first) = open.iter().map(|reply| reply.start_seq).min().filter(|_| style.is_in_line()) {
         let waiting = complete_between(session, style, first, cursor.seq).await?;
-        let item = |message: &FinishedMessage| format!("{{\"message\":{},\"call_floor\":null}}", message.body);
-        replies.extend(waiting.iter().map(|message| (message.place, item(message))));
+        let item = |message: &MessageRow| format!("{{\"message\":{},\"call_floor\":null}}", message.body);
+        replies.extend(waiting.iter().map(|message| (message.start_seq, item(message))));
     }
     replies.sort_by_key(|(place, _)| *place);
     Ok(fold_of(cursor, replies.iter().map(|(_, reply)| reply)))
 }
 
 /// The messages that began after a place and were complete at another.
-async fn complete_between(
-    session: &Session,
-    style: &Style,
-    after: u64,
-    until: u64,
-) -> Result<Vec<FinishedMessage>, Error> {
+async fn complete_between(session: &Session, style: &Style, after: u64, until: u64) -> Result<Vec<MessageRow>, Error> {
     let key = session.key().clone();
-    let show = if style.all { Show::All } else { Show::TopLevel };
-    let look = session.log().look(move |view| {
+    let show = if style.all { Visibility::All } else { Visibility::TopLevel };
+    let look = session.log().read(move |view| {
         let mut count = FIRST_LOOK;
         loop {
-            let mut messages = view.finished(&key, until.saturating_add(1), show, count)?;
-            let is_all = messages.len() < count || messages.first().is_none_or(|message| message.place <= after);
+            let mut messages = view.messages_before(&key, until.saturating_add(1), show, count)?;
+            let is_all = messages.len() < count || messages.first().is_none_or(|message| message.start_seq <= after);
             if is_all {
-                messages.retain(|message| message.place > after && message.last <= until);
+                messages.retain(|message| message.start_seq > after && message.end_seq <= until);
                 return Ok(messages);
             }
             count = count.saturating_mul(4);
@@ -97,9 +92,10 @@ async fn complete_between(
 /// The replies that are open at a place and a part of another one.
 async fn nested_at(session: &Session, cursor: Cursor) -> Result<HashSet<String>, Error> {
     let key = session.key().clone();
-    let look = session.log().look(move |view| {
-        let open = view.opened(&key)?.into_iter().filter(|reply| reply.nested && reply.place <= cursor.seq);
-        let ended = view.spanning(&key, cursor.seq)?.into_iter().filter(|message| message.nested);
+    let look = session.log().read(move |view| {
+        let open =
+            view.open_reply_infos(&key)?.into_iter().filter(|reply| reply.nested && reply.start_seq <= cursor.seq);
+        let ended = view.messages_spanning(&key, cursor.seq)?.into_iter().filter(|message| message.nested);
         Ok(open.map(|reply| reply.id).chain(ended.map(|message| message.id)).collect())
     });
     look.await

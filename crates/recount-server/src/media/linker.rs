@@ -1,6 +1,6 @@
 //! URLs in place of base64.
 
-use recount_log::{Digest, OpenState, Snapshot};
+use recount_log::{Digest, OpenReply, Snapshot};
 use recount_message::{
     Base64Source, CheckpointReply, ContentBlock, DataBlock, Json, MediaBlock, Msg, Object, Payload, Source, UrlSource,
 };
@@ -67,14 +67,14 @@ impl Linker {
                 item.insert("message", Json::parse(&message).ok()?);
                 Some(item.to_json())
             });
-            OpenState { fold: item.map_or_else(|| reply.fold.clone(), Into::into), ..reply.clone() }
+            OpenReply { fold: item.map_or_else(|| reply.fold.clone(), Into::into), ..reply.clone() }
         });
         Snapshot {
             cursor: snapshot.cursor,
             open: open.collect(),
             messages,
             before: snapshot.before.clone(),
-            places: snapshot.places.clone(),
+            positions: snapshot.positions.clone(),
         }
     }
 

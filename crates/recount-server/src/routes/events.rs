@@ -2,7 +2,7 @@
 
 use axum::response::IntoResponse as _;
 use http::{HeaderValue, StatusCode, header};
-use recount_log::storage::Show;
+use recount_log::storage::Visibility;
 use recount_log::{Appended, Cursor, Error, Frame, Start};
 use recount_message::{Json, Object};
 
@@ -28,13 +28,13 @@ pub(super) async fn list(call: Call) -> Answer {
         Some("now") => Start::Now,
         Some(text) => Start::After(text.parse().map_err(|_| Problem::bad_cursor("after", text))?),
     };
-    let mut reader = session.join_showing(start, Show::TopLevel)?;
+    let mut reader = session.subscribe_with(start, Visibility::TopLevel)?;
     let place = if let Start::After(cursor) = start { Some(cursor) } else { None };
     let mut encoder = encoder_at(&session, &style, place).await?;
     let mut out = ChunkBuilder::default();
     let (mut last, mut count) = (None, 0);
     while count < limit && out.len() < BYTES {
-        let Some(frame) = reader.next_now().await? else { break };
+        let Some(frame) = reader.try_next().await? else { break };
         match frame {
             Frame::Entry(entry) => {
                 let before = out.len();
@@ -49,7 +49,7 @@ pub(super) async fn list(call: Call) -> Answer {
         }
     }
     call.app.feeds().media().keep(&session, encoder.take_uploads()).await?;
-    let cursor = last.or(place).or_else(|| reader.read_to()).ok_or(Error::Closed)?;
+    let cursor = last.or(place).or_else(|| reader.position()).ok_or(Error::Closed)?;
     let mut response = out.text.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));

@@ -23,7 +23,7 @@ pub(super) async fn readyz(call: Call) -> Answer {
 
 /// `GET /metrics`
 pub(super) async fn metrics(call: Call) -> Answer {
-    let sessions = call.app.log().look(|view| Ok(view.session_count()?)).await?;
+    let sessions = call.app.log().read(|view| Ok(view.session_count()?)).await?;
     call.app.metrics().look(sessions, call.app.runs().load());
     let text = call.app.metrics().to_text();
     let media_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";

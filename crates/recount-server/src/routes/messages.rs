@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use http::{HeaderValue, StatusCode};
 use recount_host::OnBusy;
 use recount_log::Session;
-use recount_log::storage::Show;
+use recount_log::storage::Visibility;
 use recount_message::{Json, Msg, Object};
 
 use super::{Answer, CURSOR, json, posted};
@@ -21,7 +21,7 @@ const LARGEST_PAGE: usize = 200;
 pub(super) async fn list(call: Call) -> Answer {
     let session = call.session().await?;
     let limit = call.params.number("limit", PAGE, LARGEST_PAGE)?;
-    let show = if call.params.flag("all", false)? { Show::All } else { Show::TopLevel };
+    let show = if call.params.flag("all", false)? { Visibility::All } else { Visibility::TopLevel };
     let before = call.params.get("before");
     let media = call.params.media()?;
     // Before and after: a reply may begin or end in between.
@@ -74,7 +74,7 @@ async fn linked(
 
 async fn open_replies(session: &Session) -> Result<HashSet<String>, Problem> {
     let key = session.key().clone();
-    let opened = session.log().look(move |view| Ok(view.opened(&key)?)).await?;
+    let opened = session.log().read(move |view| Ok(view.open_reply_infos(&key)?)).await?;
     Ok(opened.into_iter().map(|reply| reply.id).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use http::{HeaderValue, StatusCode, header};
 use recount_log::storage::SessionRow;
-use recount_log::{Cursor, Error, OpenState, Session, SessionKey};
+use recount_log::{Cursor, Error, OpenReply, Session, SessionKey};
 use recount_message::jiff::Timestamp;
 use recount_message::{Json, Msg, Object, ToolCallBlock, ToolCallState, Usage, format_time};
 
@@ -127,8 +127,8 @@ async fn change(call: &Call, session: &Session, body: &Object) -> Answer {
     {
         // Of two that change different things at once, the second one would undo the first.
         let _alone = call.app.changing().lock().await;
-        let known = Object::parse(&session.info().await?.about).unwrap_or_default();
-        session.describe(&described(&call.app, body, known)?).await?;
+        let known = Object::parse(&session.info().await?.properties).unwrap_or_default();
+        session.set_properties(&described(&call.app, body, known)?).await?;
     }
     announced(call, StatusCode::OK, session, Change::Changed).await
 }
@@ -208,7 +208,7 @@ fn described(app: &App, body: &Object, mut about: Object) -> Result<Object, Prob
 
 /// A session as clients see it.
 pub(crate) async fn describe(app: &App, row: &SessionRow) -> Result<Object, Error> {
-    let about = Object::parse(&row.about).unwrap_or_default();
+    let about = Object::parse(&row.properties).unwrap_or_default();
     let field = |name: &str| about.get(name).cloned().unwrap_or_else(Json::null);
     let Standing { status, open, settled } = standing(app, &row.key).await?;
     let mut session = Object::new();
@@ -237,7 +237,7 @@ struct Standing {
 
 async fn standing(app: &App, key: &SessionKey) -> Result<Standing, Error> {
     let looked = key.clone();
-    let look = app.log().look(move |view| Ok((view.opened(&looked)?, view.last_settled_at(&looked)?)));
+    let look = app.log().read(move |view| Ok((view.open_reply_infos(&looked)?, view.last_finished_at(&looked)?)));
     let (opened, settled) = look.await?;
     let settled = settled.and_then(|at| Timestamp::from_millisecond(at).ok());
     if opened.is_empty() {
@@ -255,13 +255,13 @@ async fn standing(app: &App, key: &SessionKey) -> Result<Standing, Error> {
 }
 
 /// An open reply's message, as far as it has come.
-fn message_of(reply: &OpenState) -> Option<Msg> {
+fn message_of(reply: &OpenReply) -> Option<Msg> {
     let item = Object::parse(&reply.fold).ok()?;
     Msg::from_json(item.get("message")?.as_str()).ok()
 }
 
 /// Whether a reply waits for somebody.
-fn is_waiting(reply: &OpenState) -> bool {
+fn is_waiting(reply: &OpenReply) -> bool {
     message_of(reply).is_some_and(|message| {
         let mut calls = message.blocks::<ToolCallBlock>();
         calls.any(|call| matches!(call.state, ToolCallState::Asking | ToolCallState::Submitted))

@@ -1,6 +1,6 @@
 //! Answers to appends, held to the model.
 
-use recount_log::{Answer, AppendRequest, Appended, Error, Lease};
+use recount_log::{AppendRequest, Appended, Error, Lease, Response};
 use recount_message::AgentEvent;
 use recount_testkit::laws::Broken;
 
@@ -14,10 +14,10 @@ impl World {
         index: usize,
         request: &AppendRequest,
         events: &[AgentEvent],
-        answer: &Result<Answer, Error>,
+        answer: &Result<Response, Error>,
     ) -> Verdict {
         let answer = match answer {
-            Ok(Answer::Appended(appended)) => Ok(appended.clone()),
+            Ok(Response::Appended(appended)) => Ok(appended.clone()),
             Ok(other) => return Err(Broken::new(format!("an append was answered {other:?}"))),
             Err(error) => Err(error.clone()),
         };

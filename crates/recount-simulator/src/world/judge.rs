@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use recount_log::storage::Views;
-use recount_log::{Answer, Cursor, Error, Request, SessionKey};
+use recount_log::{Cursor, Error, Request, Response, SessionKey};
 use recount_testkit::laws::Broken;
 
 use super::stored::{decode, rows};
@@ -13,7 +13,13 @@ use crate::model::{ModelSession, is_storage_failure};
 
 impl World {
     /// Holds an answer to the model, which then is what the log must be.
-    pub(super) fn judge(&mut self, node: usize, index: usize, sent: &Sent, answer: &Result<Answer, Error>) -> Verdict {
+    pub(super) fn judge(
+        &mut self,
+        node: usize,
+        index: usize,
+        sent: &Sent,
+        answer: &Result<Response, Error>,
+    ) -> Verdict {
         let wrong =
             |expected: &str| Err(Broken::new(format!("{:?}\nanswered {answer:?}\nnot {expected}", sent.request)));
         if let Err(error) = answer
@@ -24,7 +30,7 @@ impl World {
         }
         match (&sent.request, answer) {
             (Request::Append(request), answer) => return self.judge_append(node, index, request, &sent.events, answer),
-            (Request::Create { key, .. }, Ok(Answer::Created(row)))
+            (Request::Create { key, .. }, Ok(Response::Created(row)))
                 if !self.models.contains_key(key) && (&row.key, row.head) == (key, 0) =>
             {
                 self.models.insert(key.clone(), ModelSession::new(row.epoch));
@@ -37,22 +43,22 @@ impl World {
                 self.drafts.retain(|known| known.draft != *key);
                 self.void_leases(node, key);
             }
-            (Request::Describe { key, about }, Ok(_)) if self.models.contains_key(key) => {
-                self.models.entry(key.clone()).and_modify(|model| model.about.clone_from(about));
+            (Request::SetProperties { key, properties }, Ok(_)) if self.models.contains_key(key) => {
+                self.models.entry(key.clone()).and_modify(|model| model.properties.clone_from(properties));
             }
-            (Request::Compact { key, .. }, Ok(Answer::Compacted(compacted))) if self.models.contains_key(key) => {
+            (Request::Compact { key, .. }, Ok(Response::Compacted(compacted))) if self.models.contains_key(key) => {
                 self.tally.joined += usize::try_from(compacted.entries - compacted.rows).unwrap_or_default();
                 self.note_joined()?;
                 self.check_storage()?;
             }
-            (Request::Draft { key, .. }, Ok(Answer::Created(row)))
-                if row.key.is_draft() && row.head == 0 && !self.models.contains_key(&row.key) =>
+            (Request::Stage { key, .. }, Ok(Response::Created(row)))
+                if row.key.is_staged() && row.head == 0 && !self.models.contains_key(&row.key) =>
             {
                 let missing = sent.events.iter().cloned().collect();
                 self.drafts.push(KnownDraft { node, draft: row.key.clone(), key: key.clone(), missing });
                 self.models.insert(row.key.clone(), ModelSession::new(row.epoch));
             }
-            (Request::Adopt { draft, key, replaces }, Ok(Answer::Created(row))) => {
+            (Request::Publish { draft, key, replaces }, Ok(Response::Created(row))) => {
                 if self.models.contains_key(key) && !replaces {
                     return wrong("that it exists");
                 }
@@ -63,20 +69,20 @@ impl World {
                 self.adopted(draft, key);
                 self.void_leases(node, key);
             }
-            (Request::Adopt { draft, key, replaces }, Err(Error::SessionExists(_))) => {
+            (Request::Publish { draft, key, replaces }, Err(Error::SessionExists(_))) => {
                 if !self.models.contains_key(key) || *replaces || !self.models.contains_key(draft) {
                     return wrong("a new session");
                 }
             }
-            (Request::Upload(upload), Ok(Answer::Done)) => self.uploaded(upload),
-            (Request::Sweep { before }, Ok(Answer::Done)) => {
+            (Request::Upload(upload), Ok(Response::Done)) => self.uploaded(upload),
+            (Request::Sweep { before }, Ok(Response::Done)) => {
                 self.swept(*before);
                 self.check_storage()?;
             }
             (Request::Acquire { key, request }, answer) => return self.judge_lease(node, index, key, request, answer),
             (Request::Renew { lease, .. }, answer) => {
                 let (now, is_held) = (self.now(), self.holds(node, lease));
-                if answer.is_ok() != is_held || !matches!(answer, Ok(Answer::Done) | Err(Error::LeaseLost { .. })) {
+                if answer.is_ok() != is_held || !matches!(answer, Ok(Response::Done) | Err(Error::LeaseLost { .. })) {
                     return wrong("what the leases say");
                 }
                 let known = self.leases.iter_mut().find(|known| is_held && &known.lease == lease);
@@ -86,7 +92,7 @@ impl World {
             }
             (Request::Release(lease), answer) => {
                 let is_held = self.holds(node, lease);
-                if answer.is_ok() != is_held || !matches!(answer, Ok(Answer::Done) | Err(Error::LeaseLost { .. })) {
+                if answer.is_ok() != is_held || !matches!(answer, Ok(Response::Done) | Err(Error::LeaseLost { .. })) {
                     return wrong("what the leases say");
                 }
                 for known in self.leases.iter_mut().filter(|known| known.node == node && &known.lease == lease) {
@@ -95,9 +101,9 @@ impl World {
             }
             (
                 Request::Delete(key)
-                | Request::Describe { key, .. }
+                | Request::SetProperties { key, .. }
                 | Request::Compact { key, .. }
-                | Request::Adopt { draft: key, .. },
+                | Request::Publish { draft: key, .. },
                 Err(Error::UnknownSession(unknown)),
             ) if unknown == key && !self.models.contains_key(key) => {}
             _ => return wrong("what the contract says"),

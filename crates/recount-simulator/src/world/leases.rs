@@ -1,6 +1,6 @@
 //! Leases: who was given one, and answers to those who ask for them.
 
-use recount_log::{Answer, Cursor, Error, Lease, LeaseRequest, SessionKey};
+use recount_log::{Cursor, Error, Lease, LeaseRequest, Response, SessionKey};
 use recount_message::AgentEvent;
 use recount_testkit::laws::Broken;
 
@@ -25,7 +25,7 @@ impl World {
         index: usize,
         key: &SessionKey,
         request: &LeaseRequest,
-        answer: &Result<Answer, Error>,
+        answer: &Result<Response, Error>,
     ) -> Verdict {
         let now = self.now();
         let held_by = self.leases.iter().position(|known| {
@@ -35,13 +35,13 @@ impl World {
                 && known.lease.subject() == request.subject
         });
         let holder = held_by.and_then(|place| self.leases.get(place));
-        let is_free = holder.is_none_or(|known| request.by_force || known.until <= now);
+        let is_free = holder.is_none_or(|known| request.force || known.until <= now);
         let fits = |is_there: bool| match answer {
             Err(Error::UnknownSession(unknown)) => !is_there && unknown == key,
             Err(Error::LeaseHeld { session, subject, holder }) => {
                 is_there && !is_free && session == key && *subject == request.subject && *holder == request.holder
             }
-            Ok(Answer::Granted(lease)) => {
+            Ok(Response::Granted(lease)) => {
                 is_there && is_free && lease.session() == key && lease.subject() == request.subject
             }
             _ => false,
@@ -59,7 +59,7 @@ impl World {
         if !is_right {
             return Err(Broken::new(format!("asking for a lease on {key} was answered {answer:?}")));
         }
-        let Ok(Answer::Granted(lease)) = answer else { return Ok(()) };
+        let Ok(Response::Granted(lease)) = answer else { return Ok(()) };
         if let Some(place) = held_by {
             self.leases[place].is_held = false;
             let event = self.taken_over(key)?;

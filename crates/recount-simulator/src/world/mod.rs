@@ -19,10 +19,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use recount_log::join::{Folds, Tail};
 use recount_log::storage::Views;
+use recount_log::subscription::{FoldCache, Tail};
 use recount_log::writer::Pipeline;
-use recount_log::{Lease, SessionKey, StorageError, Surroundings, Writer};
+use recount_log::{Env, Lease, SessionKey, StorageError, Writer};
 use recount_message::jiff::Timestamp;
 use recount_message::{AgentEvent, Clock, CountingIds};
 use recount_testkit::laws::Broken;
@@ -173,7 +173,7 @@ struct World {
 struct Node {
     pipeline: Pipeline,
     tails: HashMap<SessionKey, Tail>,
-    folds: Folds,
+    folds: FoldCache,
     /// What was asked and is not answered.
     unanswered: VecDeque<Sent>,
     /// How many were answered before.
@@ -208,8 +208,8 @@ impl Clock for SimulatedClock {
 
 struct SimulatedChance(Random);
 
-impl recount_log::Chance for SimulatedChance {
-    fn number(&mut self) -> u64 {
+impl recount_log::Rng for SimulatedChance {
+    fn next_u64(&mut self) -> u64 {
         self.0.number()
     }
 }
@@ -249,11 +249,11 @@ impl World {
         self.incarnations += 1;
         let chance = SimulatedChance(Random::new(self.random.number()));
         let ids = CountingIds::new(format!("node-{}-", self.incarnations));
-        let surroundings = Surroundings::new(SimulatedClock(Arc::clone(&self.time)), chance, ids);
+        let surroundings = Env::new(SimulatedClock(Arc::clone(&self.time)), chance, ids);
         Node {
             pipeline: Pipeline::new(Writer::new(surroundings).checkpoint_after(CHECKPOINT_AFTER)),
             tails: HashMap::new(),
-            folds: Folds::keeping(0),
+            folds: FoldCache::with_min_bytes(0),
             unanswered: VecDeque::new(),
             answered: 0,
         }
@@ -310,7 +310,7 @@ impl World {
     /// A process ends in good order.
     fn take_leave(&mut self, node: usize) -> Verdict {
         let Node { pipeline, .. } = &mut self.nodes[node];
-        match pipeline.farewell(&mut self.storage) {
+        match pipeline.final_checkpoint(&mut self.storage) {
             // Another process has written to a session in between; then its checkpoints are not needed.
             Ok(()) | Err(StorageError::Moved(_)) => self.check_storage(),
             Err(error) => Err(Broken::new(format!("a process that ends was told {error}"))),
@@ -339,7 +339,7 @@ impl World {
         if self.storage.lose_power(|| random.number()).map_err(broken)? {
             (self.models, self.uploads) = self.on_disk.clone();
         }
-        self.models.retain(|key, _| !key.is_draft());
+        self.models.retain(|key, _| !key.is_staged());
         self.drafts.clear();
         self.left_drafts.clear();
         let view = self.storage.view().map_err(broken)?;

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
-use recount_log::join::Join;
 use recount_log::storage::{View, Views};
+use recount_log::subscription::Subscription;
 use recount_log::{
-    Cursor, Entry, Epoch, Error, Frame, GapReason, SNAPSHOT_MESSAGES, SessionKey, Shown, Snapshot, Start, StorageError,
+    Cursor, Entry, Epoch, Error, Frame, GapReason, SNAPSHOT_MESSAGES, SessionKey, Snapshot, SnapshotItem, Start,
+    StorageError,
 };
 use recount_message::{AgentEvent, Msg};
 use recount_testkit::laws::Broken;
@@ -20,7 +21,7 @@ use crate::model::ModelSession;
 pub(super) struct Reader {
     pub(super) key: SessionKey,
     pub(super) node: usize,
-    pub(super) join: Join,
+    pub(super) join: Subscription,
     pub(super) frames: VecDeque<Frame>,
     pub(super) client: Client,
     /// What it has, when it has everything that came.
@@ -51,7 +52,7 @@ impl Reader {
             Some(cursor) => Start::After(cursor),
             None => Start::Snapshot,
         };
-        self.join = Join::new(self.key.clone(), start);
+        self.join = Subscription::new(self.key.clone(), start);
     }
 }
 
@@ -77,7 +78,7 @@ impl World {
             _ => Client::default(),
         };
         let node = self.random.below(NODES);
-        let join = Join::new(key.clone(), start);
+        let join = Subscription::new(key.clone(), start);
         self.readers.push(Reader { key, node, join, frames: VecDeque::new(), client, has });
         if self.readers.len() > 12 {
             self.readers.swap_remove(self.random.below(12));
@@ -250,7 +251,7 @@ fn check_snapshot(snapshot: &Snapshot, model: &ModelSession) -> Verdict {
     let is_right = snapshot.cursor == model.head()
         && (&snapshot.messages, &snapshot.before) == (&messages, &before)
         && found == open
-        && in_order(snapshot) == places(model, hidden);
+        && items(snapshot) == places(model, hidden);
     if is_right {
         return Ok(());
     }
@@ -258,8 +259,8 @@ fn check_snapshot(snapshot: &Snapshot, model: &ModelSession) -> Verdict {
 }
 
 /// What a snapshot shows, in its order: whether each is open.
-fn in_order(snapshot: &Snapshot) -> Vec<bool> {
-    snapshot.in_order().map(|shown| matches!(shown, Shown::Open(_))).collect()
+fn items(snapshot: &Snapshot) -> Vec<bool> {
+    snapshot.items().map(|shown| matches!(shown, SnapshotItem::OpenReply(_))).collect()
 }
 
 /// What it has to show, without the oldest complete messages.

@@ -79,7 +79,7 @@ impl World {
                 (None, None) => Trace::Missing,
                 _ => Trace::Nothing,
             },
-            Request::Adopt { draft, key, .. } => {
+            Request::Publish { draft, key, .. } => {
                 let epoch = stored(view, key)?.map(|(epoch, _)| epoch);
                 if self.models.get(draft).is_some_and(|model| Some(model.epoch) == epoch) {
                     let adopted = self.models.remove(draft);
@@ -96,12 +96,12 @@ impl World {
                 }
                 Trace::of(is_gone)
             }
-            Request::Describe { key, about } => {
+            Request::SetProperties { key, properties } => {
                 let row = view.session(key).map_err(broken)?;
                 if let (Some(model), Some(row)) = (self.models.get_mut(key), row)
-                    && row.about == *about
+                    && row.properties == *properties
                 {
-                    model.about.clone_from(about);
+                    model.properties.clone_from(properties);
                 }
                 Trace::Nothing
             }

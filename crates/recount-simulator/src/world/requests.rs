@@ -24,7 +24,7 @@ impl World {
         }
         if missing.is_empty() || random.chance(3) {
             let request = if random.chance(85) {
-                Request::Adopt { draft, key, replaces: random.chance(70) }
+                Request::Publish { draft, key, replaces: random.chance(70) }
             } else {
                 Request::Delete(draft)
             };
@@ -56,7 +56,7 @@ impl World {
             return self.go_on_with_a_draft(index);
         }
         let Some(model) = self.models.get(&key) else {
-            return Sent { request: Request::Create { key, about: "{}".to_owned() }, events: Vec::new() };
+            return Sent { request: Request::Create { key, properties: "{}".to_owned() }, events: Vec::new() };
         };
         let begun = &mut self.scripts_begun;
         let script = self.scripts.entry(key.clone()).or_insert_with(|| {
@@ -70,8 +70,8 @@ impl World {
             62..78 => script.input(random, model),
             78..80 => return Sent { request: Request::Delete(key), events: Vec::new() },
             80 => {
-                let about = format!("{{\"title\":{}}}", random.below(9));
-                return Sent { request: Request::Describe { key, about }, events: Vec::new() };
+                let properties = format!("{{\"title\":{}}}", random.below(9));
+                return Sent { request: Request::SetProperties { key, properties }, events: Vec::new() };
             }
             81..83 => {
                 let before = if random.chance(70) { i64::MAX } else { self.time.load(Ordering::Relaxed) - 20_000 };
@@ -81,12 +81,12 @@ impl World {
                 // A copy of what is there, for the same session or another one.
                 let events = model.entries.clone();
                 let key = if random.chance(70) { key } else { session_key(random.below(SESSIONS)) };
-                return Sent { request: Request::Draft { key, about: "{}".to_owned() }, events };
+                return Sent { request: Request::Stage { key, properties: "{}".to_owned() }, events };
             }
             86..92 => {
                 let subject = format!("reply {}", random.below(2));
-                let mut request = LeaseRequest::new(subject, format!("node {node}")).lasting(Duration::from_secs(5));
-                request.by_force = random.chance(20);
+                let mut request = LeaseRequest::new(subject, format!("node {node}")).with_ttl(Duration::from_secs(5));
+                request.force = random.chance(20);
                 return Sent { request: Request::Acquire { key, request }, events: Vec::new() };
             }
             92..94 if !self.leases.is_empty() => {
@@ -124,10 +124,10 @@ impl World {
 pub(super) fn session_of(request: &Request) -> Option<&SessionKey> {
     match request {
         Request::Create { key, .. }
-        | Request::Describe { key, .. }
+        | Request::SetProperties { key, .. }
         | Request::Delete(key)
         | Request::Append(AppendRequest { key, .. })
-        | Request::Adopt { draft: key, .. }
+        | Request::Publish { draft: key, .. }
         | Request::Acquire { key, .. }
         | Request::Compact { key, .. } => Some(key),
         _ => None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use recount_log::storage::{Limit, Show, View, Views};
+use recount_log::storage::{Limit, View, Views, Visibility};
 use recount_log::{Cursor, Epoch, SessionKey};
 use recount_message::{AgentEvent, CustomName, Event, Msg};
 use recount_testkit::laws::Broken;
@@ -15,7 +15,7 @@ impl World {
     pub(super) fn check_storage(&mut self) -> Verdict {
         let view = self.storage.view().map_err(|error| Broken::new(error.to_string()))?;
         let listed = view.sessions(None, None, usize::MAX).map_err(|error| Broken::new(error.to_string()))?;
-        if let Some(row) = listed.iter().find(|row| row.key.is_draft()) {
+        if let Some(row) = listed.iter().find(|row| row.key.is_staged()) {
             return Err(Broken::new(format!("the draft {} is seen", row.key)));
         }
         for key in self.keys() {
@@ -59,7 +59,7 @@ struct End {
     message: Option<String>,
     open: Vec<String>,
     states: BTreeMap<String, String>,
-    about: String,
+    properties: String,
 }
 
 impl End {
@@ -69,14 +69,14 @@ impl End {
         let last = view.entries(key, row.head.saturating_sub(1), Limit { count: 1, bytes: 0 }).map_err(broken)?;
         // What was joined has the id of its first entry, and is looked at elsewhere.
         let entry = last.first().filter(|entry| entry.first == entry.last);
-        let newest = view.finished(key, u64::MAX, Show::All, 1).map_err(broken)?;
+        let newest = view.messages_before(key, u64::MAX, Visibility::All, 1).map_err(broken)?;
         Ok(Some(Self {
             head: Cursor { epoch: row.epoch, seq: row.head },
             entry: entry.map(|entry| String::from_utf8_lossy(&entry.body).into_owned()),
             message: newest.into_iter().next().map(|message| message.body),
-            open: view.opened(key).map_err(broken)?.into_iter().map(|reply| reply.id).collect(),
+            open: view.open_reply_infos(key).map_err(broken)?.into_iter().map(|reply| reply.id).collect(),
             states: view.states(key).map_err(broken)?.into_iter().collect(),
-            about: row.about,
+            properties: row.properties,
         }))
     }
 
@@ -88,7 +88,7 @@ impl End {
             message: model.complete().last().map(Msg::to_json),
             open: model.fold.open_replies().map(|reply| reply.message().id().to_owned()).collect(),
             states: model.states.clone(),
-            about: model.about.clone(),
+            properties: model.properties.clone(),
         }
     }
 }
@@ -97,7 +97,7 @@ pub(super) fn is_taken_over(event: &AgentEvent) -> bool {
     event.kind.own_name() == Some(CustomName::TakenOver)
 }
 
-pub(super) fn rows(view: &dyn View, key: &SessionKey) -> Result<Vec<recount_log::storage::Row>, Broken> {
+pub(super) fn rows(view: &dyn View, key: &SessionKey) -> Result<Vec<recount_log::storage::EntryRow>, Broken> {
     view.entries(key, 0, Limit { count: usize::MAX, bytes: usize::MAX }).map_err(|error| Broken::new(error.to_string()))
 }
 
@@ -155,22 +155,22 @@ pub(super) fn check_session(
         return Err(Broken::new(format!("the entries of {key} fold to other messages")));
     }
     let broken = |error: recount_log::StorageError| Broken::new(error.to_string());
-    let finished = view.finished(key, u64::MAX, Show::All, usize::MAX).map_err(broken)?;
+    let finished = view.messages_before(key, u64::MAX, Visibility::All, usize::MAX).map_err(broken)?;
     let finished: Vec<&str> = finished.iter().map(|message| message.body.as_str()).collect();
     let open: Vec<String> = model.fold.open_replies().map(|reply| reply.message().id().to_owned()).collect();
     let expected: Vec<String> = model.complete().map(Msg::to_json).collect();
     if finished != expected {
         return Err(Broken::new(format!("the messages of {key} are {finished:?}\nnot {expected:?}")));
     }
-    let stored: Vec<String> = view.open(key).map_err(broken)?.into_iter().map(|row| row.opened.id).collect();
+    let stored: Vec<String> = view.open_replies(key).map_err(broken)?.into_iter().map(|row| row.opened.id).collect();
     if stored != open {
         return Err(Broken::new(format!("the open replies of {key} are {stored:?}, not {open:?}")));
     }
-    let about = view.session(key).map_err(broken)?.map(|row| row.about);
-    if about.as_ref() != Some(&model.about) {
-        return Err(Broken::new(format!("{key} is described as {about:?}, not {:?}", model.about)));
+    let properties = view.session(key).map_err(broken)?.map(|row| row.properties);
+    if properties.as_ref() != Some(&model.properties) {
+        return Err(Broken::new(format!("{key} is described as {properties:?}, not {:?}", model.properties)));
     }
-    let names = view.named_uploads(key).map_err(broken)?;
+    let names = view.referenced_uploads(key).map_err(broken)?;
     if !names.iter().eq(&model.names) {
         return Err(Broken::new(format!("{key} names {names:?}, not {:?}", model.names)));
     }

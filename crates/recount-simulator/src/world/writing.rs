@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use recount_log::join::Tail;
-use recount_log::storage::{Append, Storage, Stored, Views, Write};
-use recount_log::writer::{Ground, Notice, Outbox};
-use recount_log::{Answer, Cursor, Error, Loaded, Request, SessionKey};
+use recount_log::storage::{Append, Storage, StorageResult, Views, Write};
+use recount_log::subscription::Tail;
+use recount_log::writer::{PlanContext, SessionUpdate, WriterOutput};
+use recount_log::{Cursor, Error, LoadedSession, Request, Response, SessionKey};
 use recount_message::AgentEvent;
 use recount_testkit::laws::Broken;
 
@@ -31,7 +31,7 @@ pub(super) struct Noticed {
 
 /// What a writer has answered, and what it has told its readers.
 struct Answers<'n> {
-    answers: Vec<(usize, Result<Answer, Error>)>,
+    answers: Vec<(usize, Result<Response, Error>)>,
     noticed: Vec<Noticed>,
     tails: &'n mut HashMap<SessionKey, Tail>,
     storage: FaultyStorage,
@@ -43,24 +43,24 @@ impl<'n> Answers<'n> {
     }
 }
 
-impl Outbox for Answers<'_> {
-    fn answer(&mut self, index: usize, answer: Result<Answer, Error>) {
+impl WriterOutput for Answers<'_> {
+    fn respond(&mut self, index: usize, answer: Result<Response, Error>) {
         // Who is dead says nothing.
         if !self.storage.is_dead() {
             self.answers.push((index, answer));
         }
     }
 
-    fn notice(&mut self, notice: Notice<'_>) {
+    fn publish(&mut self, notice: SessionUpdate<'_>) {
         match notice {
-            Notice::Appended { key, epoch, after, entries } => {
+            SessionUpdate::Appended { key, epoch, after, entries } => {
                 for (seq, event) in (after + 1..).zip(entries) {
                     let cursor = Cursor { epoch, seq };
                     self.noticed.push(Noticed { key: key.clone(), cursor, event: event.clone() });
                 }
                 self.tails.entry(key.clone()).or_default().push(epoch, after, entries);
             }
-            Notice::Replaced(key) => self.tails.entry(key.clone()).or_default().clear(),
+            SessionUpdate::Replaced(key) => self.tails.entry(key.clone()).or_default().clear(),
             _ => {}
         }
     }
@@ -157,10 +157,11 @@ impl World {
     fn send(&mut self, node: usize, sent: Sent) {
         let request = self.spoilt_request(node, &sent).unwrap_or_else(|| sent.request.clone());
         // Sometimes a session is read beside the writer, sometimes by it.
-        if self.nodes[node].pipeline.must_load(&request)
+        if self.nodes[node].pipeline.needs_load(&request)
             && self.random.chance(50)
             && let Some(key) = session_of(&request)
-            && let Ok(loaded) = self.storage.view().map_err(Error::from).and_then(|view| Loaded::read(&*view, key))
+            && let Ok(loaded) =
+                self.storage.view().map_err(Error::from).and_then(|view| LoadedSession::read(&*view, key))
         {
             self.nodes[node].pipeline.take(key, loaded);
         }
@@ -210,9 +211,9 @@ impl World {
             return Ok(None);
         }
         let Node { pipeline, tails, .. } = &mut self.nodes[node];
-        let mut outbox = Answers::to(tails, &self.storage);
-        let writes = pipeline.advance(Ground::of(&self.storage), &mut outbox);
-        let Answers { answers, noticed, .. } = outbox;
+        let mut output = Answers::to(tails, &self.storage);
+        let writes = pipeline.advance(PlanContext::of(&self.storage), &mut output);
+        let Answers { answers, noticed, .. } = output;
         self.take(node, answers, noticed)?;
         for write in writes.iter().flatten() {
             if let Write::Append(Append { key, epoch, after, entries, .. }) = write
@@ -227,13 +228,18 @@ impl World {
     }
 
     /// Gives the writes of the next commit if they are planned already.
-    fn finish(&mut self, node: usize, writes: Vec<Write>, result: Stored<()>) -> Result<Option<Vec<Write>>, Broken> {
+    fn finish(
+        &mut self,
+        node: usize,
+        writes: Vec<Write>,
+        result: StorageResult<()>,
+    ) -> Result<Option<Vec<Write>>, Broken> {
         self.tell_others(node, &writes);
         let Node { pipeline, tails, .. } = &mut self.nodes[node];
-        let mut outbox = Answers::to(tails, &self.storage);
-        let next = pipeline.finish(writes, result, &mut self.storage, &mut outbox);
-        pipeline.deliver(&mut outbox);
-        let Answers { answers, noticed, .. } = outbox;
+        let mut output = Answers::to(tails, &self.storage);
+        let next = pipeline.finish(writes, result, &mut self.storage, &mut output);
+        pipeline.deliver(&mut output);
+        let Answers { answers, noticed, .. } = output;
         self.take(node, answers, noticed)?;
         Ok(next)
     }
@@ -249,10 +255,10 @@ impl World {
     }
 
     /// Holds answers to the model, in the order in which they came, which is that of the requests.
-    fn take(&mut self, node: usize, answers: Vec<(usize, Result<Answer, Error>)>, noticed: Vec<Noticed>) -> Verdict {
+    fn take(&mut self, node: usize, answers: Vec<(usize, Result<Response, Error>)>, noticed: Vec<Noticed>) -> Verdict {
         self.noticed = noticed;
         for (index, mut answer) in answers {
-            if let Ok(Answer::Appended(appended)) = &mut answer
+            if let Ok(Response::Appended(appended)) = &mut answer
                 && appended.written > 0
                 && self.storage.shows(Defect::TellsAnOldHead)
             {

@@ -76,7 +76,7 @@ impl Waiting {
 impl Reading {
     /// Begins to read at the session's head. Shows what was said before if that is wanted.
     pub(super) async fn begin(session: &Session, sight: &mut Sight, shows_past: bool) -> Result<Self> {
-        let mut reader = session.join(Start::Snapshot)?;
+        let mut reader = session.subscribe(Start::Snapshot)?;
         let Frame::Snapshot(snapshot) = reader.next().await? else { bail!("the session cannot be read") };
         let mut reading = Self {
             reader,
@@ -99,9 +99,9 @@ impl Reading {
         let near = Cursor { seq: head.seq.saturating_sub(NEAR), ..head };
         // Where the log was joined together there, it has fewer entries.
         for start in [Start::After(near), Start::Beginning] {
-            let mut reader = session.join(start)?;
-            while let Some(frame) = reader.next_now().await? {
-                let frames: Vec<Frame> = std::iter::once(frame).chain(reader.ready()).collect();
+            let mut reader = session.subscribe(start)?;
+            while let Some(frame) = reader.try_next().await? {
+                let frames: Vec<Frame> = std::iter::once(frame).chain(reader.drain_buffered()).collect();
                 for frame in frames {
                     if let Frame::Entry(entry) = frame {
                         let event = Event::from_slice(&entry.event).context("an entry of the log cannot be read")?;
@@ -125,7 +125,7 @@ impl Reading {
 
     /// Shows what has come by now.
     pub(super) async fn catch_up(&mut self, sight: &mut Sight) -> Result<()> {
-        while let Some(frame) = self.reader.next_now().await? {
+        while let Some(frame) = self.reader.try_next().await? {
             self.take(frame, sight)?;
             self.take_ready(sight)?;
         }
@@ -133,7 +133,7 @@ impl Reading {
     }
 
     fn take_ready(&mut self, sight: &mut Sight) -> Result<()> {
-        let frames: Vec<Frame> = self.reader.ready().collect();
+        let frames: Vec<Frame> = self.reader.drain_buffered().collect();
         frames.into_iter().try_for_each(|frame| self.take(frame, sight))
     }
 

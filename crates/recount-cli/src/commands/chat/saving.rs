@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use recount_log::Session;
-use recount_log::storage::Show;
+use recount_log::storage::Visibility;
 use recount_message::{ContentBlock, DataBlock, Json, MediaBlock, Msg, Object, Payload, Source};
 
 /// How many messages are read at once.
@@ -41,7 +41,7 @@ async fn all(session: &Session) -> Result<Vec<Msg>> {
     let mut pages = Vec::new();
     let mut before = None;
     loop {
-        let page = session.messages(before.as_deref(), Show::All, PAGE).await?;
+        let page = session.messages(before.as_deref(), Visibility::All, PAGE).await?;
         let Some(page) = page else { break };
         before.clone_from(&page.before);
         pages.push(page.messages);

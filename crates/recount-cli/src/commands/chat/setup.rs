@@ -106,7 +106,7 @@ impl Chat {
             (log.create_with(key, &about).await?, agent)
         } else {
             let session = log.session(key);
-            let mut about = Object::parse(&session.info().await?.about).unwrap_or_default();
+            let mut about = Object::parse(&session.info().await?.properties).unwrap_or_default();
             let text = |key: &str| about.get(key).and_then(Json::to_text);
             let before = text("agent").filter(|name| agents.config(name).is_some());
             let is_same = wanted.is_none() || wanted == before;
@@ -120,7 +120,7 @@ impl Chat {
             if let Some(model) = &model {
                 about.insert(MODEL, model.as_str());
             }
-            session.describe(&about).await?;
+            session.set_properties(&about).await?;
             (session, agent)
         };
         let agents = Arc::new(agents.keep_aside_in(place.directory.join("aside")));
@@ -148,9 +148,9 @@ impl Chat {
             before.map(|before| self.agents.set_model(&self.agent, before));
             return Err(error.into());
         }
-        let mut about = Object::parse(&self.session.info().await?.about).unwrap_or_default();
+        let mut about = Object::parse(&self.session.info().await?.properties).unwrap_or_default();
         about.insert(MODEL, model.as_str());
-        Ok(self.session.describe(&about).await?)
+        Ok(self.session.set_properties(&about).await?)
     }
 
     /// What the user is told first.

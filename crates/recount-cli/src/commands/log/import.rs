@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use recount_log::storage::SessionRow;
-use recount_log::{Draft, Error, Log, SessionKey};
+use recount_log::{Error, Log, SessionKey, StagedSession};
 use recount_message::{AgentEvent, CustomEvent, Event, Object};
 use tokio::runtime::Runtime;
 
@@ -107,7 +107,7 @@ struct Import<'a> {
 struct Into {
     runtime: Runtime,
     log: Log,
-    draft: Draft,
+    draft: StagedSession,
 }
 
 impl Import<'_> {
@@ -143,7 +143,7 @@ impl Import<'_> {
             if !self.args.replace && log.session(key.clone()).info().await.is_ok() {
                 return Err(exists(key));
             }
-            Ok(log.draft(key.clone(), &Object::new()).await?)
+            Ok(log.stage(key.clone(), &Object::new()).await?)
         })?;
         Ok(Into { runtime, log, draft })
     }
@@ -153,7 +153,7 @@ impl Import<'_> {
         self.write()?;
         let Some(Into { runtime, log, draft }) = self.into else { bail!("there is nothing to import") };
         runtime.block_on(async {
-            let adopted = if self.args.replace { draft.replace().await } else { draft.adopt().await };
+            let adopted = if self.args.replace { draft.publish_replacing().await } else { draft.publish().await };
             close(log).await;
             match adopted {
                 Err(Error::SessionExists(key)) => Err(exists(&key)),

@@ -48,9 +48,9 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<Status> {
 }
 
 fn line(view: &dyn View, row: &SessionRow, is_json: bool) -> Result<String> {
-    let SessionRow { key, epoch, head, created_at, about } = row;
+    let SessionRow { key, epoch, head, created_at, properties: about } = row;
     let cursor = format!("{}.{head}", epoch.get());
-    let open = view.opened(key)?.len();
+    let open = view.open_reply_infos(key)?.len();
     if is_json {
         let mut object = Object::new();
         object.insert("session", key.to_string());

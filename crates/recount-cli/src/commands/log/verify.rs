@@ -51,7 +51,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Status> {
         sessions = 1;
         report.session(&*view, &args.tenant.key(key)?)?;
     } else {
-        match view.faults() {
+        match view.integrity_errors() {
             Err(StorageError::Damaged(problem)) => report.fault(None, &problem)?,
             faults => {
                 for fault in faults? {

@@ -9,21 +9,21 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use recount_message::{AgentEvent, Event, EventKind};
 
-use crate::storage::Row;
+use crate::storage::EntryRow;
 
 /// An event does not grow any further beyond this many bytes of what its deltas say.
 const LARGEST: usize = 32 * 1024;
 
 /// What stands in the place of some entries that follow each other, and how many of them it is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Joined {
-    pub(crate) row: Row,
+pub(crate) struct MergedRow {
+    pub(crate) row: EntryRow,
     pub(crate) of: u64,
 }
 
 /// Joins what can be joined in entries that follow each other, of replies that `may_join` says yes to. An entry that
 /// cannot be read is left as it is.
-pub(crate) fn join_deltas(rows: &[Row], mut may_join: impl FnMut(&str) -> bool) -> Vec<Joined> {
+pub(crate) fn merge_deltas(rows: &[EntryRow], mut may_join: impl FnMut(&str) -> bool) -> Vec<MergedRow> {
     let mut joined = Vec::new();
     let mut run: Option<Run> = None;
     for row in rows {
@@ -40,20 +40,20 @@ pub(crate) fn join_deltas(rows: &[Row], mut may_join: impl FnMut(&str) -> bool) 
 
 /// Deltas in the joining.
 struct Run {
-    row: Row,
+    row: EntryRow,
     of: u64,
     /// The delta that the others are joined to; nothing where none can be.
     event: Option<AgentEvent>,
 }
 
 impl Run {
-    fn begin(row: &Row) -> Self {
+    fn begin(row: &EntryRow) -> Self {
         let event = Event::from_slice(&row.body).ok().filter(|event| delta(&event.kind).is_some());
         Self { row: row.clone(), of: 1, event: event.map(Event::into_owned) }
     }
 
     /// Takes a row in, if it goes on with what is there.
-    fn take(&mut self, row: &Row, may_join: &mut impl FnMut(&str) -> bool) -> bool {
+    fn take(&mut self, row: &EntryRow, may_join: &mut impl FnMut(&str) -> bool) -> bool {
         let Some(event) = &mut self.event else { return false };
         let Ok(more) = Event::from_slice(&row.body) else { return false };
         if row.first != self.row.last + 1 || !continues(event, &more) || !more.reply_id().is_some_and(may_join) {
@@ -71,13 +71,13 @@ impl Run {
         true
     }
 
-    fn finish(mut self) -> Joined {
+    fn finish(mut self) -> MergedRow {
         if self.of > 1
             && let Some(event) = &self.event
         {
             self.row.body = Bytes::from(event.to_json());
         }
-        Joined { row: self.row, of: self.of }
+        MergedRow { row: self.row, of: self.of }
     }
 }
 
@@ -150,12 +150,12 @@ mod tests {
 
     use super::*;
 
-    fn rows(events: &[AgentEvent]) -> Vec<Row> {
+    fn rows(events: &[AgentEvent]) -> Vec<EntryRow> {
         let texts = events.iter().map(|event| Bytes::from(event.to_json()));
-        texts.zip(1..).map(|(body, seq)| Row { first: seq, last: seq, body }).collect()
+        texts.zip(1..).map(|(body, seq)| EntryRow { first: seq, last: seq, body }).collect()
     }
 
-    fn folded(rows: &[Row]) -> Vec<String> {
+    fn folded(rows: &[EntryRow]) -> Vec<String> {
         let mut fold = Fold::new();
         for row in rows {
             let _ = fold.apply(&Event::from_slice(&row.body).unwrap());
@@ -169,8 +169,8 @@ mod tests {
         for seed in 0..400 {
             let events = if seed % 2 == 0 { recount_testkit::legal(seed) } else { recount_testkit::illegal(seed) };
             let rows = rows(&events);
-            let joined: Vec<Joined> = join_deltas(&rows, |_| true);
-            let short: Vec<Row> = joined.iter().map(|joined| joined.row.clone()).collect();
+            let joined: Vec<MergedRow> = merge_deltas(&rows, |_| true);
+            let short: Vec<EntryRow> = joined.iter().map(|joined| joined.row.clone()).collect();
             assert_eq!(folded(&short), folded(&rows), "seed {seed}");
             assert_eq!(joined.iter().map(|joined| joined.of).sum::<u64>(), rows.len() as u64);
             let mut next = 1;
@@ -192,7 +192,7 @@ mod tests {
             );
             Event::from_json(&body).unwrap().into_owned()
         };
-        let joined = join_deltas(&rows(&[delta("e1", "Hel"), delta("e2", "lo"), delta("e3", "!")]), |_| true);
+        let joined = merge_deltas(&rows(&[delta("e1", "Hel"), delta("e2", "lo"), delta("e3", "!")]), |_| true);
         assert_eq!(joined.len(), 1);
         assert_eq!((joined[0].row.first, joined[0].row.last, joined[0].of), (1, 3, 3));
         assert_eq!(joined[0].row.body, Bytes::from(delta("e1", "Hello!").to_json()));

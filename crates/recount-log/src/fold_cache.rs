@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashbrown::HashMap;
 
-use crate::refold::{Refold, fold_replies};
-use crate::replies::OpenReply;
-use crate::snapshot::OpenState;
-use crate::storage::{OpenedReply, View};
+use crate::rebuild::{Rebuild, fold_replies};
+use crate::replies::TrackedReply;
+use crate::snapshot::OpenReply;
+use crate::storage::{OpenReplyInfo, View};
 use crate::{Cursor, Epoch, Error, SessionKey};
 
 /// Replies that weigh less than this are folded sooner than they are looked for.
@@ -19,61 +19,61 @@ const SESSIONS: usize = 64;
 ///
 /// Readers of the same session wait for each other here, so that of a thousand that come back at once one folds.
 #[derive(Debug)]
-pub struct Folds {
+pub struct FoldCache {
     sessions: Mutex<Sessions>,
     /// What weighs less is not kept.
     worth_keeping: usize,
 }
 
-impl Default for Folds {
+impl Default for FoldCache {
     fn default() -> Self {
-        Self::keeping(WORTH_KEEPING)
+        Self::with_min_bytes(WORTH_KEEPING)
     }
 }
 
 /// Where the replies of a session are kept; who folds them holds it.
-type Place = Arc<Mutex<Option<Kept>>>;
+type CacheSlot = Arc<Mutex<Option<CachedFolds>>>;
 
 #[derive(Debug, Default)]
 struct Sessions {
     /// Each with the turn of its last look.
-    kept: HashMap<SessionKey, (u64, Place)>,
+    kept: HashMap<SessionKey, (u64, CacheSlot)>,
     /// Counts the looks, to know which session was used last.
     turn: u64,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedFolds {
     epoch: Epoch,
     seq: u64,
-    replies: Vec<OpenReply>,
-    states: Vec<OpenState>,
+    replies: Vec<TrackedReply>,
+    states: Vec<OpenReply>,
 }
 
-impl Folds {
+impl FoldCache {
     /// Keeps the replies of sessions in which they weigh so many bytes or more.
-    pub fn keeping(bytes: usize) -> Self {
+    pub fn with_min_bytes(bytes: usize) -> Self {
         Self { sessions: Mutex::default(), worth_keeping: bytes }
     }
 
     /// The open replies of a session at its head.
-    pub(crate) fn open_states(&self, view: &dyn View, key: &SessionKey, head: Cursor) -> Result<Vec<OpenState>, Error> {
+    pub(crate) fn open_states(&self, view: &dyn View, key: &SessionKey, head: Cursor) -> Result<Vec<OpenReply>, Error> {
         let place = self.place(key);
         let mut kept = lock(&place);
-        if let Some(Kept { epoch, seq, states, .. }) = &*kept
+        if let Some(CachedFolds { epoch, seq, states, .. }) = &*kept
             && (*epoch, *seq) == (head.epoch, head.seq)
         {
             return Ok(states.clone());
         }
         let replies = match kept.take() {
-            Some(Kept { epoch, seq, replies, .. }) if epoch == head.epoch && seq < head.seq => {
+            Some(CachedFolds { epoch, seq, replies, .. }) if epoch == head.epoch && seq < head.seq => {
                 continued(view, key, replies, seq, head.seq)?
             }
-            _ => fold_replies(view, key, view.open(key)?, head.seq)?,
+            _ => fold_replies(view, key, view.open_replies(key)?, head.seq)?,
         };
-        let states: Vec<OpenState> = replies.iter().map(OpenState::of).collect();
+        let states: Vec<OpenReply> = replies.iter().map(OpenReply::of).collect();
         if states.iter().map(|state| state.fold.len()).sum::<usize>() >= self.worth_keeping {
-            *kept = Some(Kept { epoch: head.epoch, seq: head.seq, replies, states: states.clone() });
+            *kept = Some(CachedFolds { epoch: head.epoch, seq: head.seq, replies, states: states.clone() });
         } else {
             drop(kept);
             lock(&self.sessions).kept.remove(key);
@@ -81,7 +81,7 @@ impl Folds {
         Ok(states)
     }
 
-    fn place(&self, key: &SessionKey) -> Place {
+    fn place(&self, key: &SessionKey) -> CacheSlot {
         let mut sessions = lock(&self.sessions);
         sessions.turn += 1;
         let turn = sessions.turn;
@@ -99,19 +99,19 @@ impl Folds {
 fn continued(
     view: &dyn View,
     key: &SessionKey,
-    replies: Vec<OpenReply>,
+    replies: Vec<TrackedReply>,
     from: u64,
     until: u64,
-) -> Result<Vec<OpenReply>, Error> {
-    let opened: Vec<OpenedReply> = view.opened(key)?;
-    let mut refold = Refold::after(from);
+) -> Result<Vec<TrackedReply>, Error> {
+    let opened: Vec<OpenReplyInfo> = view.open_reply_infos(key)?;
+    let mut rebuild = Rebuild::after(from);
     for reply in replies.into_iter().filter(|reply| opened.contains(&reply.opened)) {
-        refold.go_on(reply, from);
+        rebuild.go_on(reply, from);
     }
-    for opened in opened.into_iter().filter(|opened| opened.place > from) {
-        refold.begin(opened);
+    for opened in opened.into_iter().filter(|opened| opened.start_seq > from) {
+        rebuild.begin(opened);
     }
-    refold.run(view, key, until)
+    rebuild.run(view, key, until)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

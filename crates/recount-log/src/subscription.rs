@@ -1,6 +1,6 @@
 //! Joining a session: one operation from any place, and the same for new, live and lagging readers.
 //!
-//! Two state machines without I/O. A [`Tail`] is the newest entries of a session, in memory, bounded. A [`Join`] is where a
+//! Two state machines without I/O. A [`Tail`] is the newest entries of a session, in memory, bounded. A [`Subscription`] is where a
 //! reader is. It takes what comes next from the tail if that reaches back far enough, and from the storage if not. So a
 //! reader that falls behind reads at its own pace, nobody waits for it, and nothing is kept for it.
 
@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-pub use crate::folds::Folds;
+pub use crate::fold_cache::FoldCache;
 use crate::snapshot::{SNAPSHOT_MESSAGES, Snapshot};
-use crate::storage::{Limit, Show, View};
+use crate::storage::{Limit, View, Visibility};
 use crate::{Cursor, Epoch, Error, GapReason, SessionKey, Start};
 
 /// How much of a session is kept in memory for those who follow it.
@@ -94,9 +94,9 @@ impl Tail {
 
 /// Where a reader is.
 #[derive(Debug, Clone)]
-pub struct Join {
+pub struct Subscription {
     key: SessionKey,
-    show: Show,
+    show: Visibility,
     at: At,
 }
 
@@ -106,14 +106,14 @@ enum At {
     After(Cursor),
 }
 
-impl Join {
+impl Subscription {
     /// A reader that begins somewhere.
     pub fn new(key: SessionKey, start: Start) -> Self {
-        Self { key, show: Show::All, at: At::Beginning(start) }
+        Self { key, show: Visibility::All, at: At::Beginning(start) }
     }
 
     /// The same reader, whose snapshots show other messages.
-    pub fn showing(mut self, show: Show) -> Self {
+    pub fn showing(mut self, show: Visibility) -> Self {
         self.show = show;
         self
     }
@@ -144,7 +144,7 @@ impl Join {
     /// # Errors
     ///
     /// When there is no such session, or the storage cannot be read.
-    pub fn read(&mut self, view: &dyn View, folds: &Folds, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
+    pub fn read(&mut self, view: &dyn View, folds: &FoldCache, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
         let row = view.session(&self.key)?.ok_or_else(|| Error::UnknownSession(self.key.clone()))?;
         let head = Cursor { epoch: row.epoch, seq: row.head };
         let at = match self.at {
@@ -180,7 +180,7 @@ impl Join {
         &mut self,
         reason: GapReason,
         view: &dyn View,
-        folds: &Folds,
+        folds: &FoldCache,
         frames: &mut VecDeque<Frame>,
     ) -> Result<(), Error> {
         let length = frames.len();
@@ -188,7 +188,7 @@ impl Join {
         self.snapshot(view, folds, frames).inspect_err(|_| frames.truncate(length))
     }
 
-    fn snapshot(&mut self, view: &dyn View, folds: &Folds, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
+    fn snapshot(&mut self, view: &dyn View, folds: &FoldCache, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
         let snapshot = Snapshot::of(view, &self.key, self.show, SNAPSHOT_MESSAGES, folds)?;
         self.at = At::After(snapshot.cursor);
         frames.push_back(Frame::Snapshot(snapshot));
@@ -203,7 +203,7 @@ mod tests {
     /// What the tail says to a reader after a place: the numbers of the entries, or that it does not know.
     fn told(tail: &Tail, epoch: u64, seq: u64) -> Option<Vec<u64>> {
         let key: SessionKey = "chat".parse().unwrap();
-        let mut join = Join::new(key, Start::After(Cursor { epoch: Epoch::from_random(epoch), seq }));
+        let mut join = Subscription::new(key, Start::After(Cursor { epoch: Epoch::from_random(epoch), seq }));
         join.at = At::After(Cursor { epoch: Epoch::from_random(epoch), seq });
         let mut frames = VecDeque::new();
         let is_known = join.take(tail, &mut frames);

@@ -29,7 +29,7 @@ impl IdHash {
 /// Every session has one, so it is small: eight bytes for each entry and three for each place in the table. Looking for an
 /// id that is not there, which is nearly every time, touches one line of the processor's cache.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Window {
+pub(crate) struct DedupWindow {
     /// The ids of entries, each at the last digits of its number.
     ids: Vec<IdHash>,
     /// The places in `ids`, found by what stands there.
@@ -38,7 +38,7 @@ pub(crate) struct Window {
     newest: u64,
 }
 
-impl Window {
+impl DedupWindow {
     /// The number of the entry with an id.
     pub(crate) fn find(&self, id: IdHash) -> Option<u64> {
         let place = *self.places.find(id.0, |&place| self.at(place) == id)?;
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn remembers_the_last_entries_and_no_more() {
-        let mut window = Window::default();
+        let mut window = DedupWindow::default();
         let last = 3 * WINDOW + 5;
         for seq in 1..=last {
             assert_eq!(window.find(hash(seq)), None);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn numbers_may_be_left_out() {
-        let mut window = Window::default();
+        let mut window = DedupWindow::default();
         for seq in [10, 11, 40_000, 65_547, 65_548, 1_000_000, 1_000_003] {
             window.insert(hash(seq), seq);
             assert_eq!(window.find(hash(seq)), Some(seq));

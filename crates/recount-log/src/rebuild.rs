@@ -3,8 +3,8 @@
 use hashbrown::HashMap;
 use recount_message::{CustomName, Event, EventKind};
 
-use crate::replies::OpenReply;
-use crate::storage::{Limit, OpenRow, OpenedReply, View};
+use crate::replies::TrackedReply;
+use crate::storage::{Limit, OpenReplyInfo, OpenReplyRow, View};
 use crate::{Error, SessionKey, StorageError};
 
 /// How much is read at once.
@@ -14,57 +14,57 @@ const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
 pub(crate) fn fold_replies(
     view: &dyn View,
     key: &SessionKey,
-    rows: Vec<OpenRow>,
+    rows: Vec<OpenReplyRow>,
     until: u64,
-) -> Result<Vec<OpenReply>, Error> {
-    let mut refold = Refold::after(u64::MAX);
+) -> Result<Vec<TrackedReply>, Error> {
+    let mut rebuild = Rebuild::after(u64::MAX);
     for row in rows {
         let seq = row.checkpoint.as_ref().filter(|checkpoint| checkpoint.seq <= until).map(|checkpoint| checkpoint.seq);
-        let resumed = if seq.is_some() { OpenReply::resume(&row) } else { Ok(None) };
+        let resumed = if seq.is_some() { TrackedReply::resume(&row) } else { Ok(None) };
         match resumed.map_err(StorageError::Damaged)? {
-            Some(reply) => refold.go_on(reply, seq.unwrap_or_default()),
-            None => refold.begin(row.opened),
+            Some(reply) => rebuild.go_on(reply, seq.unwrap_or_default()),
+            None => rebuild.begin(row.opened),
         }
     }
-    refold.run(view, key, until)
+    rebuild.run(view, key, until)
 }
 
 /// Replies in the folding.
-pub(crate) struct Refold {
+pub(crate) struct Rebuild {
     replies: HashMap<String, Folding>,
     /// The number of the last entry before those that are needed.
     from: u64,
 }
 
 struct Folding {
-    opened: OpenedReply,
+    opened: OpenReplyInfo,
     /// Nothing before its first entry.
-    reply: Option<OpenReply>,
+    reply: Option<TrackedReply>,
     /// The number of the last entry that is in it.
     folded_to: u64,
 }
 
-impl Refold {
+impl Rebuild {
     /// No replies, and nothing that is needed before an entry.
     pub(crate) fn after(from: u64) -> Self {
         Self { replies: HashMap::new(), from }
     }
 
     /// A reply that is folded up to an entry.
-    pub(crate) fn go_on(&mut self, reply: OpenReply, folded_to: u64) {
+    pub(crate) fn go_on(&mut self, reply: TrackedReply, folded_to: u64) {
         self.from = self.from.min(folded_to);
         let opened = reply.opened.clone();
         self.replies.insert(opened.id.clone(), Folding { opened, reply: Some(reply), folded_to });
     }
 
     /// A reply from its start.
-    pub(crate) fn begin(&mut self, opened: OpenedReply) {
-        self.from = self.from.min(opened.place.saturating_sub(1));
+    pub(crate) fn begin(&mut self, opened: OpenReplyInfo) {
+        self.from = self.from.min(opened.start_seq.saturating_sub(1));
         self.replies.insert(opened.id.clone(), Folding { opened, reply: None, folded_to: 0 });
     }
 
-    /// Folds all of them up to an entry, and gives them in the order in which they began.
-    pub(crate) fn run(mut self, view: &dyn View, key: &SessionKey, until: u64) -> Result<Vec<OpenReply>, Error> {
+    /// FoldCache all of them up to an entry, and gives them in the order in which they began.
+    pub(crate) fn run(mut self, view: &dyn View, key: &SessionKey, until: u64) -> Result<Vec<TrackedReply>, Error> {
         while self.from < until && !self.replies.is_empty() {
             let entries = view.entries(key, self.from, PAGE)?;
             let Some(last) = entries.last() else { break };
@@ -82,14 +82,14 @@ impl Refold {
                     }
                     None => {
                         if let Some(fold) = recount_message::ReplyFold::start(&event) {
-                            *reply = Some(OpenReply::begin(opened.clone(), fold));
+                            *reply = Some(TrackedReply::begin(opened.clone(), fold));
                         }
                     }
                 }
             }
         }
-        let mut replies: Vec<OpenReply> = self.replies.into_values().filter_map(|folding| folding.reply).collect();
-        replies.sort_unstable_by_key(|reply| reply.opened.place);
+        let mut replies: Vec<TrackedReply> = self.replies.into_values().filter_map(|folding| folding.reply).collect();
+        replies.sort_unstable_by_key(|reply| reply.opened.start_seq);
         Ok(replies)
     }
 }

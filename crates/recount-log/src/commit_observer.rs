@@ -5,62 +5,62 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::storage::{Storage, Stored, View, Views, Write};
+use crate::storage::{Storage, StorageResult, View, Views, Write};
 
 /// A commit that has been made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Commit {
+pub struct CommitInfo {
     /// How many entries it had, of all sessions together.
     pub entries: usize,
-    /// How long it took until they were as durable as was promised.
-    pub took: Duration,
+    /// How long it duration until they were as durable as was promised.
+    pub duration: Duration,
 }
 
 /// Somebody who looks at commits.
 #[derive(Clone)]
-pub(crate) struct Observer(pub(crate) Arc<dyn Fn(Commit) + Send + Sync>);
+pub(crate) struct CommitObserver(pub(crate) Arc<dyn Fn(CommitInfo) + Send + Sync>);
 
-impl fmt::Debug for Observer {
+impl fmt::Debug for CommitObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Observer")
+        f.write_str("CommitObserver")
     }
 }
 
 /// A storage, and somebody who looks at its commits.
 #[derive(Debug)]
-pub(crate) struct Observed<S> {
+pub(crate) struct ObservedStorage<S> {
     storage: S,
-    observer: Observer,
+    observer: CommitObserver,
 }
 
-impl<S> Observed<S> {
-    pub(crate) fn new(storage: S, observer: Observer) -> Self {
+impl<S> ObservedStorage<S> {
+    pub(crate) fn new(storage: S, observer: CommitObserver) -> Self {
         Self { storage, observer }
     }
 }
 
-impl<S: Storage> Views for Observed<S> {
-    fn view(&self) -> Stored<Box<dyn View + '_>> {
+impl<S: Storage> Views for ObservedStorage<S> {
+    fn view(&self) -> StorageResult<Box<dyn View + '_>> {
         self.storage.view()
     }
 
-    fn back_up(&self, to: &Path) -> Stored<()> {
+    fn back_up(&self, to: &Path) -> StorageResult<()> {
         self.storage.back_up(to)
     }
 }
 
-impl<S: Storage> Storage for Observed<S> {
+impl<S: Storage> Storage for ObservedStorage<S> {
     fn readers(&self) -> Arc<dyn Views + Send + Sync> {
         self.storage.readers()
     }
 
-    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
+    fn commit(&mut self, writes: &[Write]) -> StorageResult<()> {
         let began = Instant::now();
         self.storage.commit(writes)?;
         let entries =
             writes.iter().map(|write| if let Write::Append(append) = write { append.entries.len() } else { 0 });
-        (self.observer.0)(Commit { entries: entries.sum(), took: began.elapsed() });
+        (self.observer.0)(CommitInfo { entries: entries.sum(), duration: began.elapsed() });
         Ok(())
     }
 
@@ -68,15 +68,15 @@ impl<S: Storage> Storage for Observed<S> {
         self.storage.is_shared()
     }
 
-    fn shrink(&mut self) -> Stored<bool> {
+    fn shrink(&mut self) -> StorageResult<bool> {
         self.storage.shrink()
     }
 
-    fn flush(&mut self) -> Stored<()> {
+    fn flush(&mut self) -> StorageResult<()> {
         self.storage.flush()
     }
 
-    fn close(&mut self) -> Stored<()> {
+    fn close(&mut self) -> StorageResult<()> {
         self.storage.close()
     }
 }

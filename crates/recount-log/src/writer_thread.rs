@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use crate::committing::{Committed, Committing};
+use crate::commit_thread::{CommitOutcome, CommitThread};
 use crate::hub::Hub;
 use crate::inbox::{Inbox, Jobs, Room};
-use crate::loading::Loading;
-use crate::request::{Answer, Request};
+use crate::request::{Request, Response};
+use crate::session_loader::SessionLoader;
 use crate::storage::{Storage, Write};
-use crate::writer::{Ground, Loaded, Notice, Outbox, Pipeline, Writer};
+use crate::writer::{LoadedSession, Pipeline, PlanContext, SessionUpdate, Writer, WriterOutput};
 use crate::{Error, SessionKey, StorageError};
 
 /// How many requests are committed at once.
@@ -22,11 +22,11 @@ const FEW: usize = 64;
 /// Something for the thread to do.
 #[derive(Debug)]
 pub(crate) enum Job {
-    Request(Request, Waiting),
+    Request(Request, PendingResponse),
     /// A session has been read into memory, if that was possible.
     Loaded {
         key: SessionKey,
-        loaded: Option<Box<Loaded>>,
+        loaded: Option<Box<LoadedSession>>,
     },
     /// Some room is given back. The answer is whether there is more.
     Shrink(oneshot::Sender<Result<bool, Error>>),
@@ -36,23 +36,23 @@ pub(crate) enum Job {
 
 /// What waits for the end of a request.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct PendingResponse {
     /// Whom to tell what has become of it. Deltas are not waited for.
-    pub(crate) answer: Option<Answering>,
+    pub(crate) answer: Option<ResponseSender>,
     /// What the request takes up until then.
     pub(crate) room: Room,
 }
 
 /// The way to somebody who waits for an answer.
-pub(crate) type Answering = oneshot::Sender<Result<Answer, Error>>;
+pub(crate) type ResponseSender = oneshot::Sender<Result<Response, Error>>;
 
 /// Starts the thread. It ends when it is told to, or when nobody can ask it any more.
 pub(crate) fn start(storage: Box<dyn Storage>, writer: Writer, inbox: &Arc<Inbox>, hub: Arc<Hub>) -> Result<(), Error> {
-    let storage = Committing::start(storage)?;
-    let loading = Loading::new(storage.readers(), Arc::downgrade(inbox));
+    let storage = CommitThread::start(storage)?;
+    let loading = SessionLoader::new(storage.readers(), Arc::downgrade(inbox));
     let delivery = Delivery { waiting: VecDeque::with_capacity(2 * GROUP), first: 0, room: Room::default(), hub };
     let jobs = Jobs::of(Arc::clone(inbox));
-    let desk = Desk { storage, pipeline: Pipeline::new(writer), jobs, loading, delivery };
+    let desk = WriterThread { storage, pipeline: Pipeline::new(writer), jobs, loading, delivery };
     std::thread::Builder::new()
         .name("recount-writer".to_owned())
         .spawn(move || desk.run())
@@ -60,11 +60,11 @@ pub(crate) fn start(storage: Box<dyn Storage>, writer: Writer, inbox: &Arc<Inbox
         .map_err(|error| StorageError::Failed(format!("cannot start a thread: {error}")).into())
 }
 
-struct Desk {
-    storage: Committing,
+struct WriterThread {
+    storage: CommitThread,
     pipeline: Pipeline,
     jobs: Jobs,
-    loading: Loading,
+    loading: SessionLoader,
     delivery: Delivery,
 }
 
@@ -76,7 +76,7 @@ enum Gathered {
     UpTo(Box<Job>),
 }
 
-impl Desk {
+impl WriterThread {
     fn run(mut self) {
         while let Some(job) = self.next() {
             let other = match self.gather(job) {
@@ -140,8 +140,8 @@ impl Desk {
         let mut next = Some(first);
         while let Some(job) = next {
             let Job::Request(request, waiting) = job else { return Gathered::UpTo(Box::new(job)) };
-            let must_load = self.pipeline.must_load(&request);
-            if let Some(request) = self.loading.put_aside(request, waiting, must_load) {
+            let needs_load = self.pipeline.needs_load(&request);
+            if let Some(request) = self.loading.put_aside(request, waiting, needs_load) {
                 // Whether the next one's session has to be read is only known when this one is done.
                 let is_whole = !request.0.is_entry();
                 self.push(request);
@@ -154,7 +154,7 @@ impl Desk {
         Gathered::Some
     }
 
-    fn push(&mut self, (request, waiting): (Request, Waiting)) {
+    fn push(&mut self, (request, waiting): (Request, PendingResponse)) {
         self.pipeline.push(request);
         self.delivery.waiting.push_back(Some(waiting));
     }
@@ -163,7 +163,7 @@ impl Desk {
     fn advance(&mut self) {
         loop {
             let count = self.pipeline.waiting();
-            if let Some(writes) = self.pipeline.advance(Ground::of(&self.storage), &mut self.delivery) {
+            if let Some(writes) = self.pipeline.advance(PlanContext::of(&self.storage), &mut self.delivery) {
                 let is_quiet = count + self.jobs.waiting() < FEW;
                 if is_quiet { self.commit(writes) } else { self.begin(writes) }
             } else if self.pipeline.is_under_way() && self.pipeline.waiting() >= GROUP {
@@ -178,7 +178,7 @@ impl Desk {
     /// Commits on this thread.
     fn commit(&mut self, writes: Vec<Write>) {
         let result = self.storage.commit(&writes);
-        self.end_commit(Committed { writes, result });
+        self.end_commit(CommitOutcome { writes, result });
     }
 
     /// Commits on the other thread.
@@ -192,13 +192,13 @@ impl Desk {
     fn finish(&mut self) {
         let committed = self.storage.wait();
         self.end_commit(committed);
-        if let Some(writes) = self.pipeline.advance(Ground::of(&self.storage), &mut self.delivery) {
+        if let Some(writes) = self.pipeline.advance(PlanContext::of(&self.storage), &mut self.delivery) {
             self.begin(writes);
         }
     }
 
     /// Takes what has become of a commit. The next one begins before anybody is told.
-    fn end_commit(&mut self, Committed { writes, result }: Committed) {
+    fn end_commit(&mut self, CommitOutcome { writes, result }: CommitOutcome) {
         if let Some(writes) = self.pipeline.finish(writes, result, &mut self.storage, &mut self.delivery) {
             self.begin(writes);
         }
@@ -221,25 +221,25 @@ impl Desk {
         }
         self.drain();
         // It saves time at the next start, and nothing is lost without it.
-        let _ = self.pipeline.farewell(&mut self.storage);
+        let _ = self.pipeline.final_checkpoint(&mut self.storage);
         self.storage.close()
     }
 }
 
 /// Brings answers to those who wait for them, and entries to those who follow a session.
 struct Delivery {
-    waiting: VecDeque<Option<Waiting>>,
+    waiting: VecDeque<Option<PendingResponse>>,
     /// The number of the first of those who wait.
     first: usize,
-    /// What those took up who have their answers.
+    /// What those duration up who have their answers.
     room: Room,
     hub: Arc<Hub>,
 }
 
-impl Outbox for Delivery {
-    fn answer(&mut self, index: usize, answer: Result<Answer, Error>) {
+impl WriterOutput for Delivery {
+    fn respond(&mut self, index: usize, answer: Result<Response, Error>) {
         let place = index.checked_sub(self.first).and_then(|place| self.waiting.get_mut(place));
-        if let Some(Waiting { answer: waiting, room }) = place.and_then(Option::take) {
+        if let Some(PendingResponse { answer: waiting, room }) = place.and_then(Option::take) {
             // Whoever has stopped waiting need not be told.
             let _ = waiting.map(|waiting| waiting.send(answer));
             self.room += room;
@@ -250,10 +250,10 @@ impl Outbox for Delivery {
         }
     }
 
-    fn notice(&mut self, notice: Notice<'_>) {
+    fn publish(&mut self, notice: SessionUpdate<'_>) {
         match notice {
-            Notice::Appended { key, epoch, after, entries } => self.hub.push(key, epoch, after, entries),
-            Notice::Replaced(key) => self.hub.clear(key),
+            SessionUpdate::Appended { key, epoch, after, entries } => self.hub.push(key, epoch, after, entries),
+            SessionUpdate::Replaced(key) => self.hub.clear(key),
         }
     }
 }

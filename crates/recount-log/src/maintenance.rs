@@ -6,7 +6,7 @@ use std::time::Duration;
 use hashbrown::HashMap;
 
 use crate::log::{Log, before};
-use crate::request::{Answer, Request};
+use crate::request::{Request, Response};
 use crate::storage::{SessionRow, View};
 use crate::{Epoch, Error, SessionKey};
 
@@ -25,7 +25,7 @@ const UPLOADS: Duration = Duration::from_secs(24 * 60 * 60);
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use std::time::Duration;
 ///
-/// use recount_log::{Housekeeping, Log};
+/// use recount_log::{Maintenance, Log};
 /// use recount_message::{ReplyEnd, ReplyWriter, Stamps};
 ///
 /// let log = Log::in_memory();
@@ -39,13 +39,13 @@ const UPLOADS: Duration = Duration::from_secs(24 * 60 * 60);
 /// session.append(&events).await?;
 ///
 /// // A service would say `compact_after` thirty days or so.
-/// let mut housekeeping = Housekeeping::new(log, Duration::ZERO);
+/// let mut housekeeping = Maintenance::new(log, Duration::ZERO);
 /// assert_eq!(housekeeping.round().await?.joined, 2);
 /// assert_eq!(housekeeping.round().await?.joined, 0);
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
-pub struct Housekeeping {
+pub struct Maintenance {
     log: Log,
     compact_after: Duration,
     /// Where compaction has come to.
@@ -55,7 +55,7 @@ pub struct Housekeeping {
     /// What is next in the session after that one.
     next: Option<Stretch>,
     stage: Stage,
-    totals: Kept,
+    totals: MaintenanceReport,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,19 +65,19 @@ enum Stage {
     Room,
 }
 
-/// Whether a round of [`Housekeeping`] is over.
+/// Whether a round of [`Maintenance`] is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Step {
+pub enum MaintenanceStep {
     /// There is more to do.
     More,
     /// The round is over, and this is what was done in it.
-    Done(Kept),
+    Done(MaintenanceReport),
 }
 
-/// What a round of [`Housekeeping`] has done.
+/// What a round of [`Maintenance`] has done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct MaintenanceReport {
     /// How many entries were joined to others.
     pub joined: u64,
 }
@@ -103,10 +103,10 @@ struct Stretch {
     left: Option<u64>,
 }
 
-impl Housekeeping {
+impl Maintenance {
     /// Looks after a log, and joins the deltas of what was complete so long ago.
     pub fn new(log: Log, compact_after: Duration) -> Self {
-        let (stage, totals) = (Stage::Sessions, Kept::default());
+        let (stage, totals) = (Stage::Sessions, MaintenanceReport::default());
         Self { log, compact_after, done: Arc::default(), at: None, next: None, stage, totals }
     }
 
@@ -115,9 +115,9 @@ impl Housekeeping {
     /// # Errors
     ///
     /// When the storage fails, or the log is closed. The next round goes on where this one was.
-    pub async fn round(&mut self) -> Result<Kept, Error> {
+    pub async fn round(&mut self) -> Result<MaintenanceReport, Error> {
         loop {
-            if let Step::Done(kept) = self.step().await? {
+            if let MaintenanceStep::Done(kept) = self.step().await? {
                 return Ok(kept);
             }
         }
@@ -128,7 +128,7 @@ impl Housekeeping {
     /// # Errors
     ///
     /// As [`round`](Self::round).
-    pub async fn step(&mut self) -> Result<Step, Error> {
+    pub async fn step(&mut self) -> Result<MaintenanceStep, Error> {
         match self.stage {
             Stage::Sessions => match self.next_stretch().await? {
                 Some(stretch) => self.compact(stretch).await?,
@@ -142,11 +142,11 @@ impl Housekeeping {
             Stage::Room => {
                 if !self.log.shrink_some().await? {
                     (self.at, self.stage) = (None, Stage::Sessions);
-                    return Ok(Step::Done(std::mem::take(&mut self.totals)));
+                    return Ok(MaintenanceStep::Done(std::mem::take(&mut self.totals)));
                 }
             }
         }
-        Ok(Step::More)
+        Ok(MaintenanceStep::More)
     }
 
     /// The next stretch, in the session at hand or one after it.
@@ -156,7 +156,7 @@ impl Housekeeping {
         }
         loop {
             let (at, before, done) = (self.at.clone(), before(self.compact_after), Arc::clone(&self.done));
-            match self.log.look(move |view| find(view, at.as_ref(), before, &done)).await? {
+            match self.log.read(move |view| find(view, at.as_ref(), before, &done)).await? {
                 Found::Stretch(stretch) => return Ok(Some(stretch)),
                 Found::NothingUpTo(last) => self.at = Some(last),
                 Found::NoMoreSessions => return Ok(None),
@@ -167,7 +167,7 @@ impl Housekeeping {
     /// Keeps nothing of sessions that are gone.
     async fn forget_gone_sessions(&mut self) -> Result<(), Error> {
         let done = Arc::clone(&self.done);
-        let gone = self.log.look(move |view| {
+        let gone = self.log.read(move |view| {
             let is_gone = |key: &&SessionKey| view.session(key).is_ok_and(|row| row.is_none());
             Ok(done.keys().filter(is_gone).cloned().collect::<Vec<_>>())
         });
@@ -182,7 +182,7 @@ impl Housekeeping {
         let before = before(self.compact_after);
         let answer = self.log.ask(Request::Compact { key: key.clone(), after, before }).await;
         let compacted = match answer {
-            Ok(Answer::Compacted(compacted)) => compacted,
+            Ok(Response::Compacted(compacted)) => compacted,
             Ok(_) => return Err(Error::Closed),
             // It is gone, and there is nothing to do any more.
             Err(Error::UnknownSession(_)) => {
@@ -225,7 +225,7 @@ fn find(
         let done = done.get(&key).filter(|done| done.epoch == epoch);
         let (was_settled, after) = done.map_or((0, 0), |done| (done.settled, done.until));
         // Nothing can be settled that was not there.
-        let settled = if was_settled < head { view.settled(&key, before)? } else { was_settled };
+        let settled = if was_settled < head { view.last_settled(&key, before)? } else { was_settled };
         if settled > was_settled {
             return Ok(Found::Stretch(Stretch { key, epoch, settled, after, left: None }));
         }

@@ -10,11 +10,11 @@ use std::sync::{Arc, Weak};
 use hashbrown::HashMap;
 
 use crate::SessionKey;
-use crate::desk::{Job, Waiting};
 use crate::inbox::Inbox;
 use crate::request::Request;
 use crate::storage::Views;
-use crate::writer::Loaded;
+use crate::writer::LoadedSession;
+use crate::writer_thread::{Job, PendingResponse};
 
 /// How many sessions are read at the same time. Others wait for their turn.
 const THREADS: usize = 4;
@@ -23,17 +23,17 @@ const THREADS: usize = 4;
 type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
 
 /// The sessions that are being read, and what waits for them.
-pub(crate) struct Loading {
+pub(crate) struct SessionLoader {
     views: Arc<dyn Views + Send + Sync>,
     inbox: Weak<Inbox>,
-    aside: HashMap<SessionKey, Vec<(Request, Waiting)>>,
+    aside: HashMap<SessionKey, Vec<(Request, PendingResponse)>>,
     /// Those that are not being read yet.
     next: VecDeque<SessionKey>,
     threads: usize,
     spawn: Spawn,
 }
 
-impl Loading {
+impl SessionLoader {
     pub(crate) fn new(views: Arc<dyn Views + Send + Sync>, inbox: Weak<Inbox>) -> Self {
         Self { views, inbox, aside: HashMap::new(), next: VecDeque::new(), threads: 0, spawn }
     }
@@ -42,15 +42,15 @@ impl Loading {
     pub(crate) fn put_aside(
         &mut self,
         request: Request,
-        waiting: Waiting,
-        must_load: bool,
-    ) -> Option<(Request, Waiting)> {
+        waiting: PendingResponse,
+        needs_load: bool,
+    ) -> Option<(Request, PendingResponse)> {
         let Some(key) = request.key() else { return Some((request, waiting)) };
         if let Some(others) = self.aside.get_mut(key) {
             others.push((request, waiting));
             return None;
         }
-        if !must_load {
+        if !needs_load {
             return Some((request, waiting));
         }
         let key = key.clone();
@@ -60,7 +60,7 @@ impl Loading {
     }
 
     /// A session has been read: what can be done now.
-    pub(crate) fn loaded(&mut self, key: &SessionKey) -> Vec<(Request, Waiting)> {
+    pub(crate) fn loaded(&mut self, key: &SessionKey) -> Vec<(Request, PendingResponse)> {
         self.threads = self.threads.saturating_sub(1);
         let mut waiting = self.aside.remove(key).unwrap_or_default();
         waiting.extend(self.start());
@@ -68,14 +68,14 @@ impl Loading {
     }
 
     /// All that waits, when there is no time to wait any longer.
-    pub(crate) fn take_all(&mut self) -> impl Iterator<Item = (Request, Waiting)> {
+    pub(crate) fn take_all(&mut self) -> impl Iterator<Item = (Request, PendingResponse)> {
         self.next.clear();
         self.aside.drain().flat_map(|(_, requests)| requests)
     }
 
     /// Begins to read, as far as threads are free. If there are none at all, gives what waits: the writer then reads by
     /// itself what it needs.
-    fn start(&mut self) -> Vec<(Request, Waiting)> {
+    fn start(&mut self) -> Vec<(Request, PendingResponse)> {
         while self.threads < THREADS
             && let Some(key) = self.next.pop_front()
         {
@@ -98,7 +98,7 @@ impl Loading {
         let (views, inbox) = (Arc::clone(&self.views), Weak::clone(&self.inbox));
         (self.spawn)(Box::new(move || {
             // If this fails, the writer finds the same and tells those who wait.
-            let loaded = views.view().ok().and_then(|view| Loaded::read(&*view, &key).ok());
+            let loaded = views.view().ok().and_then(|view| LoadedSession::read(&*view, &key).ok());
             // When nobody can ask any more, the writer does what waits by itself.
             if let Some(inbox) = inbox.upgrade() {
                 let _ = inbox.put(Job::Loaded { key, loaded: loaded.map(Box::new) });
@@ -122,13 +122,13 @@ mod tests {
         Request::Append(AppendRequest::new(name.parse().unwrap(), Events::default()))
     }
 
-    fn waiting() -> Waiting {
-        Waiting { answer: None, room: Room::default() }
+    fn waiting() -> PendingResponse {
+        PendingResponse { answer: None, room: Room::default() }
     }
 
     #[test]
     fn without_threads_nothing_waits_for_them() {
-        let mut loading = Loading::new(MemoryStorage::default().readers(), Weak::new());
+        let mut loading = SessionLoader::new(MemoryStorage::default().readers(), Weak::new());
         loading.spawn = |_| Err(io::Error::from(io::ErrorKind::WouldBlock));
         for _ in 0..2 {
             assert!(loading.put_aside(request("a"), waiting(), true).is_some());

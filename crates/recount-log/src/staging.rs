@@ -1,7 +1,7 @@
 //! Sessions in the making.
 
 use crate::log::Log;
-use crate::request::{Answer, AppendRequest, Appended, Request};
+use crate::request::{AppendRequest, Appended, Request, Response};
 use crate::storage::{SessionRow, StateChange};
 use crate::{Error, Events, SessionKey};
 
@@ -16,20 +16,20 @@ use crate::{Error, Events, SessionKey};
 /// use recount_message::{CustomEvent, Event, Msg, Object};
 ///
 /// let log = Log::in_memory();
-/// let draft = log.draft("chat".parse()?, &Object::new()).await?;
+/// let draft = log.stage("chat".parse()?, &Object::new()).await?;
 /// for number in 0..3 {
 ///     let message = Msg::user("Alice", format!("message {number}"));
 ///     draft.append([&Event::new(CustomEvent::message(&message))]).await?;
 /// }
 /// assert!(log.sessions(None, None, 10).await?.is_empty());
 ///
-/// let row = draft.adopt().await?;
+/// let row = draft.publish().await?;
 /// assert_eq!((row.key.name(), row.head), ("chat", 3));
 /// assert_eq!(log.sessions(None, None, 10).await?, [row]);
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
-pub struct Draft {
+pub struct StagedSession {
     log: Log,
     draft: SessionKey,
     key: SessionKey,
@@ -37,10 +37,10 @@ pub struct Draft {
     is_over: bool,
 }
 
-impl Draft {
-    pub(crate) async fn begin(log: &Log, key: SessionKey, about: String) -> Result<Self, Error> {
-        match log.ask(Request::Draft { key: key.clone(), about }).await? {
-            Answer::Created(row) => Ok(Self { log: log.clone(), draft: row.key, key, is_over: false }),
+impl StagedSession {
+    pub(crate) async fn begin(log: &Log, key: SessionKey, properties: String) -> Result<Self, Error> {
+        match log.ask(Request::Stage { key: key.clone(), properties }).await? {
+            Response::Created(row) => Ok(Self { log: log.clone(), draft: row.key, key, is_over: false }),
             _ => Err(Error::Closed),
         }
     }
@@ -65,7 +65,7 @@ impl Draft {
         request.checks_inputs = false;
         request.states = states;
         match self.log.ask(Request::Append(request)).await? {
-            Answer::Appended(appended) => Ok(appended),
+            Response::Appended(appended) => Ok(appended),
             _ => Err(Error::Closed),
         }
     }
@@ -75,7 +75,7 @@ impl Draft {
     /// # Errors
     ///
     /// When there is one with that name. Nothing is left of the draft then.
-    pub async fn adopt(self) -> Result<SessionRow, Error> {
+    pub async fn publish(self) -> Result<SessionRow, Error> {
         self.end(false).await
     }
 
@@ -84,7 +84,7 @@ impl Draft {
     /// # Errors
     ///
     /// When the storage fails.
-    pub async fn replace(self) -> Result<SessionRow, Error> {
+    pub async fn publish_replacing(self) -> Result<SessionRow, Error> {
         self.end(true).await
     }
 
@@ -100,8 +100,8 @@ impl Draft {
 
     async fn end(mut self, replaces: bool) -> Result<SessionRow, Error> {
         let (draft, key) = (self.draft.clone(), self.key.clone());
-        match self.log.ask(Request::Adopt { draft, key, replaces }).await {
-            Ok(Answer::Created(row)) => {
+        match self.log.ask(Request::Publish { draft, key, replaces }).await {
+            Ok(Response::Created(row)) => {
                 self.is_over = true;
                 Ok(row)
             }
@@ -115,7 +115,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for StagedSession {
     fn drop(&mut self) {
         if !self.is_over {
             self.log.try_send(Request::Delete(self.draft.clone()));

@@ -6,29 +6,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use crate::StorageError;
-use crate::storage::{Storage, Stored, View, Views, Write};
+use crate::storage::{Storage, StorageResult, View, Views, Write};
 
 /// A storage with a thread of its own for commits that are not waited for. While one is under way the storage is left
 /// alone; everything else is done by whoever asks.
 #[derive(Debug)]
-pub(crate) struct Committing {
+pub(crate) struct CommitThread {
     storage: Arc<Mutex<Box<dyn Storage>>>,
     readers: Arc<dyn Views + Send + Sync>,
     is_shared: bool,
     /// Nothing when the thread is to end.
     begun: Option<SyncSender<Vec<Write>>>,
-    done: Receiver<Committed>,
+    done: Receiver<CommitOutcome>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// What has become of a commit, and what was in it.
-pub(crate) struct Committed {
+pub(crate) struct CommitOutcome {
     pub(crate) writes: Vec<Write>,
-    pub(crate) result: Stored<()>,
+    pub(crate) result: StorageResult<()>,
 }
 
-impl Committing {
-    pub(crate) fn start(storage: Box<dyn Storage>) -> Stored<Self> {
+impl CommitThread {
+    pub(crate) fn start(storage: Box<dyn Storage>) -> StorageResult<Self> {
         let (readers, is_shared) = (storage.readers(), storage.is_shared());
         let storage = Arc::new(Mutex::new(storage));
         let (begun, to_do) = sync_channel::<Vec<Write>>(1);
@@ -37,7 +37,7 @@ impl Committing {
         let work = move || {
             for writes in to_do {
                 let result = lock(&shared).commit(&writes);
-                if tell.send(Committed { writes, result }).is_err() {
+                if tell.send(CommitOutcome { writes, result }).is_err() {
                     return;
                 }
             }
@@ -50,19 +50,19 @@ impl Committing {
     }
 
     /// Begins a commit. There is none under way.
-    pub(crate) fn begin(&self, writes: Vec<Write>) -> Result<(), Committed> {
-        let gone = |writes| Committed { writes, result: Err(gone()) };
+    pub(crate) fn begin(&self, writes: Vec<Write>) -> Result<(), CommitOutcome> {
+        let gone = |writes| CommitOutcome { writes, result: Err(gone()) };
         let Some(begun) = &self.begun else { return Err(gone(writes)) };
         begun.send(writes).map_err(|unsent| gone(unsent.0))
     }
 
     /// Waits for the commit that is under way.
-    pub(crate) fn wait(&self) -> Committed {
-        self.done.recv().unwrap_or_else(|_| Committed { writes: Vec::new(), result: Err(gone()) })
+    pub(crate) fn wait(&self) -> CommitOutcome {
+        self.done.recv().unwrap_or_else(|_| CommitOutcome { writes: Vec::new(), result: Err(gone()) })
     }
 }
 
-impl Drop for Committing {
+impl Drop for CommitThread {
     fn drop(&mut self) {
         self.begun = None;
         if let Some(thread) = self.thread.take() {
@@ -81,22 +81,22 @@ fn lock(storage: &Mutex<Box<dyn Storage>>) -> MutexGuard<'_, Box<dyn Storage>> {
 }
 
 /// What is seen is what is committed, also while a commit is under way.
-impl Views for Committing {
-    fn view(&self) -> Stored<Box<dyn View + '_>> {
+impl Views for CommitThread {
+    fn view(&self) -> StorageResult<Box<dyn View + '_>> {
         self.readers.view()
     }
 
-    fn back_up(&self, to: &Path) -> Stored<()> {
+    fn back_up(&self, to: &Path) -> StorageResult<()> {
         self.readers.back_up(to)
     }
 }
 
-impl Storage for Committing {
+impl Storage for CommitThread {
     fn readers(&self) -> Arc<dyn Views + Send + Sync> {
         Arc::clone(&self.readers)
     }
 
-    fn commit(&mut self, writes: &[Write]) -> Stored<()> {
+    fn commit(&mut self, writes: &[Write]) -> StorageResult<()> {
         lock(&self.storage).commit(writes)
     }
 
@@ -104,15 +104,15 @@ impl Storage for Committing {
         self.is_shared
     }
 
-    fn shrink(&mut self) -> Stored<bool> {
+    fn shrink(&mut self) -> StorageResult<bool> {
         lock(&self.storage).shrink()
     }
 
-    fn flush(&mut self) -> Stored<()> {
+    fn flush(&mut self) -> StorageResult<()> {
         lock(&self.storage).flush()
     }
 
-    fn close(&mut self) -> Stored<()> {
+    fn close(&mut self) -> StorageResult<()> {
         lock(&self.storage).close()
     }
 }
