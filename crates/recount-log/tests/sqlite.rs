@@ -93,7 +93,8 @@ async fn a_directory_belongs_to_one_process() {
 fn check_unopenable(directory: &Path, expected: &str) {
     let error = Log::open(directory, Options::default()).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
-    let error = SqliteReaders::open(directory).and_then(|readers| readers.view()?.faults()).unwrap_err().to_string();
+    let error =
+        SqliteReaders::open(directory).and_then(|readers| readers.view()?.integrity_errors()).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
 }
 
