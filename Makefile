@@ -155,8 +155,8 @@ front-end-conformance: $(FRONT_ENDS)/node_modules/installed binaries ## The same
 	done; \
 	for name in ag-ui ai-sdk; do \
 		( for kind in legal illegal; do \
-			target/debug/testkit tell --front-end $$name --kind $$kind --seed 1 --count $(FRONT_END_STREAMS); \
-		done; target/debug/testkit tell --front-end $$name --traces conformance/traces/agent.jsonl ) \
+			target/debug/testkit frames --front-end $$name --kind $$kind --seed 1 --count $(FRONT_END_STREAMS); \
+		done; target/debug/testkit frames --front-end $$name --traces conformance/traces/agent.jsonl ) \
 		| node $(FRONT_ENDS)/judge.mjs $$name & judging="$$judging $$!"; \
 	done; \
 	for one in $$live $$judging; do wait $$one || exit 1; done

@@ -1,7 +1,7 @@
-// Lets the published libraries judge what `testkit tell` prints: none of it may be refused, and whoever joins or comes back
+// Lets the published libraries judge what `testkit frames` prints: none of it may be refused, and whoever joins or comes back
 // anywhere has in the end what somebody has who was there all the time.
 //
-//   testkit tell --front-end ag-ui --count 10 | node judge.mjs ag-ui
+//   testkit frames --front-end ag-ui --count 10 | node judge.mjs ag-ui
 import { isDeepStrictEqual } from "node:util";
 import { createInterface } from "node:readline";
 

@@ -102,13 +102,13 @@ impl FrontEnd {
     ///     r#"{"type":"TEXT_BLOCK_START","reply_id":"r","block_id":"t"}"#,
     /// ];
     /// let stream = stream.map(|line| Event::from_json(line).unwrap());
-    /// let frames = FrontEnd::AgUi.resumed("s", &stream.iter().collect::<Fold>());
+    /// let frames = FrontEnd::AgUi.resume_frames("s", &stream.iter().collect::<Fold>());
     /// assert_eq!(frames[1], r#"{"type":"TEXT_MESSAGE_START","messageId":"r.0","role":"assistant"}"#);
     /// ```
-    pub fn resumed(self, session: &str, at: &Fold) -> Vec<String> {
+    pub fn resume_frames(self, session: &str, at: &Fold) -> Vec<String> {
         match self {
-            Self::AgUi => ag_ui::resumed(session, at),
-            Self::AiSdk => ai_sdk::resumed(at),
+            Self::AgUi => ag_ui::resume_frames(session, at),
+            Self::AiSdk => ai_sdk::resume_frames(at),
         }
     }
 }
@@ -116,14 +116,14 @@ impl FrontEnd {
 /// Whether nothing goes on at a point: no reply is open, or the one that is told waits for somebody.
 ///
 /// ```
-/// use recount_dialect::rests;
+/// use recount_dialect::is_idle;
 /// use recount_message::{Event, Fold};
 ///
 /// let start = Event::from_json(r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#)?;
-/// assert!(rests(&Fold::new()) && !rests(&[start].iter().collect()));
+/// assert!(is_idle(&Fold::new()) && !is_idle(&[start].iter().collect()));
 /// # Ok::<(), recount_message::DecodeError>(())
 /// ```
-pub fn rests(at: &Fold) -> bool {
+pub fn is_idle(at: &Fold) -> bool {
     line::front(at).is_none_or(|reply| waits(reply.message()))
 }
 
@@ -216,12 +216,12 @@ impl Target {
     /// use recount_dialect::Target;
     /// use recount_message::Fold;
     ///
-    /// assert!(Target::all().all(|target| target.resumed("s", &Fold::new()).is_empty()));
+    /// assert!(Target::all().all(|target| target.resume_frames("s", &Fold::new()).is_empty()));
     /// ```
-    pub fn resumed(self, session: &str, at: &Fold) -> Vec<String> {
+    pub fn resume_frames(self, session: &str, at: &Fold) -> Vec<String> {
         match self {
             Self::Dialect(_) => Vec::new(),
-            Self::FrontEnd(front_end) => front_end.resumed(session, at),
+            Self::FrontEnd(front_end) => front_end.resume_frames(session, at),
         }
     }
 }

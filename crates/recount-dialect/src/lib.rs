@@ -46,7 +46,7 @@ mod typescript;
 mod view;
 
 pub use dialect::{Dialect, UnknownDialect};
-pub use front_end::{FrontEnd, Target, UnknownTarget, rests};
-pub use java::with_type_twice;
+pub use front_end::{FrontEnd, Target, UnknownTarget, is_idle};
+pub use java::with_duplicate_type_key;
 pub use sequence::{TurnMerger, split_turn};
 pub use stream::StreamReader;

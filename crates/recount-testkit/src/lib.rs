@@ -10,6 +10,7 @@ mod compile_fail;
 pub mod corpus;
 pub mod data;
 pub mod free;
+pub mod front_end_frames;
 pub mod fuzzing;
 mod illegal;
 pub mod json_text;
@@ -25,7 +26,6 @@ pub mod steps;
 #[cfg(feature = "strategies")]
 pub mod strategies;
 mod stream;
-pub mod told;
 pub mod words;
 
 pub use illegal::illegal;

@@ -1,7 +1,7 @@
 //! Writes generated streams and messages for those who cannot call this crate.
 //!
-//! `testkit emit` prints JSON lines for the checkers of other languages, `testkit tell` what front ends are told of
-//! generated streams or recorded ones, and `testkit corpus` writes what the fuzz targets begin with.
+//! `testkit emit` prints JSON lines for the checkers in other languages. `testkit frames` prints the frames that front ends
+//! receive for generated or recorded streams. `testkit corpus` writes the initial corpora of the fuzz targets.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use recount_dialect::{Dialect, FrontEnd, Target};
+use recount_testkit::front_end_frames::{frames_line, scenario};
 use recount_testkit::lines::{Kind, lines, lines_in};
-use recount_testkit::told::{scenario, told};
 use recount_testkit::{corpus, illegal, legal};
 
 const USAGE: &str = "\
 usage: testkit emit --kind legal|illegal|messages [--dialect java|java1] [--seed N] [--count M]
-       testkit tell --front-end ag-ui [--kind legal|illegal] [--seed N] [--count M] [--traces FILE]
+       testkit frames --front-end ag-ui [--kind legal|illegal] [--seed N] [--count M] [--traces FILE]
        testkit corpus --into DIRECTORY";
 
 fn main() -> ExitCode {
@@ -27,7 +27,9 @@ fn main() -> ExitCode {
     };
     let done = match &command {
         Command::Emit { kind, dialect, seed, count } => emit(*kind, *dialect, *seed, *count),
-        Command::Tell { front_end, kind, seed, count, traces } => tell(*front_end, *kind, *seed..seed + count, traces),
+        Command::Frames { front_end, kind, seed, count, traces } => {
+            print_frames(*front_end, *kind, *seed..seed + count, traces)
+        }
         Command::Corpus { into } => write_corpus(into),
     };
     match done {
@@ -43,7 +45,7 @@ fn main() -> ExitCode {
 
 enum Command {
     Emit { kind: Kind, dialect: Option<Dialect>, seed: u64, count: u64 },
-    Tell { front_end: FrontEnd, kind: Kind, seed: u64, count: u64, traces: Option<PathBuf> },
+    Frames { front_end: FrontEnd, kind: Kind, seed: u64, count: u64, traces: Option<PathBuf> },
     Corpus { into: PathBuf },
 }
 
@@ -54,7 +56,7 @@ impl Command {
         match (command.as_str(), options) {
             ("corpus", [[name, into]]) if name == "--into" => Some(Self::Corpus { into: into.into() }),
             ("emit", options) => Self::emit(options),
-            ("tell", options) => Self::tell(options),
+            ("frames", options) => Self::frames(options),
             _ => None,
         }
     }
@@ -73,7 +75,7 @@ impl Command {
         Some(Self::Emit { kind: kind?, dialect, seed, count })
     }
 
-    fn tell(options: &[[String; 2]]) -> Option<Self> {
+    fn frames(options: &[[String; 2]]) -> Option<Self> {
         let (mut front_end, mut kind, mut seed, mut count, mut traces) = (None, Kind::Legal, 0, 0, None);
         for [name, value] in options {
             match name.as_str() {
@@ -88,7 +90,7 @@ impl Command {
                 _ => return None,
             }
         }
-        Some(Self::Tell { front_end: front_end?, kind, seed, count, traces })
+        Some(Self::Frames { front_end: front_end?, kind, seed, count, traces })
     }
 }
 
@@ -106,19 +108,19 @@ fn emit(kind: Kind, dialect: Option<Dialect>, seed: u64, count: u64) -> io::Resu
     out.flush()
 }
 
-fn tell(front_end: FrontEnd, kind: Kind, seeds: Range<u64>, traces: &Option<PathBuf>) -> io::Result<()> {
+fn print_frames(front_end: FrontEnd, kind: Kind, seeds: Range<u64>, traces: &Option<PathBuf>) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     for seed in seeds {
         let (case, events) = match kind {
             Kind::Illegal => (format!("illegal/{seed}"), illegal(seed)),
             Kind::Legal | Kind::Messages => (format!("legal/{seed}"), legal(seed)),
         };
-        writeln!(out, "{}", told(front_end, &case, &events))?;
+        writeln!(out, "{}", frames_line(front_end, &case, &events))?;
     }
     if let Some(path) = traces {
         for line in fs::read_to_string(path)?.lines() {
             let (case, events) = scenario(line).map_err(io::Error::other)?;
-            writeln!(out, "{}", told(front_end, &case, &events))?;
+            writeln!(out, "{}", frames_line(front_end, &case, &events))?;
         }
     }
     out.flush()

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use anyhow::{Result, bail};
 use clap::Args;
-use recount_dialect::{Dialect, Target, TurnMerger, split_turn, with_type_twice};
+use recount_dialect::{Dialect, Target, TurnMerger, split_turn, with_duplicate_type_key};
 use recount_message::{AgentEvent, CustomEvent, DecodeError, Event, EventKind, Fold, Msg};
 
 use super::Status;
@@ -197,7 +197,7 @@ impl Converting<'_> {
     }
 
     fn exact(&self, event: String) -> String {
-        if self.args.exact { with_type_twice(&event) } else { event }
+        if self.args.exact { with_duplicate_type_key(&event) } else { event }
     }
 
     fn print(&mut self, mut text: String) -> Result<()> {

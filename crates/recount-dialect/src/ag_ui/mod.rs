@@ -63,7 +63,7 @@ pub(crate) fn prelude(session: &str, at: &Fold) -> Vec<String> {
 }
 
 /// What a reader gets who comes back with everything up to here.
-pub(crate) fn resumed(session: &str, at: &Fold) -> Vec<String> {
+pub(crate) fn resume_frames(session: &str, at: &Fold) -> Vec<String> {
     let Some(reply) = line::front(at).filter(|reply| !waits(reply.message())) else { return Vec::new() };
     let run = Run::of(session, reply.message());
     let mut frames = vec![run.started(None)];

@@ -45,7 +45,7 @@ pub(crate) fn prelude(at: &Fold) -> Vec<String> {
 }
 
 /// What a reader gets who comes back: the message that is going on, all of it.
-pub(crate) fn resumed(at: &Fold) -> Vec<String> {
+pub(crate) fn resume_frames(at: &Fold) -> Vec<String> {
     line::front(at).map(|reply| so_far(reply.message())).unwrap_or_default()
 }
 

@@ -80,10 +80,10 @@ pub(crate) fn write_event(event: &Event<'_>, out: &mut String) {
 ///
 /// ```
 /// let event = r#"{"type":"AGENT_END","id":"e1","replyId":"r1"}"#;
-/// let exact = recount_dialect::with_type_twice(event);
+/// let exact = recount_dialect::with_duplicate_type_key(event);
 /// assert_eq!(exact, r#"{"type":"AGENT_END","id":"e1","replyId":"r1","type":"AGENT_END"}"#);
 /// ```
-pub fn with_type_twice(event: &str) -> String {
+pub fn with_duplicate_type_key(event: &str) -> String {
     let kind = fields::JavaFields::document(event).ok().and_then(|mut fields| fields.text("type").ok().flatten());
     let Some((kind, fields)) = kind.zip(event.trim_end().strip_suffix('}')) else { return event.to_owned() };
     let mut out = fields.to_owned();

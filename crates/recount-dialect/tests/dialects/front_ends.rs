@@ -9,8 +9,8 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use recount_dialect::FrontEnd;
 use recount_message::{Fold, Json, Object, Reason};
+use recount_testkit::front_end_frames::scenario;
 use recount_testkit::strategies::streams;
-use recount_testkit::told::scenario;
 
 const SESSION: &str = "s";
 
@@ -43,7 +43,7 @@ proptest! {
                     assert!(object.get("type").and_then(Json::to_text).is_some(), "{front_end}: {frame}");
                     assert!(!frame.contains('\n'));
                 }
-                assert_eq!(front_end.resumed(SESSION, &forgetful), front_end.resumed(SESSION, &whole));
+                assert_eq!(front_end.resume_frames(SESSION, &forgetful), front_end.resume_frames(SESSION, &whole));
             }
             whole = after;
             let _ = forgetful.apply(event);

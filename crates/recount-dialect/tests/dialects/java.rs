@@ -1,7 +1,7 @@
 //! What AgentScope Java 2.0.0 answered, as `conformance/java` wrote it down.
 
 use pretty_assertions::assert_eq;
-use recount_dialect::{Dialect, with_type_twice};
+use recount_dialect::{Dialect, with_duplicate_type_key};
 use recount_message::{ContentBlock, Event, Json, Msg};
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ fn there_and_back(kind: &str, text: &str) -> Result<(String, String), String> {
         "event" => {
             let native = JAVA.read_event(text).map_err(fail)?.to_json();
             let back = JAVA.write_event(&Event::from_json(&native).unwrap());
-            (native, with_type_twice(&back))
+            (native, with_duplicate_type_key(&back))
         }
         other => panic!("no such kind: {other}"),
     })

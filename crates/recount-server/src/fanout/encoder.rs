@@ -144,7 +144,7 @@ impl Encoder {
 
     /// The frames for who comes back at the place where this is, with everything up to it.
     pub(crate) fn resumed(&self, cursor: Cursor, out: &mut ChunkBuilder) {
-        self.frames(&self.wanted(self.style.target.resumed(&self.name, &self.fold)), cursor, out);
+        self.frames(&self.wanted(self.style.target.resume_frames(&self.name, &self.fold)), cursor, out);
     }
 
     /// The frames for who is told of what this knows of, and nothing else.
@@ -154,7 +154,7 @@ impl Encoder {
 
     /// Whether nothing goes on in what this knows of.
     pub(crate) fn rests(&self) -> bool {
-        recount_dialect::rests(&self.fold)
+        recount_dialect::is_idle(&self.fold)
     }
 
     /// Everything in a snapshot as one fold, for who is told all of it anew. What waits for an open reply stands after it.

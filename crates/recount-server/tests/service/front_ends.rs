@@ -51,7 +51,7 @@ async fn whoever_comes_back_is_told_what_follows() {
     let epoch = epoch_of(&service).await;
     for place in 0..events.len() {
         let (before, frames) = told_after(FrontEnd::AgUi, &events, place);
-        let mut expected = FrontEnd::AgUi.resumed("s", &before);
+        let mut expected = FrontEnd::AgUi.resume_frames("s", &before);
         expected.extend(frames);
         let found = take(&service, &format!("dialect=ag-ui&after={epoch}.{place}"), expected.len()).await;
         assert_eq!(found, expected, "after {place}");
@@ -96,7 +96,7 @@ async fn sockets_tell_the_same() {
     for front_end in FrontEnd::ALL {
         let place = 4;
         let (before, frames) = told_after(front_end, &events, place);
-        let mut expected = front_end.resumed("s", &before);
+        let mut expected = front_end.resume_frames("s", &before);
         expected.extend(frames);
         let path = format!("/v1/sessions/s/ws?dialect={front_end}&after={epoch}.{place}");
         let mut socket = Socket::open(&service, &path).await;
@@ -131,7 +131,7 @@ async fn a_stream_of_one_reply_ends_with_it() {
         assert_eq!(stream.next().await, None);
     }
     let (before, frames) = told_after(FrontEnd::AiSdk, &own, 3);
-    let mut expected = FrontEnd::AiSdk.resumed("s", &before);
+    let mut expected = FrontEnd::AiSdk.resume_frames("s", &before);
     expected.extend(frames);
     expected.push("[DONE]".to_owned());
     let found: Vec<String> = running.take(expected.len()).await.into_iter().map(|frame| frame.data).collect();

@@ -1,23 +1,24 @@
-//! What a front end is told of a stream, wherever its reader joins or comes back: for the library itself to judge.
+//! The frames that a front end receives for a stream, for every position at which a reader can join or reconnect.
 
 use recount_dialect::FrontEnd;
 use recount_message::{AgentEvent, Event, Fold, Json, Object};
 
-/// A line with the frames of each event, and for every place what a reader gets first who joins or comes back there.
-pub fn told(front_end: FrontEnd, case: &str, events: &[AgentEvent]) -> String {
+/// Returns one JSON line with the frames of each event, and for every position the frames that a joining and a reconnecting
+/// reader receive first.
+pub fn frames_line(front_end: FrontEnd, case: &str, events: &[AgentEvent]) -> String {
     const SESSION: &str = "s";
     let mut fold = Fold::new();
     let (mut steps, mut preludes, mut resumed) = (Vec::new(), Vec::new(), Vec::new());
-    let mut look = |fold: &Fold| {
+    let mut record = |fold: &Fold| {
         preludes.push(list(&front_end.prelude(SESSION, fold)));
-        resumed.push(list(&front_end.resumed(SESSION, fold)));
+        resumed.push(list(&front_end.resume_frames(SESSION, fold)));
     };
     for event in events {
-        look(&fold);
+        record(&fold);
         steps.push(list(&front_end.frames(SESSION, &fold, event)));
         let _ = fold.apply(event);
     }
-    look(&fold);
+    record(&fold);
     let mut line = Object::from([("case", case)]);
     line.insert("steps", steps);
     line.insert("preludes", preludes);
@@ -25,11 +26,11 @@ pub fn told(front_end: FrontEnd, case: &str, events: &[AgentEvent]) -> String {
     line.to_json()
 }
 
-/// A recorded scenario: its name and its events, with the inputs where it has them.
+/// Parses a recorded scenario and returns its name and its events, including the inputs if they were recorded.
 ///
 /// # Errors
 ///
-/// When the line is no scenario.
+/// Returns an error if the line is not a JSON object or holds an invalid event.
 pub fn scenario(line: &str) -> Result<(String, Vec<AgentEvent>), recount_message::DecodeError> {
     let scenario = Object::parse(line)?;
     let name = scenario.get("case").and_then(Json::to_text).unwrap_or_default();
