@@ -3,11 +3,10 @@
 use std::any::Any;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::task::Poll;
 
-/// A future that can be held without knowing its type, since tools, models and middleware are held as trait objects.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub use recount_model::client::BoxFuture;
 
 /// What a future gives, or what it said when it panicked. It is not looked at again then.
 pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, String> {

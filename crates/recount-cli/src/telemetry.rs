@@ -11,7 +11,7 @@ use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig as _, WithHttp
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use recount_host::SPANS;
+use recount_host::SPAN_TARGET;
 use recount_server::{LogFormat, TelemetryConfig};
 use tokio::runtime::Handle;
 use tracing::Subscriber;
@@ -53,7 +53,7 @@ impl Telemetry {
             let layer = tracing_opentelemetry::layer().with_tracer(spans.tracer("recount"));
             let layer =
                 layer.with_location(false).with_threads(false).with_target(false).with_tracked_inactivity(false);
-            layer.with_filter(Targets::new().with_target(SPANS, LevelFilter::INFO))
+            layer.with_filter(Targets::new().with_target(SPAN_TARGET, LevelFilter::INFO))
         });
         tracing_subscriber::registry().with(lines(config)?).with(layer).try_init().context("cannot log")?;
         Ok(Self { spans })
@@ -71,7 +71,7 @@ impl Telemetry {
 
 /// Lines on standard error. Spans are for others.
 fn lines<S: Subscriber + for<'s> LookupSpan<'s>>(config: &TelemetryConfig) -> Result<Box<dyn Layer<S> + Send + Sync>> {
-    let filter = filter(config)?.add_directive(format!("{SPANS}=off").parse()?);
+    let filter = filter(config)?.add_directive(format!("{SPAN_TARGET}=off").parse()?);
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     Ok(match config.format {
         LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).with_filter(filter).boxed(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use recount_agent::Agent;
 use recount_agent::scripted::{Gate, ScriptedModel};
-use recount_host::{Host, HostOptions, OnBusy, OneAgent};
+use recount_host::{Host, HostOptions, OnBusy, SingleAgent};
 use recount_log::{Frame, Log, Options, Start};
 use recount_message::{Event, EventKind, Fold, Msg};
 
@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A model that never comes to the end of its sentence.
     let gate = Gate::new();
     let stuck = ScriptedModel::new().streams(["Once ", "upon "]).waits(&gate);
-    let agents = OneAgent::new("friday", move || Agent::builder("Friday").model(stuck.clone()));
+    let agents = SingleAgent::new("friday", move || Agent::builder("Friday").model(stuck.clone()));
     let host = Host::start(log.clone(), Arc::new(agents), HostOptions::default()).await?;
     let posted = host.post(session.key(), Msg::user("Alice", "Tell me a story."), OnBusy::Reject).await?;
     gate.reached().await;
@@ -26,7 +26,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("the host is gone; {} is open", posted.reply_id);
 
     let next = ScriptedModel::new().streams(["Once ", "upon ", "a ", "time."]);
-    let agents = OneAgent::new("friday", move || Agent::builder("Friday").model(next.clone()));
+    let agents = SingleAgent::new("friday", move || Agent::builder("Friday").model(next.clone()));
     let _host = Host::start(log.clone(), Arc::new(agents), HostOptions::default()).await?;
 
     // A reader that was there all the time: nothing is missing, and nothing comes twice.

@@ -6,7 +6,7 @@ use recount_log::storage::OpenReplyInfo;
 use recount_log::{Appended, Error, Events, Ignored, Refusal};
 use recount_message::{AgentEvent, CustomName, Event, EventKind, Json};
 
-use crate::desk::is_input;
+use crate::run_state::is_input;
 use crate::scan::contains;
 
 /// Events that somebody posts, sorted by who is told.
@@ -15,7 +15,7 @@ pub(crate) struct Batch {
     /// Those that are for the session's own agent.
     pub(crate) hints: Vec<AgentEvent>,
     /// Those of a reply in which only the session's own agent speaks.
-    pub(crate) strays: Vec<Stray>,
+    pub(crate) strays: Vec<RejectedEvent>,
     /// Those that are for the log.
     pub(crate) others: Events,
     pub(crate) places: Places,
@@ -23,7 +23,7 @@ pub(crate) struct Batch {
 
 /// An event of a reply that is not its sender's.
 #[derive(Debug)]
-pub(crate) struct Stray {
+pub(crate) struct RejectedEvent {
     /// Where it stood in the batch.
     pub(crate) place: usize,
     pub(crate) event: AgentEvent,
@@ -68,7 +68,7 @@ impl Batch {
                 _ => {}
             }
             match said_in(&event).filter(|id| hosted.contains(id)) {
-                Some(reply_id) => strays.push(Stray { place, event: event.into_owned(), reply_id }),
+                Some(reply_id) => strays.push(RejectedEvent { place, event: event.into_owned(), reply_id }),
                 None => {
                     others.push(event);
                     places.push(place);
@@ -91,7 +91,7 @@ fn said_in(event: &Event<'_>) -> Option<String> {
     }
 }
 
-impl Stray {
+impl RejectedEvent {
     /// What its sender is told.
     pub(crate) fn ignored(&self) -> Ignored {
         Ignored {

@@ -14,7 +14,7 @@ pub enum Error {
     Draining,
     /// Another host works on the session.
     #[error("the session is worked on by {holder:?}")]
-    Elsewhere {
+    LeaseHeld {
         /// The other one, as it calls itself.
         holder: String,
     },
@@ -42,23 +42,23 @@ pub enum PostError {
     },
     /// Another message has its id.
     #[error("there is a message {id:?} already, and it says something else")]
-    Different {
+    IdConflict {
         /// The id that both have.
         id: String,
     },
     /// Something else in the session has its id, or the one that its reply would have.
     #[error("the id {id:?} is that of something else in the session")]
-    Taken {
+    IdInUse {
         /// The id.
         id: String,
     },
     /// The message is none that can be said to an agent.
-    #[error("the message {id:?} holds {what}, which cannot be said to an agent")]
-    Message {
+    #[error("the message {id:?} holds {problem}, which cannot be said to an agent")]
+    InvalidMessage {
         /// The message's id.
         id: String,
         /// What it holds.
-        what: String,
+        problem: String,
     },
     /// Any other reason.
     #[error(transparent)]

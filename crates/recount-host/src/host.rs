@@ -8,18 +8,17 @@ use recount_log::{Appended, Cursor, Events, Log, RefusalReason, SessionKey};
 use recount_message::{AgentEvent, Event, Msg, UserInterruptEvent};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use tracing::Span;
-use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
-use crate::batch::{Batch, Stray};
+use crate::batch::{Batch, RejectedEvent};
 use crate::error::{Error, PostError};
-use crate::known::known;
+use crate::find_duplicate::find_duplicate;
 use crate::options::{HostOptions, OnBusy, Posted};
 use crate::run::{self, Command};
+use crate::run_counts::HostLoad;
 use crate::scan::may_be_input;
 use crate::shared::Shared;
 use crate::source::{AgentInfo, AgentSource};
-use crate::tally::HostLoad;
+use crate::trace_context::TraceContext;
 
 /// So often something is sent to a session's run that ends before it takes it. To send it twice is to send it once.
 const ATTEMPTS: usize = 3;
@@ -77,7 +76,7 @@ impl Host {
         for _ in 0..ATTEMPTS {
             let (answer, answered) = oneshot::channel();
             let message = Box::new(message.clone());
-            let asked = Span::current().context();
+            let asked = TraceContext::current();
             self.shared.send(session, Command::Post { message, on_busy, asked, answer }).await;
             if let Ok(answer) = answered.await {
                 return answer;
@@ -180,14 +179,14 @@ impl Host {
         &self,
         key: &SessionKey,
         mut appended: Appended,
-        strays: Vec<Stray>,
+        strays: Vec<RejectedEvent>,
     ) -> Result<Appended, Error> {
         if strays.is_empty() {
             return Ok(appended);
         }
         let session = self.shared.log.session(key.clone());
         for stray in strays {
-            match known(&session, appended.cursor, &stray.event).await? {
+            match find_duplicate(&session, appended.cursor, &stray.event).await? {
                 Some(_) => appended.duplicates += 1,
                 None => appended.ignored.push(stray.ignored()),
             }
@@ -238,7 +237,7 @@ impl Host {
             interrupt.id = id.into();
             let session = self.shared.log.session(session.clone());
             let head = Cursor { epoch: session.info().await?.epoch, seq: 0 };
-            if let Some(first) = known(&session, head, &interrupt).await? {
+            if let Some(first) = find_duplicate(&session, head, &interrupt).await? {
                 return Ok(Some(first.cursor));
             }
         }

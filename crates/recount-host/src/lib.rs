@@ -8,14 +8,14 @@
 //! use std::sync::Arc;
 //!
 //! use recount_agent::{Agent, scripted::ScriptedModel};
-//! use recount_host::{Host, HostOptions, OneAgent, OnBusy};
+//! use recount_host::{Host, HostOptions, SingleAgent, OnBusy};
 //! use recount_log::{Frame, Log, Start};
 //! use recount_message::{Event, Fold, Msg};
 //!
 //! let log = Log::in_memory();
 //! let session = log.create("chat".parse()?).await?;
 //! let model = ScriptedModel::new().says("Hello, Alice.");
-//! let friday = OneAgent::new("friday", move || Agent::builder("Friday").model(model.clone()));
+//! let friday = SingleAgent::new("friday", move || Agent::builder("Friday").model(model.clone()));
 //! let host = Host::start(log, Arc::new(friday), HostOptions::default()).await?;
 //!
 //! // The answer says that the message is kept, and which reply will answer it.
@@ -33,7 +33,8 @@
 //!
 //! # The contract
 //!
-//! - An [`AgentSource`] knows which agents there are, and makes one for each run. [`agents`] are some from a file.
+//! - An [`AgentSource`] knows which agents there are, and makes one for each run. The crate `recount-agent-config` has one for
+//!   agents from a TOML file.
 //! - [`Host::post`] writes a user's message together with the start of its reply, in one commit. So there is no moment in
 //!   which a message was taken and its answer could be forgotten. The reply's id follows from the message's, and a message
 //!   that is posted again gets the first answer.
@@ -46,28 +47,28 @@
 //! - A host that dies leaves nothing behind but the log. The next one ([`Host::start`]) goes on with what was under way.
 //! - One run per session: a lease says whose. A host that has lost it writes nothing more.
 
-pub mod agents;
+mod append_queue;
 mod batch;
-mod desk;
 mod error;
+mod find_duplicate;
 mod host;
-mod known;
-mod notes;
 mod options;
-mod outbox;
 mod run;
+mod run_counts;
+mod run_metadata;
+mod run_state;
 mod scan;
 mod shared;
 mod sink;
 mod source;
-mod spans;
-mod tally;
+mod telemetry;
+mod trace_context;
 mod uploads;
 
 pub use error::{Error, PostError};
 pub use host::Host;
 pub use options::{HostOptions, LEASE, OnBusy, Posted};
-pub use recount_sandbox as sandbox;
-pub use source::{AgentInfo, AgentSource, OneAgent, SourceError};
-pub use spans::SPANS;
-pub use tally::HostLoad;
+pub use run::failing_agent;
+pub use run_counts::HostLoad;
+pub use source::{AgentInfo, AgentSource, SingleAgent, SourceError};
+pub use telemetry::SPAN_TARGET;

@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::options::HostOptions;
 use crate::run::{self, Command};
+use crate::run_counts::RunCounts;
 use crate::source::AgentSource;
-use crate::tally::Tally;
 
 /// So many commands may wait for a session's run.
 const COMMANDS: usize = 64;
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     /// How many runs there are.
     count: watch::Sender<usize>,
     /// What they are doing.
-    pub(crate) tally: Arc<Tally>,
+    pub(crate) tally: Arc<RunCounts>,
 }
 
 impl Shared {

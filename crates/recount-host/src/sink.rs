@@ -7,15 +7,15 @@ use recount_log::Events;
 use recount_message::{AgentEvent, EventKind};
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::Desk;
-use crate::notes::Open;
-use crate::outbox::Outbox;
+use crate::append_queue::AppendQueue;
+use crate::run_metadata::OpenReply;
+use crate::run_state::SharedRunState;
 
 /// The sink of one run.
 #[derive(Debug)]
 pub(crate) struct LogSink {
-    desk: Arc<Desk>,
-    outbox: Outbox,
+    desk: Arc<SharedRunState>,
+    outbox: AppendQueue,
     /// Cancelled when the host leaves everything as it stands.
     left: CancellationToken,
     session_id: String,
@@ -32,13 +32,13 @@ pub(crate) struct LogSink {
 impl LogSink {
     /// The sink of a new run, at the reply that has not ended.
     pub(crate) fn new(
-        desk: Arc<Desk>,
-        outbox: Outbox,
+        desk: Arc<SharedRunState>,
+        outbox: AppendQueue,
         left: CancellationToken,
         session_id: String,
-        reply: Open,
+        reply: OpenReply,
     ) -> Self {
-        let Open { id: reply_id, agent, .. } = reply;
+        let OpenReply { id: reply_id, agent, .. } = reply;
         let run = desk.lock().begin_run();
         Self { desk, outbox, left, session_id, agent, reply_id, run, is_over: false }
     }

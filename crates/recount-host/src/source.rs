@@ -42,14 +42,14 @@ pub struct AgentInfo {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
     /// Nobody has heard of it.
-    #[error("there is no agent `{name}`")]
+    #[error("unknown agent `{name}`")]
     Unknown {
         /// The name that was asked for.
         name: String,
     },
     /// It is known, and cannot work.
-    #[error("agent `{name}` cannot work: {problem}")]
-    Unfit {
+    #[error("agent `{name}` is unavailable: {problem}")]
+    Unavailable {
         /// The name that was asked for.
         name: String,
         /// What is missing or wrong.
@@ -61,17 +61,17 @@ pub enum SourceError {
 ///
 /// ```
 /// use recount_agent::{Agent, scripted::ScriptedModel};
-/// use recount_host::{AgentSource, OneAgent};
+/// use recount_host::{AgentSource, SingleAgent};
 ///
-/// let source = OneAgent::new("friday", || Agent::builder("Friday").model(ScriptedModel::new().says("Hello.")));
+/// let source = SingleAgent::new("friday", || Agent::builder("Friday").model(ScriptedModel::new().says("Hello.")));
 /// assert_eq!(source.default_agent(), "friday");
 /// ```
-pub struct OneAgent<F> {
+pub struct SingleAgent<F> {
     info: AgentInfo,
     make: F,
 }
 
-impl<F: Fn() -> AgentBuilder + Send + Sync + 'static> OneAgent<F> {
+impl<F: Fn() -> AgentBuilder + Send + Sync + 'static> SingleAgent<F> {
     /// The agent that the function makes, under the name that sessions know it by.
     pub fn new(name: impl Into<String>, make: F) -> Self {
         let info = AgentInfo { name: name.into(), model: String::new(), description: None, tools: Vec::new() };
@@ -79,7 +79,7 @@ impl<F: Fn() -> AgentBuilder + Send + Sync + 'static> OneAgent<F> {
     }
 }
 
-impl<F: Fn() -> AgentBuilder + Send + Sync + 'static> AgentSource for OneAgent<F> {
+impl<F: Fn() -> AgentBuilder + Send + Sync + 'static> AgentSource for SingleAgent<F> {
     fn agents(&self) -> Vec<AgentInfo> {
         vec![self.info.clone()]
     }
@@ -99,8 +99,8 @@ impl<F: Fn() -> AgentBuilder + Send + Sync + 'static> AgentSource for OneAgent<F
     }
 }
 
-impl<F> std::fmt::Debug for OneAgent<F> {
+impl<F> std::fmt::Debug for SingleAgent<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OneAgent").field("info", &self.info).finish_non_exhaustive()
+        f.debug_struct("SingleAgent").field("info", &self.info).finish_non_exhaustive()
     }
 }

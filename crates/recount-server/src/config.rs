@@ -6,14 +6,14 @@ use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use recount_host::agents::{AgentsConfig, SandboxConfig};
+use recount_agent_config::{AgentsConfig, SandboxConfig};
 use recount_log::Durability;
 use serde::{Deserialize, Serialize};
 
 use crate::duration::parse_duration;
 use crate::limits::Limits;
 
-pub use recount_host::agents::ConfigError;
+pub use recount_agent_config::ConfigError;
 
 /// The configuration of a service.
 ///
@@ -236,7 +236,7 @@ impl Config {
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
         let text = text.unwrap_or_default();
-        let error = |error: toml::de::Error| ConfigError::of(text, error.span().or(Some(0..0)), error.message());
+        let error = |error: toml::de::Error| ConfigError::at_span(text, error.span().or(Some(0..0)), error.message());
         toml::from_str::<Self>(text).map_err(error)?;
         let mut table: toml::Table = toml::from_str(text).map_err(error)?;
         for (name, value) in environment {
@@ -250,9 +250,9 @@ impl Config {
             let set = toml::Table::from_iter([(key, toml::Value::String(value))]);
             // By itself first, so that it is clear whose fault it is.
             let alone = toml::Table::from_iter([(section.clone(), set.clone().into())]);
-            alone
-                .try_into::<Self>()
-                .map_err(|error| ConfigError::of(text, None, format!("the variable {name}: {}", error.message())))?;
+            alone.try_into::<Self>().map_err(|error| {
+                ConfigError::at_span(text, None, format!("the variable {name}: {}", error.message()))
+            })?;
             let entry = table.entry(section).or_insert_with(|| toml::Table::new().into());
             if let toml::Value::String(policy) = entry {
                 // `sandbox = "off"` is short for a table.
@@ -262,7 +262,7 @@ impl Config {
                 section.extend(set);
             }
         }
-        table.try_into().map_err(|error: toml::de::Error| ConfigError::of(text, None, error.message()))
+        table.try_into().map_err(|error: toml::de::Error| ConfigError::at_span(text, None, error.message()))
     }
 
     /// The whole of it as TOML, with what was left out.

@@ -40,15 +40,15 @@ impl Runs {
                 let detail = format!("the reply `{reply_id}` is under way; hint: on_busy=queue or on_busy=interrupt");
                 Problem::conflict("busy", detail).with("reason", "busy").with("reply_id", reply_id)
             }
-            PostError::Different { id } => {
+            PostError::IdConflict { id } => {
                 let detail = format!("there is a message `{id}` already, and it says something else");
                 Problem::conflict("different", detail).with("field", "id").with("reason", "different")
             }
-            PostError::Taken { id } => {
+            PostError::IdInUse { id } => {
                 let detail = format!("the id `{id}` is that of something else in the session");
                 Problem::conflict("different", detail).with("field", "id").with("reason", "different")
             }
-            PostError::Message { .. } => Problem::bad_field("content", error.to_string()),
+            PostError::InvalidMessage { .. } => Problem::bad_field("content", error.to_string()),
             PostError::Host(error) => Problem::of_host(&error, &[]),
             _ => Problem::unavailable(error.to_string()),
         })
@@ -116,7 +116,7 @@ impl Problem {
         match error {
             HostError::Log(error) => Self::of_log(error, lines),
             HostError::Draining => Self::unavailable("the service is shutting down and begins nothing new"),
-            HostError::Elsewhere { .. } => Self::conflict("taken", error.to_string()),
+            HostError::LeaseHeld { .. } => Self::conflict("taken", error.to_string()),
             HostError::Agent(source) => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, "no_agent", source.to_string()).with("field", "agent")
             }

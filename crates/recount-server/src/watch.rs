@@ -9,7 +9,7 @@ use axum::extract::MatchedPath;
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode};
 use opentelemetry::propagation::Extractor;
-use recount_host::SPANS;
+use recount_host::SPAN_TARGET;
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
@@ -51,7 +51,7 @@ impl Watched {
     pub(crate) fn on_route(parts: &Parts, route: &str) -> Self {
         let (asked, path) = (Asked::new(&parts.method, route), parts.uri.path().to_owned());
         let span = info_span!(
-            target: SPANS, parent: None, "request",
+            target: SPAN_TARGET, parent: None, "request",
             otel.name = format!("{} {route}", asked.method),
             otel.kind = "server",
             http.request.method = asked.method,
@@ -111,8 +111,7 @@ impl Watched {
 
 /// The span of a commit that is a part of a request.
 pub(crate) fn commit_span(entries: usize) -> Span {
-    let span =
-        info_span!(target: SPANS, parent: None, "log commit", otel.kind = "internal", recount.log.entries = entries);
+    let span = info_span!(target: SPAN_TARGET, parent: None, "log commit", otel.kind = "internal", recount.log.entries = entries);
     if !span.is_disabled() {
         let _ = span.set_parent(Span::current().context());
     }

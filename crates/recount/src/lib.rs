@@ -22,6 +22,9 @@ pub use recount_message::*;
 #[cfg(feature = "agent")]
 #[doc(inline)]
 pub use recount_agent as agent;
+#[cfg(feature = "agent-config")]
+#[doc(inline)]
+pub use recount_agent_config as agent_config;
 #[cfg(feature = "host")]
 #[doc(inline)]
 pub use recount_host as host;

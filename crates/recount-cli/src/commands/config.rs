@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
+use recount_agent_config::{Agents, ConfigError, Environment, ModelName};
 use recount_host::AgentSource as _;
-use recount_host::agents::{Agents, ConfigError, Environment, ModelName};
 use recount_sandbox::{Confinement, Policy, Sandbox};
 use recount_server::Config;
 
@@ -85,9 +85,9 @@ impl Loaded {
         config.limits.connections = Some(config.limits().connections());
         config.telemetry.otlp = telemetry::endpoint().or(config.telemetry.otlp);
         config.telemetry.service_name = std::env::var("OTEL_SERVICE_NAME").unwrap_or(config.telemetry.service_name);
-        config.server.model = agents.model_of(agents.default_agent()).map(|model| model.to_string());
+        config.server.model = agents.model(agents.default_agent()).map(|model| model.to_string());
         config.sandbox.policy.get_or_insert(Policy::Required);
-        config.agents = agents.effective();
+        config.agents = agents.effective_config();
         Ok(config)
     }
 
@@ -108,7 +108,7 @@ impl Loaded {
     /// The agents, the default one with the model that was asked for.
     pub(crate) fn agents(&self) -> Result<Agents> {
         let file = self.file.as_deref();
-        let agents = Agents::new(self.config.agents.clone(), self.base(), Environment::of_process())
+        let agents = Agents::new(self.config.agents.clone(), self.base(), Environment::process())
             .map_err(|error| in_file(error, file))?
             .confine(self.confinement(Policy::Required));
         if let Some(model) = &self.config.server.model {

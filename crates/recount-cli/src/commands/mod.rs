@@ -23,7 +23,7 @@ use std::env;
 
 use anyhow::{Result, anyhow};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use recount_host::agents::ModelName;
+use recount_agent_config::ModelName;
 use recount_message::{Event, Outcome};
 use recount_model::Provider;
 

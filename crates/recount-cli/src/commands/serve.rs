@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use recount_agent::OnRestart;
-use recount_host::agents::{Agents, Choice, Environment};
+use recount_agent_config::{Agents, DefaultModel, Environment};
 use recount_host::{AgentSource as _, Host, HostOptions};
 use recount_log::{Log, Options, StorageError};
 use recount_sandbox::Policy;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status> {
 
 async fn serve(loaded: &Loaded) -> Result<Status> {
     let config = &loaded.config;
-    let agents = loaded.agents()?.keep_aside_in(config.server.data.join("aside"));
+    let agents = loaded.agents()?.offload_to(config.server.data.join("aside"));
     let told = format!("{}{}\n", told(&agents), capitalized(&agents.confinement().describe()));
     let shared =
         shared_machine(&agents, &config.server.data).map(|told| format!("Careful: {told}\n")).unwrap_or_default();
@@ -140,12 +140,12 @@ fn capitalized(sentence: &str) -> String {
 /// Who answers, and why.
 fn told(agents: &Agents) -> String {
     let name = agents.default_agent();
-    let model = agents.model_of(name).map(|model| model.to_string()).unwrap_or_default();
+    let model = agents.model(name).map(|model| model.to_string()).unwrap_or_default();
     let is_named = agents.config(name).is_some_and(|config| config.model.is_some());
     let why = if is_named {
         format!("the model is {model}, as it was asked for")
     } else {
-        Choice::of(&Environment::of_process()).to_string()
+        DefaultModel::from_env(&Environment::process()).to_string()
     };
     match agents.check(name) {
         Ok(()) => format!("Agent `{name}` answers: {why}\n"),

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use recount_agent_config::Agents;
 use recount_host::AgentSource as _;
-use recount_host::agents::Agents;
 use recount_server::Tokens;
 
 /// What there is to be careful about where several tenants share a machine: the tools of an agent see what the service sees.

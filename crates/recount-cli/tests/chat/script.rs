@@ -139,10 +139,7 @@ fn without_a_key_there_is_the_demo_model() {
     let named = chat(&directory, &["--model", "openai/gpt-5", "Hello"], "");
     assert_eq!(
         (named.exit, named.stderr.as_str()),
-        (
-            Some(2),
-            "error: there is no key for openai/gpt-5: OPENAI_API_KEY is not set\nhint: `--model demo` needs no key\n"
-        )
+        (Some(2), "error: no API key for openai/gpt-5: OPENAI_API_KEY is not set\nhint: `--model demo` needs no key\n")
     );
     assert!(!directory.join("data").exists(), "nothing is left behind");
 }

@@ -54,7 +54,7 @@ fn a_file_is_named_with_the_line() {
         ("[server]\nmodel = \"gpt-5\"\n", "recount.toml:2: `gpt-5` is neither `provider/name` nor `demo`"),
         ("[log]\ndurability = \"disc\"\n", "recount.toml:2: unknown variant `disc`, expected `disk` or `process`"),
         ("[agents.a]\npromt = \"Hi\"\n", "recount.toml:2: unknown field `promt`, expected one of `model`"),
-        ("[agents.a]\nhelpers = [\"b\"]\n", "recount.toml: agent `a`: there is no agent `b` to help it"),
+        ("[agents.a]\nhelpers = [\"b\"]\n", "recount.toml: agent `a`: unknown sub-agent `b`"),
     ] {
         check(text, &[], told);
     }

@@ -175,7 +175,7 @@ fn what_is_wrong_is_found_before_it_is_needed() {
     let unknown = crate::run::finish(unknown, b"");
     assert_eq!(unknown.exit, Some(2));
     assert!(unknown.stderr.starts_with("error: unknown provider `acme`, expected one of "), "{}", unknown.stderr);
-    assert!(unknown.stderr.trim_end().ends_with("; `demo` is a model of its own"), "{}", unknown.stderr);
+    assert!(unknown.stderr.trim_end().ends_with(", or the model `demo`"), "{}", unknown.stderr);
 }
 
 #[test]

@@ -4,13 +4,13 @@ use recount_log::{Appended, Cursor, Error, Events};
 use recount_message::{AgentEvent, Event, EventKind, HintBlock, HintBlockEvent, Stamps};
 
 use super::Run;
-use crate::known::known;
-use crate::notes::Pending;
+use crate::find_duplicate::find_duplicate;
+use crate::run_metadata::Pending;
 
 impl Run<'_> {
     /// Takes a hint: for the reply that has not ended, or for one that begins with it.
     pub(super) async fn hint(&mut self, event: AgentEvent) -> Result<Appended, crate::Error> {
-        if let Some(known) = self.known(&event).await? {
+        if let Some(known) = self.find_duplicate_hint(&event).await? {
             return Ok(known);
         }
         if self.desk.reply().is_none() {
@@ -45,13 +45,13 @@ impl Run<'_> {
     }
 
     /// What has become of a hint that was taken before.
-    async fn known(&mut self, event: &AgentEvent) -> Result<Option<Appended>, Error> {
+    async fn find_duplicate_hint(&mut self, event: &AgentEvent) -> Result<Option<Appended>, Error> {
         let row = self.session.info().await?;
         let cursor = Cursor { epoch: row.epoch, seq: row.head };
         if self.desk.lock().notes.hints.iter().any(|pending| pending.id == event.id) {
             return Ok(Some(Appended { written: 0, duplicates: 1, cursor, ignored: Vec::new() }));
         }
-        known(&self.session, cursor, event).await
+        find_duplicate(&self.session, cursor, event).await
     }
 
     /// Begins a reply with a hint.

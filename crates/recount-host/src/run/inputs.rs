@@ -7,15 +7,15 @@ use recount_log::Frame;
 use recount_message::{AgentEvent, Event, EventKind, Msg, Object, Payload, ToolResultState};
 use tokio::task::JoinSet;
 
-use super::{Run, Stop, Work};
-use crate::desk::{Untaken, is_input};
+use super::{Run, StopReason, Work};
+use crate::run_state::{PendingInput, is_input};
 use crate::scan::{contains, may_be_input};
 
 impl Run<'_> {
     /// Looks at what has come to the log.
-    pub(super) async fn read(&mut self, frame: Frame) -> Result<(), Stop> {
+    pub(super) async fn read(&mut self, frame: Frame) -> Result<(), StopReason> {
         // A reply that has not ended is neither compacted nor of another epoch.
-        let Frame::Entry(entry) = frame else { return Err(Stop::Failed) };
+        let Frame::Entry(entry) = frame else { return Err(StopReason::Failed) };
         if contains(&entry.event, b"\"recount.taken_over\"") {
             // Whose lease it was is known to the writer.
             self.session.renew(&self.lease, self.host.options.lease_time).await?;
@@ -32,13 +32,13 @@ impl Run<'_> {
             return Ok(());
         }
         let event = event.into_owned();
-        self.desk.lock().untaken.push(Untaken { seq: entry.cursor.seq, event, is_offered: false });
+        self.desk.lock().untaken.push(PendingInput { seq: entry.cursor.seq, event, is_offered: false });
         self.offer();
         Ok(())
     }
 
     /// Sets an agent to work on its reply, with the first input that it has not taken.
-    pub(super) fn set_to_work(&mut self, agent: Agent, reply_id: &str) -> Result<(), Stop> {
+    pub(super) fn set_to_work(&mut self, agent: Agent, reply_id: &str) -> Result<(), StopReason> {
         let mut mended = HashSet::new();
         let stream = loop {
             let first = {
@@ -76,7 +76,7 @@ impl Run<'_> {
                     }
                 }
                 // Nothing else is refused by an agent that was made for this reply.
-                (Err(_), _) => return Err(Stop::Failed),
+                (Err(_), _) => return Err(StopReason::Failed),
             }
         };
         let reply_id = reply_id.to_owned();

@@ -8,14 +8,14 @@ use recount_log::storage::{OpenReplyInfo, Visibility};
 use recount_log::{Error, Start};
 use recount_message::{Checkpoint, CheckpointReply, ContentBlock, Msg, ReplyFold, Role};
 
-use super::begin::opened;
+use super::failing_agent::failing_agent;
 use super::hint::block_of;
-use super::refold::{Refolded, refold};
-use super::unfit::unfit;
-use super::{Run, Stop};
-use crate::notes::{LEFT, Open, agent_document, reply_to};
+use super::rebuild::{RebuiltReplies, rebuild_replies};
+use super::start::opened;
+use super::{Run, StopReason};
+use crate::run_metadata::{DRAINED_DOCUMENT, OpenReply, agent_document, reply_to};
 use crate::sink::LogSink;
-use crate::spans::Watching;
+use crate::telemetry::RunTelemetry;
 use crate::uploads::Uploads;
 
 /// So many messages are read at once.
@@ -23,16 +23,16 @@ const PAGE: usize = 256;
 
 impl Run<'_> {
     /// Takes up the reply that has not ended, from where the log has it.
-    pub(super) async fn take_up(&mut self) -> Result<(), Stop> {
+    pub(super) async fn take_up(&mut self) -> Result<(), StopReason> {
         let Some(reply) = self.desk.reply() else { return Ok(()) };
         // What the last run has said is a part of it.
         self.outbox.committed().await?;
         let read = self.desk.lock().notes.read;
         let id = reply.id.clone();
         let is_wanted = move |opened: &OpenReplyInfo| opened.id == id || (opened.hosted && opened.nested);
-        let refolded = refold(&self.host.log, &self.session, is_wanted, read).await?;
-        let Refolded { mut folds, untaken, cursor } = refolded;
-        let is_left = self.session.state(LEFT).await?.is_some_and(|at| at == cursor.to_string());
+        let rebuilt = rebuild_replies(&self.host.log, &self.session, is_wanted, read).await?;
+        let RebuiltReplies { mut folds, untaken, cursor } = rebuilt;
+        let is_left = self.session.state(DRAINED_DOCUMENT).await?.is_some_and(|at| at == cursor.to_string());
         let Some(fold) = folds.remove(&reply.id) else {
             // Somebody else has ended it.
             self.desk.lock().note(|notes| notes.reply = None);
@@ -54,7 +54,7 @@ impl Run<'_> {
     }
 
     /// The reply waits, and nobody has to be at it until somebody answers or the time for that is over.
-    async fn wait_on(&mut self, reply: &Open) -> Result<(), Stop> {
+    async fn wait_on(&mut self, reply: &OpenReply) -> Result<(), StopReason> {
         let stored = self.session.state(&agent_document(&reply.agent)).await?;
         let state = stored.and_then(|text| AgentState::from_json(&text).ok());
         self.wait(state.and_then(|state| state.expires_at()));
@@ -64,16 +64,16 @@ impl Run<'_> {
     /// Makes the agent of a reply, with all that it has to know.
     async fn load(
         &mut self,
-        reply: &Open,
+        reply: &OpenReply,
         fold: ReplyFold,
         parts: HashMap<String, ReplyFold>,
         is_left: bool,
-    ) -> Result<Agent, Stop> {
+    ) -> Result<Agent, StopReason> {
         let builder = match self.prepared.take().filter(|prepared| prepared.name() == reply.name) {
             Some(builder) => builder,
             None => match self.host.agents.build(&reply.agent, self.session.key()).await {
                 Ok(builder) => builder,
-                Err(error) => unfit(&reply.name, error.to_string()),
+                Err(error) => failing_agent(&reply.name, error.to_string()),
             },
         };
         let initial = builder.initial_state(self.session.key().name());
@@ -91,13 +91,13 @@ impl Run<'_> {
         match self.build(builder, reply, saved.clone()) {
             Ok(agent) => Ok(agent),
             Err(error) => {
-                let stand_in = unfit(&reply.name, error.to_string());
-                self.build(stand_in, reply, saved).map_err(|_| Stop::Failed)
+                let stand_in = failing_agent(&reply.name, error.to_string());
+                self.build(stand_in, reply, saved).map_err(|_| StopReason::Failed)
             }
         }
     }
 
-    fn build(&self, builder: AgentBuilder, reply: &Open, saved: Saved) -> Result<Agent, BuildError> {
+    fn build(&self, builder: AgentBuilder, reply: &OpenReply, saved: Saved) -> Result<Agent, BuildError> {
         let session_id = self.session.key().name().to_owned();
         let (desk, outbox, left) = (self.desk.clone(), self.outbox.clone(), self.host.left.clone());
         let sink = LogSink::new(desk, outbox, left, session_id, reply.clone());
@@ -105,7 +105,7 @@ impl Run<'_> {
             Some(on_restart) => builder.on_restart(on_restart),
             None => builder,
         };
-        let watching = Watching {
+        let watching = RunTelemetry {
             session: self.session.key().name().to_owned(),
             reply_id: reply.id.clone(),
             agent: reply.agent.clone(),
@@ -117,7 +117,7 @@ impl Run<'_> {
     }
 
     /// What the agent knew when it last said so, with the hints that it has to be told.
-    async fn state(&mut self, reply: &Open, initial: AgentState, is_blank: bool) -> Result<AgentState, Error> {
+    async fn state(&mut self, reply: &OpenReply, initial: AgentState, is_blank: bool) -> Result<AgentState, Error> {
         let mut state = self.stored_state(&reply.agent, initial).await?;
         if state.reply.as_ref().is_none_or(|known| known.id != reply.id) {
             let known = if is_blank { ReplyState::fresh(&reply.id) } else { ReplyState::new(&reply.id) };
@@ -143,7 +143,7 @@ impl Run<'_> {
 
     /// The session's messages as the agent sees them: each question before its answer, nothing that is still queued, and of
     /// others only what they said.
-    async fn conversation(&mut self, reply: &Open, fold: ReplyFold) -> Result<Checkpoint, Error> {
+    async fn conversation(&mut self, reply: &OpenReply, fold: ReplyFold) -> Result<Checkpoint, Error> {
         let open: HashSet<String> =
             opened(&self.host, &self.session).await?.into_iter().map(|opened| opened.id).collect();
         let queued: HashSet<String> =

@@ -1,24 +1,23 @@
 //! A session's run: the one task that works on a session, as long as there is something to do.
 
-mod begin;
-mod happened;
+mod failing_agent;
 mod hint;
 mod inputs;
 mod load;
 mod orphans;
 mod post;
-mod refold;
-mod unfit;
+mod rebuild;
+mod run_event;
+mod start;
 
-pub(crate) use begin::go;
+pub use failing_agent::failing_agent;
 pub(crate) use post::checked;
-pub(crate) use unfit::unfit;
+pub(crate) use start::go;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use opentelemetry::Context;
 use recount_agent::{Agent, AgentBuilder, BackgroundCall, Refusal, ReplyStream};
 use recount_log::storage::StateChange;
 use recount_log::{Appended, Error, Events, Lease, Reader, Session};
@@ -28,16 +27,17 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Interval};
 
-use happened::Happened;
+use run_event::RunEvent;
 
-use crate::desk::Desk;
+use crate::append_queue::AppendQueue;
 use crate::error::PostError;
-use crate::notes::LEFT;
 use crate::options::{OnBusy, Posted};
-use crate::outbox::Outbox;
+use crate::run_counts::{CountedRun, RunStatus};
+use crate::run_metadata::DRAINED_DOCUMENT;
+use crate::run_state::SharedRunState;
 use crate::shared::Shared;
-use crate::spans::Traces;
-use crate::tally::{Counted, RunState};
+use crate::telemetry::RunTraces;
+use crate::trace_context::TraceContext;
 
 /// So long a reply waits at least before its time is over.
 const SHORTEST_WAIT: Duration = Duration::from_millis(20);
@@ -52,7 +52,7 @@ pub(crate) enum Command {
         message: Box<Msg>,
         on_busy: OnBusy,
         /// Whom the reply is for, in the eyes of who traces it.
-        asked: Context,
+        asked: TraceContext,
         answer: oneshot::Sender<Result<Posted, PostError>>,
     },
     /// Take a hint.
@@ -66,8 +66,8 @@ struct Run<'c> {
     host: Arc<Shared>,
     session: Session,
     lease: Lease,
-    desk: Arc<Desk>,
-    outbox: Outbox,
+    desk: Arc<SharedRunState>,
+    outbox: AppendQueue,
     commands: &'c mut mpsc::Receiver<Command>,
     /// For those who watch agents whose reply is over.
     own: mpsc::WeakSender<Command>,
@@ -93,8 +93,8 @@ struct Run<'c> {
     /// The tools in the background that they wait for, or have waited for.
     watched: Vec<BackgroundCall>,
     renewal: Interval,
-    traces: Traces,
-    counted: Counted,
+    traces: RunTraces,
+    counted: CountedRun,
 }
 
 /// An agent at work.
@@ -110,7 +110,7 @@ struct Work {
 
 /// Why a run ends.
 #[derive(Debug)]
-enum Stop {
+enum StopReason {
     /// There is nothing left to do.
     Idle,
     /// It is left as it stands.
@@ -123,7 +123,7 @@ enum Stop {
     Failed,
 }
 
-impl From<Error> for Stop {
+impl From<Error> for StopReason {
     fn from(error: Error) -> Self {
         match error {
             Error::LeaseLost { .. } | Error::LeaseHeld { .. } => Self::Taken,
@@ -136,14 +136,14 @@ impl From<Error> for Stop {
 
 impl Run<'_> {
     /// Works until there is nothing left to do.
-    async fn work(&mut self) -> Stop {
+    async fn work(&mut self) -> StopReason {
         loop {
             if let Err(stop) = self.go_on().await {
                 return stop;
             }
             self.counted.set(self.doing());
             if self.is_idle() {
-                return self.outbox.committed().await.map_or_else(Stop::from, |()| Stop::Idle);
+                return self.outbox.committed().await.map_or_else(StopReason::from, |()| StopReason::Idle);
             }
             let happened = self.next().await;
             if let Err(stop) = self.take(happened).await {
@@ -154,7 +154,7 @@ impl Run<'_> {
 
     /// Takes up the reply that has not ended, if nobody is at it and nothing is waited for. Where its agent does not take what
     /// the log says, it is taken up again at once, with what the log has made of it.
-    async fn go_on(&mut self) -> Result<(), Stop> {
+    async fn go_on(&mut self) -> Result<(), StopReason> {
         loop {
             let is_due = self.work.is_none() && !self.is_waiting && !*self.draining.borrow();
             if !is_due || self.desk.reply().is_none() {
@@ -167,11 +167,11 @@ impl Run<'_> {
         }
     }
 
-    fn doing(&self) -> RunState {
+    fn doing(&self) -> RunStatus {
         match (&self.work, self.is_waiting) {
-            (Some(_), _) => RunState::Running,
-            (None, true) => RunState::Waiting,
-            (None, false) => RunState::Idle,
+            (Some(_), _) => RunStatus::Running,
+            (None, true) => RunStatus::Waiting,
+            (None, false) => RunStatus::Idle,
         }
     }
 
@@ -180,11 +180,11 @@ impl Run<'_> {
         self.work.is_none() && !has_reply && self.watchers.is_empty() && self.commands.is_empty()
     }
 
-    async fn take(&mut self, happened: Happened) -> Result<(), Stop> {
+    async fn take(&mut self, happened: RunEvent) -> Result<(), StopReason> {
         match happened {
-            Happened::Failed(error) => return Err(error.into()),
-            Happened::Draining | Happened::Unwatched | Happened::Said(true) | Happened::Told(Command::Wake) => {}
-            Happened::Told(Command::Post { message, on_busy, asked, answer }) => {
+            RunEvent::Failed(error) => return Err(error.into()),
+            RunEvent::Draining | RunEvent::Unwatched | RunEvent::Said(true) | RunEvent::Told(Command::Wake) => {}
+            RunEvent::Told(Command::Post { message, on_busy, asked, answer }) => {
                 self.traces.asking(&asked);
                 let outcome = self.post(*message, on_busy).await;
                 if let Ok(posted) = &outcome {
@@ -193,33 +193,33 @@ impl Run<'_> {
                 let is_taken = matches!(&outcome, Err(PostError::Host(error)) if error.is_taken());
                 self.tell(Some(answer), outcome, is_taken)?;
             }
-            Happened::Told(Command::Hint { event, answer }) => {
+            RunEvent::Told(Command::Hint { event, answer }) => {
                 let outcome = self.hint(*event).await;
                 let is_taken = outcome.as_ref().is_err_and(crate::Error::is_taken);
                 self.tell(answer, outcome, is_taken)?;
             }
-            Happened::Told(Command::Compress { answer }) => {
+            RunEvent::Told(Command::Compress { answer }) => {
                 let outcome = self.compress().await;
                 let is_taken = outcome.as_ref().is_err_and(crate::Error::is_taken);
                 self.tell(Some(answer), outcome, is_taken)?;
             }
-            Happened::Read(frame) => self.read(frame?).await?,
-            Happened::Answered(id, outcome) => self.answered(&id, outcome),
-            Happened::Said(false) => self.rest(),
-            Happened::Expired => {
+            RunEvent::Read(frame) => self.read(frame?).await?,
+            RunEvent::Answered(id, outcome) => self.answered(&id, outcome),
+            RunEvent::Said(false) => self.rest(),
+            RunEvent::Expired => {
                 self.is_waiting = false;
                 self.has_expired = true;
             }
-            Happened::Due => self.session.renew(&self.lease, self.host.options.lease_time).await?,
+            RunEvent::Due => self.session.renew(&self.lease, self.host.options.lease_time).await?,
         }
         Ok(())
     }
 
     /// Tells somebody what became of what they asked. When the session was taken in that moment they ask again, and hear by
     /// whom.
-    fn tell<T>(&self, answer: Option<oneshot::Sender<T>>, outcome: T, is_taken: bool) -> Result<(), Stop> {
+    fn tell<T>(&self, answer: Option<oneshot::Sender<T>>, outcome: T, is_taken: bool) -> Result<(), StopReason> {
         if is_taken {
-            return Err(Stop::Taken);
+            return Err(StopReason::Taken);
         }
         if let Some(answer) = answer {
             // They may have gone.
@@ -274,13 +274,13 @@ impl Run<'_> {
     }
 
     /// The end of the run.
-    async fn end(mut self, stop: &Stop) {
-        if !matches!(stop, Stop::Idle) {
+    async fn end(mut self, stop: &StopReason) {
+        if !matches!(stop, StopReason::Idle) {
             self.desk.lock().is_left = true;
             let was_working = self.work.take().is_some();
             self.watchers.abort_all();
             self.outbox.abandon(Error::Closed);
-            if was_working && matches!(stop, Stop::Left) && *self.draining.borrow() {
+            if was_working && matches!(stop, StopReason::Left) && *self.draining.borrow() {
                 // Without this note it is a reply whose process died.
                 let _ = note_leaving(&self.session, &self.lease).await;
             }
@@ -291,9 +291,12 @@ impl Run<'_> {
     }
 }
 
-/// Notes that a session's reply was left in good order, and where.
+/// RunMetadata that a session's reply was left in good order, and where.
 async fn note_leaving(session: &Session, lease: &Lease) -> Result<(), Error> {
     let appender = session.appender(Some(lease.clone()));
     let body = Some(appender.flush().await?.to_string());
-    appender.append_with(Events::default(), vec![StateChange { name: LEFT.to_owned(), body }]).await.map(drop)
+    appender
+        .append_with(Events::default(), vec![StateChange { name: DRAINED_DOCUMENT.to_owned(), body }])
+        .await
+        .map(drop)
 }

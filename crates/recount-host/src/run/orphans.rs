@@ -6,7 +6,7 @@ use recount_log::{Error, Events};
 use recount_message::{AgentEvent, FinishedReason, ReplyEnd, ReplyWriter, Stamps, ToolResultState};
 
 use super::Run;
-use super::refold::{Refolded, refold};
+use super::rebuild::{RebuiltReplies, rebuild_replies};
 
 /// What is said of a call that was under way.
 const BROKEN: &str = "<system-reminder>The process stopped before this call was done.</system-reminder>";
@@ -15,7 +15,8 @@ impl Run<'_> {
     /// Ends what was hosted and is no part of the reply that is gone on with. Calls get results, as every call does.
     pub(super) async fn close_orphans(&mut self) -> Result<(), Error> {
         let main = self.desk.reply().map(|open| open.id);
-        let Refolded { folds, .. } = refold(&self.host.log, &self.session, |opened| opened.hosted, u64::MAX).await?;
+        let RebuiltReplies { folds, .. } =
+            rebuild_replies(&self.host.log, &self.session, |opened| opened.hosted, u64::MAX).await?;
         let parents: HashMap<String, String> =
             folds.iter().filter_map(|(id, fold)| Some((id.clone(), fold.message().parent()?))).collect();
         for (id, fold) in folds {

@@ -7,11 +7,11 @@ use recount_message::{
 };
 
 use super::Run;
-use super::begin::agent_of;
+use super::start::agent_of;
 use crate::error::PostError;
-use crate::known::known;
-use crate::notes::{Open, Queued, reply_to, start_of};
+use crate::find_duplicate::find_duplicate;
 use crate::options::{OnBusy, Posted};
+use crate::run_metadata::{OpenReply, QueuedMessage, reply_to, start_of};
 
 /// What is known of a message that is posted.
 struct Earlier {
@@ -29,7 +29,7 @@ impl Run<'_> {
         let Earlier { epoch, message: earlier, is_answered } = self.earlier(message.id(), &reply_id).await?;
         let place = match earlier {
             Some((_, text)) if !says_the_same(&text, &message) => {
-                return Err(PostError::Different { id: message.id().to_owned() });
+                return Err(PostError::IdConflict { id: message.id().to_owned() });
             }
             Some((place, _)) => Some(place),
             None => None,
@@ -44,19 +44,19 @@ impl Run<'_> {
         let event = place.is_none().then(|| event_of(&message));
         if is_answered {
             // Nobody has answered this message, so that reply is another's.
-            return Err(PostError::Taken { id: reply_id });
+            return Err(PostError::IdInUse { id: reply_id });
         }
         if let Some(event) = &event
-            && known(&self.session, Cursor { epoch, seq: 0 }, event).await?.is_some()
+            && find_duplicate(&self.session, Cursor { epoch, seq: 0 }, event).await?.is_some()
         {
-            return Err(PostError::Taken { id: message.id().to_owned() });
+            return Err(PostError::IdInUse { id: message.id().to_owned() });
         }
         let cursor = match self.desk.reply() {
             None => self.begin_reply(reply_id.clone(), event, None).await?,
             Some(open) => {
                 // What is refused writes nothing, so whether the session is still this run's has to be asked.
                 self.session.renew(&self.lease, self.host.options.lease_time).await?;
-                let queued = Queued { message: message.id().to_owned(), reply: reply_id.clone() };
+                let queued = QueuedMessage { message: message.id().to_owned(), reply: reply_id.clone() };
                 match on_busy {
                     OnBusy::Reject => return Err(PostError::Busy { reply_id: open.id }),
                     OnBusy::Queue => self.queue(queued, event, false).await?,
@@ -91,7 +91,12 @@ impl Run<'_> {
         }
     }
 
-    async fn queue(&mut self, queued: Queued, event: Option<AgentEvent>, is_urgent: bool) -> Result<Cursor, Error> {
+    async fn queue(
+        &mut self,
+        queued: QueuedMessage,
+        event: Option<AgentEvent>,
+        is_urgent: bool,
+    ) -> Result<Cursor, Error> {
         let states = {
             let mut desk = self.desk.lock();
             desk.note(|notes| match is_urgent {
@@ -116,7 +121,7 @@ impl Run<'_> {
         let initial = builder.initial_state(self.session.key().name());
         let mut state = self.stored_state(&agent, initial).await?;
         state.reply = Some(ReplyState::fresh(&reply_id));
-        let open = Open { id: reply_id, agent, name: builder.name().to_owned() };
+        let open = OpenReply { id: reply_id, agent, name: builder.name().to_owned() };
         let start = start_of(&open, self.session.key().name());
         let mut events = self.joining(&open.name);
         let is_answer = message.is_some();
@@ -187,7 +192,7 @@ pub(crate) fn checked(mut message: Msg) -> Result<Msg, PostError> {
     if message.created_at().is_empty() {
         message = message.with_created_at(stamps.time());
     }
-    let problem = |what: &str| PostError::Message { id: message.id().to_owned(), what: what.to_owned() };
+    let problem = |what: &str| PostError::InvalidMessage { id: message.id().to_owned(), problem: what.to_owned() };
     if message.role() == Role::System {
         return Err(problem("a system prompt"));
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use recount_agent::middleware::{Middleware, Next};
 use recount_agent::tool::{FunctionTool, NoArguments};
 use recount_agent::{AgentBuilder, BoxFuture, Ending, Work};
-use recount_host::{AgentInfo, AgentSource, Host, HostOptions, OneAgent, SourceError};
+use recount_host::{AgentInfo, AgentSource, Host, HostOptions, SingleAgent, SourceError};
 use recount_log::{Frame, Log, Session, SessionKey, Start};
 use recount_message::{
     AgentEvent, ConfirmResult, Event, EventKind, Fold, Msg, Object, ReplyFold, ToolResultBlock, UserConfirmResultEvent,
@@ -29,7 +29,7 @@ pub(crate) async fn host_with(
     options: HostOptions,
     make: impl Fn() -> AgentBuilder + Send + Sync + 'static,
 ) -> Host {
-    Host::start(log.clone(), Arc::new(OneAgent::new("friday", make)), options).await.unwrap()
+    Host::start(log.clone(), Arc::new(SingleAgent::new("friday", make)), options).await.unwrap()
 }
 
 /// Agents that a function makes by their names. The default one is `friday`.
@@ -134,7 +134,7 @@ impl Watcher {
     }
 }
 
-/// Notes what an agent itself holds when it comes to the end of its rounds.
+/// RunMetadata what an agent itself holds when it comes to the end of its rounds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Held(Arc<Mutex<Vec<String>>>);
 

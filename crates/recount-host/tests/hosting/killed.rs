@@ -9,7 +9,7 @@ use std::time::Duration;
 use recount_agent::scripted::{AttentiveModel, ScriptedModel};
 use recount_agent::tool::{FunctionTool, NoArguments};
 use recount_agent::{Agent, AgentBuilder, ChatModel};
-use recount_host::{Host, HostOptions, OnBusy, OneAgent};
+use recount_host::{Host, HostOptions, OnBusy, SingleAgent};
 use recount_log::storage::Visibility;
 use recount_log::{Log, Options};
 use recount_message::{FinishedReason, Msg};
@@ -39,7 +39,7 @@ fn agent() -> AgentBuilder {
 
 async fn host(log: &Log) -> Host {
     let options = HostOptions { batch: 4, ..HostOptions::default() };
-    Host::start(log.clone(), Arc::new(OneAgent::new("friday", agent)), options).await.unwrap()
+    Host::start(log.clone(), Arc::new(SingleAgent::new("friday", agent)), options).await.unwrap()
 }
 
 /// Posts one message after the other until it is killed, and says which were taken.

@@ -112,7 +112,7 @@ async fn a_host_that_has_lost_its_lease_writes_nothing_more() {
             other => break other,
         }
     };
-    assert!(matches!(&refused, PostError::Host(Error::Elsewhere { holder }) if holder == "thief"), "{refused}");
+    assert!(matches!(&refused, PostError::Host(Error::LeaseHeld { holder }) if holder == "thief"), "{refused}");
     watcher.until("the take-over", |watcher| !watcher.signals("recount.taken_over").is_empty()).await;
     assert_eq!(session.info().await.unwrap().head, watcher.events.len() as u64);
     drop(first);
@@ -145,7 +145,7 @@ async fn two_hosts_on_a_log_do_not_work_on_the_same_reply() {
     gate.reached().await;
     let second = host_with(&log, options("second"), make).await;
     let refused = second.post(session.key(), user("m2", "Hi"), OnBusy::Queue).await.unwrap_err();
-    assert!(matches!(&refused, PostError::Host(Error::Elsewhere { holder }) if holder == "first"), "{refused}");
+    assert!(matches!(&refused, PostError::Host(Error::LeaseHeld { holder }) if holder == "first"), "{refused}");
     // An interrupt reaches the run wherever it comes from.
     second.interrupt(session.key()).await.unwrap().unwrap();
     let mut watcher = Watcher::of(&session);
@@ -189,13 +189,14 @@ async fn a_reply_whose_agent_is_gone_ends_with_an_error() {
     let mut watcher = Watcher::of(&session);
     watcher.until("a reply that waits", |watcher| !watcher.signals("recount.waiting").is_empty()).await;
     drop(first);
-    let gone =
-        Team(|name: &str| Err(SourceError::Unfit { name: name.to_owned(), problem: "its key is gone".to_owned() }));
+    let gone = Team(|name: &str| {
+        Err(SourceError::Unavailable { name: name.to_owned(), problem: "its key is gone".to_owned() })
+    });
     let second = Host::start(log, Arc::new(gone), HostOptions::default()).await.unwrap();
     let reply = watcher.reply(&posted.reply_id).unwrap().clone();
     second.append(session.key(), [&yes(&reply, "c1")]).await.unwrap();
     let reply = watcher.ended(&posted.reply_id).await;
-    assert_eq!(reply.error().unwrap().message, "agent `friday` cannot work: its key is gone");
+    assert_eq!(reply.error().unwrap().message, "agent `friday` is unavailable: its key is gone");
     check_paired(&watcher, &reply);
 }
 

@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 
-/// A future in a box, as the traits of this module give it so that they can be used as objects.
+/// A boxed future, which traits return so that they can be used as trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Sends requests. [`HttpTransport`](super::HttpTransport) is the usual one; a test, a recorder or a platform with an HTTP

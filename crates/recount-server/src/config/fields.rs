@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use recount_host::agents::ModelName;
+use recount_agent_config::ModelName;
 use serde::de::{Error as _, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 

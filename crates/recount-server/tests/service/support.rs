@@ -7,7 +7,7 @@ use std::time::Duration;
 use recount_agent::Agent;
 use recount_agent::scripted::ScriptedModel;
 use recount_agent::tool::FunctionTool;
-use recount_host::{Host, HostOptions, OneAgent};
+use recount_host::{Host, HostOptions, SingleAgent};
 use recount_log::{Cursor, Log};
 use recount_message::{AgentEvent, CustomEvent, Event, Msg, ReplyEnd, ReplyWriter, Stamps};
 use recount_server::{Server, ServerOptions};
@@ -120,7 +120,7 @@ struct Delete {
 }
 
 pub(crate) async fn host_of(log: Log, model: ScriptedModel) -> Host {
-    let friday = OneAgent::new("friday", move || {
+    let friday = SingleAgent::new("friday", move || {
         let delete = |delete: Delete| async move { Ok(format!("{} is gone", delete.path)) };
         Agent::builder("Friday").model(model.clone()).tool(FunctionTool::new("delete", "Deletes a file.", delete))
     });

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use recount_agent::demo::DemoModel;
 use recount_agent::{ChatModel as _, Reply};
-use recount_host::agents::ModelName;
+use recount_agent_config::ModelName;
 use recount_message::{AgentEvent, DataBlock, FinishedReason, MediaBlock, Msg, ReplyEnd, ReplyWriter, Stamps};
 use recount_model::client::{CallOptions, CallOutcome, CancellationToken, Model};
 use recount_model::decode::{CallErrorKind, Finish};

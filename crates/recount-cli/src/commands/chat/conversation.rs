@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
-use recount_host::agents::ModelName;
+use recount_agent_config::ModelName;
 use recount_host::{AgentSource, Error as HostError, OnBusy};
 use recount_message::{DataBlock, Msg};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -259,7 +259,7 @@ impl Conversation<'_> {
 
     /// Says once what is the matter with MCP servers.
     fn tell_troubles(&mut self) {
-        for trouble in self.chat.agents.troubles(&self.chat.agent) {
+        for trouble in self.chat.agents.mcp_problems(&self.chat.agent) {
             if !self.troubles.contains(&trouble) {
                 self.complain(&trouble);
                 self.troubles.push(trouble);
@@ -275,7 +275,7 @@ impl Conversation<'_> {
             return self.complain(&error.to_string());
         }
         let tools = agents.tools(agent);
-        let starting = agents.starting(agent);
+        let starting = agents.starting_mcp_servers(agent);
         if tools.is_empty() && starting.is_empty() {
             tell("there are no tools");
         }
@@ -292,7 +292,7 @@ impl Conversation<'_> {
                 "the MCP server `{server}` is still starting: its tools are there as soon as it has answered"
             ));
         }
-        for trouble in agents.troubles(agent) {
+        for trouble in agents.mcp_problems(agent) {
             self.complain(&trouble);
         }
     }
@@ -318,7 +318,7 @@ impl Conversation<'_> {
                 return self.complain(&error.to_string());
             }
         }
-        if let Some(model) = self.chat.agents.model_of(&self.chat.agent) {
+        if let Some(model) = self.chat.agents.model(&self.chat.agent) {
             self.say(&format!("the model is {model}"));
         }
     }

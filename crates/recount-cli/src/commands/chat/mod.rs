@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use recount_host::agents::ModelName;
+use recount_agent_config::ModelName;
 use recount_message::Msg;
 use recount_sandbox::Policy;
 

@@ -27,7 +27,7 @@ pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, 
                 let Some(message) = message.take() else { break };
                 chat.host.post(key, message, OnBusy::Reject).await?;
                 answered = None;
-                chat.agents.troubles(&chat.agent).iter().for_each(|trouble| sight.note(trouble));
+                chat.agents.mcp_problems(&chat.agent).iter().for_each(|trouble| sight.note(trouble));
                 reading.catch_up(&mut sight).await?;
                 continue;
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use recount_host::agents::{Agents, Choice, Environment, ModelName};
+use recount_agent_config::{Agents, DefaultModel, Environment, ModelName};
 use recount_host::{AgentSource, Host, HostOptions, SourceError};
 use recount_log::{Durability, Log, Options, Session, SessionKey};
 use recount_message::{Json, Object};
@@ -47,7 +47,7 @@ pub(super) fn agents(args: &ChatArgs, data: &Path) -> Result<Agents> {
     let policy = args.sandbox.or(sandbox.policy).unwrap_or(Policy::Preferred);
     let confinement = Confinement::new(policy, Sandbox::detect()).hide(data).hide(server.data);
     let confinement = sandbox.apply(file.into_iter().fold(confinement, Confinement::protect), base);
-    let agents = Agents::new(agents, base, Environment::of_process()).map_err(|error| in_file(error, file))?;
+    let agents = Agents::new(agents, base, Environment::process()).map_err(|error| in_file(error, file))?;
     Ok(agents.confine(confinement))
 }
 
@@ -69,7 +69,7 @@ pub(super) fn prepare(agents: &Agents, agent: &str, model: Option<&ModelName>) -
     };
     if config.model.is_none()
         && model_of_variable()?.is_none()
-        && Choice::of(&Environment::of_process()).variable.is_none()
+        && DefaultModel::from_env(&Environment::process()).variable.is_none()
     {
         bail!(
             "no model is named, and no provider's key is set\n\
@@ -77,7 +77,7 @@ pub(super) fn prepare(agents: &Agents, agent: &str, model: Option<&ModelName>) -
         );
     }
     agents.check(agent).map_err(|error| match error {
-        SourceError::Unfit { problem, .. } => anyhow!("{problem}\nhint: `--model demo` needs no key"),
+        SourceError::Unavailable { problem, .. } => anyhow!("{problem}\nhint: `--model demo` needs no key"),
         error @ SourceError::Unknown { .. } => error.into(),
     })
 }
@@ -123,7 +123,7 @@ impl Chat {
             session.set_properties(&about).await?;
             (session, agent)
         };
-        let agents = Arc::new(agents.keep_aside_in(place.directory.join("aside")));
+        let agents = Arc::new(agents.offload_to(place.directory.join("aside")));
         let source: Arc<dyn AgentSource> = agents.clone();
         let host = Host::start(log.clone(), source, HostOptions::default()).await?;
         let chat = Self { host, agents, agent, session, log, place };
@@ -142,7 +142,7 @@ impl Chat {
 
     /// Takes another model from the next message on, also when the conversation is gone on with later.
     pub(super) async fn take_model(&self, model: ModelName) -> Result<()> {
-        let before = self.agents.model_of(&self.agent);
+        let before = self.agents.model(&self.agent);
         self.agents.set_model(&self.agent, model.clone());
         if let Err(error) = self.agents.check(&self.agent) {
             before.map(|before| self.agents.set_model(&self.agent, before));
@@ -155,7 +155,7 @@ impl Chat {
 
     /// What the user is told first.
     pub(super) fn greeting(&self) -> String {
-        let model = self.agents.model_of(&self.agent).map(|model| model.to_string()).unwrap_or_default();
+        let model = self.agents.model(&self.agent).map(|model| model.to_string()).unwrap_or_default();
         let confinement = self.agents.confinement();
         let is_usual = confinement.policy() != Policy::Off && confinement.sandbox().support().level == Level::Full;
         let sandbox = if is_usual { String::new() } else { format!("{}\n", confinement.describe()) };

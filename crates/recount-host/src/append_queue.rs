@@ -8,7 +8,7 @@ use recount_log::{Appended, Error, Events, Lease, Session};
 use tokio::sync::{Notify, oneshot, watch};
 use tracing::Instrument as _;
 
-use crate::spans::Traces;
+use crate::telemetry::RunTraces;
 
 /// An agent is not asked on while more events than these wait to be written.
 const MOST_EVENTS: usize = 1_024;
@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 1 << 20;
 /// Whoever puts something in does not wait for it, so that there is one order for all that is said in a session by its run.
 /// One task takes out what has come in the meantime and commits it at once.
 #[derive(Debug, Clone)]
-pub(crate) struct Outbox {
+pub(crate) struct AppendQueue {
     inner: Arc<Inner>,
 }
 
@@ -33,7 +33,7 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct Queue {
-    parcels: VecDeque<Parcel>,
+    parcels: VecDeque<AppendBatch>,
     events: usize,
     bytes: usize,
     pushed: u64,
@@ -49,7 +49,7 @@ struct Progress {
 
 /// Events and documents that are committed together.
 #[derive(Debug, Default)]
-struct Parcel {
+struct AppendBatch {
     events: Events,
     states: Vec<StateChange>,
     /// Who wants to know what became of it. It travels alone then.
@@ -58,13 +58,13 @@ struct Parcel {
 
 /// Parcels that are committed together.
 struct Load {
-    parcel: Parcel,
+    parcel: AppendBatch,
     count: u64,
 }
 
-impl Outbox {
+impl AppendQueue {
     /// Begins to write to a session under a lease, at most so many events at once.
-    pub(crate) fn open(session: Session, lease: Lease, batch: usize, traces: Traces) -> Self {
+    pub(crate) fn open(session: Session, lease: Lease, batch: usize, traces: RunTraces) -> Self {
         let inner = Inner { queue: Mutex::default(), bell: Notify::new(), progress: watch::Sender::default() };
         let outbox = Self { inner: Arc::new(inner) };
         tokio::spawn(outbox.clone().deliver(session, lease, batch.max(1), traces));
@@ -73,17 +73,17 @@ impl Outbox {
 
     /// Puts events and documents in.
     pub(crate) fn push(&self, events: Events, states: Vec<StateChange>) {
-        self.put(Parcel { events, states, answer: None });
+        self.put(AppendBatch { events, states, answer: None });
     }
 
     /// Puts events and documents in that may be refused, and says what became of them.
     pub(crate) async fn ask(&self, events: Events, states: Vec<StateChange>) -> Result<Appended, Error> {
         let (answer, answered) = oneshot::channel();
-        self.put(Parcel { events, states, answer: Some(answer) });
+        self.put(AppendBatch { events, states, answer: Some(answer) });
         answered.await.unwrap_or_else(|_| Err(self.failure().unwrap_or(Error::Closed)))
     }
 
-    fn put(&self, parcel: Parcel) {
+    fn put(&self, parcel: AppendBatch) {
         let mut queue = self.lock();
         if queue.is_closed {
             return;
@@ -153,7 +153,7 @@ impl Outbox {
         self.inner.bell.notify_one();
     }
 
-    async fn deliver(self, session: Session, lease: Lease, batch: usize, traces: Traces) {
+    async fn deliver(self, session: Session, lease: Lease, batch: usize, traces: RunTraces) {
         loop {
             let Some(load) = self.next(batch) else {
                 if self.lock().is_closed {
@@ -162,7 +162,7 @@ impl Outbox {
                 self.inner.bell.notified().await;
                 continue;
             };
-            let Load { parcel: Parcel { events, states, answer }, count } = load;
+            let Load { parcel: AppendBatch { events, states, answer }, count } = load;
             // Each load is a sequence of its own: one that is refused takes nothing else along.
             let span = traces.commit(events.len());
             let outcome = session.appender(Some(lease.clone())).append_with(events, states).instrument(span).await;
@@ -187,7 +187,7 @@ impl Outbox {
                 .parcels
                 .front()
                 .is_some_and(|next| next.answer.is_none() && load.parcel.events.len() + next.events.len() <= batch)
-            && let Some(Parcel { events, states, .. }) = queue.parcels.pop_front()
+            && let Some(AppendBatch { events, states, .. }) = queue.parcels.pop_front()
         {
             load.parcel.events.extend(events);
             for change in states {

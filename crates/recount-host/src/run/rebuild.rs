@@ -6,27 +6,27 @@ use recount_log::storage::{Limit, OpenReplyInfo};
 use recount_log::{Cursor, Error, Log, Session};
 use recount_message::{CustomName, Event, EventKind, ReplyFold};
 
-use crate::desk::{Untaken, is_input};
+use crate::run_state::{PendingInput, is_input};
 
 /// How much is read at once.
 const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
 
 /// Replies that have not ended, as their agent has them: without the inputs that it has not taken yet.
-pub(super) struct Refolded {
+pub(super) struct RebuiltReplies {
     /// Those that were asked for and are open, by their ids.
     pub(super) folds: HashMap<String, ReplyFold>,
-    pub(super) untaken: Vec<Untaken>,
+    pub(super) untaken: Vec<PendingInput>,
     /// Where the log was.
     pub(super) cursor: Cursor,
 }
 
 /// Folds replies again from their entries. The agent has taken the inputs up to `read`.
-pub(super) async fn refold(
+pub(super) async fn rebuild_replies(
     log: &Log,
     session: &Session,
     wanted: impl Fn(&OpenReplyInfo) -> bool + Send + 'static,
     read: u64,
-) -> Result<Refolded, Error> {
+) -> Result<RebuiltReplies, Error> {
     let key = session.key().clone();
     log.read(move |view| {
         let row = view.session(&key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
@@ -52,7 +52,7 @@ pub(super) async fn refold(
                     folds.values_mut().for_each(|fold| drop(fold.apply(&event)));
                 } else if let Some(fold) = event.reply_id().and_then(|id| folds.get_mut(id)) {
                     if is_input(&event) && entry.last > read {
-                        untaken.push(Untaken { seq: entry.last, event: event.into_owned(), is_offered: false });
+                        untaken.push(PendingInput { seq: entry.last, event: event.into_owned(), is_offered: false });
                     } else {
                         let _ = fold.apply(&event);
                     }
@@ -60,7 +60,7 @@ pub(super) async fn refold(
             }
             after = entries.last().map_or(row.head, |entry| entry.last);
         }
-        Ok(Refolded { folds, untaken, cursor: Cursor { epoch: row.epoch, seq: row.head } })
+        Ok(RebuiltReplies { folds, untaken, cursor: Cursor { epoch: row.epoch, seq: row.head } })
     })
     .await
 }

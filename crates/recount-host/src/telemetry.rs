@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use opentelemetry::Context;
 use recount_agent::machine::End;
 use recount_agent::middleware::{Act, Middleware, Next, Request};
 use recount_agent::tool::{ToolError, ToolOutput};
@@ -14,34 +13,35 @@ use recount_agent::{BoxFuture, Ending, Work};
 use recount_model::client::CallOutcome;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info_span};
-use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+
+use crate::trace_context::TraceContext;
 
 /// The target of all spans for OpenTelemetry, of the host and of the service. Where nobody collects it, they cost nothing.
-pub const SPANS: &str = "recount_spans";
+pub const SPAN_TARGET: &str = "recount_spans";
 
 /// Where the spans of a session's run belong. Clones are the same.
 ///
 /// A span is never the parent of another one in `tracing`, which would keep it open for as long: a request has been answered
 /// long before the reply that it began is over. Only OpenTelemetry knows what belongs to what.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Traces(Arc<Mutex<Inner>>);
+pub(crate) struct RunTraces(Arc<Mutex<Inner>>);
 
 #[derive(Debug, Default)]
 struct Inner {
     /// Who has asked for replies that have not ended.
-    asked: HashMap<String, Context>,
+    asked: HashMap<String, TraceContext>,
     /// What is under way: the work at a reply, or else what somebody has asked for.
-    work: Option<Context>,
+    work: Option<TraceContext>,
 }
 
-impl Traces {
+impl RunTraces {
     /// Somebody asks for something. If nothing else is under way, what is done now is done for them.
-    pub(crate) fn asking(&self, by: &Context) {
+    pub(crate) fn asking(&self, by: &TraceContext) {
         self.lock().work.get_or_insert_with(|| by.clone());
     }
 
     /// Somebody has asked for a reply.
-    pub(crate) fn asked(&self, reply_id: &str, by: Context) {
+    pub(crate) fn asked(&self, reply_id: &str, by: TraceContext) {
         self.lock().asked.insert(reply_id.to_owned(), by);
     }
 
@@ -54,7 +54,7 @@ impl Traces {
 
     /// The span of a commit that is a part of the work.
     pub(crate) fn commit(&self, entries: usize) -> Span {
-        let span = info_span!(target: SPANS, parent: None, "log commit", otel.kind = "internal", recount.log.entries = entries);
+        let span = info_span!(target: SPAN_TARGET, parent: None, "log commit", otel.kind = "internal", recount.log.entries = entries);
         self.in_work(&span);
         span
     }
@@ -65,7 +65,7 @@ impl Traces {
         }
         let work = self.lock().work.clone();
         if let Some(work) = work {
-            let _ = span.set_parent(work);
+            work.adopt(span);
         }
     }
 
@@ -75,9 +75,9 @@ impl Traces {
         }
         let asked = self.lock().asked.get(reply_id).cloned();
         if let Some(asked) = asked {
-            let _ = span.set_parent(asked);
+            asked.adopt(span);
         }
-        let work = span.context();
+        let work = TraceContext::of(span);
         self.lock().work = Some(work);
     }
 
@@ -90,7 +90,7 @@ impl Traces {
 macro_rules! operation_span {
     ($operation:literal, $kind:literal, $of:expr, $($fields:tt)*) => {
         info_span!(
-            target: SPANS, parent: None, $operation,
+            target: SPAN_TARGET, parent: None, $operation,
             otel.name = format!("{} {}", $operation, $of),
             otel.kind = $kind,
             gen_ai.operation.name = $operation,
@@ -103,15 +103,15 @@ macro_rules! operation_span {
 
 /// Watches an agent's work.
 #[derive(Debug)]
-pub(crate) struct Watching {
+pub(crate) struct RunTelemetry {
     pub(crate) session: String,
     pub(crate) reply_id: String,
     /// The agent, by the name that sessions name.
     pub(crate) agent: String,
-    pub(crate) traces: Traces,
+    pub(crate) traces: RunTraces,
 }
 
-impl Middleware for Watching {
+impl Middleware for RunTelemetry {
     fn reply<'a>(&'a self, work: &'a mut Work, next: Next<'a>) -> BoxFuture<'a, Ending> {
         let Self { session, reply_id, agent, traces } = self;
         let span = operation_span!(

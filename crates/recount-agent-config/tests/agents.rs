@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pretty_assertions::assert_eq;
 use recount_agent::Input;
-use recount_host::agents::{Agents, AgentsConfig, Choice, Environment};
+use recount_agent_config::{Agents, AgentsConfig, DefaultModel, Environment};
 use recount_host::{AgentSource, SourceError};
 use recount_log::SessionKey;
 use recount_message::{EventKind, Msg, ToolCallState, ToolResultBlock, ToolResultState};
@@ -34,12 +34,12 @@ fn what_is_wrong_is_named_with_its_line() {
     refused("[agents.a]\nmodel = \"gpt-5\"\n", "line 2: `gpt-5` is neither `provider/name` nor `demo`");
     refused("[agents.a]\nmodel = \"acme/one\"\n", "line 2: unknown provider `acme`, expected one of openai, ");
     refused("[agents.a]\n\nmodel = \"demo/fast\"\n", "line 3: `demo/fast` is not of the form `demo`");
-    refused("[agents.a]\ntools = [\n  \"read\",\n  \"shel\",\n]\n", "line 2: there is no built-in tool `shel`");
+    refused("[agents.a]\ntools = [\n  \"read\",\n  \"shel\",\n]\n", "line 2: unknown built-in tool `shel`");
     refused("[agents.a.permissions]\nmode = \"yolo\"\n", "line 2: unknown variant `yolo`, expected one of `default`");
-    refused("[agents.a.permissions]\nallow = [\"shell(ls\"]\n", "line 2: `shell(ls` is no rule");
+    refused("[agents.a.permissions]\nallow = [\"shell(ls\"]\n", "line 2: invalid rule `shell(ls`");
     refused("[agents.a.permissions]\nalow = []\n", "line 2: unknown field `alow`");
     refused("[agents.a]\nthinking = \"hard\"\n", "line 2: `thinking`: invalid value: string \"hard\"");
-    refused("[agents.a]\nthinking = -1\n", "line 2: `thinking` cannot be negative");
+    refused("[agents.a]\nthinking = -1\n", "line 2: `thinking` must not be negative");
     refused("[agents.a.mcp.s]\ncommand = \"x\"\nhedaers = {}\n", "line 3: unknown field `hedaers`");
     refused("[agents.a.mcp.s]\ncommand = \"x\"\nurl = \"http://h\"\n", "line 1: the MCP server is configured wrongly");
     refused("[agents.a.external.t]\nname = \"x\"\n", "line 2: unknown field `name`");
@@ -50,28 +50,31 @@ fn what_is_wrong_is_named_with_its_line() {
 fn a_wrong_value_is_named_with_its_key() {
     refused(
         "[agents.a]\nmax_tokens = \"many\"\n",
-        "line 2: `max_tokens`: invalid type: string \"many\", expected a whole number that is not negative",
+        "line 2: `max_tokens`: invalid type: string \"many\", expected a non-negative integer",
     );
-    refused("[agents.a]\nretries = -1\n", "line 2: `retries`: invalid value: integer `-1`, expected a whole number");
+    refused(
+        "[agents.a]\nretries = -1\n",
+        "line 2: `retries`: invalid value: integer `-1`, expected a non-negative integer",
+    );
     refused("[agents.a]\ntools = \"read\"\n", "line 2: `tools`: invalid type: string \"read\", expected a list");
     refused("[agents.a]\npermissions = 1\n", "line 2: `permissions`: invalid type: integer `1`, expected a table");
-    refused("[agents.a]\nmodel = \"demo\"\nmodel = \"demo\"\n", "line 3: the key `model` is there twice");
+    refused("[agents.a]\nmodel = \"demo\"\nmodel = \"demo\"\n", "line 3: duplicate key `model`");
     for key in ["max_iterations", "max_tokens", "context_window", "confirm_within"] {
         let text = format!("[agents.b]\n{key} = 1\n\n[agents.a]\nmodel = \"demo\"\n{key} = 0\n");
-        refused(&text, &format!("line 6: agent `a`: `{key}` has to be 1 "));
+        refused(&text, &format!("line 6: agent `a`: `{key}` must be at least 1"));
     }
-    refused("[agents.a]\nretries = 4000000000\n", "line 2: agent `a`: `retries` may be 100 at most");
+    refused("[agents.a]\nretries = 4000000000\n", "line 2: agent `a`: `retries` must be at most 100");
 }
 
 #[test]
 fn a_rule_about_a_tool_that_the_agent_does_not_have_is_an_error() {
     refused(
         "[agents.a]\n[agents.a.permissions]\ndeny = [\n  \"fetch\",\n  \"shel(rm:*)\",\n]\n",
-        "line 5: agent `a`: the rule `shel(rm:*)` is about no tool that it has",
+        "line 5: agent `a`: the rule `shel(rm:*)` matches none of its tools",
     );
     refused(
         "[agents.a]\ntools = [\"read\"]\n[agents.a.permissions]\nallow = [\"shell(ls:*)\"]\n",
-        "line 4: agent `a`: the rule `shell(ls:*)` is about no tool that it has",
+        "line 4: agent `a`: the rule `shell(ls:*)` matches none of its tools",
     );
     let fits = "[agents.a]\ntools = [\"read\"]\nhelpers = [\"b\"]\n[agents.a.permissions]\n\
                 allow = [\"read\", \"b\", \"s__x\", \"t\"]\n[agents.a.mcp.s]\ncommand = \"x\"\n\
@@ -129,7 +132,7 @@ fn without_a_configuration_the_environment_decides() {
         let environment = Environment::new(|name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         });
-        Choice::of(&environment).to_string()
+        DefaultModel::from_env(&environment).to_string()
     };
     assert_eq!(chosen(&[]), "the model is `demo`, a script, because no provider's key is set");
     assert_eq!(
@@ -172,8 +175,7 @@ async fn rules_grant_the_access_that_the_configuration_names() {
 #[tokio::test]
 async fn what_is_too_long_lasts_as_long_as_the_session() {
     let directory = tempfile::tempdir().unwrap();
-    let known =
-        agents("[agents.a]\nmodel = \"demo/1000000\"\ntool_result_limit = 20\n").keep_aside_in(directory.path());
+    let known = agents("[agents.a]\nmodel = \"demo/1000000\"\ntool_result_limit = 20\n").offload_to(directory.path());
     let say = async |session: &SessionKey, text: &str| {
         let agent = known.build("a", session).await.unwrap().build().unwrap();
         let message = agent.reply(text).await.unwrap();
@@ -222,13 +224,10 @@ async fn an_external_tool_waits_for_somebody() {
 async fn what_is_missing_is_said_when_an_agent_is_needed() {
     let known = agents("[agents.a]\nmodel = \"openai/gpt-5\"\n");
     let problem = known.build("a", &session()).await.unwrap_err();
-    assert_eq!(
-        problem.to_string(),
-        "agent `a` cannot work: there is no key for openai/gpt-5: OPENAI_API_KEY is not set"
-    );
+    assert_eq!(problem.to_string(), "agent `a` is unavailable: no API key for openai/gpt-5: OPENAI_API_KEY is not set");
     assert_eq!(known.build("b", &session()).await.unwrap_err(), SourceError::Unknown { name: "b".to_owned() });
     for (text, told) in [
-        ("[agents.a]\nworkspace = \"/nowhere\"\n", "agent `a`: cannot work in /nowhere"),
+        ("[agents.a]\nworkspace = \"/nowhere\"\n", "agent `a`: cannot use the directory /nowhere"),
         ("[agents.a.external.\"two words\"]\ndescription = \"x\"\n", "agent `a`: "),
         ("[agents.a.external.read]\ndescription = \"x\"\n", "agent `a`: "),
     ] {
@@ -278,12 +277,12 @@ async fn helpers_that_cannot_be_are_told_before_they_are_needed() {
     for (text, told) in [
         (
             "[agents.a]\nhelpers = [\"b\"]\n",
-            "agent `a`: there is no agent `b` to help it\nhint: there is no other agent",
+            "agent `a`: unknown sub-agent `b`\nhint: the configuration has no other agent",
         ),
-        ("[agents.a]\nhelpers = [\"a\"]\n", "agent `a` works for itself: the helpers a → a go in a circle"),
+        ("[agents.a]\nhelpers = [\"a\"]\n", "agent `a`: its sub-agents form a cycle: a → a"),
         (
             "[agents.top]\nhelpers = [\"a\"]\n[agents.a]\nhelpers = [\"b\"]\n[agents.b]\nhelpers = [\"a\"]\n",
-            "agent `a` works for itself: the helpers a → b → a go in a circle",
+            "agent `a`: its sub-agents form a cycle: a → b → a",
         ),
         ("[agents.a]\nhelpers = [\"read\"]\n[agents.read]\n", "agent `a`: two tools are called `read`"),
         (
@@ -296,10 +295,10 @@ async fn helpers_that_cannot_be_are_told_before_they_are_needed() {
         assert!(error.starts_with(told), "{error}");
     }
     let known = agents("[agents.a]\nmodel = \"demo\"\nhelpers = [\"b\"]\n[agents.b]\nmodel = \"openai/gpt-5\"\n");
-    let told = "agent `b` cannot work: there is no key for openai/gpt-5: OPENAI_API_KEY is not set";
+    let told = "agent `b` is unavailable: no API key for openai/gpt-5: OPENAI_API_KEY is not set";
     assert_eq!(known.check("a").unwrap_err().to_string(), told);
     let problem = known.build("a", &session()).await.unwrap_err().to_string();
-    assert!(problem.starts_with("agent `a` cannot work: its helper `b`: there is no key"), "{problem}");
+    assert!(problem.starts_with("agent `a` is unavailable: sub-agent `b`: no API key"), "{problem}");
 }
 
 #[tokio::test]
@@ -349,7 +348,7 @@ async fn an_agent_does_not_wait_for_the_servers_of_another_one() {
 #[tokio::test(start_paused = true)]
 async fn an_agent_does_without_a_server_that_says_nothing() {
     let known = agents("[agents.a]\nmodel = \"demo\"\n[agents.a.mcp.silent]\ncommand = \"sleep\"\nargs = [\"600\"]\n");
-    assert_eq!(known.troubles("a"), [""; 0]);
+    assert_eq!(known.mcp_problems("a"), [""; 0]);
     drop(known.build("a", &session()).await.unwrap());
-    assert_eq!(known.troubles("a"), ["the MCP server `silent` is not running: it has not answered yet"]);
+    assert_eq!(known.mcp_problems("a"), ["the MCP server `silent` is not running: it has not answered yet"]);
 }

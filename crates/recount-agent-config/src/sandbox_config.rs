@@ -1,4 +1,4 @@
-//! How a configuration confines the programs of its agents.
+//! The sandbox settings of a configuration.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// How the programs that agents start are confined: `sandbox = "required"`, or the table `[sandbox]`.
+/// The sandbox of the programs that agents start: `sandbox = "required"`, or the table `[sandbox]`.
 ///
 /// ```
-/// use recount_host::agents::SandboxConfig;
-/// use recount_host::sandbox::Policy;
+/// use recount_agent_config::SandboxConfig;
+/// use recount_agent_config::sandbox::Policy;
 ///
 /// #[derive(serde::Deserialize)]
 /// struct File { sandbox: SandboxConfig }
@@ -25,21 +25,21 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SandboxConfig {
-    /// Whether programs have to be confined. `None` is `required` for `recount serve` and `preferred` for `recount chat`.
+    /// Whether a sandbox is required. `None` is `required` for `recount serve` and `preferred` for `recount chat`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<Policy>,
-    /// Variables of the environment that programs get beside the usual ones.
+    /// Environment variables that programs inherit in addition to the default ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
-    /// Further paths that programs may read.
+    /// Additional paths that programs may read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub read: Vec<PathBuf>,
-    /// The resources that programs may use.
+    /// The resource limits of programs.
     pub limits: Limits,
 }
 
 impl SandboxConfig {
-    /// Applies the configuration, whose relative paths begin at `base`.
+    /// Applies the settings. Relative paths are resolved against `base`.
     pub fn apply(&self, confinement: Confinement, base: &Path) -> Confinement {
         let confinement = confinement.limits(self.limits.clone());
         let confinement = self.env.iter().fold(confinement, Confinement::pass_env);
@@ -58,17 +58,17 @@ impl<'de> Deserialize<'de> for SandboxConfig {
             limits: Limits,
         }
 
-        struct PolicyOrTable;
+        struct SandboxVisitor;
 
-        impl<'de> Visitor<'de> for PolicyOrTable {
+        impl<'de> Visitor<'de> for SandboxVisitor {
             type Value = SandboxConfig;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("`\"required\"`, `\"preferred\"`, `\"off\"` or a table")
             }
 
-            fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<SandboxConfig, E> {
-                let policy = word.parse().map_err(E::custom)?;
+            fn visit_str<E: serde::de::Error>(self, policy: &str) -> Result<SandboxConfig, E> {
+                let policy = policy.parse().map_err(E::custom)?;
                 Ok(SandboxConfig { policy: Some(policy), ..SandboxConfig::default() })
             }
 
@@ -78,6 +78,6 @@ impl<'de> Deserialize<'de> for SandboxConfig {
             }
         }
 
-        deserializer.deserialize_any(PolicyOrTable)
+        deserializer.deserialize_any(SandboxVisitor)
     }
 }

@@ -1,4 +1,4 @@
-//! What a configuration says of agents.
+//! The tables of a configuration that describe agents.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,183 +9,184 @@ use recount_agent::permission::Mode;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::names::{ModelName, Rule, ToolName};
+use crate::names::{ModelName, Rule, ToolName};
 
-/// The agents of a configuration, in its order: the table `agents`.
+/// The table `agents`, in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AgentsConfig {
-    /// Each with its name.
+    /// The names and configurations of the agents.
     pub agents: Vec<(String, AgentConfig)>,
 }
 
-/// What a configuration says of one agent: the table `agents.NAME`. Nothing has to be said.
+/// The table `agents.NAME`. All keys are optional.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AgentConfig {
-    /// The model, as `provider/name` or `demo`. Nothing is the first provider whose key is set.
+    /// The model, as `provider/name` or `demo`. `None` selects a model of the first provider whose key is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelName>,
-    /// Where the model is found, in place of the provider's usual address.
+    /// The base URL of the API, in place of the provider's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// The environment variable that holds the key, in place of the provider's usual one.
+    /// The environment variable that holds the API key, in place of the provider's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_variable: Option<String>,
-    /// Models that are asked in turn when the one before has failed.
+    /// The models that are called in turn when the previous one failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<ModelName>,
-    /// How often a call that fails is made again.
+    /// How many times a failed call is retried. At most 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retries: Option<u32>,
-    /// The longest answer, in tokens.
+    /// The maximum length of a response, in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
-    /// How much chance there is in the answers.
+    /// The sampling temperature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Whether the model thinks: `true`, `false`, `"adaptive"`, or a number of tokens.
+    /// Whether the model thinks: `true`, `false`, `"adaptive"`, or a budget in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<ThinkingConfig>,
-    /// How hard it tries, in the provider's word.
+    /// The reasoning effort, as a value of the provider's API.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// What it is for.
+    /// The purpose of the agent, for users and for the models of parent agents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What it is told before everything else.
+    /// The system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// The built-in tools that it has. Nothing is all of them.
+    /// The names of its built-in tools. `None` is all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<ToolName>>,
-    /// Where its tools work. Nothing is where the program was started.
+    /// The directory in which its tools work. `None` is the base directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace: Option<PathBuf>,
-    /// Further directories in which its tools may work.
+    /// Additional directories that its tools may access.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<PathBuf>,
-    /// How often the model is asked in one reply at most.
+    /// The maximum number of model calls in one reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_iterations: Option<u32>,
-    /// How many tokens of a tool's result the model is shown.
+    /// The maximum length of a tool result that is sent to the model, in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_result_limit: Option<usize>,
-    /// How many tokens the model can read, where that is not known. At four fifths of it the oldest part of a conversation
-    /// is summed up.
+    /// The size of the context window in tokens, for models whose size is unknown. When a conversation fills 80 % of it, the
+    /// oldest messages are replaced by a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
-    /// How many images the model is sent at most, the newest.
+    /// The maximum number of images that are sent to the model. The newest are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_images: Option<usize>,
-    /// How many seconds the user has to answer for a call. Nothing is as long as they like.
+    /// The time to confirm a tool call, in seconds. `None` is unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirm_within: Option<u64>,
-    /// Whether a reply ends when the user refuses a call.
+    /// Whether a reply ends when the user rejects a tool call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_on_reject: Option<bool>,
-    /// What it may do.
+    /// The permissions of its tools.
     pub permissions: PermissionsConfig,
     /// MCP servers, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub mcp: BTreeMap<String, McpConfig>,
-    /// Tools that somebody else runs and gives the results of, by name.
+    /// External tools, by name. Clients execute them and send the results.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub external: BTreeMap<String, ExternalTool>,
-    /// Other agents of the configuration that it may give tasks to. Each is a tool of the agent's name.
+    /// The names of its sub-agents, which are agents of the same configuration. Each is available as a tool with the
+    /// agent's name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub helpers: Vec<String>,
 }
 
-/// More often no call is made again.
-const MOST_RETRIES: u32 = 100;
+/// The upper limit of `retries`.
+const MAX_RETRIES: u32 = 100;
 
-/// What is wrong with an agent.
-pub(super) struct Problem {
-    /// The key or the text by which its place in a file can be found.
-    pub(super) written: String,
-    pub(super) message: String,
+/// An invalid setting of an agent.
+pub(crate) struct InvalidSetting {
+    /// The key or the value by which the line in the file can be found.
+    pub(crate) text: String,
+    pub(crate) message: String,
 }
 
-/// What an agent may do.
+/// The table `agents.NAME.permissions`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PermissionsConfig {
-    /// What happens where no rule decides.
+    /// The decision for tool calls that no rule matches.
     pub mode: Mode,
-    /// What may run without a question, each as `tool` or `tool(content)`.
+    /// Tool calls that run without confirmation, as `tool` or `tool(content)`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<Rule>,
-    /// What may not run.
+    /// Tool calls that are denied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<Rule>,
-    /// What is always asked.
+    /// Tool calls that always require confirmation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ask: Vec<Rule>,
 }
 
-/// A tool that somebody else runs.
+/// An external tool, which clients execute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExternalTool {
-    /// What the model is told of it.
+    /// The description for the model.
     pub description: String,
-    /// The JSON Schema of its arguments. Nothing is any object.
+    /// The JSON Schema of the arguments. `None` accepts any object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<toml::Table>,
 }
 
-/// Whether a model thinks.
+/// The thinking mode of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThinkingConfig {
-    /// It does not.
+    /// Thinking is off.
     Off,
-    /// It does.
+    /// Thinking is on, with the default budget.
     On,
-    /// It does, for so many tokens.
+    /// Thinking is on, with a budget in tokens.
     Budget(u64),
-    /// It does where it finds it worth while.
+    /// The model decides for each request.
     Adaptive,
 }
 
 impl AgentConfig {
-    /// The names of the built-in tools.
-    pub(super) fn builtin_names(&self) -> Vec<String> {
+    /// Returns the names of the built-in tools.
+    pub(crate) fn builtin_names(&self) -> Vec<String> {
         match &self.tools {
             None => ToolName::ALL.map(str::to_owned).to_vec(),
             Some(tools) => tools.iter().map(ToString::to_string).collect(),
         }
     }
 
-    /// What is wrong with it that can be seen without looking elsewhere.
-    pub(super) fn problem(&self) -> Option<Problem> {
-        let number = |key: &str, wrong: bool, what: &str| {
-            wrong.then(|| Problem { written: key.to_owned(), message: format!("`{key}` {what}") })
+    /// Returns the first invalid setting that can be found without other tables or files.
+    pub(crate) fn validate(&self) -> Option<InvalidSetting> {
+        let number = |key: &str, is_invalid: bool, expected: &str| {
+            is_invalid.then(|| InvalidSetting { text: key.to_owned(), message: format!("`{key}` must be {expected}") })
         };
-        number("max_iterations", self.max_iterations == Some(0), "has to be 1 at least")
-            .or_else(|| number("max_tokens", self.max_tokens == Some(0), "has to be 1 at least"))
-            .or_else(|| number("context_window", self.context_window == Some(0), "has to be 1 at least"))
-            .or_else(|| number("confirm_within", self.confirm_within == Some(0), "has to be 1 second at least"))
+        number("max_iterations", self.max_iterations == Some(0), "at least 1")
+            .or_else(|| number("max_tokens", self.max_tokens == Some(0), "at least 1"))
+            .or_else(|| number("context_window", self.context_window == Some(0), "at least 1"))
+            .or_else(|| number("confirm_within", self.confirm_within == Some(0), "at least 1 second"))
             .or_else(|| {
-                let too_often = self.retries.is_some_and(|times| times > MOST_RETRIES);
-                number("retries", too_often, &format!("may be {MOST_RETRIES} at most"))
+                let is_too_high = self.retries.is_some_and(|retries| retries > MAX_RETRIES);
+                number("retries", is_too_high, &format!("at most {MAX_RETRIES}"))
             })
-            .or_else(|| self.stray_rule())
+            .or_else(|| self.unmatched_rule())
     }
 
-    /// A rule about a tool that it does not have. One that is misspelt would be about none, and forbid nothing.
-    fn stray_rule(&self) -> Option<Problem> {
+    /// Returns a permission rule for a tool that the agent does not have. A misspelled rule would deny nothing.
+    fn unmatched_rule(&self) -> Option<InvalidSetting> {
         let names = self.tool_names();
         let of_server = |tool: &str| self.mcp.keys().any(|server| tool.starts_with(&format!("{server}__")));
-        let is_stray = |rule: &&Rule| !names.iter().any(|name| name == rule.tool()) && !of_server(rule.tool());
-        let said = &self.permissions;
-        let rule = [&said.allow, &said.deny, &said.ask].into_iter().flatten().find(is_stray)?;
-        let message = format!("the rule `{rule}` is about no tool that it has");
-        Some(Problem { written: rule.to_string(), message })
+        let is_unmatched = |rule: &&Rule| !names.iter().any(|name| name == rule.tool()) && !of_server(rule.tool());
+        let PermissionsConfig { allow, deny, ask, .. } = &self.permissions;
+        let rule = [allow, deny, ask].into_iter().flatten().find(is_unmatched)?;
+        let message = format!("the rule `{rule}` matches none of its tools");
+        Some(InvalidSetting { text: rule.to_string(), message })
     }
 
-    /// The names of the built-in and external tools, and of those who help.
-    pub(super) fn tool_names(&self) -> Vec<String> {
+    /// Returns the names of the built-in tools, external tools and sub-agents.
+    pub(crate) fn tool_names(&self) -> Vec<String> {
         let others = self.external.keys().chain(&self.helpers).cloned();
         self.builtin_names().into_iter().chain(others).collect()
     }
@@ -197,12 +198,12 @@ impl Serialize for AgentsConfig {
     }
 }
 
-/// In the order of the file, which a map would not keep.
+/// Keeps the order of the file.
 impl<'de> Deserialize<'de> for AgentsConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
+        struct AgentsVisitor;
 
-        impl<'de> Visitor<'de> for InOrder {
+        impl<'de> Visitor<'de> for AgentsVisitor {
             type Value = AgentsConfig;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -218,7 +219,7 @@ impl<'de> Deserialize<'de> for AgentsConfig {
             }
         }
 
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(AgentsVisitor)
     }
 }
 
@@ -235,9 +236,9 @@ impl Serialize for ThinkingConfig {
 
 impl<'de> Deserialize<'de> for ThinkingConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Word;
+        struct ThinkingVisitor;
 
-        impl Visitor<'_> for Word {
+        impl Visitor<'_> for ThinkingVisitor {
             type Value = ThinkingConfig;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -251,7 +252,7 @@ impl<'de> Deserialize<'de> for ThinkingConfig {
             fn visit_i64<E: serde::de::Error>(self, tokens: i64) -> Result<ThinkingConfig, E> {
                 u64::try_from(tokens)
                     .map(ThinkingConfig::Budget)
-                    .map_err(|_| E::custom("`thinking` cannot be negative"))
+                    .map_err(|_| E::custom("`thinking` must not be negative"))
             }
 
             fn visit_u64<E: serde::de::Error>(self, tokens: u64) -> Result<ThinkingConfig, E> {
@@ -266,6 +267,6 @@ impl<'de> Deserialize<'de> for ThinkingConfig {
             }
         }
 
-        deserializer.deserialize_any(Word)
+        deserializer.deserialize_any(ThinkingVisitor)
     }
 }

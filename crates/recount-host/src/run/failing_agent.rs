@@ -6,7 +6,7 @@ use recount_model::client::{CallOptions, CallOutcome};
 use recount_model::decode::{CallEnd, CallError, CallErrorKind};
 
 /// An agent that can only say why it cannot work.
-pub(crate) fn unfit(name: &str, problem: String) -> AgentBuilder {
+pub fn failing_agent(name: &str, problem: String) -> AgentBuilder {
     Agent::builder(name).model(NoModel(problem)).runtime_state(None)
 }
 

@@ -1,4 +1,4 @@
-//! Names that a configuration gives, checked where they are read, so that an error can say where they stand.
+//! Names and rules in a configuration. They are validated while parsing, so that errors have a line number.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,24 +11,24 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A model by its name: `provider/name`, or `demo`.
+/// The name of a model: `provider/name`, or `demo`.
 ///
 /// ```
-/// use recount_host::agents::ModelName;
+/// use recount_agent_config::ModelName;
 ///
 /// assert_eq!("openai/gpt-5".parse::<ModelName>()?.to_string(), "openai/gpt-5");
 /// assert!("demo".parse::<ModelName>()?.is_demo());
 /// assert!("gpt-5".parse::<ModelName>().is_err());
-/// # Ok::<(), recount_host::agents::NameError>(())
+/// # Ok::<(), recount_agent_config::NameError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ModelName(String);
 
-/// A built-in tool by its name.
+/// The name of a built-in tool.
 ///
 /// ```
-/// use recount_host::agents::ToolName;
+/// use recount_agent_config::ToolName;
 ///
 /// let error = "shel".parse::<ToolName>().unwrap_err();
 /// assert!(error.to_string().starts_with("there is no built-in tool `shel`"));
@@ -37,17 +37,17 @@ pub struct ModelName(String);
 #[serde(try_from = "String", into = "String")]
 pub struct ToolName(String);
 
-/// What a permission is about: all of a tool's calls, `read`, or some of them, `shell(git:*)`.
+/// A permission rule that matches all calls of a tool, such as `read`, or some of them, such as `shell(git:*)`.
 ///
-/// A rule that allows may grant access beyond what the mode grants. In a file it is a table then:
+/// An `allow` rule can grant more access than the mode does. It is written as a table then:
 /// `{ rule = "shell(npm install:*)", access = ["write", "network"] }`.
 ///
 /// ```
-/// use recount_host::agents::Rule;
+/// use recount_agent_config::Rule;
 ///
 /// let rule: Rule = "shell(cargo test:*)".parse()?;
 /// assert_eq!((rule.tool(), rule.content()), ("shell", Some("cargo test:*")));
-/// # Ok::<(), recount_host::agents::NameError>(())
+/// # Ok::<(), recount_agent_config::NameError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
@@ -56,25 +56,25 @@ pub struct Rule {
     access: Access,
 }
 
-/// What is wrong with a name.
+/// An invalid name or rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NameError(String);
 
 impl ModelName {
-    /// The demo model.
+    /// Returns the name of the demo model.
     #[must_use]
     pub fn demo() -> Self {
         Self(DemoModel::new().id())
     }
 
-    /// Whether it is the demo model.
+    /// Whether this is the demo model.
     #[must_use]
     pub fn is_demo(&self) -> bool {
         DemoModel::is_named(&self.0)
     }
 
-    /// The name as it is written.
+    /// The name as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -82,30 +82,31 @@ impl ModelName {
 }
 
 impl ToolName {
-    /// All of them.
+    /// The names of all built-in tools.
     pub const ALL: [&'static str; 7] = ["read", "write", "edit", "glob", "grep", "shell", "fetch"];
 }
 
 impl Rule {
-    /// The tool.
+    /// The name of the tool.
     #[must_use]
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// Which of its calls, or all.
+    /// The pattern that calls must match. `None` matches all calls.
     #[must_use]
     pub fn content(&self) -> Option<&str> {
         self.content.as_deref()
     }
 
-    /// The access that it grants beyond what the mode grants.
+    /// The access that the rule grants in addition to the mode.
     #[must_use]
     pub fn access(&self) -> &Access {
         &self.access
     }
 
-    pub(super) fn rule(&self, behavior: PermissionBehavior) -> PermissionRule {
+    /// Converts the rule into one of the agent.
+    pub(crate) fn to_permission_rule(&self, behavior: PermissionBehavior) -> PermissionRule {
         let mut rule = PermissionRule::new(&self.tool, self.content(), behavior).with_source("config");
         if !self.access.is_read_only() {
             rule.extra.insert("access", self.access.words());
@@ -123,7 +124,7 @@ impl FromStr for ModelName {
         } else {
             name.parse::<Model>().map_err(|error| match error {
                 ModelNameError::NoProvider(_) => NameError(format!("`{name}` is neither `provider/name` nor `demo`")),
-                ModelNameError::UnknownProvider(_) => NameError(format!("{error}; `demo` is a model of its own")),
+                ModelNameError::UnknownProvider(_) => NameError(format!("{error}, or the model `demo`")),
                 other => NameError(other.to_string()),
             })?;
         }
@@ -138,7 +139,7 @@ impl FromStr for ToolName {
         if Self::ALL.contains(&name) {
             return Ok(Self(name.to_owned()));
         }
-        Err(NameError(format!("there is no built-in tool `{name}`, expected one of {}", Self::ALL.join(", "))))
+        Err(NameError(format!("unknown built-in tool `{name}`, expected one of {}", Self::ALL.join(", "))))
     }
 }
 
@@ -146,15 +147,15 @@ impl FromStr for Rule {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let wrong = || NameError(format!("`{text}` is no rule: it has to be `tool` or `tool(content)`"));
+        let invalid = || NameError(format!("invalid rule `{text}`, expected `tool` or `tool(content)`"));
         let (tool, content) = match text.split_once('(') {
             None => (text, None),
             Some((tool, rest)) => {
-                (tool, Some(rest.strip_suffix(')').filter(|rest| !rest.is_empty()).ok_or_else(wrong)?))
+                (tool, Some(rest.strip_suffix(')').filter(|rest| !rest.is_empty()).ok_or_else(invalid)?))
             }
         };
         if tool.is_empty() || tool.contains(|char: char| char.is_whitespace() || char == ')') {
-            return Err(wrong());
+            return Err(invalid());
         }
         Ok(Self { tool: tool.to_owned(), content: content.map(str::to_owned), access: Access::default() })
     }
@@ -181,7 +182,7 @@ impl fmt::Display for Rule {
     }
 }
 
-macro_rules! as_text {
+macro_rules! convert_via_text {
     ($($name:ty),*) => {
         $(
             impl TryFrom<String> for $name {
@@ -201,9 +202,9 @@ macro_rules! as_text {
     };
 }
 
-as_text!(ModelName, ToolName);
+convert_via_text!(ModelName, ToolName);
 
-/// A rule as a table of a file.
+/// A rule in table form.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleTable {
@@ -223,9 +224,9 @@ impl Serialize for Rule {
 
 impl<'de> Deserialize<'de> for Rule {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextOrTable;
+        struct RuleVisitor;
 
-        impl<'de> Visitor<'de> for TextOrTable {
+        impl<'de> Visitor<'de> for RuleVisitor {
             type Value = Rule;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -243,6 +244,6 @@ impl<'de> Deserialize<'de> for Rule {
             }
         }
 
-        deserializer.deserialize_any(TextOrTable)
+        deserializer.deserialize_any(RuleVisitor)
     }
 }

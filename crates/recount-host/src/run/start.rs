@@ -11,14 +11,14 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::{Command, Run, Stop};
-use crate::desk::Desk;
-use crate::notes::{NOTES, Notes, Open};
+use super::{Command, Run, StopReason};
+use crate::append_queue::AppendQueue;
 use crate::options::LEASE;
-use crate::outbox::Outbox;
+use crate::run_counts::CountedRun;
+use crate::run_metadata::{METADATA_DOCUMENT, OpenReply, RunMetadata};
+use crate::run_state::SharedRunState;
 use crate::shared::Shared;
-use crate::spans::Traces;
-use crate::tally::Counted;
+use crate::telemetry::RunTraces;
 
 /// So long a run waits after the log has failed, at first and at most.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
@@ -37,7 +37,7 @@ pub(crate) async fn go(
     loop {
         let begun = tokio::select! {
             biased;
-            () = left.cancelled() => Err(Stop::Left),
+            () = left.cancelled() => Err(StopReason::Left),
             begun = begin(&host, &key, &mut commands, &own) => begun,
         };
         let stop = match begun {
@@ -45,7 +45,7 @@ pub(crate) async fn go(
                 // Whatever it waits for: to be left is to be left at once.
                 let stop = tokio::select! {
                     biased;
-                    () = left.cancelled() => Stop::Left,
+                    () = left.cancelled() => StopReason::Left,
                     stop = run.work() => stop,
                 };
                 run.end(&stop).await;
@@ -54,11 +54,11 @@ pub(crate) async fn go(
             Err(stop) => stop,
         };
         match stop {
-            Stop::Idle if host.leave(&key, &commands) => return,
+            StopReason::Idle if host.leave(&key, &commands) => return,
             // Somebody has sent something; or the other one may die, and then this one goes on.
-            Stop::Idle | Stop::Taken => wait = FIRST_WAIT,
-            Stop::Left | Stop::Gone => return host.remove(&key),
-            Stop::Failed => {
+            StopReason::Idle | StopReason::Taken => wait = FIRST_WAIT,
+            StopReason::Left | StopReason::Gone => return host.remove(&key),
+            StopReason::Failed => {
                 let waited = tokio::time::timeout(wait, left.cancelled()).await;
                 wait = (wait * 2).min(LONGEST_WAIT);
                 if waited.is_ok() {
@@ -83,7 +83,7 @@ async fn begin<'c>(
     key: &SessionKey,
     commands: &'c mut mpsc::Receiver<Command>,
     own: &mpsc::WeakSender<Command>,
-) -> Result<Run<'c>, Stop> {
+) -> Result<Run<'c>, StopReason> {
     let session = host.log.session(key.clone());
     let lease = lease(host, &session, commands).await?;
     let notes = match notes(host, &session).await {
@@ -93,8 +93,8 @@ async fn begin<'c>(
             return Err(error.into());
         }
     };
-    let traces = Traces::default();
-    let outbox = Outbox::open(session.clone(), lease.clone(), host.options.batch, traces.clone());
+    let traces = RunTraces::default();
+    let outbox = AppendQueue::open(session.clone(), lease.clone(), host.options.batch, traces.clone());
     let period = host.options.lease_time.max(Duration::from_millis(30)) / 3;
     let mut renewal = tokio::time::interval_at(Instant::now() + period, period);
     renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -102,7 +102,7 @@ async fn begin<'c>(
         host: Arc::clone(host),
         session,
         lease,
-        desk: Arc::new(Desk::new(notes)),
+        desk: Arc::new(SharedRunState::new(notes)),
         outbox,
         commands,
         own: own.clone(),
@@ -119,7 +119,7 @@ async fn begin<'c>(
         watched: Vec::new(),
         renewal,
         traces,
-        counted: Counted::new(Arc::clone(&host.tally)),
+        counted: CountedRun::new(Arc::clone(&host.tally)),
     };
     if let Err(error) = run.close_orphans().await {
         let stop = error.into();
@@ -131,7 +131,7 @@ async fn begin<'c>(
 
 /// Gets the lease. As long as another host has it, messages and hints are refused; a reply that has not ended is waited for,
 /// since the other one may die.
-async fn lease(host: &Shared, session: &Session, commands: &mut mpsc::Receiver<Command>) -> Result<Lease, Stop> {
+async fn lease(host: &Shared, session: &Session, commands: &mut mpsc::Receiver<Command>) -> Result<Lease, StopReason> {
     // The other one may be about to give it back.
     let mut wait = Duration::from_millis(5);
     loop {
@@ -147,17 +147,17 @@ async fn lease(host: &Shared, session: &Session, commands: &mut mpsc::Receiver<C
             }
         };
         while let Ok(command) = commands.try_recv() {
-            refuse(command, &crate::Error::Elsewhere { holder: holder.clone() });
+            refuse(command, &crate::Error::LeaseHeld { holder: holder.clone() });
         }
         let is_hosting = opened(host, session).await?.iter().any(|open| open.hosted);
         if !is_hosting || *host.draining.borrow() {
-            return Err(Stop::Idle);
+            return Err(StopReason::Idle);
         }
         let mut draining = host.draining.subscribe();
         tokio::select! {
             () = tokio::time::sleep(wait) => wait = (wait * 2).min(host.options.lease_time / 3),
             _ = draining.changed() => {}
-            Some(command) = commands.recv() => refuse(command, &crate::Error::Elsewhere { holder }),
+            Some(command) = commands.recv() => refuse(command, &crate::Error::LeaseHeld { holder }),
         }
     }
 }
@@ -179,14 +179,14 @@ fn refuse(command: Command, error: &crate::Error) {
 }
 
 /// What is known of the session. The reply that has not ended is one that the log has open.
-async fn notes(host: &Shared, session: &Session) -> Result<Notes, Error> {
-    let mut notes = match session.state(NOTES).await? {
+async fn notes(host: &Shared, session: &Session) -> Result<RunMetadata, Error> {
+    let mut notes = match session.state(METADATA_DOCUMENT).await? {
         // What cannot be read was written by another version; what the log itself says is enough to go on.
-        Some(text) => Notes::from_json(&text).unwrap_or_default(),
-        None => Notes::default(),
+        Some(text) => RunMetadata::from_json(&text).unwrap_or_default(),
+        None => RunMetadata::default(),
     };
     let open = opened(host, session).await?;
-    let is_open = |reply: &Open| open.iter().any(|opened| opened.id == reply.id);
+    let is_open = |reply: &OpenReply| open.iter().any(|opened| opened.id == reply.id);
     if notes.reply.as_ref().is_some_and(is_open) {
         return Ok(notes);
     }
@@ -195,7 +195,7 @@ async fn notes(host: &Shared, session: &Session) -> Result<Notes, Error> {
     notes.reply = match open.into_iter().find(|opened| opened.hosted && !opened.nested) {
         Some(opened) => {
             let agent = agent_of(host, session).await?;
-            Some(Open { id: opened.id, name: agent.clone(), agent })
+            Some(OpenReply { id: opened.id, name: agent.clone(), agent })
         }
         None => None,
     };

@@ -1,4 +1,4 @@
-//! The models of a configuration.
+//! The models that a configuration can name.
 
 use recount_agent::demo::DemoModel;
 use recount_agent::{BoxFuture, ChatModel, Reply};
@@ -7,32 +7,33 @@ use recount_model::Provider;
 use recount_model::client::{ApiKey, CallOptions, CallOutcome, Model, Retries};
 use recount_model::format::{RequestOptions, Thinking};
 
-use super::config::{AgentConfig, ThinkingConfig};
-use super::environment::Environment;
-use super::names::ModelName;
+use crate::config::{AgentConfig, ThinkingConfig};
+use crate::environment::Environment;
+use crate::names::ModelName;
 
-/// A model as a configuration may name one.
+/// A model that a configuration names.
 #[derive(Debug)]
-pub(super) enum NamedModel {
+pub(crate) enum ConfiguredModel {
     Demo(DemoModel),
-    OfProvider(Box<Model>),
+    Provider(Box<Model>),
 }
 
-impl NamedModel {
-    /// The model of that name, with what the environment has for it.
-    pub(super) fn new(name: &ModelName, environment: &Environment) -> Result<Self, String> {
+impl ConfiguredModel {
+    /// Creates a model by its name, with the API key and base URL of the environment.
+    pub(crate) fn new(name: &ModelName, environment: &Environment) -> Result<Self, String> {
         if name.is_demo() {
             return name.as_str().parse().map(Self::Demo).map_err(|error| format!("{error}"));
         }
-        let (provider, model) = name.as_str().split_once('/').ok_or_else(|| format!("`{name}` names no model"))?;
+        let (provider, model) =
+            name.as_str().split_once('/').ok_or_else(|| format!("`{name}` is not of the form `provider/name`"))?;
         let provider: Provider = provider.parse().map_err(|error| format!("{error}"))?;
-        let model = Model::with_environment(provider, model, |variable| environment.filled(variable));
-        Ok(Self::OfProvider(Box::new(model)))
+        let model = Model::with_environment(provider, model, |variable| environment.get(variable));
+        Ok(Self::Provider(Box::new(model)))
     }
 
-    /// The same with the settings of an agent.
-    pub(super) fn with(self, config: &AgentConfig, environment: &Environment) -> Result<Self, String> {
-        let Self::OfProvider(model) = self else { return Ok(self) };
+    /// Applies the settings of an agent. They do not affect the demo model.
+    pub(crate) fn with_settings(self, config: &AgentConfig, environment: &Environment) -> Result<Self, String> {
+        let Self::Provider(model) = self else { return Ok(self) };
         let mut settings = RequestOptions::new("");
         settings.max_tokens = config.max_tokens;
         settings.temperature = config.temperature;
@@ -52,36 +53,36 @@ impl NamedModel {
             model = model.base_url(address).map_err(|error| format!("`base_url`: {error}"))?;
         }
         if let Some(variable) = &config.key_variable {
-            let key = environment.filled(variable).ok_or_else(|| format!("the variable {variable} is not set"))?;
+            let key = environment.get(variable).ok_or_else(|| format!("the variable {variable} is not set"))?;
             model = model.key(ApiKey::new(key));
         }
-        Ok(Self::OfProvider(Box::new(model)))
+        Ok(Self::Provider(Box::new(model)))
     }
 
-    /// What is missing, if something is.
-    pub(super) fn missing(&self) -> Option<String> {
+    /// Returns a message if the model requires an API key and none is set.
+    pub(crate) fn missing_key(&self) -> Option<String> {
         match self {
-            Self::OfProvider(model) if !model.has_key() => {
+            Self::Provider(model) if !model.has_key() => {
                 let variables = model.provider().key_variables().join(" nor ");
-                Some(format!("there is no key for {}: {variables} is not set", model.id()))
+                Some(format!("no API key for {}: {variables} is not set", model.id()))
             }
-            Self::OfProvider(_) | Self::Demo(_) => None,
+            Self::Provider(_) | Self::Demo(_) => None,
         }
     }
 }
 
-impl ChatModel for NamedModel {
+impl ChatModel for ConfiguredModel {
     fn name(&self) -> &str {
         match self {
             Self::Demo(model) => model.name(),
-            Self::OfProvider(model) => model.name(),
+            Self::Provider(model) => model.name(),
         }
     }
 
     fn context_window(&self) -> Option<u64> {
         match self {
             Self::Demo(model) => model.context_window(),
-            Self::OfProvider(model) => ChatModel::context_window(model.as_ref()),
+            Self::Provider(model) => ChatModel::context_window(model.as_ref()),
         }
     }
 
@@ -93,7 +94,7 @@ impl ChatModel for NamedModel {
     ) -> BoxFuture<'a, CallOutcome> {
         match self {
             Self::Demo(model) => ChatModel::call(model, messages, options, reply),
-            Self::OfProvider(model) => ChatModel::call(model.as_ref(), messages, options, reply),
+            Self::Provider(model) => ChatModel::call(model.as_ref(), messages, options, reply),
         }
     }
 }

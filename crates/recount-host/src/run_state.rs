@@ -7,19 +7,19 @@ use recount_agent::{AgentState, ReplyState};
 use recount_log::storage::StateChange;
 use recount_message::{AgentEvent, Event, EventKind, Stamps};
 
-use crate::notes::{Notes, Open, agent_document, start_of};
+use crate::run_metadata::{OpenReply, RunMetadata, agent_document, start_of};
 
 /// What a session's run and its sink share.
 #[derive(Debug, Default)]
-pub(crate) struct Desk {
-    papers: Mutex<Papers>,
+pub(crate) struct SharedRunState {
+    papers: Mutex<RunState>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Papers {
-    pub(crate) notes: Notes,
+pub(crate) struct RunState {
+    pub(crate) notes: RunMetadata,
     /// Inputs that stand in the log and that the agent has not taken yet, in their order.
-    pub(crate) untaken: Vec<Untaken>,
+    pub(crate) untaken: Vec<PendingInput>,
     /// The parts of the reply that have not ended: what agents say that work for its agent.
     pub(crate) parts: HashSet<String>,
     /// What the agent knew when it last said so, if that is not on its way to the log yet.
@@ -36,30 +36,30 @@ pub(crate) struct Papers {
 
 /// An input that the agent has not taken yet.
 #[derive(Debug, Clone)]
-pub(crate) struct Untaken {
+pub(crate) struct PendingInput {
     pub(crate) seq: u64,
     pub(crate) event: AgentEvent,
     /// The agent was told of it.
     pub(crate) is_offered: bool,
 }
 
-impl Desk {
-    pub(crate) fn new(notes: Notes) -> Self {
-        Self { papers: Mutex::new(Papers { notes, ..Papers::default() }) }
+impl SharedRunState {
+    pub(crate) fn new(notes: RunMetadata) -> Self {
+        Self { papers: Mutex::new(RunState { notes, ..RunState::default() }) }
     }
 
     /// The papers are plain data, which a panic elsewhere cannot have left half changed.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Papers> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, RunState> {
         self.papers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The reply that has not ended.
-    pub(crate) fn reply(&self) -> Option<Open> {
+    pub(crate) fn reply(&self) -> Option<OpenReply> {
         self.lock().notes.reply.clone()
     }
 }
 
-impl Papers {
+impl RunState {
     /// Begins a run, and ends the one before it.
     pub(crate) fn begin_run(&mut self) -> u64 {
         self.run += 1;
@@ -73,7 +73,7 @@ impl Papers {
         event.reply_id().is_some_and(is_reply)
     }
 
-    /// Notes that a part of the reply has begun or ended.
+    /// RunMetadata that a part of the reply has begun or ended.
     pub(crate) fn note_part(&mut self, event: &Event<'_>) {
         match &event.kind {
             EventKind::ReplyStart(start) => drop(self.parts.insert(start.reply_id.to_string())),
@@ -88,7 +88,7 @@ impl Papers {
     }
 
     /// Changes the notes. They are kept together with what is written next.
-    pub(crate) fn note(&mut self, change: impl FnOnce(&mut Notes)) {
+    pub(crate) fn note(&mut self, change: impl FnOnce(&mut RunMetadata)) {
         change(&mut self.notes);
         self.is_changed = true;
     }
@@ -137,7 +137,7 @@ impl Papers {
             None if has_hints => Stamps::default().id(),
             None => return None,
         };
-        let next = Open { id, ..ended };
+        let next = OpenReply { id, ..ended };
         if let Some(state) = state {
             let mut state = state.clone();
             state.reply = Some(ReplyState::fresh(&next.id));

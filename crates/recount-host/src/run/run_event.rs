@@ -6,10 +6,10 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::{Command, Run};
-use crate::outbox::Outbox;
+use crate::append_queue::AppendQueue;
 
 /// What has happened.
-pub(super) enum Happened {
+pub(super) enum RunEvent {
     Draining,
     Told(Command),
     Read(Result<Frame, Error>),
@@ -24,7 +24,7 @@ pub(super) enum Happened {
 
 impl Run<'_> {
     /// Waits for the next thing to happen.
-    pub(super) async fn next(&mut self) -> Happened {
+    pub(super) async fn next(&mut self) -> RunEvent {
         let (draining, outbox) = (&mut self.draining, &self.outbox);
         let (reader, watchers) = (&mut self.reader, &mut self.watchers);
         let has_watchers = !watchers.is_empty();
@@ -36,16 +36,16 @@ impl Run<'_> {
         let has_answers = answers.as_ref().is_some_and(|answers| !answers.is_empty());
         tokio::select! {
             biased;
-            error = outbox.failed() => Happened::Failed(error),
-            Ok(()) = draining.changed() => Happened::Draining,
-            Some(command) = self.commands.recv() => Happened::Told(command),
-            frame = read(reader) => Happened::Read(frame),
-            Some((id, outcome)) = answered(answers), if has_answers => Happened::Answered(id, outcome),
+            error = outbox.failed() => RunEvent::Failed(error),
+            Ok(()) = draining.changed() => RunEvent::Draining,
+            Some(command) = self.commands.recv() => RunEvent::Told(command),
+            frame = read(reader) => RunEvent::Read(frame),
+            Some((id, outcome)) = answered(answers), if has_answers => RunEvent::Answered(id, outcome),
             // Before what the agent says, of which there may always be more.
-            _ = self.renewal.tick() => Happened::Due,
-            is_on = said(stream, outbox), if is_working => Happened::Said(is_on),
-            Some(_) = watchers.join_next(), if has_watchers => Happened::Unwatched,
-            () = until(self.expiry), if self.is_waiting => Happened::Expired,
+            _ = self.renewal.tick() => RunEvent::Due,
+            is_on = said(stream, outbox), if is_working => RunEvent::Said(is_on),
+            Some(_) = watchers.join_next(), if has_watchers => RunEvent::Unwatched,
+            () = until(self.expiry), if self.is_waiting => RunEvent::Expired,
         }
     }
 }
@@ -72,7 +72,7 @@ async fn answered(
 }
 
 /// Drives the agent on by one event, as soon as there is room for more.
-async fn said(stream: Option<&mut ReplyStream>, outbox: &Outbox) -> bool {
+async fn said(stream: Option<&mut ReplyStream>, outbox: &AppendQueue) -> bool {
     outbox.room().await;
     match stream {
         Some(stream) => stream.next().await.is_some(),

@@ -7,22 +7,22 @@ use recount_message::{AgentEvent, Event, ReplyStartEvent, Stamps};
 use serde::{Deserialize, Serialize};
 
 /// What the host's document is called.
-pub(crate) const NOTES: &str = "host";
+pub(crate) const METADATA_DOCUMENT: &str = "host";
 
 /// What the document is called that says how far a reply had come when its host stopped in good order: the cursor of the last
 /// entry. When there are more entries somebody has gone on with it, and the document says nothing any more.
-pub(crate) const LEFT: &str = "host/left";
+pub(crate) const DRAINED_DOCUMENT: &str = "host/left";
 
 /// What a host has to know of a session beside its entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Notes {
+pub(crate) struct RunMetadata {
     /// The reply that has not ended.
-    pub(crate) reply: Option<Open>,
+    pub(crate) reply: Option<OpenReply>,
     /// The number of the last input that the run has taken.
     pub(crate) read: u64,
     /// The messages that are answered next.
-    pub(crate) queue: VecDeque<Queued>,
+    pub(crate) queue: VecDeque<QueuedMessage>,
     /// Hints that were taken and not told yet.
     pub(crate) hints: Vec<Pending>,
     /// The conversation is to be summarised before the model is asked the next time.
@@ -34,7 +34,7 @@ pub(crate) struct Notes {
 
 /// A reply that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Open {
+pub(crate) struct OpenReply {
     pub(crate) id: String,
     /// The agent, by the name that sessions name.
     pub(crate) agent: String,
@@ -44,7 +44,7 @@ pub(crate) struct Open {
 
 /// A message that waits to be answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Queued {
+pub(crate) struct QueuedMessage {
     pub(crate) message: String,
     pub(crate) reply: String,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Pending {
     pub(crate) event: String,
 }
 
-impl Notes {
+impl RunMetadata {
     pub(crate) fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
@@ -68,7 +68,7 @@ impl Notes {
     /// The notes as a document to be kept.
     pub(crate) fn change(&self) -> StateChange {
         // Strings and numbers can always be written.
-        StateChange { name: NOTES.to_owned(), body: serde_json::to_string(self).ok() }
+        StateChange { name: METADATA_DOCUMENT.to_owned(), body: serde_json::to_string(self).ok() }
     }
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn reply_to(message_id: &str) -> String {
 }
 
 /// The start of a reply.
-pub(crate) fn start_of(reply: &Open, session_id: &str) -> AgentEvent {
+pub(crate) fn start_of(reply: &OpenReply, session_id: &str) -> AgentEvent {
     let mut stamps = Stamps::default();
     let start = ReplyStartEvent {
         session_id: session_id.to_owned().into(),
@@ -101,10 +101,10 @@ mod tests {
 
     #[test]
     fn notes_survive_being_written_down() {
-        let reply = Open { id: "r".to_owned(), agent: "friday".to_owned(), name: "Friday".to_owned() };
-        let queued = Queued { message: "m".to_owned(), reply: "m.reply".to_owned() };
+        let reply = OpenReply { id: "r".to_owned(), agent: "friday".to_owned(), name: "Friday".to_owned() };
+        let queued = QueuedMessage { message: "m".to_owned(), reply: "m.reply".to_owned() };
         let pending = Pending { id: "e".to_owned(), block: "b".to_owned(), event: "{}".to_owned() };
-        let notes = Notes {
+        let notes = RunMetadata {
             reply: Some(reply),
             read: 7,
             queue: [queued].into(),
@@ -112,7 +112,7 @@ mod tests {
             compress: true,
             joined: Some("Friday".to_owned()),
         };
-        assert_eq!(Notes::from_json(&notes.change().body.unwrap()).unwrap(), notes);
-        assert_eq!(Notes::from_json("{}").unwrap(), Notes::default());
+        assert_eq!(RunMetadata::from_json(&notes.change().body.unwrap()).unwrap(), notes);
+        assert_eq!(RunMetadata::from_json("{}").unwrap(), RunMetadata::default());
     }
 }

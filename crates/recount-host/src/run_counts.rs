@@ -15,28 +15,28 @@ pub struct HostLoad {
 
 /// What all runs are doing.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct RunCounts {
     running: AtomicUsize,
     waiting: AtomicUsize,
 }
 
-impl Tally {
+impl RunCounts {
     pub(crate) fn load(&self) -> HostLoad {
         HostLoad { running: self.running.load(Ordering::Relaxed), waiting: self.waiting.load(Ordering::Relaxed) }
     }
 
-    fn of(&self, state: RunState) -> Option<&AtomicUsize> {
+    fn of(&self, state: RunStatus) -> Option<&AtomicUsize> {
         match state {
-            RunState::Idle => None,
-            RunState::Running => Some(&self.running),
-            RunState::Waiting => Some(&self.waiting),
+            RunStatus::Idle => None,
+            RunStatus::Running => Some(&self.running),
+            RunStatus::Waiting => Some(&self.waiting),
         }
     }
 }
 
 /// What one run is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RunState {
+pub(crate) enum RunStatus {
     Idle,
     Running,
     Waiting,
@@ -44,17 +44,17 @@ pub(crate) enum RunState {
 
 /// One run, as it is counted.
 #[derive(Debug)]
-pub(crate) struct Counted {
-    tally: Arc<Tally>,
-    state: RunState,
+pub(crate) struct CountedRun {
+    tally: Arc<RunCounts>,
+    state: RunStatus,
 }
 
-impl Counted {
-    pub(crate) fn new(tally: Arc<Tally>) -> Self {
-        Self { tally, state: RunState::Idle }
+impl CountedRun {
+    pub(crate) fn new(tally: Arc<RunCounts>) -> Self {
+        Self { tally, state: RunStatus::Idle }
     }
 
-    pub(crate) fn set(&mut self, state: RunState) {
+    pub(crate) fn set(&mut self, state: RunStatus) {
         if state == self.state {
             return;
         }
@@ -68,8 +68,8 @@ impl Counted {
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedRun {
     fn drop(&mut self) {
-        self.set(RunState::Idle);
+        self.set(RunStatus::Idle);
     }
 }
