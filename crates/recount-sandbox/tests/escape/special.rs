@@ -172,7 +172,7 @@ pub(crate) fn race_in_tmp(world: &mut World) -> String {
 /// A program locks a protected file, for which the service must not wait.
 pub(crate) fn lock_on_protected_file(world: &mut World) -> String {
     let profile = world.profile();
-    let lock = "for f in $WS/.git/config $WS/recount.toml $PLAIN/recount.toml; do flock -x $f sleep 3 & done; echo LOCKED; wait";
+    let lock = "for f in $WS/.git/config $WS/recount.toml $PLAIN/recount.toml; do flock -x $f sleep 6 & done; echo LOCKED; wait";
     let (mut attacker, launch) = world.spawn(&profile, lock, true);
     let mut word = [0; 6];
     attacker.stdout.as_mut().unwrap().read_exact(&mut word).unwrap();
@@ -182,7 +182,7 @@ pub(crate) fn lock_on_protected_file(world: &mut World) -> String {
         Mode::Control => world.script(&profile, "flock -x $WS/.git/config true"),
         Mode::ReadOnly | Mode::Workspace | Mode::Landlock => world.script(&profile, "true"),
     };
-    if start.elapsed() > Duration::from_secs(2) {
+    if start.elapsed() > Duration::from_secs(4) {
         output += "ESCAPED: the service waited for the lock";
     }
     end(attacker, launch);
@@ -289,9 +289,23 @@ pub(crate) fn inherited_terminal(world: &mut World) -> String {
         launch.command.spawn().unwrap()
     };
     child.wait().unwrap();
-    let mut bytes = [0; 4096];
-    let length = fs::File::from(terminal).read(&mut bytes).unwrap_or(0);
-    String::from_utf8_lossy(&bytes[..length]).into_owned()
+    read_terminal(terminal.into())
+}
+
+/// Reads a pseudo-terminal until every process has closed its other side, or is silent for a second.
+fn read_terminal(mut terminal: fs::File) -> String {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let silence = Timespec { tv_sec: 1, tv_nsec: 0 };
+    let mut bytes = Vec::new();
+    let mut piece = [0; 4096];
+    while poll(&mut [PollFd::new(&terminal, PollFlags::IN)], Some(&silence)).is_ok_and(|ready| ready > 0) {
+        match terminal.read(&mut piece) {
+            Ok(length @ 1..) => bytes.extend_from_slice(&piece[..length]),
+            // Linux reports an error once the other side is closed.
+            Ok(0) | Err(_) => break,
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Runs a script that may be refused, because a path of the profile has changed.
@@ -310,14 +324,15 @@ fn try_script(world: &World, profile: &Profile, script: &str) -> String {
     }
 }
 
+/// Waits until both processes of [`LONG`] run. At some levels only one of them can start.
 fn wait_for_token(world: &World) {
     let start = Instant::now();
-    while processes_with(world.variable("TOKEN")).len() < 2 {
-        // At some levels only one of the two is asked for.
-        if start.elapsed() > Duration::from_secs(2) {
-            assert!(!processes_with(world.variable("TOKEN")).is_empty(), "the program did not start");
+    loop {
+        let number = processes_with(world.variable("TOKEN")).len();
+        if number >= 2 || (number == 1 && start.elapsed() > Duration::from_secs(2)) {
             return;
         }
+        assert!(start.elapsed() < Duration::from_secs(20), "the program did not start");
         thread::sleep(Duration::from_millis(5));
     }
 }

@@ -48,6 +48,9 @@ pub(crate) struct World {
 /// The time that one command may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// The time that effects of a command may take after it has ended.
+const MOMENT: Duration = Duration::from_secs(3);
+
 impl World {
     pub(crate) fn create(mode: Mode, base: &Path, secret: &str) -> Self {
         let tools = base.join("tools");
@@ -266,13 +269,13 @@ impl World {
             }
         }
         fs::remove_file(self.host_file("/var/tmp", "planted")).unwrap();
-        let is_expected = expected == Some(Sign::Process);
-        let is_token_seen = !processes_with(&self.token()).is_empty();
-        let marker = self.victim_marker.clone();
-        if appears(|| self.victim.try_wait().unwrap().is_some() || marker.exists(), is_expected && !is_token_seen) {
+        if expected == Some(Sign::Process) {
+            self.wait_for_process_evidence();
+        }
+        if self.is_victim_affected() {
             note(Sign::Process, "the victim was signalled or ended".to_owned());
         }
-        for process in self.left_behind(is_expected) {
+        for process in self.left_behind(expected == Some(Sign::Process)) {
             note(Sign::Process, format!("process {process} still runs"));
             // This worker started it.
             let pid = rustix::process::Pid::from_raw(process).unwrap();
@@ -296,22 +299,32 @@ impl World {
             let changed = self.before.keys().chain(after.keys()).filter(is_changed);
             let changes: BTreeMap<PathBuf, Sign> = changed.map(|path| (path.clone(), sign(path))).collect();
             let is_settled = self.mode == Mode::Control || changes.values().all(|sign| *sign == Sign::Workspace);
-            if is_settled || start.elapsed() > Duration::from_secs(3) {
+            if is_settled || start.elapsed() > MOMENT {
                 return changes;
             }
             thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// The processes of the attempt that still run. In the sandbox they have a moment to end.
+    /// Waits until an attempt that is expected to succeed has affected the victim or left a process behind.
+    fn wait_for_process_evidence(&mut self) {
+        let start = Instant::now();
+        while !self.is_victim_affected() && processes_with(&self.token()).is_empty() && start.elapsed() < MOMENT {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn is_victim_affected(&mut self) -> bool {
+        self.victim.try_wait().unwrap().is_some() || self.victim_marker.exists()
+    }
+
+    /// The processes of the attempt that still run. Unless they are expected, they have a moment to end.
     fn left_behind(&self, is_expected: bool) -> Vec<i32> {
         let token = self.token();
-        let is_wanted = |left: &Vec<i32>| left.is_empty() != is_expected;
         let start = Instant::now();
         loop {
             let left = processes_with(&token);
-            let patience = if is_expected { 300 } else { 3_000 };
-            if is_wanted(&left) || start.elapsed() > Duration::from_millis(patience) {
+            if left.is_empty() || is_expected || start.elapsed() > MOMENT {
                 return left;
             }
             thread::sleep(Duration::from_millis(10));
@@ -337,14 +350,6 @@ impl Drop for World {
 fn new_sandbox(mode: Mode, tools: &Path) -> Sandbox {
     let sandbox = Sandbox::with_helper(tools.join("recount-sandbox"));
     if mode == Mode::Landlock { sandbox.at_most(Level::Landlock) } else { sandbox }
-}
-
-fn appears(mut is_there: impl FnMut() -> bool, is_expected: bool) -> bool {
-    let start = Instant::now();
-    while is_expected && !is_there() && start.elapsed() < Duration::from_millis(100) {
-        thread::sleep(Duration::from_millis(5));
-    }
-    is_there()
 }
 
 /// The processes whose arguments hold a token.
