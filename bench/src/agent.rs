@@ -10,7 +10,7 @@ use recount_agent::tool::{FunctionTool, ToolSpec};
 use recount_agent::{Agent, BoxFuture, ChatModel, Reply};
 use recount_message::{EventKind, Json, Msg, Usage};
 use recount_model::client::{CallOptions, CallOutcome};
-use recount_model::decode::{CallEnd, Finish};
+use recount_model::decode::{CallEnd, StopReason};
 use serde::Deserialize;
 
 use crate::clock::cpu_time;
@@ -100,8 +100,8 @@ impl ChatModel for Instantly {
             }
             let usage = Some(Usage::new(1, 1));
             reply.end_model_call(usage.clone());
-            let finish = if calls { Finish::ToolCalls } else { Finish::Stop };
-            CallOutcome::new(CallEnd::answered(finish, usage, true), "instant/instant")
+            let finish = if calls { StopReason::ToolCalls } else { StopReason::Stop };
+            CallOutcome::new(CallEnd::completed(finish, usage, true), "instant/instant")
         })
     }
 }

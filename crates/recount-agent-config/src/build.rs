@@ -58,7 +58,7 @@ pub(crate) fn fill_in_defaults(config: &mut AgentConfig, base: &Path, environmen
     let model = config.model.get_or_insert_with(|| DefaultModel::from_env(environment).model);
     if config.base_url.is_none() {
         let provider = model.as_str().split_once('/').and_then(|(provider, _)| provider.parse::<Provider>().ok());
-        config.base_url = provider.and_then(|provider| environment.get(provider.address_variable()));
+        config.base_url = provider.and_then(|provider| environment.get(provider.base_url_env_var()));
     }
     config.prompt.get_or_insert_with(|| DEFAULT_PROMPT.to_owned());
     config.tools.get_or_insert_with(|| ToolName::ALL.iter().filter_map(|name| name.parse().ok()).collect());

@@ -47,7 +47,7 @@ impl DefaultModel {
             return Self { model, variable: Some(MODEL_VARIABLE) };
         }
         let with_key = Provider::ALL.into_iter().find_map(|provider| {
-            let variable = provider.key_variables().iter().find(|name| environment.get(name).is_some())?;
+            let variable = provider.api_key_env_vars().iter().find(|name| environment.get(name).is_some())?;
             let model = format!("{provider}/{}", default_model_of(provider)?).parse().ok()?;
             Some(Self { model, variable: Some(variable) })
         });

@@ -47,7 +47,7 @@ impl ConfiguredModel {
         };
         let mut model = model.settings(settings);
         if let Some(times) = config.retries {
-            model = model.retries(Retries { times, ..Retries::default() });
+            model = model.retries(Retries { max_retries: times, ..Retries::default() });
         }
         if let Some(address) = &config.base_url {
             model = model.base_url(address).map_err(|error| format!("`base_url`: {error}"))?;
@@ -63,7 +63,7 @@ impl ConfiguredModel {
     pub(crate) fn missing_key(&self) -> Option<String> {
         match self {
             Self::Provider(model) if !model.has_key() => {
-                let variables = model.provider().key_variables().join(" nor ");
+                let variables = model.provider().api_key_env_vars().join(" nor ");
                 Some(format!("no API key for {}: {variables} is not set", model.id()))
             }
             Self::Provider(_) | Self::Demo(_) => None,

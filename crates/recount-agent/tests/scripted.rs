@@ -117,7 +117,7 @@ async fn a_call_that_waits_at_a_gate_can_be_cancelled() {
         cancel.cancel();
     };
     let ((outcome, _, message), ()) = tokio::join!(ask(&model, &options), stop);
-    assert!(outcome.is_cancelled() && outcome.end.shown);
+    assert!(outcome.is_cancelled() && outcome.end.has_output);
     assert_eq!(message.text().as_deref(), Some("Once upon"));
     // Whoever cancelled it saw that, so it stays a part of the conversation.
     assert!(message.first::<TextBlock>().unwrap().extra.is_empty());

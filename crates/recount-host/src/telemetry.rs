@@ -204,7 +204,7 @@ fn tell_call(span: &Span, outcome: &CallOutcome) {
     if let Some(id) = &end.response_id {
         span.record("gen_ai.response.id", id.as_str());
     }
-    span.record("gen_ai.response.finish_reasons", end.finish.name());
+    span.record("gen_ai.response.finish_reasons", end.stop_reason.name());
     if let Some(usage) = &end.usage {
         span.record("gen_ai.usage.input_tokens", usage.input_tokens);
         span.record("gen_ai.usage.output_tokens", usage.output_tokens);

@@ -19,5 +19,6 @@
 
 pub use crate::json::fields::Fields;
 pub use crate::json::hash::Fnv1a;
+pub use crate::json::object_writer::ObjectWriter;
 pub use crate::json::scan::{Elements, Kind, Raw};
 pub use crate::json::write::{key as write_key, string as write_string};

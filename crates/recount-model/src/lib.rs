@@ -13,7 +13,7 @@
 //! let model: Model = "ollama/qwen3".parse()?;
 //! # let model = model.base_url("http://127.0.0.1:1")?.retries(recount_model::client::Retries::none());
 //! let reply = ReplyWriter::start(|event| println!("{}", event.to_json()), Stamps::default(), "s1", "Friday");
-//! let (message, outcome) = model.answer(&[Msg::user("Alice", "Hello")], &CallOptions::new(), reply).await;
+//! let (message, outcome) = model.reply(&[Msg::user("Alice", "Hello")], &CallOptions::new(), reply).await;
 //! match outcome.end.error {
 //!     None => println!("{:?}", message.text()),
 //!     Some(error) => println!("{}: {error}", error.class()),
@@ -24,13 +24,14 @@
 
 #[cfg(feature = "client")]
 pub mod client;
+mod context_window;
 pub mod decode;
 pub mod format;
 mod provider;
 pub mod repair;
+pub mod sse;
 mod tokens;
-mod windows;
 
+pub use context_window::context_window;
 pub use provider::{Provider, UnknownProvider};
 pub use tokens::{estimate_block_tokens, estimate_tokens};
-pub use windows::context_window;

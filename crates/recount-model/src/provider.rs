@@ -79,10 +79,10 @@ impl Provider {
     /// ```
     /// use recount_model::Provider;
     ///
-    /// assert_eq!(Provider::Gemini.key_variables(), ["GEMINI_API_KEY", "GOOGLE_API_KEY"]);
+    /// assert_eq!(Provider::Gemini.api_key_env_vars(), ["GEMINI_API_KEY", "GOOGLE_API_KEY"]);
     /// ```
     #[must_use]
-    pub const fn key_variables(self) -> &'static [&'static str] {
+    pub const fn api_key_env_vars(self) -> &'static [&'static str] {
         match self {
             Self::OpenAi | Self::OpenAiResponses => &["OPENAI_API_KEY"],
             Self::Anthropic => &["ANTHROPIC_API_KEY"],
@@ -102,10 +102,10 @@ impl Provider {
     /// ```
     /// use recount_model::Provider;
     ///
-    /// assert_eq!(Provider::Ollama.address_variable(), "OLLAMA_HOST");
+    /// assert_eq!(Provider::Ollama.base_url_env_var(), "OLLAMA_HOST");
     /// ```
     #[must_use]
-    pub const fn address_variable(self) -> &'static str {
+    pub const fn base_url_env_var(self) -> &'static str {
         match self {
             Self::OpenAi | Self::OpenAiResponses => "OPENAI_BASE_URL",
             Self::Anthropic => "ANTHROPIC_BASE_URL",

@@ -18,14 +18,14 @@ use recount_message::Msg;
 use recount_model::Provider;
 use recount_model::format::{Formatter, Media, RequestOptions};
 
-/// Holds the messages for a provider, and the notes on them, to the expected texts.
+/// Holds the messages for a provider, and the warnings on them, to the expected texts.
 #[track_caller]
-pub(crate) fn check(formatter: &Formatter, messages: &[Msg], expected: &[&str], notes: &[&str]) {
+pub(crate) fn check(formatter: &Formatter, messages: &[Msg], expected: &[&str], warnings: &[&str]) {
     let formatted = formatter.format(messages, &Media::new());
     let sent: Vec<String> = formatted.messages.iter().map(ToString::to_string).collect();
     assert_eq!(sent, expected);
-    let said: Vec<String> = formatted.notes.iter().map(ToString::to_string).collect();
-    assert_eq!(said, notes);
+    let said: Vec<String> = formatted.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(said, warnings);
 }
 
 /// The body of a request for a greeting.

@@ -26,7 +26,7 @@ use vectors::vectors;
 /// What a place holds for the reference: its own name, unless that says that it is missing.
 fn bring(formatter: &Formatter, messages: &[Msg]) -> Media {
     let mut media = Media::new();
-    for wanted in formatter.needs(messages) {
+    for wanted in formatter.required_media(messages) {
         if wanted.url.contains("missing") {
             continue;
         }

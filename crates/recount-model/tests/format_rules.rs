@@ -32,7 +32,7 @@ fn formatters(provider: Provider) -> [Formatter; 5] {
 /// Brings what is wanted, but for what cannot be had.
 fn bring(formatter: &Formatter, messages: &[Msg]) -> Media {
     let mut media = Media::new();
-    for wanted in formatter.needs(messages) {
+    for wanted in formatter.required_media(messages) {
         if wanted.url.len() % 3 != 0 {
             media.insert(wanted.url, "bytes");
         }

@@ -17,7 +17,7 @@ use deviations::{Deviation, REQUEST_DEVIATIONS};
 use recount_message::{Json, Msg};
 use recount_model::Provider;
 use recount_model::format::{
-    Formatter, Media, RequestError, RequestOptions, StructuredWay, Thinking, Tool, ToolChoice,
+    Formatter, Media, RequestError, RequestOptions, StructuredMethod, Thinking, Tool, ToolChoice,
 };
 use serde_json::Value;
 use vectors::vectors;
@@ -60,7 +60,7 @@ fn choice(choice: &Value) -> ToolChoice {
         name => ToolChoice::named(name),
     };
     match choice["tools"].as_array() {
-        Some(names) => made.among(names.iter().map(|name| name.as_str().unwrap())),
+        Some(names) => made.restrict_to(names.iter().map(|name| name.as_str().unwrap())),
         None => made,
     }
 }
@@ -81,9 +81,9 @@ fn ours(provider: Provider, case: &Value) -> Result<Vec<Value>, RequestError> {
         None => Ok(vec![body(&options)?]),
         Some(schema) => {
             let schema = Json::parse(&schema.to_string()).unwrap();
-            let ways = StructuredWay::ladder(provider, options.thinking);
+            let ways = StructuredMethod::fallback_order(provider, options.thinking);
             // The reference knows no native way.
-            let ways = ways.into_iter().filter(|way| *way != StructuredWay::Native);
+            let ways = ways.into_iter().filter(|way| *way != StructuredMethod::Native);
             ways.map(|way| body(&options.clone().structured(schema.clone(), way))).collect()
         }
     }

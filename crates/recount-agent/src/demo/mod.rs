@@ -13,7 +13,7 @@ use std::str::FromStr;
 
 use recount_message::{Msg, Usage};
 use recount_model::client::{CallOptions, CallOutcome};
-use recount_model::decode::{CallEnd, Finish};
+use recount_model::decode::{CallEnd, StopReason};
 use recount_model::estimate_tokens;
 
 use crate::BoxFuture;
@@ -147,8 +147,8 @@ impl ChatModel for DemoModel {
             let usage = Usage::new(estimate_tokens(messages, &options.tools), speaker.tokens());
             let end = match stopped {
                 None => {
-                    let finish = if calls { Finish::ToolCalls } else { Finish::Stop };
-                    CallEnd::answered(finish, Some(usage), speaker.has_spoken())
+                    let finish = if calls { StopReason::ToolCalls } else { StopReason::Stop };
+                    CallEnd::completed(finish, Some(usage), speaker.has_spoken())
                 }
                 Some(error) => {
                     let mut end = CallEnd::failed(error, speaker.has_spoken());

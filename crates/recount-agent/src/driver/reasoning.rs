@@ -65,7 +65,7 @@ impl Work {
                 if self.cancel.is_cancelled() {
                     return Ok(());
                 }
-                let is_again = if error.is_too_long() {
+                let is_again = if error.is_context_overflow() {
                     let request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
                     !std::mem::replace(&mut was_too_long, true) && self.compress(&request, Because::Refused).await?
                 } else if plan.choice == Choice::StructuredOutput && error.class() == ErrorType::InvalidRequest {
@@ -95,7 +95,7 @@ impl Work {
         self.shown = messages.into_iter().find(|message| message.id() == self.reply.reply_id());
         outcome.end.end_model_call(&mut self.reply);
         if !cancel.is_cancelled() {
-            if outcome.end.error.is_some() && outcome.end.shown {
+            if outcome.end.error.is_some() && outcome.end.has_output {
                 self.reply.cut_model_call(None);
             }
             self.close_cut_calls();

@@ -2,7 +2,7 @@
 
 use recount_message::{DataBlock, ErrorType, OpenData, Source, ToolCall};
 use recount_model::client::CallOptions;
-use recount_model::decode::{CallEnd, CallError, CallErrorKind, Finish};
+use recount_model::decode::{CallEnd, CallError, CallErrorKind, StopReason};
 
 use super::answer::{Answer, Piece, Step};
 use crate::model::Reply;
@@ -46,7 +46,7 @@ pub(super) async fn play(answer: Answer, options: &CallOptions, reply: &mut Repl
     match error {
         // What a provider says of the tokens comes with the end.
         Some(error) => CallEnd::failed(error, shown),
-        None => CallEnd::answered(if has_called { Finish::ToolCalls } else { Finish::Stop }, usage, shown),
+        None => CallEnd::completed(if has_called { StopReason::ToolCalls } else { StopReason::Stop }, usage, shown),
     }
 }
 

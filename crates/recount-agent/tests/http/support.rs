@@ -16,7 +16,7 @@ use crate::rules;
 use crate::server::{Answer, Asked, Server};
 
 pub(crate) fn model(provider: Provider, server: &Server) -> Model {
-    let without_waiting = Retries { first_delay: Duration::ZERO, longest_delay: Duration::ZERO, ..Retries::default() };
+    let without_waiting = Retries { initial_delay: Duration::ZERO, max_delay: Duration::ZERO, ..Retries::default() };
     let model = Model::with_environment(provider, "gemini-3-pro", |_| None).key("sk-1").retries(without_waiting);
     model.base_url(&server.url()).unwrap()
 }

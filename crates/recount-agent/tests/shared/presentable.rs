@@ -15,7 +15,7 @@ pub(crate) fn presentable(messages: &[Msg]) {
         if let Err(broken) = rules::check(provider, &body) {
             panic!("{provider}: {broken}\n{body:#}");
         }
-        let loose: Vec<String> = request.notes.iter().map(ToString::to_string).collect();
+        let loose: Vec<String> = request.warnings.iter().map(ToString::to_string).collect();
         assert!(!loose.iter().any(|note| note.contains("has no result") || note.contains("has no call")), "{loose:?}");
     }
 }

@@ -110,8 +110,8 @@ fn write_reply(args: &DecodeArgs, source: &mut Source, out: &mut Events) -> Resu
 
 /// What the provider said about the response.
 fn about(end: &CallEnd) -> Object {
-    let mut about = Object::from([("finish", end.finish.name())]);
-    let said = [("finish_reason", &end.finish_reason), ("response_id", &end.response_id), ("model", &end.model)];
+    let mut about = Object::from([("finish", end.stop_reason.name())]);
+    let said = [("finish_reason", &end.provider_stop_reason), ("response_id", &end.response_id), ("model", &end.model)];
     for (key, value) in said {
         if let Some(value) = value {
             about.insert(key, value.as_str());

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use recount_message::{DecodeError, Event, EventKind, Json, Msg, Object};
 use recount_model::Provider;
-use recount_model::format::{Formatter, Media, MultiAgent, Note, RequestOptions};
+use recount_model::format::{FormatWarning, Formatter, Media, MultiAgent, RequestOptions};
 
 use super::{Status, provider_names};
 use crate::input::Source;
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &FormatArgs) -> Result<Status> {
     Ok(Status::Clean)
 }
 
-fn format(args: &FormatArgs, messages: &[Msg], media: &Media) -> Result<(Json, Vec<Note>)> {
+fn format(args: &FormatArgs, messages: &[Msg], media: &Media) -> Result<(Json, Vec<FormatWarning>)> {
     let mut formatter = Formatter::new(args.provider);
     if let Some(form) = args.multi_agent {
         formatter = formatter.multi_agent(match form {
@@ -117,10 +117,10 @@ fn format(args: &FormatArgs, messages: &[Msg], media: &Media) -> Result<(Json, V
             tell("hint: the body names no model; --model puts a name in");
         }
         let request = formatter.request(messages, media, &RequestOptions::new(&args.model))?;
-        return Ok((request.body, request.notes));
+        return Ok((request.body, request.warnings));
     }
     let formatted = formatter.format(messages, media);
-    Ok((formatted.to_json(), formatted.notes))
+    Ok((formatted.to_json(), formatted.warnings))
 }
 
 /// The messages of an array, or of lines. An error says which message it is about.

@@ -30,7 +30,7 @@ Examples:
 pub(crate) fn run(args: &ModelsArgs) -> Result<Status> {
     let mut table = if args.json { String::new() } else { row("PROVIDER", "VARIABLE", "STATE") };
     for provider in Provider::ALL {
-        for variable in provider.key_variables().iter().copied().chain([provider.address_variable()]) {
+        for variable in provider.api_key_env_vars().iter().copied().chain([provider.base_url_env_var()]) {
             let is_set = env::var_os(variable).is_some_and(|value| !value.is_empty());
             let entry = if args.json {
                 let mut entry = Object::from([("provider", provider.name()), ("variable", variable)]);

@@ -56,7 +56,7 @@ pub(crate) fn directory(test: &str) -> PathBuf {
 /// The variables that decide which model there is.
 pub(crate) fn variables() -> Vec<&'static str> {
     let of_provider =
-        |provider: Provider| provider.key_variables().iter().copied().chain([provider.address_variable()]);
+        |provider: Provider| provider.api_key_env_vars().iter().copied().chain([provider.base_url_env_var()]);
     let others = ["RECOUNT_MODEL", "NO_COLOR", "CLICOLOR_FORCE", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
     Provider::ALL.into_iter().flat_map(of_provider).chain(others).collect()
 }

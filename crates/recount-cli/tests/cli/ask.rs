@@ -79,7 +79,7 @@ fn read(stream: &mut BufReader<TcpStream>) -> String {
 fn ask(args: &[&str]) -> Command {
     let mut command = command("ask");
     for provider in Provider::ALL {
-        for name in provider.key_variables().iter().copied().chain([provider.address_variable()]) {
+        for name in provider.api_key_env_vars().iter().copied().chain([provider.base_url_env_var()]) {
             command.env_remove(name);
         }
     }

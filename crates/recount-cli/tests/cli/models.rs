@@ -14,7 +14,7 @@ fn says_what_is_set_and_never_what_it_holds() {
 fn check(name: &str, arguments: &str) {
     let mut command = command(arguments);
     for provider in Provider::ALL {
-        for name in provider.key_variables().iter().copied().chain([provider.address_variable()]) {
+        for name in provider.api_key_env_vars().iter().copied().chain([provider.base_url_env_var()]) {
             command.env_remove(name);
         }
     }

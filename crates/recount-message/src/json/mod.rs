@@ -13,6 +13,7 @@ pub(crate) mod error;
 pub(crate) mod fields;
 pub(crate) mod hash;
 pub(crate) mod object;
+pub(crate) mod object_writer;
 pub(crate) mod record;
 pub(crate) mod scan;
 pub(crate) mod shape;

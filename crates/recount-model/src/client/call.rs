@@ -10,16 +10,16 @@ use recount_message::{AgentEvent, CustomName, ErrorType, FinishedReason, Msg, Ob
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::address::{BaseUrl, fixed_headers, key_headers};
+use super::endpoint::{BaseUrl, fixed_headers, key_headers, origin};
+use super::error_response::{redirection, refusal};
 use super::key::ApiKey;
 use super::media::Gathered;
 use super::model::Model;
 use super::options::{CallOptions, CallOutcome};
-use super::refusal::{redirection, refusal};
 use super::retry::{Advice, Failure};
 use super::transport::{Body, TransportError};
 use crate::decode::{CallEnd, CallError, CallErrorKind, Decoder};
-use crate::format::Note;
+use crate::format::FormatWarning;
 
 /// How much of the body of a refusal is read.
 const REFUSAL_BYTES: usize = 64 * 1024;
@@ -35,7 +35,7 @@ impl Model {
     /// `recount.fallback {from, to}`. Once something was shown, nothing is repeated.
     ///
     /// A form that the answer shall have ([`CallOptions::structured`]) is asked for in the best way that the provider has. One
-    /// that it refuses for a model is stepped down from, told as a retry, until there is no [other way](crate::format::StructuredWay::ladder).
+    /// that it refuses for a model is stepped down from, told as a retry, until there is no [other way](crate::format::StructuredMethod::fallback_order).
     ///
     /// When the future is dropped the connection is closed. The model call is then still open in the reply, which
     /// [`ReplyWriter::interrupt_model_call`] or the end of the reply closes. A [token](CallOptions::cancelled_by) does both.
@@ -63,21 +63,22 @@ impl Model {
     ) -> CallOutcome {
         let mut call = Call { options, gathered: Gathered::default(), delays: self.retries.delays(), requests: 0 };
         let models: Vec<&Self> = iter::once(self).chain(&self.fallbacks).collect();
-        let mut notes = Vec::new();
+        let mut warnings = Vec::new();
         let mut end =
             CallEnd::failed(CallError::new(CallErrorKind::Setup, ErrorType::Setup, "there is no model"), false);
         let mut id = self.id();
         for (index, model) in models.iter().enumerate() {
             id = model.id();
             reply.model_call(model.name());
-            notes.clear();
-            end = match call.ask(self, model, messages, &mut notes, reply).await {
+            warnings.clear();
+            end = match call.ask(self, model, messages, &mut warnings, reply).await {
                 Ok(end) => end,
                 Err(failure) => CallEnd { usage: failure.usage, ..CallEnd::failed(failure.error, false) },
             };
             end.error = end.error.map(|error| error.reworded(|message| model.without_secrets(message)));
             end.end_model_call(reply);
-            let is_over = end.shown || end.error.as_ref().is_none_or(|error| error.kind() == CallErrorKind::Cancelled);
+            let is_over =
+                end.has_output || end.error.as_ref().is_none_or(|error| error.kind() == CallErrorKind::Cancelled);
             if is_over {
                 break;
             }
@@ -85,7 +86,7 @@ impl Model {
                 reply.signal(CustomName::Fallback.as_str(), [("from", id.clone()), ("to", next.id())]);
             }
         }
-        CallOutcome { end, model: id, requests: call.requests, notes, missing: call.gathered.missing }
+        CallOutcome { end, model: id, requests: call.requests, warnings, media_errors: call.gathered.errors }
     }
 
     /// Sends messages to the model and makes its answer the whole reply, which ends as completed, with its error, or as
@@ -103,7 +104,7 @@ impl Model {
     ///     let _ = events.send(event);
     /// };
     /// let reply = ReplyWriter::start(sink, Stamps::default(), "s1", "Friday");
-    /// let asked = tokio::spawn(async move { model.answer(&[Msg::user("Alice", "Hello")], &CallOptions::new(), reply).await });
+    /// let asked = tokio::spawn(async move { model.reply(&[Msg::user("Alice", "Hello")], &CallOptions::new(), reply).await });
     /// while let Some(event) = receiver.recv().await {
     ///     println!("{}", event.to_json());
     /// }
@@ -112,7 +113,7 @@ impl Model {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn answer<S: FnMut(AgentEvent)>(
+    pub async fn reply<S: FnMut(AgentEvent)>(
         &self,
         messages: &[Msg],
         options: &CallOptions,
@@ -133,14 +134,14 @@ impl Model {
         messages: &[Msg],
         options: &CallOptions,
         gathered: &Gathered,
-        notes: &mut Vec<Note>,
+        warnings: &mut Vec<FormatWarning>,
     ) -> Result<http::Request<Bytes>, CallError> {
         let wanted = options.request(self.provider, &self.settings);
         let formatted = self
             .formatter
             .request(messages, &gathered.media, &wanted)
             .map_err(|error| CallError::new(CallErrorKind::Setup, ErrorType::InvalidRequest, error.to_string()))?;
-        notes.extend(formatted.notes);
+        warnings.extend(formatted.warnings);
         let base_url = match &self.base_url {
             Some(base_url) => base_url.clone(),
             None => BaseUrl::of(self.provider),
@@ -175,7 +176,7 @@ impl Model {
         if self.has_key() {
             return Ok(());
         }
-        let variables = self.provider.key_variables().join(" or ");
+        let variables = self.provider.api_key_env_vars().join(" or ");
         let message = format!("there is no key for `{}`: set {variables}", self.provider);
         Err(CallError::new(CallErrorKind::Setup, ErrorType::Authentication, message))
     }
@@ -197,15 +198,15 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
         first: &Model,
         model: &Model,
         messages: &[Msg],
-        notes: &mut Vec<Note>,
+        warnings: &mut Vec<FormatWarning>,
         reply: &mut ReplyWriter<S>,
     ) -> Result<CallEnd, Failure> {
         let cancel = &self.options.cancel;
         model.check_key()?;
-        let wanted = model.formatter.needs(messages);
+        let wanted = model.formatter.required_media(messages);
         cancel.run_until_cancelled(self.gathered.bring(wanted, &first.media)).await.ok_or_else(cancelled)?;
-        let mut request = model.request(messages, self.options, &self.gathered, notes)?;
-        let mut other_ways = self.options.other_ways(model.provider, &model.settings).into_iter();
+        let mut request = model.request(messages, self.options, &self.gathered, warnings)?;
+        let mut other_methods = self.options.other_methods(model.provider, &model.settings).into_iter();
         let mut attempt = 1_u32;
         let mut spent = None;
         loop {
@@ -215,17 +216,17 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
                 Err(failure) => failure,
             };
             spent = together(spent, failure.usage.take());
-            let other_way = failure.may_pass_otherwise().then(|| other_ways.next()).flatten();
-            if let Some(way) = other_way {
-                notes.clear();
-                request = model.request(messages, &self.options.in_way(way), &self.gathered, notes)?;
+            let other_method = failure.may_accept_other_method().then(|| other_methods.next()).flatten();
+            if let Some(method) = other_method {
+                warnings.clear();
+                request = model.request(messages, &self.options.with_method(method), &self.gathered, warnings)?;
                 attempt += 1;
                 tell_retry(reply, attempt, model, &failure.error);
                 continue;
             }
-            let longest_wait = first.retries.longest_wait;
-            let may_wait = failure.advice.retry_after.is_none_or(|wait| wait <= longest_wait);
-            let Some(delay) = (failure.may_pass() && may_wait).then(|| self.delays.next()).flatten() else {
+            let max_retry_after = first.retries.max_retry_after;
+            let may_wait = failure.advice.retry_after.is_none_or(|wait| wait <= max_retry_after);
+            let Some(delay) = (failure.is_retryable() && may_wait).then(|| self.delays.next()).flatten() else {
                 return Err(Failure { usage: spent, ..failure });
             };
             attempt += 1;
@@ -243,10 +244,15 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
         reply: &mut ReplyWriter<S>,
     ) -> Result<CallEnd, Failure> {
         let timeouts = model.timeouts;
-        let first_byte = if self.options.stream { timeouts.first_byte } else { timeouts.whole_answer };
+        let first_byte = if self.options.stream { timeouts.first_byte } else { timeouts.unstreamed_response };
         let sender = model.sender().map_err(|error| setup(&error))?;
-        let mut waiting =
-            Waiting { cancel: &self.options.cancel, until: Instant::now() + first_byte, limit: first_byte };
+        let origin = origin(request.uri());
+        let mut waiting = Waiting {
+            cancel: &self.options.cancel,
+            until: Instant::now() + first_byte,
+            limit: first_byte,
+            origin: &origin,
+        };
         let response = waiting.wait(sender.send(request)).await?;
         let (head, mut body) = response.into_parts();
         if !head.status.is_success() {
@@ -280,14 +286,14 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
         drop(body);
         match broke {
             // What was held back until more would come is not shown: the next attempt says it all.
-            Some(error) if !decoder.has_shown() => Err(error.into()),
+            Some(error) if !decoder.has_output() => Err(error.into()),
             broke => {
                 let end = match broke {
-                    Some(error) => decoder.break_off(error, reply),
+                    Some(error) => decoder.abort(error, reply),
                     None => decoder.finish(reply),
                 };
                 match end.error {
-                    Some(error) if !end.shown => Err(Failure { usage: end.usage, ..error.into() }),
+                    Some(error) if !end.has_output => Err(Failure { usage: end.usage, ..error.into() }),
                     _ => Ok(end),
                 }
             }
@@ -307,6 +313,8 @@ struct Waiting<'a> {
     cancel: &'a CancellationToken,
     until: Instant,
     limit: Duration,
+    /// The address of the provider, for errors.
+    origin: &'a str,
 }
 
 impl Waiting<'_> {
@@ -323,7 +331,7 @@ impl Waiting<'_> {
                 Err(CallError::new(kind, ErrorType::Connection, error.to_string()))
             }
             Err(_) => {
-                let message = format!("nothing came from the provider for {:?}", self.limit);
+                let message = format!("{} sent nothing for {:?}", self.origin, self.limit);
                 Err(CallError::new(CallErrorKind::TimedOut, ErrorType::Connection, message))
             }
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::endpoint::origin;
 use super::transport::{Body, BoxFuture, Transport, TransportError};
 
 /// HTTP/1.1, over TLS where the address says `https`. It keeps connections for later requests, follows no redirects and takes
@@ -41,7 +42,7 @@ impl HttpTransport {
             .connect_timeout(connect_timeout)
             .redirect(reqwest::redirect::Policy::none())
             .build()
-            .map_err(|error| transport_error(&error))?;
+            .map_err(|error| transport_error(&error, None))?;
         Ok(Self { client })
     }
 }
@@ -69,42 +70,49 @@ impl Transport for HttpTransport {
         request: http::Request<Bytes>,
     ) -> BoxFuture<'_, Result<http::Response<Box<dyn Body>>, TransportError>> {
         Box::pin(async move {
-            let request = reqwest::Request::try_from(request).map_err(|error| transport_error(&error))?;
-            let response = self.client.execute(request).await.map_err(|error| transport_error(&error))?;
+            let origin = origin(request.uri());
+            let failure = |error| transport_error(&error, Some(&origin));
+            let request = reqwest::Request::try_from(request).map_err(failure)?;
+            let response = self.client.execute(request).await.map_err(failure)?;
             let mut head = http::Response::new(());
             *head.status_mut() = response.status();
             *head.headers_mut() = response.headers().clone();
-            Ok(head.map(|()| Box::new(HttpBody(response)) as Box<dyn Body>))
+            Ok(head.map(|()| Box::new(HttpBody { response, origin }) as Box<dyn Body>))
         })
     }
 }
 
-struct HttpBody(reqwest::Response);
+struct HttpBody {
+    response: reqwest::Response,
+    /// The address of the provider, for errors.
+    origin: String,
+}
 
 impl Body for HttpBody {
     fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, TransportError>> {
-        Box::pin(async move { self.0.chunk().await.map_err(|error| transport_error(&error)) })
+        Box::pin(
+            async move { self.response.chunk().await.map_err(|error| transport_error(&error, Some(&self.origin))) },
+        )
     }
 }
 
-/// What went wrong, down to the cause: the outermost error only says "error sending request".
+/// Describes a failed request with all of its causes, because the outermost error only says "error sending request".
 ///
-/// The address is left out, because one may hold a password.
-pub(super) fn transport_error(error: &reqwest::Error) -> TransportError {
-    let mut parts = vec![
-        if error.is_connect() {
-            "cannot connect"
-        } else if error.is_body() || error.is_decode() {
-            "the connection broke"
-        } else {
-            "the request failed"
-        }
-        .to_owned(),
-    ];
+/// `origin` is the scheme, host and port of the address. The full address may hold a password or a key.
+pub(super) fn transport_error(error: &reqwest::Error, origin: Option<&str>) -> TransportError {
+    let (before, after) = if error.is_connect() {
+        ("cannot connect", "")
+    } else if error.is_body() || error.is_decode() {
+        ("the connection", " broke")
+    } else {
+        ("the request", " failed")
+    };
+    let to = origin.map(|origin| format!(" to {origin}")).unwrap_or_default();
+    let mut parts = vec![format!("{before}{to}{after}")];
     let mut cause = error.source();
     while let Some(error) = cause {
         let text = error.to_string();
-        // hyper's own layer only says that there is a layer below.
+        // hyper's own layer adds nothing to the error below it.
         if parts.last() != Some(&text) && !text.starts_with("client error") {
             parts.push(text);
         }

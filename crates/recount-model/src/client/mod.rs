@@ -11,7 +11,7 @@
 //! let model: Model = "anthropic/claude-opus-4-5".parse()?;
 //! let messages = [Msg::system("system", "Be brief."), Msg::user("Alice", "Why is the sky blue?")];
 //! let reply = ReplyWriter::start(|event| println!("{}", event.to_json()), Stamps::default(), "s1", "Friday");
-//! let (message, outcome) = model.answer(&messages, &CallOptions::new(), reply).await;
+//! let (message, outcome) = model.reply(&messages, &CallOptions::new(), reply).await;
 //! if let Some(error) = outcome.end.error {
 //!     println!("{}: {error}", error.class());
 //! }
@@ -19,7 +19,7 @@
 //! # }
 //! ```
 //!
-//! - Keys come from the environment ([`Provider::key_variables`](crate::Provider::key_variables)) or from
+//! - Keys come from the environment ([`Provider::api_key_env_vars`](crate::Provider::api_key_env_vars)) or from
 //!   [`Model::key`]. They are never printed.
 //! - [`Timeouts`] say how long a call waits, [`Retries`] how often it is made again, [`Model::fallback`] who is asked then.
 //!   All of it ends where something was shown, because a reader cannot forget.
@@ -29,18 +29,18 @@
 //! What goes wrong is never a Rust error: it is the [end](crate::decode::CallEnd) of the call, with a class, and the events
 //! say it too.
 
-mod address;
 mod call;
+mod endpoint;
+mod error_response;
 mod http;
 mod key;
 mod media;
 mod model;
 mod options;
-mod refusal;
 mod retry;
 mod transport;
 
-pub use address::AddressError;
+pub use endpoint::BaseUrlError;
 pub use http::HttpTransport;
 pub use key::ApiKey;
 pub use media::{FetchMedia, MediaError, MediaErrorKind, MediaFetcher};

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::address::{AddressError, BaseUrl};
+use super::endpoint::{BaseUrl, BaseUrlError};
 use super::http::HttpTransport;
 use super::key::ApiKey;
 use super::media::{FetchMedia, MediaFetcher};
@@ -30,7 +30,7 @@ use crate::provider::UnknownProvider;
 ///
 /// let model = Model::new(Provider::Anthropic, "claude-opus-4-5")
 ///     .settings(RequestOptions::new("").max_tokens(4096).thinking(Thinking::Adaptive))
-///     .retries(Retries { times: 4, ..Retries::default() })
+///     .retries(Retries { max_retries: 4, ..Retries::default() })
 ///     .fallback("openai/gpt-5".parse()?);
 /// assert_eq!(model.id(), "anthropic/claude-opus-4-5");
 ///
@@ -47,7 +47,7 @@ pub struct Model {
     pub(super) decoding: DecodeOptions,
     pub(super) key: Option<ApiKey>,
     /// Where it is found, if not at the provider's usual address; or what is wrong with the environment's word for it.
-    pub(super) base_url: Option<Result<BaseUrl, AddressError>>,
+    pub(super) base_url: Option<Result<BaseUrl, BaseUrlError>>,
     pub(super) headers: HeaderMap,
     pub(super) timeouts: Timeouts,
     pub(super) retries: Retries,
@@ -83,8 +83,8 @@ impl Model {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Self {
         let filled = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
-        let key = provider.key_variables().iter().find_map(|name| filled(name)).map(ApiKey::new);
-        let base_url = filled(provider.address_variable()).map(|address| BaseUrl::parse(provider, &address));
+        let key = provider.api_key_env_vars().iter().find_map(|name| filled(name)).map(ApiKey::new);
+        let base_url = filled(provider.base_url_env_var()).map(|address| BaseUrl::parse(provider, &address));
         Self {
             provider,
             settings: RequestOptions::new(name),
@@ -114,7 +114,7 @@ impl Model {
     /// # Errors
     ///
     /// When that is no address.
-    pub fn base_url(mut self, address: &str) -> Result<Self, AddressError> {
+    pub fn base_url(mut self, address: &str) -> Result<Self, BaseUrlError> {
         self.base_url = Some(Ok(BaseUrl::parse(self.provider, address)?));
         Ok(self)
     }
@@ -240,7 +240,7 @@ impl Model {
     #[must_use]
     pub fn has_key(&self) -> bool {
         // An endpoint of one's own may want none.
-        self.key.is_some() || self.provider.key_variables().is_empty() || self.base_url.is_some()
+        self.key.is_some() || self.provider.api_key_env_vars().is_empty() || self.base_url.is_some()
     }
 
     /// The transport, which is made when it is needed for the first time.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::media::MediaError;
 use crate::Provider;
 use crate::decode::{CallEnd, CallErrorKind};
-use crate::format::{Cache, Note, RequestOptions, Structured, StructuredWay, Tool, ToolChoice};
+use crate::format::{Cache, FormatWarning, RequestOptions, Structured, StructuredMethod, Tool, ToolChoice};
 
 /// What one call asks for, whichever model answers it. What belongs to a model (its name, how long it may speak, whether it
 /// thinks) is in its [settings](super::Model::settings).
@@ -28,7 +28,7 @@ pub struct CallOptions {
     /// Which of them it may or must call; nothing is the provider's default.
     pub tool_choice: Option<ToolChoice>,
     /// The JSON Schema that the answer has to have, and the way to it. No way is the best that the model's provider has.
-    pub structured: Option<(Json, Option<StructuredWay>)>,
+    pub structured: Option<(Json, Option<StructuredMethod>)>,
     /// Whether the answer comes as it is made, or in one piece.
     pub stream: bool,
     /// The conversation's key, for providers that keep what they have read. See [`Cache::Marked`].
@@ -80,8 +80,8 @@ impl CallOptions {
 
     /// An answer of a form, by a certain way.
     #[must_use]
-    pub fn structured_by(mut self, schema: impl Into<Json>, way: StructuredWay) -> Self {
-        self.structured = Some((schema.into(), Some(way)));
+    pub fn structured_with(mut self, schema: impl Into<Json>, method: StructuredMethod) -> Self {
+        self.structured = Some((schema.into(), Some(method)));
         self
     }
 
@@ -123,15 +123,15 @@ impl CallOptions {
     }
 
     /// The further ways in which a form can be asked for, where nobody said which one, the better ones first.
-    pub(super) fn other_ways(&self, provider: Provider, settings: &RequestOptions) -> Vec<StructuredWay> {
+    pub(super) fn other_methods(&self, provider: Provider, settings: &RequestOptions) -> Vec<StructuredMethod> {
         let is_open = matches!(self.structured, Some((_, None)));
-        let ladder = if is_open { StructuredWay::ladder(provider, settings.thinking) } else { Vec::new() };
+        let ladder = if is_open { StructuredMethod::fallback_order(provider, settings.thinking) } else { Vec::new() };
         ladder.into_iter().skip(1).collect()
     }
 
     /// The same options, with the form asked for in this way.
-    pub(super) fn in_way(&self, way: StructuredWay) -> Self {
-        let structured = self.structured.as_ref().map(|(schema, _)| (schema.clone(), Some(way)));
+    pub(super) fn with_method(&self, method: StructuredMethod) -> Self {
+        let structured = self.structured.as_ref().map(|(schema, _)| (schema.clone(), Some(method)));
         Self { structured, ..self.clone() }
     }
 
@@ -145,10 +145,10 @@ impl CallOptions {
         if self.tool_choice.is_some() {
             request.tool_choice.clone_from(&self.tool_choice);
         }
-        if let Some((schema, way)) = &self.structured {
-            let best = || StructuredWay::ladder(provider, settings.thinking).into_iter().next();
-            let way = way.or_else(best).unwrap_or(StructuredWay::PlainCall);
-            request.structured = Some(Structured { schema: schema.clone(), way });
+        if let Some((schema, method)) = &self.structured {
+            let best = || StructuredMethod::fallback_order(provider, settings.thinking).into_iter().next();
+            let method = method.or_else(best).unwrap_or(StructuredMethod::ToolWithoutChoice);
+            request.structured = Some(Structured { schema: schema.clone(), method });
         }
         if self.cache_key.is_some() {
             request.cache = Cache::Marked { key: self.cache_key.clone() };
@@ -173,7 +173,7 @@ pub struct Timeouts {
     /// From sending the request until something of a streamed answer comes.
     pub first_byte: Duration,
     /// From sending the request until an answer in one piece begins to come, which it does when the model is done.
-    pub whole_answer: Duration,
+    pub unstreamed_response: Duration,
     /// Between two pieces of an answer.
     pub between_chunks: Duration,
 }
@@ -183,7 +183,7 @@ impl Default for Timeouts {
         Self {
             connect: Duration::from_secs(10),
             first_byte: Duration::from_secs(120),
-            whole_answer: Duration::from_secs(600),
+            unstreamed_response: Duration::from_secs(600),
             between_chunks: Duration::from_secs(120),
         }
     }
@@ -200,9 +200,9 @@ pub struct CallOutcome {
     /// How many requests were sent.
     pub requests: u32,
     /// What of the messages could not be said as it was.
-    pub notes: Vec<Note>,
+    pub warnings: Vec<FormatWarning>,
     /// The files and URLs that could not be brought.
-    pub missing: Vec<MediaError>,
+    pub media_errors: Vec<MediaError>,
 }
 
 impl CallOutcome {
@@ -210,14 +210,14 @@ impl CallOutcome {
     ///
     /// ```
     /// use recount_model::client::CallOutcome;
-    /// use recount_model::decode::{CallEnd, Finish};
+    /// use recount_model::decode::{CallEnd, StopReason};
     ///
-    /// let outcome = CallOutcome::new(CallEnd::answered(Finish::Stop, None, true), "mine/parrot");
+    /// let outcome = CallOutcome::new(CallEnd::completed(StopReason::Stop, None, true), "mine/parrot");
     /// assert!(outcome.is_complete());
     /// ```
     #[must_use]
     pub fn new(end: CallEnd, model: impl Into<String>) -> Self {
-        Self { end, model: model.into(), requests: 1, notes: Vec::new(), missing: Vec::new() }
+        Self { end, model: model.into(), requests: 1, warnings: Vec::new(), media_errors: Vec::new() }
     }
 
     /// Whether the call was stopped by its token.

@@ -12,7 +12,7 @@ use crate::decode::{CallError, CallErrorKind};
 
 /// How often a call is made again, and how long it waits before.
 ///
-/// The number is for the whole call: with `times` retries and some fallback models, a call makes at most
+/// The number is for the whole call: with `max_retries` retries and some fallback models, a call makes at most
 /// 1 + retries + fallbacks requests.
 ///
 /// ```
@@ -20,29 +20,29 @@ use crate::decode::{CallError, CallErrorKind};
 ///
 /// use recount_model::client::Retries;
 ///
-/// let patient = Retries { times: 5, longest_wait: Duration::from_secs(300), ..Retries::default() };
-/// assert_eq!(Retries::none().times, 0);
+/// let patient = Retries { max_retries: 5, max_retry_after: Duration::from_secs(300), ..Retries::default() };
+/// assert_eq!(Retries::none().max_retries, 0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retries {
     /// How often a call is made again at most.
-    pub times: u32,
+    pub max_retries: u32,
     /// The wait before the first retry. Each further one is twice as long, and all are up to twice as long by chance, so that
     /// those who failed together do not come back together.
-    pub first_delay: Duration,
+    pub initial_delay: Duration,
     /// The longest such wait.
-    pub longest_delay: Duration,
+    pub max_delay: Duration,
     /// The longest wait that a provider may ask for by `Retry-After`. If it asks for more, the call is not made again.
-    pub longest_wait: Duration,
+    pub max_retry_after: Duration,
 }
 
 impl Default for Retries {
     fn default() -> Self {
         Self {
-            times: 2,
-            first_delay: Duration::from_millis(500),
-            longest_delay: Duration::from_secs(8),
-            longest_wait: Duration::from_secs(60),
+            max_retries: 2,
+            initial_delay: Duration::from_millis(500),
+            max_delay: Duration::from_secs(8),
+            max_retry_after: Duration::from_secs(60),
         }
     }
 }
@@ -51,15 +51,15 @@ impl Retries {
     /// Never.
     #[must_use]
     pub fn none() -> Self {
-        Self { times: 0, ..Self::default() }
+        Self { max_retries: 0, ..Self::default() }
     }
 
     /// The waits before the retries of one call, as many as there may be.
     pub(super) fn delays(&self) -> impl Iterator<Item = Duration> + Send + use<> {
         ExponentialBuilder::new()
-            .with_min_delay(self.first_delay)
-            .with_max_delay(self.longest_delay)
-            .with_max_times(usize::try_from(self.times).unwrap_or(usize::MAX))
+            .with_min_delay(self.initial_delay)
+            .with_max_delay(self.max_delay)
+            .with_max_times(usize::try_from(self.max_retries).unwrap_or(usize::MAX))
             .with_jitter()
             .build()
     }
@@ -103,12 +103,12 @@ impl Advice {
 
 impl Failure {
     /// Whether the provider may take a request that asks for the same in another way.
-    pub(super) fn may_pass_otherwise(&self) -> bool {
-        self.advice.is_bad_request && !self.error.is_too_long()
+    pub(super) fn may_accept_other_method(&self) -> bool {
+        self.advice.is_bad_request && !self.error.is_context_overflow()
     }
 
     /// Whether the same request may succeed later.
-    pub(super) fn may_pass(&self) -> bool {
+    pub(super) fn is_retryable(&self) -> bool {
         if let Some(should_retry) = self.advice.should_retry {
             return should_retry;
         }
@@ -190,19 +190,19 @@ mod tests {
             advice: advice(headers),
             ..CallError::reported(None, &[], Some(status)).into()
         };
-        assert!(reported(429, &[]).may_pass());
-        assert!(!reported(429, &[("x-should-retry", "false")]).may_pass());
-        assert!(reported(400, &[("x-should-retry", "true")]).may_pass());
+        assert!(reported(429, &[]).is_retryable());
+        assert!(!reported(429, &[("x-should-retry", "false")]).is_retryable());
+        assert!(reported(400, &[("x-should-retry", "true")]).is_retryable());
         let broke = CallError::reported(None, &[Some("insufficient_quota")], Some(429));
-        assert!(!Failure::from(broke).may_pass());
+        assert!(!Failure::from(broke).is_retryable());
     }
 
     #[test]
     fn there_are_as_many_waits_as_retries() {
-        let retries = Retries { times: 3, ..Retries::default() };
+        let retries = Retries { max_retries: 3, ..Retries::default() };
         let delays: Vec<Duration> = retries.delays().collect();
         assert_eq!(delays.len(), 3);
-        assert!(delays.iter().all(|delay| *delay >= retries.first_delay && *delay <= retries.longest_delay * 2));
+        assert!(delays.iter().all(|delay| *delay >= retries.initial_delay && *delay <= retries.max_delay * 2));
         assert_eq!(Retries::none().delays().count(), 0);
     }
 }

@@ -6,11 +6,11 @@ use recount_message::Json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::call_end::StopReason;
 use super::error::CallError;
-use super::finish::Finish;
-use super::loose::{self, Count, List, Maybe, Text, Word};
-use super::piece::{CallPart, Key, Piece, Slot, Tokens};
-use super::spelling::spaced_json;
+use super::json_text::spaced_json;
+use super::lenient::{self, Count, List, Maybe, Text, Word};
+use super::response_part::{CallPart, Key, ResponsePart, Slot, Tokens};
 
 #[derive(Debug, Default)]
 pub(super) struct AnthropicChunks {
@@ -116,43 +116,43 @@ struct ErrorBody<'a> {
 }
 
 impl AnthropicChunks {
-    pub(super) fn read(&mut self, text: &str, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), serde_json::Error> {
-        let event: Event<'_> = loose::object(text)?;
+    pub(super) fn read(&mut self, text: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) -> Result<(), serde_json::Error> {
+        let event: Event<'_> = lenient::object(text)?;
         if let Some(error) = event.error.0 {
             let codes = [error.kind.as_deref(), error.http_code.as_deref()];
-            say(Piece::Error(CallError::reported(error.message.as_deref(), &codes, None)));
+            emit(ResponsePart::Error(CallError::reported(error.message.as_deref(), &codes, None)));
             return Ok(());
         }
         let index = event.index.0.unwrap_or(0);
         match event.kind.as_deref() {
             Some("message_start") => {
                 if let Some(message) = event.message.0 {
-                    self.message(message, say);
+                    self.message(message, emit);
                 }
             }
             Some("content_block_start") => {
                 if let Some(block) = event.content_block.0 {
-                    self.start(index, block, say);
+                    self.start(index, block, emit);
                 }
             }
             Some("content_block_delta") => {
                 if let Some(delta) = event.delta.0 {
-                    self.delta(index, delta, say);
+                    self.delta(index, delta, emit);
                 }
             }
-            Some("content_block_stop") => self.stop(index, say),
+            Some("content_block_stop") => self.stop(index, emit),
             Some("message_delta") => {
                 if let Some(usage) = event.usage.0 {
-                    say(Piece::Usage(usage.tokens()));
+                    emit(ResponsePart::Usage(usage.tokens()));
                 }
                 if let Some(reason) = event.delta.0.and_then(|delta| delta.stop_reason.non_empty()) {
-                    say(finish(reason));
+                    emit(finish(reason));
                 }
             }
-            Some("message_stop") => say(Piece::Done),
+            Some("message_stop") => emit(ResponsePart::Done),
             Some("message") => {
-                let message: Message<'_> = loose::object(text)?;
-                self.message(message, say);
+                let message: Message<'_> = lenient::object(text)?;
+                self.message(message, emit);
             }
             // `ping`, and what may come with later versions.
             _ => {}
@@ -160,84 +160,84 @@ impl AnthropicChunks {
         Ok(())
     }
 
-    fn message(&mut self, message: Message<'_>, say: &mut dyn FnMut(Piece<'_>)) {
-        say(Piece::Response { id: message.id.non_empty(), model: message.model.non_empty() });
+    fn message(&mut self, message: Message<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
+        emit(ResponsePart::Response { id: message.id.non_empty(), model: message.model.non_empty() });
         if let Some(usage) = message.usage.0 {
-            say(Piece::Usage(usage.tokens()));
+            emit(ResponsePart::Usage(usage.tokens()));
         }
         for (index, block) in (0..).zip(message.content.0) {
-            self.start(index, block, say);
-            self.stop(index, say);
+            self.start(index, block, emit);
+            self.stop(index, emit);
         }
         if let Some(reason) = message.stop_reason.non_empty() {
-            say(finish(reason));
+            emit(finish(reason));
         }
     }
 
-    fn start(&mut self, index: u64, block: Block<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+    fn start(&mut self, index: u64, block: Block<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let key = Key(index);
         match block.kind.as_deref() {
             Some("text") => {
                 if let Some(delta) = block.text.non_empty() {
-                    say(Piece::Text { key, delta });
+                    emit(ResponsePart::Text { key, delta });
                 }
             }
             Some("thinking") => {
                 if let Some(delta) = block.thinking.non_empty() {
-                    say(Piece::Thinking { key, delta });
+                    emit(ResponsePart::Thinking { key, delta });
                 }
-                signature(key, block.signature, say);
+                signature(key, block.signature, emit);
             }
             Some("redacted_thinking") => {
                 let value = Json::from(block.data.0.unwrap_or_default().into_owned());
-                say(Piece::ThinkingExtra { key, name: "redacted_thinking_data", value });
+                emit(ResponsePart::ThinkingExtra { key, name: "redacted_thinking_data", value });
             }
             Some("tool_use") => {
                 let given =
                     block.input.map(|input| spaced_json(input.get())).filter(|input| input != "{}" && input != "null");
                 self.tools.push(ToolUse { index, given });
                 let (id, name) = (block.id.non_empty(), block.name.non_empty());
-                say(Piece::Call(CallPart { slot: Slot(index), id, name, input: Cow::Borrowed("") }));
+                emit(ResponsePart::Call(CallPart { slot: Slot(index), id, name, input: Cow::Borrowed("") }));
             }
             // Tools that run at the provider tell of it here; their answer is in the text.
             _ => {}
         }
     }
 
-    fn delta(&mut self, index: u64, delta: Delta<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+    fn delta(&mut self, index: u64, delta: Delta<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let key = Key(index);
         match delta.kind.as_deref() {
             Some("text_delta") => {
                 if let Some(delta) = delta.text.non_empty() {
-                    say(Piece::Text { key, delta });
+                    emit(ResponsePart::Text { key, delta });
                 }
             }
             Some("thinking_delta") => {
                 if let Some(delta) = delta.thinking.non_empty() {
-                    say(Piece::Thinking { key, delta });
+                    emit(ResponsePart::Thinking { key, delta });
                 }
             }
-            Some("signature_delta") => signature(key, delta.signature, say),
+            Some("signature_delta") => signature(key, delta.signature, emit),
             Some("input_json_delta") => {
                 // The arguments of a tool that runs at the provider are none of ours.
                 let Some(tool) = self.tools.iter_mut().rfind(|tool| tool.index == index) else { return };
                 if let Some(input) = delta.partial_json.non_empty() {
                     tool.given = None;
-                    say(Piece::Call(CallPart { slot: Slot(index), id: None, name: None, input }));
+                    emit(ResponsePart::Call(CallPart { slot: Slot(index), id: None, name: None, input }));
                 }
             }
             _ => {}
         }
     }
 
-    fn stop(&mut self, index: u64, say: &mut dyn FnMut(Piece<'_>)) {
+    fn stop(&mut self, index: u64, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         match self.tools.iter().rposition(|tool| tool.index == index) {
             Some(at) => {
                 let tool = self.tools.remove(at);
                 let input_if_none = tool.given.map_or(Cow::Borrowed("{}"), Cow::Owned);
-                say(Piece::CallEnd { slot: Slot(index), input_if_none });
+                emit(ResponsePart::CallEnd { slot: Slot(index), input_if_none });
             }
-            None => say(Piece::ProseEnd { key: Key(index) }),
+            None => emit(ResponsePart::ProseEnd { key: Key(index) }),
         }
     }
 }
@@ -253,19 +253,19 @@ impl Usage {
     }
 }
 
-fn signature(key: Key, signature: Text<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+fn signature(key: Key, signature: Text<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
     if let Some(signature) = signature.non_empty() {
-        say(Piece::ThinkingExtra { key, name: "signature", value: Json::from(signature.into_owned()) });
+        emit(ResponsePart::ThinkingExtra { key, name: "signature", value: Json::from(signature.into_owned()) });
     }
 }
 
-fn finish(reason: Cow<'_, str>) -> Piece<'_> {
-    let finish = match &*reason {
-        "end_turn" | "stop_sequence" => Finish::Stop,
-        "tool_use" => Finish::ToolCalls,
-        "max_tokens" | "model_context_window_exceeded" => Finish::Length,
-        "refusal" => Finish::Refusal,
-        _ => Finish::Other,
+fn finish(reason: Cow<'_, str>) -> ResponsePart<'_> {
+    let stop_reason = match &*reason {
+        "end_turn" | "stop_sequence" => StopReason::Stop,
+        "tool_use" => StopReason::ToolCalls,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+        "refusal" => StopReason::Refusal,
+        _ => StopReason::Other,
     };
-    Piece::Finish { finish, reason }
+    ResponsePart::StopReason { stop_reason, reason }
 }

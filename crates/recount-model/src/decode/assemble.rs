@@ -6,11 +6,11 @@ use recount_message::{AgentEvent, Base64Source, DataBlock, Json, OpenData, Reply
 use serde::de::IgnoredAny;
 
 use super::DecodeOptions;
+use super::call_end::{CallEnd, StopReason};
 use super::error::{CallError, CallErrorKind};
-use super::finish::{CallEnd, Finish};
-use super::piece::{CallPart, DataSource, Key, Piece, Slot, Tokens};
 use super::prompt_calls::{PromptCalls, Spoken};
-use super::think::{Said, ThinkTags};
+use super::response_part::{CallPart, DataSource, Key, ResponsePart, Slot, Tokens};
+use super::think_tags::{Said, ThinkTags};
 
 /// Says in a block that the model call broke off before the block was complete.
 const CUT: &str = "cut";
@@ -32,8 +32,8 @@ pub(super) struct Assembler {
     blocks: usize,
     max_blocks: usize,
     tokens: Tokens,
-    finish: Option<Finish>,
-    finish_reason: Option<String>,
+    stop_reason: Option<StopReason>,
+    provider_stop_reason: Option<String>,
     refused: bool,
     response_id: Option<String>,
     model: Option<String>,
@@ -76,8 +76,8 @@ impl Assembler {
             blocks: 0,
             max_blocks: options.max_blocks,
             tokens: Tokens::default(),
-            finish: None,
-            finish_reason: None,
+            stop_reason: None,
+            provider_stop_reason: None,
             refused: false,
             response_id: None,
             model: None,
@@ -109,53 +109,53 @@ impl Assembler {
 
     /// Whether the model has said that it is done.
     pub(super) fn has_ended(&self) -> bool {
-        self.done || self.finish.is_some()
+        self.done || self.stop_reason.is_some()
     }
 
     /// Whether anything of the response was written.
-    pub(super) fn has_shown(&self) -> bool {
+    pub(super) fn has_output(&self) -> bool {
         self.blocks > 0
     }
 
     /// Writes a piece. After an error, nothing more is written.
-    pub(super) fn piece<S: FnMut(AgentEvent)>(&mut self, piece: Piece<'_>, reply: &mut ReplyWriter<S>) {
+    pub(super) fn piece<S: FnMut(AgentEvent)>(&mut self, piece: ResponsePart<'_>, reply: &mut ReplyWriter<S>) {
         if self.error.is_some() {
             return;
         }
-        self.understood |= !matches!(piece, Piece::Done);
+        self.understood |= !matches!(piece, ResponsePart::Done);
         if let Err(error) = self.write(piece, reply) {
             self.fail(error);
         }
     }
 
-    fn write<S: FnMut(AgentEvent)>(&mut self, piece: Piece<'_>, reply: &mut ReplyWriter<S>) -> Written {
+    fn write<S: FnMut(AgentEvent)>(&mut self, piece: ResponsePart<'_>, reply: &mut ReplyWriter<S>) -> Written {
         match piece {
-            Piece::Response { id, model } => {
+            ResponsePart::Response { id, model } => {
                 note(&mut self.response_id, id);
                 note(&mut self.model, model);
             }
-            Piece::Thinking { key, delta } => {
+            ResponsePart::Thinking { key, delta } => {
                 self.leave_text(reply)?;
                 self.thinking(key, delta.into_owned(), reply)?;
             }
-            Piece::ThinkingExtra { key, name, value } => {
+            ResponsePart::ThinkingExtra { key, name, value } => {
                 self.leave_text(reply)?;
                 self.open(Prose::Thinking, key, reply)?;
                 reply.thinking_extra(name, value);
             }
-            Piece::Text { key, delta } => self.text(key, delta, reply)?,
-            Piece::TextExtra { key, name, value } => {
+            ResponsePart::Text { key, delta } => self.text(key, delta, reply)?,
+            ResponsePart::TextExtra { key, name, value } => {
                 self.flush_text(reply)?;
                 self.open(Prose::Text, key, reply)?;
                 reply.text_extra(name, value);
             }
-            Piece::Refusal { key, delta } => {
+            ResponsePart::Refusal { key, delta } => {
                 self.refused = true;
                 self.flush_text(reply)?;
                 self.plain_text(key, delta.into_owned(), reply)?;
                 reply.text_extra("refusal", true);
             }
-            Piece::ProseEnd { key } => {
+            ResponsePart::ProseEnd { key } => {
                 if self.text_key == key {
                     self.flush_text(reply)?;
                 }
@@ -163,24 +163,24 @@ impl Assembler {
                     self.end_prose(reply);
                 }
             }
-            Piece::Call(part) => self.call(part, reply)?,
-            Piece::CallExtra { slot, name, value } => {
+            ResponsePart::Call(part) => self.call(part, reply)?,
+            ResponsePart::CallExtra { slot, name, value } => {
                 let call = self.call_in(slot);
                 match &call.begun {
                     Some(begun) => reply.tool_call_extra(begun, name, value),
                     None => call.held_extra.push((name, value)),
                 }
             }
-            Piece::CallEnd { slot, input_if_none } => self.end_call(slot, &input_if_none, reply)?,
-            Piece::Data { media_type, source } => self.data(media_type.into_owned(), source, reply)?,
-            Piece::Audio { media_type, bytes } => self.audio(media_type, &bytes, reply)?,
-            Piece::Usage(tokens) => self.tokens.update(tokens),
-            Piece::Finish { finish, reason } => {
-                self.finish = Some(finish);
-                self.finish_reason = Some(reason.into_owned());
+            ResponsePart::CallEnd { slot, input_if_none } => self.end_call(slot, &input_if_none, reply)?,
+            ResponsePart::Data { media_type, source } => self.data(media_type.into_owned(), source, reply)?,
+            ResponsePart::Audio { media_type, bytes } => self.audio(media_type, &bytes, reply)?,
+            ResponsePart::Usage(tokens) => self.tokens.update(tokens),
+            ResponsePart::StopReason { stop_reason, reason } => {
+                self.stop_reason = Some(stop_reason);
+                self.provider_stop_reason = Some(reason.into_owned());
             }
-            Piece::Done => self.done = true,
-            Piece::Error(error) => return Err(error),
+            ResponsePart::Done => self.done = true,
+            ResponsePart::Error(error) => return Err(error),
         }
         Ok(())
     }
@@ -434,7 +434,7 @@ impl Assembler {
         } else if !self.has_ended() {
             self.fail(CallError::truncated());
         }
-        let finish = self.meaning();
+        let stop_reason = self.final_stop_reason();
         // The text that a user saw when they stopped the model stays a part of the conversation: they may refer to it.
         let is_left_out = match &self.error {
             Some(error) => error.kind() != CallErrorKind::Cancelled || reply.is_thinking(),
@@ -445,7 +445,7 @@ impl Assembler {
         }
         reply.end_prose();
         for call in self.calls.iter().filter_map(|call| call.begun.as_ref()) {
-            if self.error.is_some() || is_cut(finish, input_of(call, reply)) {
+            if self.error.is_some() || is_cut(stop_reason, input_of(call, reply)) {
                 reply.tool_call_extra(call, CUT, true);
             }
             reply.end_tool_call(call);
@@ -454,10 +454,10 @@ impl Assembler {
             reply.end_data(audio);
         }
         CallEnd {
-            finish,
-            finish_reason: self.finish_reason,
+            stop_reason,
+            provider_stop_reason: self.provider_stop_reason,
             usage: self.tokens.usage(),
-            shown: self.blocks > 0,
+            has_output: self.blocks > 0,
             error: self.error,
             response_id: self.response_id,
             model: self.model,
@@ -472,11 +472,11 @@ impl Assembler {
     }
 
     /// Why the model stopped. Several providers say that it just did when it calls a tool or refuses.
-    fn meaning(&self) -> Finish {
-        match self.finish.unwrap_or(Finish::Unknown) {
-            Finish::Stop | Finish::Unknown if self.refused => Finish::Refusal,
-            Finish::Stop if !self.calls.is_empty() => Finish::ToolCalls,
-            finish => finish,
+    fn final_stop_reason(&self) -> StopReason {
+        match self.stop_reason.unwrap_or(StopReason::Unknown) {
+            StopReason::Stop | StopReason::Unknown if self.refused => StopReason::Refusal,
+            StopReason::Stop if !self.calls.is_empty() => StopReason::ToolCalls,
+            stop_reason => stop_reason,
         }
     }
 }
@@ -507,10 +507,10 @@ fn is_json(text: &str) -> bool {
 
 /// Whether a call's arguments were cut off by the way the response ended. A model that stopped by itself has written them
 /// as it wanted them, good or bad.
-fn is_cut(finish: Finish, input: &str) -> bool {
-    match finish {
-        Finish::Stop | Finish::ToolCalls => false,
-        Finish::Unknown => !input.is_empty() && !is_json(input),
-        Finish::Length | Finish::Filter | Finish::Refusal | Finish::Other => !is_json(input),
+fn is_cut(stop_reason: StopReason, input: &str) -> bool {
+    match stop_reason {
+        StopReason::Stop | StopReason::ToolCalls => false,
+        StopReason::Unknown => !input.is_empty() && !is_json(input),
+        StopReason::Length | StopReason::ContentFilter | StopReason::Refusal | StopReason::Other => !is_json(input),
     }
 }

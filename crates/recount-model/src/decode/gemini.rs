@@ -6,11 +6,11 @@ use recount_message::Json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::call_end::StopReason;
 use super::error::CallError;
-use super::finish::Finish;
-use super::loose::{self, Count, Flag, List, Maybe, Text, Word};
-use super::piece::{CallPart, DataSource, Key, Piece, Slot, Tokens};
-use super::spelling::spaced_json;
+use super::json_text::spaced_json;
+use super::lenient::{self, Count, Flag, List, Maybe, Text, Word};
+use super::response_part::{CallPart, DataSource, Key, ResponsePart, Slot, Tokens};
 
 #[derive(Debug, Default)]
 pub(super) struct GeminiChunks {
@@ -117,42 +117,42 @@ struct ErrorBody<'a> {
 }
 
 impl GeminiChunks {
-    pub(super) fn read(&mut self, text: &str, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), serde_json::Error> {
-        let chunk: Chunk<'_> = loose::object(text)?;
+    pub(super) fn read(&mut self, text: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) -> Result<(), serde_json::Error> {
+        let chunk: Chunk<'_> = lenient::object(text)?;
         if let Some(error) = chunk.error.0 {
             let error = CallError::reported(error.message.as_deref(), &[error.status.as_deref()], error.code.0);
-            say(Piece::Error(error));
+            emit(ResponsePart::Error(error));
             return Ok(());
         }
         let (id, model) = (chunk.response_id.non_empty(), chunk.model_version.non_empty());
         if id.is_some() || model.is_some() {
-            say(Piece::Response { id, model });
+            emit(ResponsePart::Response { id, model });
         }
         if let Some(usage) = chunk.usage_metadata.0 {
-            say(Piece::Usage(usage.tokens()));
+            emit(ResponsePart::Usage(usage.tokens()));
         }
         let first = chunk.candidates.0.into_iter().find(|candidate| candidate.index.0.unwrap_or(0) == 0);
         if let Some(candidate) = first {
             for part in candidate.content.0.unwrap_or_default().parts.0 {
-                self.part(part, say);
+                self.part(part, emit);
             }
             let reason = candidate.finish_reason.non_empty().filter(|reason| reason != "FINISH_REASON_UNSPECIFIED");
             if let Some(reason) = reason {
-                say(finish(reason));
+                emit(finish(reason));
             }
         }
         if let Some(reason) = chunk.prompt_feedback.0.and_then(|feedback| feedback.block_reason.non_empty()) {
-            say(Piece::Finish { finish: Finish::Filter, reason });
+            emit(ResponsePart::StopReason { stop_reason: StopReason::ContentFilter, reason });
         }
         Ok(())
     }
 
-    fn part(&mut self, part: Part<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+    fn part(&mut self, part: Part<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let key = Key::ONLY;
         let name = "thought_signature";
         let signature = part.thought_signature.non_empty().map(|signature| Json::from(signature.into_owned()));
         if let Some(call) = part.function_call.0 {
-            return self.call(call, signature, say);
+            return self.call(call, signature, emit);
         }
         for blob in part.inline_data.0.into_iter().chain(part.file_data.0) {
             let media_type = blob.mime_type.non_empty().unwrap_or(Cow::Borrowed("application/octet-stream"));
@@ -161,30 +161,30 @@ impl GeminiChunks {
                 (None, Some(url)) => DataSource::Url(url),
                 (None, None) => continue,
             };
-            say(Piece::Data { media_type, source });
+            emit(ResponsePart::Data { media_type, source });
         }
         let delta = part.text.non_empty();
         match (part.thought.0, delta) {
-            (true, Some(delta)) => say(Piece::Thinking { key, delta }),
-            (false, Some(delta)) => say(Piece::Text { key, delta }),
+            (true, Some(delta)) => emit(ResponsePart::Thinking { key, delta }),
+            (false, Some(delta)) => emit(ResponsePart::Text { key, delta }),
             (_, None) => {}
         }
         match signature {
-            Some(value) if part.thought.0 => say(Piece::ThinkingExtra { key, name, value }),
-            Some(value) => say(Piece::TextExtra { key, name, value }),
+            Some(value) if part.thought.0 => emit(ResponsePart::ThinkingExtra { key, name, value }),
+            Some(value) => emit(ResponsePart::TextExtra { key, name, value }),
             None => {}
         }
     }
 
-    fn call(&mut self, call: FunctionCall<'_>, signature: Option<Json>, say: &mut dyn FnMut(Piece<'_>)) {
+    fn call(&mut self, call: FunctionCall<'_>, signature: Option<Json>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let slot = Slot(self.calls);
         self.calls += 1;
         let input = call.args.map_or(Cow::Borrowed("{}"), |args| Cow::Owned(spaced_json(args.get())));
-        say(Piece::Call(CallPart { slot, id: call.id.non_empty(), name: call.name.non_empty(), input }));
+        emit(ResponsePart::Call(CallPart { slot, id: call.id.non_empty(), name: call.name.non_empty(), input }));
         if let Some(value) = signature {
-            say(Piece::CallExtra { slot, name: "thought_signature", value });
+            emit(ResponsePart::CallExtra { slot, name: "thought_signature", value });
         }
-        say(Piece::CallEnd { slot, input_if_none: Cow::Borrowed("{}") });
+        emit(ResponsePart::CallEnd { slot, input_if_none: Cow::Borrowed("{}") });
     }
 }
 
@@ -217,10 +217,10 @@ fn standard_base64(data: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(standard)
 }
 
-fn finish(reason: Cow<'_, str>) -> Piece<'_> {
-    let finish = match &*reason {
-        "STOP" => Finish::Stop,
-        "MAX_TOKENS" => Finish::Length,
+fn finish(reason: Cow<'_, str>) -> ResponsePart<'_> {
+    let stop_reason = match &*reason {
+        "STOP" => StopReason::Stop,
+        "MAX_TOKENS" => StopReason::Length,
         "SAFETY"
         | "RECITATION"
         | "BLOCKLIST"
@@ -229,8 +229,8 @@ fn finish(reason: Cow<'_, str>) -> Piece<'_> {
         | "IMAGE_SAFETY"
         | "LANGUAGE"
         | "IMAGE_PROHIBITED_CONTENT"
-        | "IMAGE_RECITATION" => Finish::Filter,
-        _ => Finish::Other,
+        | "IMAGE_RECITATION" => StopReason::ContentFilter,
+        _ => StopReason::Other,
     };
-    Piece::Finish { finish, reason }
+    ResponsePart::StopReason { stop_reason, reason }
 }

@@ -6,7 +6,7 @@
 //! ```
 //! use recount_message::{ReplyEnd, ReplyWriter, Stamps};
 //! use recount_model::Provider;
-//! use recount_model::decode::{DecodeOptions, Decoder, Finish};
+//! use recount_model::decode::{DecodeOptions, Decoder, StopReason};
 //!
 //! let response = br#"
 //! data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"}}]}
@@ -28,7 +28,7 @@
 //! let end = decoder.finish(&mut reply);
 //! end.end_model_call(&mut reply);
 //!
-//! assert_eq!(end.finish, Finish::Stop);
+//! assert_eq!(end.stop_reason, StopReason::Stop);
 //! assert_eq!(reply.end(ReplyEnd::completed()).text().as_deref(), Some("Hello"));
 //! # Ok::<(), recount_model::decode::CallError>(())
 //! ```
@@ -53,23 +53,23 @@
 
 mod anthropic;
 mod assemble;
+mod call_end;
+mod context_overflow;
 mod error;
-mod finish;
 mod framing;
 mod gemini;
-mod loose;
+mod json_text;
+mod lenient;
 mod ollama;
 mod openai;
 mod openai_responses;
-mod piece;
 mod prompt_calls;
-mod spelling;
-mod think;
-mod too_long;
+mod response_part;
+mod think_tags;
 mod wav;
 
+pub use call_end::{CallEnd, StopReason};
 pub use error::{CallError, CallErrorKind};
-pub use finish::{CallEnd, Finish};
 
 use recount_message::{AgentEvent, ReplyWriter};
 
@@ -81,7 +81,7 @@ use gemini::GeminiChunks;
 use ollama::OllamaChunks;
 use openai::OpenAiChunks;
 use openai_responses::ResponsesChunks;
-use piece::Piece;
+use response_part::ResponsePart;
 
 /// How a response is decoded.
 ///
@@ -194,13 +194,13 @@ impl Chunks {
     }
 
     /// Reads one chunk. Nothing is said of a chunk that cannot be read.
-    fn read(&mut self, text: &str, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), serde_json::Error> {
+    fn read(&mut self, text: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) -> Result<(), serde_json::Error> {
         match self {
-            Self::OpenAi(chunks) => chunks.read(text, say),
-            Self::Responses(chunks) => chunks.read(text, say),
-            Self::Anthropic(chunks) => chunks.read(text, say),
-            Self::Gemini(chunks) => chunks.read(text, say),
-            Self::Ollama(chunks) => chunks.read(text, say),
+            Self::OpenAi(chunks) => chunks.read(text, emit),
+            Self::Responses(chunks) => chunks.read(text, emit),
+            Self::Anthropic(chunks) => chunks.read(text, emit),
+            Self::Gemini(chunks) => chunks.read(text, emit),
+            Self::Ollama(chunks) => chunks.read(text, emit),
         }
     }
 }
@@ -255,8 +255,8 @@ impl Decoder {
     /// Whether anything of the response has been written. As long as nothing has, a call that fails can be made again
     /// without anybody noticing.
     #[must_use]
-    pub fn has_shown(&self) -> bool {
-        self.assembler.has_shown()
+    pub fn has_output(&self) -> bool {
+        self.assembler.has_output()
     }
 
     /// The bytes have ended, or nobody wants more of them. Ends the blocks and says how the call ended.
@@ -283,13 +283,13 @@ impl Decoder {
     /// let mut decoder = Decoder::new(Provider::Ollama, DecodeOptions::default());
     /// decoder.push(b"{\"message\":{\"role\":\"assistant\",\"content\":\"Once upon\"},\"done\":false}\n", &mut reply)?;
     /// let stopped = CallError::new(CallErrorKind::Cancelled, ErrorType::Unknown, "the user pressed a key");
-    /// let end = decoder.break_off(stopped.clone(), &mut reply);
+    /// let end = decoder.abort(stopped.clone(), &mut reply);
     /// assert_eq!(end.error, Some(stopped));
     /// // The user saw it, so it is a part of the conversation.
     /// assert!(!reply.message().first::<TextBlock>().unwrap().extra.contains_key("cut"));
     /// # Ok::<(), CallError>(())
     /// ```
-    pub fn break_off<S: FnMut(AgentEvent)>(mut self, error: CallError, reply: &mut ReplyWriter<S>) -> CallEnd {
+    pub fn abort<S: FnMut(AgentEvent)>(mut self, error: CallError, reply: &mut ReplyWriter<S>) -> CallEnd {
         let Self { framing, chunks, assembler, .. } = &mut self;
         // That the last frame is not whole is no news then.
         let _ = framing.finish(&mut |frame| take(frame, chunks, assembler, reply));
@@ -315,7 +315,7 @@ fn take<S: FnMut(AgentEvent)>(
     match text {
         // In an array the brackets are those of the array.
         "[DONE]" | "DONE" => {
-            assembler.piece(Piece::Done, reply);
+            assembler.piece(ResponsePart::Done, reply);
             return Ok(());
         }
         "" => return Ok(()),
@@ -339,12 +339,12 @@ fn take<S: FnMut(AgentEvent)>(
     assembler.error().map_or(Ok(()), |error| Err(error.clone()))
 }
 
-fn read(text: &str, chunks: &mut Chunks, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), CallError> {
-    if chunks.read(text, say).is_ok() {
+fn read(text: &str, chunks: &mut Chunks, emit: &mut dyn FnMut(ResponsePart<'_>)) -> Result<(), CallError> {
+    if chunks.read(text, emit).is_ok() {
         return Ok(());
     }
-    let mended = spelling::without_lone_surrogates(text).ok_or_else(|| not_json(text))?;
-    chunks.read(&mended, say).map_err(|_| not_json(text))
+    let mended = json_text::without_lone_surrogates(text).ok_or_else(|| not_json(text))?;
+    chunks.read(&mended, emit).map_err(|_| not_json(text))
 }
 
 fn not_json(text: &str) -> CallError {

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::call_end::StopReason;
 use super::error::CallError;
-use super::finish::Finish;
-use super::loose::{self, Count, Flag, List, Maybe, Text, TextOr};
-use super::piece::{CallPart, Key, Piece, Slot, Tokens};
-use super::spelling::spaced_json;
+use super::json_text::spaced_json;
+use super::lenient::{self, Count, Flag, List, Maybe, Text, TextOr};
+use super::response_part::{CallPart, Key, ResponsePart, Slot, Tokens};
 
 #[derive(Debug, Default)]
 pub(super) struct OllamaChunks {
@@ -69,41 +69,41 @@ struct ErrorBody<'a> {
 }
 
 impl OllamaChunks {
-    pub(super) fn read(&mut self, text: &str, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), serde_json::Error> {
-        let chunk: Chunk<'_> = loose::object(text)?;
+    pub(super) fn read(&mut self, text: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) -> Result<(), serde_json::Error> {
+        let chunk: Chunk<'_> = lenient::object(text)?;
         let error = match &chunk.error {
             TextOr::Text(message) => Some(Some(&**message)),
             TextOr::Object(error) => Some(error.message.as_deref()),
             TextOr::Neither => None,
         };
         if let Some(message) = error {
-            say(Piece::Error(CallError::reported(message, &[], None)));
+            emit(ResponsePart::Error(CallError::reported(message, &[], None)));
             return Ok(());
         }
         if let Some(model) = chunk.model.non_empty() {
-            say(Piece::Response { id: None, model: Some(model) });
+            emit(ResponsePart::Response { id: None, model: Some(model) });
         }
         if let Some(message) = chunk.message.0 {
-            self.message(message, say);
+            self.message(message, emit);
         }
         let (input, output) = (chunk.prompt_eval_count.0, chunk.eval_count.0);
         if input.is_some() || output.is_some() {
-            say(Piece::Usage(Tokens { input, output, ..Tokens::default() }));
+            emit(ResponsePart::Usage(Tokens { input, output, ..Tokens::default() }));
         }
         if chunk.done.0 {
-            say(finish(chunk.done_reason.0.unwrap_or_default()));
-            say(Piece::Done);
+            emit(finish(chunk.done_reason.0.unwrap_or_default()));
+            emit(ResponsePart::Done);
         }
         Ok(())
     }
 
-    fn message(&mut self, message: Message<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+    fn message(&mut self, message: Message<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let key = Key::ONLY;
         if let Some(delta) = message.thinking.non_empty() {
-            say(Piece::Thinking { key, delta });
+            emit(ResponsePart::Thinking { key, delta });
         }
         if let Some(delta) = message.content.non_empty() {
-            say(Piece::Text { key, delta });
+            emit(ResponsePart::Text { key, delta });
         }
         for call in message.tool_calls.0 {
             let function = call.function.0.unwrap_or_default();
@@ -114,17 +114,22 @@ impl OllamaChunks {
                 // A string is the arguments as text already.
                 Some(text) => serde_json::from_str::<String>(text).unwrap_or_else(|_| spaced_json(text)).into(),
             };
-            say(Piece::Call(CallPart { slot, id: call.id.non_empty(), name: function.name.non_empty(), input }));
-            say(Piece::CallEnd { slot, input_if_none: Cow::Borrowed("{}") });
+            emit(ResponsePart::Call(CallPart {
+                slot,
+                id: call.id.non_empty(),
+                name: function.name.non_empty(),
+                input,
+            }));
+            emit(ResponsePart::CallEnd { slot, input_if_none: Cow::Borrowed("{}") });
         }
     }
 }
 
-fn finish(reason: Cow<'_, str>) -> Piece<'_> {
-    let finish = match &*reason {
-        "" | "stop" => Finish::Stop,
-        "length" => Finish::Length,
-        _ => Finish::Other,
+fn finish(reason: Cow<'_, str>) -> ResponsePart<'_> {
+    let stop_reason = match &*reason {
+        "" | "stop" => StopReason::Stop,
+        "length" => StopReason::Length,
+        _ => StopReason::Other,
     };
-    Piece::Finish { finish, reason }
+    ResponsePart::StopReason { stop_reason, reason }
 }

@@ -17,10 +17,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
+use super::call_end::StopReason;
 use super::error::CallError;
-use super::finish::Finish;
-use super::loose::{self, Count, List, Maybe, Text, TextOr, TextOrList, Word};
-use super::piece::{CallPart, DataSource, Key, Piece, Slot, Tokens};
+use super::lenient::{self, Count, List, Maybe, Text, TextOr, TextOrList, Word};
+use super::response_part::{CallPart, DataSource, Key, ResponsePart, Slot, Tokens};
 use super::wav;
 use crate::Provider;
 
@@ -192,54 +192,54 @@ impl OpenAiChunks {
         Self { provider, calls: Vec::new(), audio_begun: false }
     }
 
-    pub(super) fn read(&mut self, text: &str, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), serde_json::Error> {
-        let chunk: Chunk<'_> = loose::object(text)?;
+    pub(super) fn read(&mut self, text: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) -> Result<(), serde_json::Error> {
+        let chunk: Chunk<'_> = lenient::object(text)?;
         if let Some(error) = error(&chunk) {
-            say(Piece::Error(error));
+            emit(ResponsePart::Error(error));
             return Ok(());
         }
         let (id, model) = (chunk.id.non_empty(), chunk.model.non_empty());
         if id.is_some() || model.is_some() {
-            say(Piece::Response { id, model });
+            emit(ResponsePart::Response { id, model });
         }
         for usage in chunk.usage.0.iter().chain(chunk.choices.0.iter().filter_map(|choice| choice.usage.0.as_ref())) {
-            say(Piece::Usage(self.tokens(usage)));
+            emit(ResponsePart::Usage(self.tokens(usage)));
         }
         // Only one answer is asked for; should there be more, the first one is it.
         let first = chunk.choices.0.into_iter().find(|choice| choice.index.0.unwrap_or(0) == 0);
         let Some(choice) = first else { return Ok(()) };
         if let Some(delta) = choice.delta.0 {
-            self.message(delta, false, say);
+            self.message(delta, false, emit);
         }
         if let Some(message) = choice.message.0 {
-            self.message(message, true, say);
+            self.message(message, true, emit);
         }
         // DashScope writes the word while there is none.
         if let Some(reason) = choice.finish_reason.non_empty().filter(|reason| reason != "null") {
-            say(finish(reason));
+            emit(finish(reason));
         }
         Ok(())
     }
 
     /// Says what a message says, or what is new in it.
-    fn message(&mut self, message: Message<'_>, is_whole: bool, say: &mut dyn FnMut(Piece<'_>)) {
+    fn message(&mut self, message: Message<'_>, is_whole: bool, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let key = Key::ONLY;
         let thinking = match message.reasoning_content {
             Text(None) if self.provider == Provider::OpenAi => message.reasoning,
             thinking => thinking,
         };
         if let Some(delta) = thinking.non_empty() {
-            say(Piece::Thinking { key, delta });
+            emit(ResponsePart::Thinking { key, delta });
         }
         match message.content {
-            TextOrList::Text(delta) => say(Piece::Text { key, delta }),
+            TextOrList::Text(delta) => emit(ResponsePart::Text { key, delta }),
             TextOrList::List(parts) => {
                 for part in parts {
                     for delta in part.thinking.0.into_iter().filter_map(|thinking| thinking.text.non_empty()) {
-                        say(Piece::Thinking { key, delta });
+                        emit(ResponsePart::Thinking { key, delta });
                     }
                     if let Some(delta) = part.text.non_empty() {
-                        say(Piece::Text { key, delta });
+                        emit(ResponsePart::Text { key, delta });
                     }
                 }
             }
@@ -247,26 +247,26 @@ impl OpenAiChunks {
         }
         if let Some(audio) = message.audio.0 {
             if let Some(delta) = audio.transcript.non_empty() {
-                say(Piece::Text { key, delta });
+                emit(ResponsePart::Text { key, delta });
             }
             if let Some(data) = audio.data.non_empty() {
-                say(self.audio(&data, is_whole));
+                emit(self.audio(&data, is_whole));
             }
         }
         if let Some(delta) = message.refusal.non_empty() {
-            say(Piece::Refusal { key, delta });
+            emit(ResponsePart::Refusal { key, delta });
         }
         for image in message.images.0 {
             if let Some(url) = image.image_url.0.and_then(|image| image.url.non_empty()) {
-                say(picture(url));
+                emit(picture(url));
             }
         }
         for call in message.tool_calls.0 {
-            self.call(call, is_whole, say);
+            self.call(call, is_whole, emit);
         }
     }
 
-    fn call(&mut self, call: CallDelta<'_>, is_whole: bool, say: &mut dyn FnMut(Piece<'_>)) {
+    fn call(&mut self, call: CallDelta<'_>, is_whole: bool, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let CallDelta { index, id, function } = call;
         let function = function.0.unwrap_or_default();
         let (id, name) = (id.non_empty(), function.name.non_empty());
@@ -276,9 +276,9 @@ impl OpenAiChunks {
             self.slot(index.0, id.as_deref(), name.is_some())
         };
         let input = function.arguments.0.unwrap_or_default();
-        say(Piece::Call(CallPart { slot, id, name, input }));
+        emit(ResponsePart::Call(CallPart { slot, id, name, input }));
         if is_whole {
-            say(Piece::CallEnd { slot, input_if_none: Cow::Borrowed("") });
+            emit(ResponsePart::CallEnd { slot, input_if_none: Cow::Borrowed("") });
         }
     }
 
@@ -317,18 +317,18 @@ impl OpenAiChunks {
     }
 
     /// Audio comes as bare samples, which get a container that people can play.
-    fn audio(&mut self, data: &str, is_whole: bool) -> Piece<'static> {
+    fn audio(&mut self, data: &str, is_whole: bool) -> ResponsePart<'static> {
         let Ok(samples) = STANDARD.decode(data.as_bytes()) else {
-            return Piece::Error(CallError::malformed("the response holds audio that is not base64"));
+            return ResponsePart::Error(CallError::malformed("the response holds audio that is not base64"));
         };
         let is_first = !std::mem::replace(&mut self.audio_begun, true);
         let media_type = if is_first { wav::container(&samples) } else { None };
         if !is_first || media_type.is_some() {
-            return Piece::Audio { media_type: media_type.unwrap_or("audio/wav"), bytes: samples };
+            return ResponsePart::Audio { media_type: media_type.unwrap_or("audio/wav"), bytes: samples };
         }
         let mut bytes = wav::header(is_whole.then_some(samples.len())).to_vec();
         bytes.extend(samples);
-        Piece::Audio { media_type: "audio/wav", bytes }
+        ResponsePart::Audio { media_type: "audio/wav", bytes }
     }
 
     fn tokens(&self, usage: &Usage) -> Tokens {
@@ -370,29 +370,29 @@ fn error(chunk: &Chunk<'_>) -> Option<CallError> {
     }
 }
 
-fn finish(reason: Cow<'_, str>) -> Piece<'_> {
-    let finish = match &*reason {
-        "stop" | "eos" | "end_turn" => Finish::Stop,
-        "tool_calls" | "function_call" => Finish::ToolCalls,
-        "length" | "max_tokens" | "model_length" => Finish::Length,
-        "content_filter" | "sensitive" => Finish::Filter,
+fn finish(reason: Cow<'_, str>) -> ResponsePart<'_> {
+    let stop_reason = match &*reason {
+        "stop" | "eos" | "end_turn" => StopReason::Stop,
+        "tool_calls" | "function_call" => StopReason::ToolCalls,
+        "length" | "max_tokens" | "model_length" => StopReason::Length,
+        "content_filter" | "sensitive" => StopReason::ContentFilter,
         // DeepSeek broke off because it had too much to do.
         "insufficient_system_resource" => {
-            return Piece::Error(CallError::reported(None, &[Some(&reason)], Some(503)));
+            return ResponsePart::Error(CallError::reported(None, &[Some(&reason)], Some(503)));
         }
-        _ => Finish::Other,
+        _ => StopReason::Other,
     };
-    Piece::Finish { finish, reason }
+    ResponsePart::StopReason { stop_reason, reason }
 }
 
 /// A picture that comes as a data URI or by its address.
-fn picture(url: Cow<'_, str>) -> Piece<'_> {
+fn picture(url: Cow<'_, str>) -> ResponsePart<'_> {
     let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     match inline {
-        Some((media_type, data)) => Piece::Data {
+        Some((media_type, data)) => ResponsePart::Data {
             media_type: Cow::Owned(media_type.to_owned()),
             source: DataSource::Base64(Cow::Owned(data.to_owned())),
         },
-        None => Piece::Data { media_type: Cow::Borrowed("image/png"), source: DataSource::Url(url) },
+        None => ResponsePart::Data { media_type: Cow::Borrowed("image/png"), source: DataSource::Url(url) },
     }
 }

@@ -7,10 +7,10 @@ use recount_message::{Json, Object};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::call_end::StopReason;
 use super::error::CallError;
-use super::finish::Finish;
-use super::loose::{self, Count, List, Maybe, Text, Word};
-use super::piece::{CallPart, DataSource, Key, Piece, Slot, Tokens};
+use super::lenient::{self, Count, List, Maybe, Text, Word};
+use super::response_part::{CallPart, DataSource, Key, ResponsePart, Slot, Tokens};
 
 #[derive(Debug, Default)]
 pub(super) struct ResponsesChunks {
@@ -148,74 +148,81 @@ enum PartOf {
 }
 
 impl ResponsesChunks {
-    pub(super) fn read(&mut self, text: &str, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), serde_json::Error> {
-        let event: Event<'_> = loose::object(text)?;
+    pub(super) fn read(&mut self, text: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) -> Result<(), serde_json::Error> {
+        let event: Event<'_> = lenient::object(text)?;
         if event.object.as_deref() == Some("response") {
-            return self.response(text, say);
+            return self.response(text, emit);
         }
         let index = event.output_index.0.unwrap_or(0);
         let part = event.content_index.0.or(event.summary_index.0).unwrap_or(0);
         match event.kind.0.as_deref().unwrap_or_default() {
             "response.created" | "response.in_progress" | "response.queued" => {
                 let response =
-                    event.response.map(|response| loose::object::<Response<'_>>(response.get())).transpose()?;
+                    event.response.map(|response| lenient::object::<Response<'_>>(response.get())).transpose()?;
                 if let Some(response) = response {
-                    say(Piece::Response { id: response.id.non_empty(), model: response.model.non_empty() });
+                    emit(ResponsePart::Response { id: response.id.non_empty(), model: response.model.non_empty() });
                 }
             }
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
                 if let Some(response) = event.response {
-                    self.response(response.get(), say)?;
+                    self.response(response.get(), emit)?;
                 }
-                say(Piece::Done);
+                emit(ResponsePart::Done);
             }
-            "response.output_item.added" => self.item_added(index, event.item, say)?,
-            "response.output_item.done" => self.item_done(index, event.item, say)?,
+            "response.output_item.added" => self.item_added(index, event.item, emit)?,
+            "response.output_item.done" => self.item_done(index, event.item, emit)?,
             "response.output_text.delta" => {
                 if let Some(delta) = event.delta.non_empty() {
                     self.said(index);
-                    say(Piece::Text { key: key(index, PartOf::Content, part), delta });
+                    emit(ResponsePart::Text { key: key(index, PartOf::Content, part), delta });
                 }
             }
             "response.refusal.delta" => {
                 if let Some(delta) = event.delta.non_empty() {
                     self.said(index);
-                    say(Piece::Refusal { key: key(index, PartOf::Content, part), delta });
+                    emit(ResponsePart::Refusal { key: key(index, PartOf::Content, part), delta });
                 }
             }
-            "response.reasoning_text.delta" => self.thinking(index, PartOf::Content, part, event, say),
-            "response.reasoning_summary_text.delta" => self.thinking(index, PartOf::Summary, part, event, say),
+            "response.reasoning_text.delta" => self.thinking(index, PartOf::Content, part, event, emit),
+            "response.reasoning_summary_text.delta" => self.thinking(index, PartOf::Summary, part, event, emit),
             "response.function_call_arguments.delta" => {
                 self.said(index);
                 if let Some(input) = event.delta.non_empty() {
-                    say(Piece::Call(CallPart { slot: Slot(index), id: None, name: None, input }));
+                    emit(ResponsePart::Call(CallPart { slot: Slot(index), id: None, name: None, input }));
                 }
             }
             "response.function_call_arguments.done" => {
                 let input_if_none = event.arguments.non_empty().unwrap_or(Cow::Borrowed("{}"));
-                say(Piece::CallEnd { slot: Slot(index), input_if_none });
+                emit(ResponsePart::CallEnd { slot: Slot(index), input_if_none });
             }
             "error" => {
                 let error = event.error.0.unwrap_or_default();
                 let message = error.message.as_deref().or(event.message.as_deref());
                 let codes = [error.code.as_deref(), error.kind.as_deref(), event.code.as_deref()];
-                say(Piece::Error(CallError::reported(message, &codes, None)));
+                emit(ResponsePart::Error(CallError::reported(message, &codes, None)));
             }
             _ => {
                 if let Some(error) = event.error.0 {
-                    say(Piece::Error(error.into_error()));
+                    emit(ResponsePart::Error(error.into_error()));
                 }
             }
         }
         Ok(())
     }
 
-    fn thinking(&mut self, index: u64, part_of: PartOf, part: u64, event: Event<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+    fn thinking(
+        &mut self,
+        index: u64,
+        part_of: PartOf,
+        part: u64,
+        event: Event<'_>,
+        emit: &mut dyn FnMut(ResponsePart<'_>),
+    ) {
         let Some(delta) = event.delta.non_empty() else { return };
         let key = key(index, part_of, part);
         self.said(index);
         self.open_thinking = Some((index, key));
-        say(Piece::Thinking { key, delta });
+        emit(ResponsePart::Thinking { key, delta });
     }
 
     /// A part of an item is being said, and no thinking is open but its own.
@@ -232,23 +239,23 @@ impl ResponsesChunks {
         &mut self,
         index: u64,
         item: Option<&RawValue>,
-        say: &mut dyn FnMut(Piece<'_>),
+        emit: &mut dyn FnMut(ResponsePart<'_>),
     ) -> Result<(), serde_json::Error> {
         let Some(item) = item else { return Ok(()) };
-        let item: Item<'_> = loose::object(item.get())?;
+        let item: Item<'_> = lenient::object(item.get())?;
         if item.kind.as_deref() == Some("function_call") {
-            self.begin_call(index, &item, say);
+            self.begin_call(index, &item, emit);
         }
         Ok(())
     }
 
-    fn begin_call(&mut self, index: u64, item: &Item<'_>, say: &mut dyn FnMut(Piece<'_>)) {
+    fn begin_call(&mut self, index: u64, item: &Item<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         self.said(index);
         let slot = Slot(index);
         let id = item.call_id.clone().non_empty().or_else(|| item.id.clone().non_empty());
-        say(Piece::Call(CallPart { slot, id, name: item.name.clone().non_empty(), input: Cow::Borrowed("") }));
+        emit(ResponsePart::Call(CallPart { slot, id, name: item.name.clone().non_empty(), input: Cow::Borrowed("") }));
         if let Some(id) = item.id.clone().non_empty() {
-            say(Piece::CallExtra { slot, name: "item_id", value: Json::from(id.into_owned()) });
+            emit(ResponsePart::CallExtra { slot, name: "item_id", value: Json::from(id.into_owned()) });
         }
     }
 
@@ -257,10 +264,10 @@ impl ResponsesChunks {
         &mut self,
         index: u64,
         raw: Option<&RawValue>,
-        say: &mut dyn FnMut(Piece<'_>),
+        emit: &mut dyn FnMut(ResponsePart<'_>),
     ) -> Result<(), serde_json::Error> {
         let Some(raw) = raw else { return Ok(()) };
-        let item: Item<'_> = loose::object(raw.get())?;
+        let item: Item<'_> = lenient::object(raw.get())?;
         let has_secret = item.encrypted_content.as_deref().is_some_and(|content| !content.is_empty());
         // Reasoning that shows nothing and carries nothing may still get its content with the whole response.
         let is_hidden = item.kind.as_deref() == Some("reasoning")
@@ -269,13 +276,13 @@ impl ResponsesChunks {
             && item.summary.0.is_empty()
             && item.content.0.is_empty();
         if !is_hidden {
-            self.say_item(index, item, raw.get(), say);
+            self.say_item(index, item, raw.get(), emit);
         }
         Ok(())
     }
 
     /// Says what an item says and has not been said yet.
-    fn say_item(&mut self, index: u64, item: Item<'_>, raw: &str, say: &mut dyn FnMut(Piece<'_>)) {
+    fn say_item(&mut self, index: u64, item: Item<'_>, raw: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let is_said = self.item(index).is_said;
         match item.kind.as_deref().unwrap_or_default() {
             "message" if !is_said => {
@@ -283,26 +290,26 @@ impl ResponsesChunks {
                 for (part, text) in (0..).zip(item.content.0) {
                     let key = key(index, PartOf::Content, part);
                     if let Some(delta) = text.refusal.non_empty() {
-                        say(Piece::Refusal { key, delta });
+                        emit(ResponsePart::Refusal { key, delta });
                     } else if let Some(delta) = text.text.non_empty() {
-                        say(Piece::Text { key, delta });
+                        emit(ResponsePart::Text { key, delta });
                     }
                 }
             }
             "function_call" => {
                 if !is_said {
-                    self.begin_call(index, &item, say);
+                    self.begin_call(index, &item, emit);
                 }
                 let input_if_none = item.arguments.non_empty().unwrap_or(Cow::Borrowed("{}"));
-                say(Piece::CallEnd { slot: Slot(index), input_if_none });
+                emit(ResponsePart::CallEnd { slot: Slot(index), input_if_none });
             }
-            "reasoning" => self.keep_reasoning(index, item, raw, say),
+            "reasoning" => self.keep_reasoning(index, item, raw, emit),
             "image_generation_call" if !is_said => {
                 if let Some(data) = item.result.non_empty() {
                     self.said(index);
                     let format = item.output_format.non_empty().unwrap_or(Cow::Borrowed("png"));
                     let media_type = Cow::Owned(format!("image/{format}"));
-                    say(Piece::Data { media_type, source: DataSource::Base64(data) });
+                    emit(ResponsePart::Data { media_type, source: DataSource::Base64(data) });
                 }
             }
             _ => {}
@@ -311,23 +318,23 @@ impl ResponsesChunks {
 
     /// Hands a reasoning item on, because it must be sent back as it is: with its thinking if that is still open, else in
     /// thinking of its own that says nothing.
-    fn keep_reasoning(&mut self, index: u64, item: Item<'_>, raw: &str, say: &mut dyn FnMut(Piece<'_>)) {
+    fn keep_reasoning(&mut self, index: u64, item: Item<'_>, raw: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let Some(id) = item.id.non_empty().map(Cow::into_owned) else { return };
         if std::mem::replace(&mut self.item(index).is_kept, true) {
             return;
         }
         let raw = without_nulls(raw);
-        let keep = |key: Key, say: &mut dyn FnMut(Piece<'_>)| {
-            say(Piece::ThinkingExtra { key, name: "reasoning_item_id", value: Json::from(id.clone()) });
+        let keep = |key: Key, emit: &mut dyn FnMut(ResponsePart<'_>)| {
+            emit(ResponsePart::ThinkingExtra { key, name: "reasoning_item_id", value: Json::from(id.clone()) });
             if let Some(raw) = &raw {
-                say(Piece::ThinkingExtra { key, name: "reasoning_item_raw", value: raw.clone() });
+                emit(ResponsePart::ThinkingExtra { key, name: "reasoning_item_raw", value: raw.clone() });
             }
-            say(Piece::ProseEnd { key });
+            emit(ResponsePart::ProseEnd { key });
         };
         if let Some((_, key)) = self.open_thinking.filter(|(open, _)| *open == index) {
-            keep(key, say);
+            keep(key, emit);
         } else if self.item(index).is_said {
-            keep(key(index, PartOf::Summary, u64::MAX), say);
+            keep(key(index, PartOf::Summary, u64::MAX), emit);
         } else {
             self.said(index);
             let summary = (0..).zip(item.summary.0).map(|(part, text)| (key(index, PartOf::Summary, part), text));
@@ -336,40 +343,42 @@ impl ResponsesChunks {
             for (key, text) in summary.chain(content) {
                 if let Some(delta) = text.text.non_empty() {
                     is_empty = false;
-                    say(Piece::Thinking { key, delta });
-                    keep(key, say);
+                    emit(ResponsePart::Thinking { key, delta });
+                    keep(key, emit);
                 }
             }
             if is_empty {
-                keep(key(index, PartOf::Summary, u64::MAX), say);
+                keep(key(index, PartOf::Summary, u64::MAX), emit);
             }
         }
         self.open_thinking = None;
     }
 
     /// The whole response: at the end of a stream, or instead of one.
-    fn response(&mut self, text: &str, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), serde_json::Error> {
-        let response: Response<'_> = loose::object(text)?;
+    fn response(&mut self, text: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) -> Result<(), serde_json::Error> {
+        let response: Response<'_> = lenient::object(text)?;
         let output: Vec<&RawValue> =
             response.output.and_then(|output| serde_json::from_str(output.get()).ok()).unwrap_or_default();
         // All of them are read before anything is said, so that a response that cannot be read says nothing.
         let items: Vec<Maybe<Item<'_>>> =
             output.iter().map(|item| serde_json::from_str(item.get())).collect::<Result<_, _>>()?;
-        say(Piece::Response { id: response.id.non_empty(), model: response.model.non_empty() });
+        emit(ResponsePart::Response { id: response.id.non_empty(), model: response.model.non_empty() });
         if let Some(usage) = response.usage.0 {
-            say(Piece::Usage(usage.tokens()));
+            emit(ResponsePart::Usage(usage.tokens()));
         }
         for ((index, raw), item) in (0..).zip(output).zip(items) {
             if let Some(item) = item.0 {
-                self.say_item(index, item, raw.get(), say);
+                self.say_item(index, item, raw.get(), emit);
             }
         }
         let reason = response.incomplete_details.0.and_then(|details| details.reason.non_empty());
         match response.status.0.as_deref().unwrap_or_default() {
-            "completed" => say(Piece::Finish { finish: Finish::Stop, reason: Cow::Borrowed("completed") }),
-            "incomplete" => say(incomplete(reason.unwrap_or(Cow::Borrowed("incomplete")))),
+            "completed" => {
+                emit(ResponsePart::StopReason { stop_reason: StopReason::Stop, reason: Cow::Borrowed("completed") })
+            }
+            "incomplete" => emit(incomplete(reason.unwrap_or(Cow::Borrowed("incomplete")))),
             status @ ("failed" | "cancelled") => {
-                say(Piece::Error(
+                emit(ResponsePart::Error(
                     response
                         .error
                         .0
@@ -419,11 +428,11 @@ fn without_nulls(raw: &str) -> Option<Json> {
     Some(Json::from(item))
 }
 
-fn incomplete(reason: Cow<'_, str>) -> Piece<'_> {
-    let finish = match &*reason {
-        "max_output_tokens" => Finish::Length,
-        "content_filter" => Finish::Filter,
-        _ => Finish::Other,
+fn incomplete(reason: Cow<'_, str>) -> ResponsePart<'_> {
+    let stop_reason = match &*reason {
+        "max_output_tokens" => StopReason::Length,
+        "content_filter" => StopReason::ContentFilter,
+        _ => StopReason::Other,
     };
-    Piece::Finish { finish, reason }
+    ResponsePart::StopReason { stop_reason, reason }
 }

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::spelling::spaced_json;
-use super::think::partial_tag;
+use super::json_text::spaced_json;
+use super::think_tags::partial_tag;
 
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
@@ -51,12 +51,12 @@ impl PromptCalls {
                 held.push_str(delta);
                 if let Some((text, rest)) = held.split_once(OPEN) {
                     let rest = rest.to_owned();
-                    say(text, after_call, spoken);
+                    emit(text, after_call, spoken);
                     *self = Self::Inside(Body::default());
                     self.push(&rest, spoken);
                 } else {
                     let tail = held.split_off(held.len() - partial_tag(held, OPEN));
-                    say(held, after_call, spoken);
+                    emit(held, after_call, spoken);
                     *held = tail;
                 }
             }
@@ -78,7 +78,7 @@ impl PromptCalls {
     pub(super) fn flush(&mut self, spoken: &mut Vec<Spoken>) {
         match std::mem::replace(self, Self::new()) {
             Self::Outside { held, mut after_call } => {
-                say(&held, &mut after_call, spoken);
+                emit(&held, &mut after_call, spoken);
                 *self = Self::Outside { held: String::new(), after_call };
             }
             Self::Inside(body) => {
@@ -120,7 +120,7 @@ impl Body {
 }
 
 /// Text as it is, but for the white space that separates it from a call before it.
-fn say(text: &str, after_call: &mut bool, spoken: &mut Vec<Spoken>) {
+fn emit(text: &str, after_call: &mut bool, spoken: &mut Vec<Spoken>) {
     let text = if *after_call { text.trim_start() } else { text };
     if !text.is_empty() {
         *after_call = false;

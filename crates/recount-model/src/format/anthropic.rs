@@ -3,16 +3,16 @@
 use recount_message::{Json, Role, ThinkingBlock};
 
 use super::arguments;
-use super::dialect::{Context, Dialect, Part, lift_system};
+use super::json_builder::{JsonBuilder, ObjectBuilder, object};
 use super::media::{Datum, Fetch, Sent};
 use super::multi_agent::{History, Line, MediaPlace};
 use super::names::Rule;
-use super::note::{Loss, Note};
+use super::provider_format::{Context, Part, ProviderFormat, lift_system};
 use super::request::{RequestDraft, Thinking, cache_mark, mark_cached};
 use super::schema;
 use super::tools::{Mode, Tool};
-use super::tree::{Map, Tree, map};
 use super::turns::{CallResult, CallRules, Item, Said, Turn};
+use super::warning::{FormatWarning, FormatWarningKind};
 
 /// How a provider's messages differ from Anthropic's.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub(crate) static MINIMAX: MessagesForm = MessagesForm {
 /// The longest answer where none is asked for, since the API wants one.
 const MAX_TOKENS: u64 = 8192;
 
-impl Dialect for MessagesForm {
+impl ProviderFormat for MessagesForm {
     fn input_types(&self) -> &'static [&'static str] {
         self.input_types
     }
@@ -68,7 +68,7 @@ impl Dialect for MessagesForm {
         datum.main_type() == "image" && base64.len() > self.max_image
     }
 
-    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> Tree {
+    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> JsonBuilder {
         let kind = match datum.main_type() {
             "image" => "image",
             "video" => "video",
@@ -77,16 +77,16 @@ impl Dialect for MessagesForm {
         let media_type = if datum.media_type == "image/jpg" { "image/jpeg" } else { &*datum.media_type };
         let source = match sent {
             // It is never asked to fetch; this is how it would be.
-            Sent::Url(url) => map! { "type": "url", "url": *url },
-            Sent::Base64(data) => map! { "type": "base64", "media_type": media_type, "data": *data },
+            Sent::Url(url) => object! { "type": "url", "url": *url },
+            Sent::Base64(data) => object! { "type": "base64", "media_type": media_type, "data": *data },
         };
-        map! { "type": kind, "source": source }.into()
+        object! { "type": kind, "source": source }.into()
     }
 
-    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<Map> {
+    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<ObjectBuilder> {
         let mut messages = Vec::new();
         for turn in turns {
-            let is_opening = messages.iter().all(|message: &Map| message.text("role") == Some("system"));
+            let is_opening = messages.iter().all(|message: &ObjectBuilder| message.text("role") == Some("system"));
             let role = match turn.role {
                 Role::System if is_opening => "system",
                 Role::Assistant => "assistant",
@@ -110,9 +110,9 @@ impl Dialect for MessagesForm {
                         content.blocks.extend(blocks(vec![part]));
                     }
                     Item::Call(call) => {
-                        let input = arguments::sent(call, cx.notes);
+                        let input = arguments::sent(call, cx.warnings);
                         content.blocks.push(
-                            map! { "type": "tool_use", "id": call.id.as_str(), "name": &*call.name, "input": input }
+                            object! { "type": "tool_use", "id": call.id.as_str(), "name": &*call.name, "input": input }
                                 .into(),
                         );
                     }
@@ -136,28 +136,28 @@ impl Dialect for MessagesForm {
         messages
     }
 
-    fn system(&self, text: String) -> Map {
-        map! { "role": "system", "content": blocks(vec![Part::Text(text)]) }
+    fn system(&self, text: String) -> ObjectBuilder {
+        object! { "role": "system", "content": blocks(vec![Part::Text(text)]) }
     }
 
-    fn user(&self, parts: Vec<Part>) -> Option<Map> {
+    fn user(&self, parts: Vec<Part>) -> Option<ObjectBuilder> {
         let blocks = blocks(parts);
-        (!blocks.is_empty()).then(|| map! { "role": "user", "content": blocks })
+        (!blocks.is_empty()).then(|| object! { "role": "user", "content": blocks })
     }
 
-    fn user_text(&self, text: String) -> Option<Map> {
-        (!text.trim().is_empty()).then(|| map! { "role": "user", "content": text })
+    fn user_text(&self, text: String) -> Option<ObjectBuilder> {
+        (!text.trim().is_empty()).then(|| object! { "role": "user", "content": text })
     }
 
     fn history(&self) -> History {
         History { line: Line::PerMessage { bare_names: false }, media: MediaPlace::InPlace }
     }
 
-    fn body(&self, mut draft: RequestDraft<'_>) -> Map {
+    fn body(&self, mut draft: RequestDraft<'_>) -> ObjectBuilder {
         let options = draft.options;
         let mut messages = std::mem::take(&mut draft.messages);
         let mut system = lift_system(&mut messages, "content");
-        let mut tools: Vec<Map> = draft.tools.iter().map(|found| tool(found)).collect();
+        let mut tools: Vec<ObjectBuilder> = draft.tools.iter().map(|found| tool(found)).collect();
         if draft.marks_cache() {
             mark(&mut tools, &mut system, &mut messages);
         }
@@ -170,11 +170,11 @@ impl Dialect for MessagesForm {
         body.set("max_tokens", max_tokens);
         let thinks = thinking.as_ref().is_some_and(|thinking| thinking.text("type") != Some("disabled"));
         body.set_some("thinking", thinking);
-        let mut output = Map::new();
+        let mut output = ObjectBuilder::new();
         output.set_some("effort", options.effort.as_deref());
         output.set_some(
             "format",
-            draft.schema.map(|schema| map! { "type": "json_schema", "schema": schema::inlined(schema) }),
+            draft.schema.map(|schema| object! { "type": "json_schema", "schema": schema::inlined(schema) }),
         );
         body.set_some("output_config", (!output.is_empty()).then_some(output));
         if !thinks {
@@ -187,21 +187,21 @@ impl Dialect for MessagesForm {
     }
 }
 
-fn tool(tool: &Tool) -> Map {
-    let nothing = || map! { "type": "object", "properties": Map::new() }.into();
-    let schema = tool.schema().map_or_else(nothing, |schema| Tree::Json(schema.clone()));
-    map! { "name": tool.name(), "description": tool.described(), "input_schema": schema }
+fn tool(tool: &Tool) -> ObjectBuilder {
+    let nothing = || object! { "type": "object", "properties": ObjectBuilder::new() }.into();
+    let schema = tool.schema().map_or_else(nothing, |schema| JsonBuilder::Raw(schema.clone()));
+    object! { "name": tool.name(), "description": tool.described(), "input_schema": schema }
 }
 
-fn choice(draft: &RequestDraft<'_>) -> Option<Map> {
+fn choice(draft: &RequestDraft<'_>) -> Option<ObjectBuilder> {
     let one_at_a_time = !draft.options.parallel_tool_calls && !draft.tools.is_empty();
     let mut choice = match draft.choice.map(|choice| &choice.mode) {
-        None if one_at_a_time => map! { "type": "auto" },
+        None if one_at_a_time => object! { "type": "auto" },
         None => return None,
-        Some(Mode::Auto) => map! { "type": "auto" },
-        Some(Mode::None) => return Some(map! { "type": "none" }),
-        Some(Mode::Required) => map! { "type": "any" },
-        Some(Mode::Named(name)) => map! { "type": "tool", "name": name.as_str() },
+        Some(Mode::Auto) => object! { "type": "auto" },
+        Some(Mode::None) => return Some(object! { "type": "none" }),
+        Some(Mode::Required) => object! { "type": "any" },
+        Some(Mode::Named(name)) => object! { "type": "tool", "name": name.as_str() },
     };
     if one_at_a_time {
         choice.set("disable_parallel_tool_use", true);
@@ -210,11 +210,11 @@ fn choice(draft: &RequestDraft<'_>) -> Option<Map> {
 }
 
 /// Four marks are allowed: the end of the tools, of the system prompt, and of the user's last two messages.
-fn mark(tools: &mut [Map], system: &mut [Tree], messages: &mut [Map]) {
+fn mark(tools: &mut [ObjectBuilder], system: &mut [JsonBuilder], messages: &mut [ObjectBuilder]) {
     if let Some(tool) = tools.last_mut() {
         tool.set("cache_control", cache_mark());
     }
-    if let Some(block) = system.last_mut().and_then(Tree::as_map_mut) {
+    if let Some(block) = system.last_mut().and_then(JsonBuilder::as_object_mut) {
         block.set("cache_control", cache_mark());
     }
     let users = messages.iter_mut().rev().filter(|message| message.text("role") == Some("user"));
@@ -225,20 +225,20 @@ fn mark(tools: &mut [Map], system: &mut [Tree], messages: &mut [Map]) {
 
 impl MessagesForm {
     /// What is said of thinking, and the longest answer, which has to be longer than it.
-    fn thinking(&self, thinking: Thinking, max_tokens: u64) -> (Option<Map>, u64) {
+    fn thinking(&self, thinking: Thinking, max_tokens: u64) -> (Option<ObjectBuilder>, u64) {
         let budget = match thinking {
             Thinking::Default => return (None, max_tokens),
-            Thinking::Off => return (Some(map! { "type": "disabled" }), max_tokens),
-            Thinking::Adaptive => return (Some(map! { "type": "adaptive" }), max_tokens),
-            Thinking::On { .. } if self.adaptive_only => return (Some(map! { "type": "adaptive" }), max_tokens),
+            Thinking::Off => return (Some(object! { "type": "disabled" }), max_tokens),
+            Thinking::Adaptive => return (Some(object! { "type": "adaptive" }), max_tokens),
+            Thinking::On { .. } if self.adaptive_only => return (Some(object! { "type": "adaptive" }), max_tokens),
             Thinking::On { budget } => budget.unwrap_or(max_tokens / 2),
         };
         let max_tokens = if budget >= max_tokens { budget.saturating_add(1024) } else { max_tokens };
-        (Some(map! { "type": "enabled", "budget_tokens": budget }), max_tokens)
+        (Some(object! { "type": "enabled", "budget_tokens": budget }), max_tokens)
     }
 
-    fn result(&self, result: &CallResult<'_>, cx: &mut Context<'_>) -> Map {
-        let mut content: Vec<Tree> = Vec::new();
+    fn result(&self, result: &CallResult<'_>, cx: &mut Context<'_>) -> ObjectBuilder {
+        let mut content: Vec<JsonBuilder> = Vec::new();
         for said in &result.output {
             match said {
                 Said::Text(text) => content.extend(text_block(text)),
@@ -252,35 +252,35 @@ impl MessagesForm {
             // An empty result is refused.
             content.extend(text_block("(empty tool output)"));
         }
-        map! { "type": "tool_result", "tool_use_id": result.id.as_str(), "content": content }
+        object! { "type": "tool_result", "tool_use_id": result.id.as_str(), "content": content }
     }
 }
 
 /// A message that is being put together. Results are a user's, whoever has the calls.
 struct Content {
     role: &'static str,
-    blocks: Vec<Tree>,
-    results: Vec<Tree>,
+    blocks: Vec<JsonBuilder>,
+    results: Vec<JsonBuilder>,
 }
 
 impl Content {
-    fn flush(&mut self) -> Option<Map> {
+    fn flush(&mut self) -> Option<ObjectBuilder> {
         let blocks = std::mem::take(&mut self.blocks);
-        (!blocks.is_empty()).then(|| map! { "role": self.role, "content": blocks })
+        (!blocks.is_empty()).then(|| object! { "role": self.role, "content": blocks })
     }
 
-    fn flush_results(&mut self) -> Option<Map> {
+    fn flush_results(&mut self) -> Option<ObjectBuilder> {
         let results = std::mem::take(&mut self.results);
-        (!results.is_empty()).then(|| map! { "role": "user", "content": results })
+        (!results.is_empty()).then(|| object! { "role": "user", "content": results })
     }
 }
 
 /// A text, unless it is blank, which is refused.
-fn text_block(text: &str) -> Option<Tree> {
-    (!text.trim().is_empty()).then(|| map! { "type": "text", "text": text }.into())
+fn text_block(text: &str) -> Option<JsonBuilder> {
+    (!text.trim().is_empty()).then(|| object! { "type": "text", "text": text }.into())
 }
 
-fn blocks(parts: Vec<Part>) -> Vec<Tree> {
+fn blocks(parts: Vec<Part>) -> Vec<JsonBuilder> {
     let block = |part| match part {
         Part::Text(text) => text_block(&text),
         Part::Media(tree) => Some(tree),
@@ -289,17 +289,17 @@ fn blocks(parts: Vec<Part>) -> Vec<Tree> {
 }
 
 /// Thinking that Anthropic knows again: signed by it, or hidden by it.
-fn thinking(block: &ThinkingBlock) -> Option<Tree> {
+fn thinking(block: &ThinkingBlock) -> Option<JsonBuilder> {
     if let Some(data) = block.extra.get("redacted_thinking_data").filter(|data| !data.is_null()) {
-        return Some(map! { "type": "redacted_thinking", "data": data.clone() }.into());
+        return Some(object! { "type": "redacted_thinking", "data": data.clone() }.into());
     }
     let signature = block.extra.get("signature").and_then(Json::to_text).filter(|signature| !signature.is_empty())?;
-    Some(map! { "type": "thinking", "thinking": block.thinking.as_str(), "signature": signature }.into())
+    Some(object! { "type": "thinking", "thinking": block.thinking.as_str(), "signature": signature }.into())
 }
 
 /// A system message in mid-conversation, where only users and assistants may speak.
-fn late_system(turn: &Turn<'_>, cx: &mut Context<'_>) -> Vec<Tree> {
-    cx.notes.push(Note::new(turn.id, Loss::System));
+fn late_system(turn: &Turn<'_>, cx: &mut Context<'_>) -> Vec<JsonBuilder> {
+    cx.warnings.push(FormatWarning::new(turn.id, FormatWarningKind::SystemMessageAsUser));
     let text = |item: &Item<'_>| match item {
         Item::Text(text, _) if !text.trim().is_empty() => {
             text_block(&format!("<system-reminder>{text}</system-reminder>"))

@@ -2,14 +2,14 @@
 
 use recount_message::{Json, Object};
 
-use super::note::{Loss, Note};
 use super::turns::Call;
+use super::warning::{FormatWarning, FormatWarningKind};
 use crate::repair;
 
 /// The arguments of a call as an object, which is empty where they are none.
-pub(crate) fn sent(call: &Call<'_>, notes: &mut Vec<Note>) -> Json {
-    object(call.input).unwrap_or_else(|| {
-        notes.push(Note::new(call.own_id, Loss::Arguments));
+pub(crate) fn sent(call: &Call<'_>, warnings: &mut Vec<FormatWarning>) -> Json {
+    parse_arguments(call.input).unwrap_or_else(|| {
+        warnings.push(FormatWarning::new(call.own_id, FormatWarningKind::InvalidArguments));
         Object::new().into()
     })
 }
@@ -17,8 +17,8 @@ pub(crate) fn sent(call: &Call<'_>, notes: &mut Vec<Note>) -> Json {
 /// The object that a call's input is, or the one that it would have become.
 ///
 /// Nothing when it is neither. Numbers stay as they were written.
-fn object(input: &str) -> Option<Json> {
-    let read = repair::object(input).ok()?;
+fn parse_arguments(input: &str) -> Option<Json> {
+    let read = repair::parse_object(input).ok()?;
     let is_lost = read.object.is_empty() && !read.repairs.is_empty();
     (!is_lost).then(|| read.object.into())
 }
@@ -29,7 +29,7 @@ mod tests {
 
     #[track_caller]
     fn check(input: &str, expected: Option<&str>) {
-        assert_eq!(object(input).as_ref().map(Json::as_str), expected, "{input}");
+        assert_eq!(parse_arguments(input).as_ref().map(Json::as_str), expected, "{input}");
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use recount_message::Json;
 
+use super::json_builder::{JsonBuilder, ObjectBuilder, object};
 use super::request::{RequestDraft, Thinking, mark_cached};
 use super::schema;
 use super::tools::{Mode, Tool, ToolChoice};
-use super::tree::{Map, Tree, map};
 
 /// Whose chat completions they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum ChatApi {
 }
 
 impl ChatApi {
-    pub(crate) fn body(self, mut draft: RequestDraft<'_>) -> Map {
+    pub(crate) fn body(self, mut draft: RequestDraft<'_>) -> ObjectBuilder {
         let options = draft.options;
         let mut body = draft.body();
         if self == Self::DashScope && draft.marks_cache() {
@@ -28,7 +28,7 @@ impl ChatApi {
         body.set("messages", std::mem::take(&mut draft.messages));
         if !draft.tools.is_empty() {
             let schema = if self == Self::OpenAi { schema::inlined } else { schema::unchanged };
-            let tool = |tool: &&Tool| map! { "type": "function", "function": tool.function(schema) };
+            let tool = |tool: &&Tool| object! { "type": "function", "function": tool.function(schema) };
             body.set("tools", draft.tools.iter().map(tool).collect::<Vec<_>>());
             let takes_parallel = matches!(self, Self::OpenAi | Self::DashScope | Self::Xai);
             if takes_parallel && !options.parallel_tool_calls {
@@ -49,7 +49,7 @@ impl ChatApi {
         }
         body.set("stream", options.stream);
         if options.stream {
-            body.set("stream_options", map! { "include_usage": true });
+            body.set("stream_options", object! { "include_usage": true });
         }
         body
     }
@@ -62,18 +62,18 @@ impl ChatApi {
         }
     }
 
-    fn choice(self, choice: &ToolChoice) -> Tree {
+    fn choice(self, choice: &ToolChoice) -> JsonBuilder {
         match &choice.mode {
             Mode::Auto => "auto".into(),
             Mode::None => "none".into(),
             // DashScope has no such choice.
             Mode::Required if self == Self::DashScope => "auto".into(),
             Mode::Required => "required".into(),
-            Mode::Named(name) => map! { "type": "function", "function": map! { "name": name.as_str() } }.into(),
+            Mode::Named(name) => object! { "type": "function", "function": object! { "name": name.as_str() } }.into(),
         }
     }
 
-    fn thinking(self, draft: &RequestDraft<'_>, body: &mut Map) {
+    fn thinking(self, draft: &RequestDraft<'_>, body: &mut ObjectBuilder) {
         let options = draft.options;
         match self {
             Self::OpenAi | Self::Xai => body.set_some("reasoning_effort", draft.effort_of_thinking()),
@@ -104,23 +104,23 @@ fn is_kimi_k3(model: &str) -> bool {
     model == "kimi-k3"
 }
 
-fn switch_thinking(thinking: Thinking, body: &mut Map) {
+fn switch_thinking(thinking: Thinking, body: &mut ObjectBuilder) {
     let state = match thinking {
         Thinking::Default => return,
         Thinking::Off => "disabled",
         Thinking::On { .. } | Thinking::Adaptive => "enabled",
     };
-    body.set("thinking", map! { "type": state });
+    body.set("thinking", object! { "type": state });
 }
 
-fn response_format(schema: &Json) -> Map {
-    let named = map! { "name": "structured_output", "schema": schema::inlined(schema) };
-    map! { "type": "json_schema", "json_schema": named }
+fn response_format(schema: &Json) -> ObjectBuilder {
+    let named = object! { "name": "structured_output", "schema": schema::inlined(schema) };
+    object! { "type": "json_schema", "json_schema": named }
 }
 
 /// Marks the system prompt and the last two messages of the user.
-fn mark_conversation(messages: &mut [Map]) {
-    let is = |role: &'static str| move |message: &&mut Map| message.text("role") == Some(role);
+fn mark_conversation(messages: &mut [ObjectBuilder]) {
+    let is = |role: &'static str| move |message: &&mut ObjectBuilder| message.text("role") == Some(role);
     if let Some(system) = messages.iter_mut().take_while(is("system")).last() {
         mark_cached(system);
     }

@@ -3,14 +3,14 @@
 use recount_message::{Json, Object, Role};
 
 use super::arguments;
-use super::dialect::{Context, Dialect, Part, lift_system};
+use super::json_builder::{JsonBuilder, ObjectBuilder, object};
 use super::media::{Datum, Fetch, Sent};
 use super::multi_agent::{History, Line, MediaPlace};
 use super::names::Rule;
+use super::provider_format::{Context, Part, ProviderFormat, lift_system};
 use super::request::{RequestDraft, Thinking};
 use super::schema;
 use super::tools::{Mode, ToolChoice};
-use super::tree::{Map, Tree, map};
 use super::turns::{Call, CallRules, Item, Turn};
 
 /// What Gemini signs its thoughts with. It is kept in the extra fields of the block that it came with, and goes back
@@ -19,7 +19,7 @@ const SIGNATURE: &str = "thought_signature";
 
 pub(crate) struct Gemini;
 
-impl Dialect for Gemini {
+impl ProviderFormat for Gemini {
     fn input_types(&self) -> &'static [&'static str] {
         &["text/plain", "image/*", "audio/*", "video/*", "application/pdf"]
     }
@@ -32,18 +32,20 @@ impl Dialect for Gemini {
         Some(Fetch::Us)
     }
 
-    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> Tree {
+    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> JsonBuilder {
         match sent {
             // It is never asked to fetch; this is how it would be.
-            Sent::Url(url) => map! { "file_data": map! { "file_uri": *url, "mime_type": &*datum.media_type } }.into(),
+            Sent::Url(url) => {
+                object! { "file_data": object! { "file_uri": *url, "mime_type": &*datum.media_type } }.into()
+            }
             Sent::Base64(data) => {
-                map! { "inline_data": map! { "data": *data, "mime_type": &*datum.media_type } }.into()
+                object! { "inline_data": object! { "data": *data, "mime_type": &*datum.media_type } }.into()
             }
         }
     }
 
-    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<Map> {
-        let mut contents: Vec<Map> = Vec::new();
+    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<ObjectBuilder> {
+        let mut contents: Vec<ObjectBuilder> = Vec::new();
         for turn in turns {
             let is_opening = contents.iter().all(|content| content.text("role") == Some("system"));
             let role = match turn.role {
@@ -59,7 +61,7 @@ impl Dialect for Gemini {
                 match item {
                     Item::Text(text, extra) => draft.parts.extend(signed_text(text, *extra)),
                     Item::Thinking(block) if !block.thinking.is_empty() => {
-                        let part = map! { "thought": true, "text": block.thinking.as_str() };
+                        let part = object! { "thought": true, "text": block.thinking.as_str() };
                         draft.parts.push(signed(part, &block.extra).into());
                     }
                     Item::Thinking(_) => {}
@@ -78,10 +80,10 @@ impl Dialect for Gemini {
                     Item::Result(result) => {
                         draft.flush(&mut contents);
                         let (text, promoted) = cx.result_text(self, result);
-                        let response = map! {
-                            "id": result.id.as_str(), "name": &*result.name, "response": map! { "output": text },
+                        let response = object! {
+                            "id": result.id.as_str(), "name": &*result.name, "response": object! { "output": text },
                         };
-                        draft.results.push(map! { "function_response": response }.into());
+                        draft.results.push(object! { "function_response": response }.into());
                         draft.promoted.extend(self.user(promoted));
                     }
                 }
@@ -92,20 +94,20 @@ impl Dialect for Gemini {
         contents
     }
 
-    fn system(&self, text: String) -> Map {
-        map! { "role": "system", "parts": parts(vec![Part::Text(text)]) }
+    fn system(&self, text: String) -> ObjectBuilder {
+        object! { "role": "system", "parts": parts(vec![Part::Text(text)]) }
     }
 
-    fn user(&self, said: Vec<Part>) -> Option<Map> {
+    fn user(&self, said: Vec<Part>) -> Option<ObjectBuilder> {
         let parts = parts(said);
-        (!parts.is_empty()).then(|| map! { "role": "user", "parts": parts })
+        (!parts.is_empty()).then(|| object! { "role": "user", "parts": parts })
     }
 
     fn history(&self) -> History {
         History { line: Line::PerBlock, media: MediaPlace::InPlace }
     }
 
-    fn body(&self, mut draft: RequestDraft<'_>) -> Map {
+    fn body(&self, mut draft: RequestDraft<'_>) -> ObjectBuilder {
         let options = draft.options;
         let mut contents = std::mem::take(&mut draft.messages);
         let system = lift_system(&mut contents, "parts");
@@ -113,16 +115,16 @@ impl Dialect for Gemini {
             contents.iter_mut().for_each(sign_first_call);
         }
         // The model is part of the address.
-        let mut body = Map::new();
-        body.set_some("system_instruction", (!system.is_empty()).then(|| map! { "parts": system }));
+        let mut body = ObjectBuilder::new();
+        body.set_some("system_instruction", (!system.is_empty()).then(|| object! { "parts": system }));
         body.set("contents", contents);
         if !draft.tools.is_empty() {
-            let tools: Vec<Map> = draft.tools.iter().map(|tool| tool.function(schema::for_gemini)).collect();
-            body.set("tools", vec![map! { "function_declarations": tools }]);
+            let tools: Vec<ObjectBuilder> = draft.tools.iter().map(|tool| tool.function(schema::for_gemini)).collect();
+            body.set("tools", vec![object! { "function_declarations": tools }]);
         }
-        let config = draft.choice.map(|choice| map! { "function_calling_config": calling(choice) });
+        let config = draft.choice.map(|choice| object! { "function_calling_config": calling(choice) });
         body.set_some("tool_config", config);
-        let mut generation = Map::new();
+        let mut generation = ObjectBuilder::new();
         generation.set_some("max_output_tokens", options.max_tokens);
         generation.set_some("temperature", options.temperature);
         generation.set_some("top_p", options.top_p);
@@ -137,22 +139,24 @@ impl Dialect for Gemini {
     }
 }
 
-fn calling(choice: &ToolChoice) -> Map {
+fn calling(choice: &ToolChoice) -> ObjectBuilder {
     match &choice.mode {
-        Mode::Auto => map! { "mode": "AUTO" },
-        Mode::None => map! { "mode": "NONE" },
-        Mode::Required => map! { "mode": "ANY" },
-        Mode::Named(name) => map! { "mode": "ANY", "allowed_function_names": vec![name.as_str()] },
+        Mode::Auto => object! { "mode": "AUTO" },
+        Mode::None => object! { "mode": "NONE" },
+        Mode::Required => object! { "mode": "ANY" },
+        Mode::Named(name) => object! { "mode": "ANY", "allowed_function_names": vec![name.as_str()] },
     }
 }
 
-fn thinking(thinking: Thinking) -> Option<Map> {
+fn thinking(thinking: Thinking) -> Option<ObjectBuilder> {
     const BUDGET: u64 = 1024;
     match thinking {
         Thinking::Default => None,
-        Thinking::Off => Some(map! { "include_thoughts": false, "thinking_budget": 0_u64 }),
-        Thinking::On { budget } => Some(map! { "include_thoughts": true, "thinking_budget": budget.unwrap_or(BUDGET) }),
-        Thinking::Adaptive => Some(map! { "include_thoughts": true }),
+        Thinking::Off => Some(object! { "include_thoughts": false, "thinking_budget": 0_u64 }),
+        Thinking::On { budget } => {
+            Some(object! { "include_thoughts": true, "thinking_budget": budget.unwrap_or(BUDGET) })
+        }
+        Thinking::Adaptive => Some(object! { "include_thoughts": true }),
     }
 }
 
@@ -165,9 +169,9 @@ fn wants_signatures(model: &str) -> bool {
 
 /// Gives the calls of a content that has another model's a signature that is not checked. Google has it for this: a
 /// conversation that moves to Gemini would be refused otherwise. Of parallel calls only the first is signed.
-fn sign_first_call(content: &mut Map) {
-    let Some(parts) = content.list_mut("parts") else { return };
-    let call = parts.iter_mut().filter_map(Tree::as_map_mut).find(|part| part.get("function_call").is_some());
+fn sign_first_call(content: &mut ObjectBuilder) {
+    let Some(parts) = content.array_mut("parts") else { return };
+    let call = parts.iter_mut().filter_map(JsonBuilder::as_object_mut).find(|part| part.get("function_call").is_some());
     if let Some(call) = call.filter(|call| call.get(SIGNATURE).is_none()) {
         call.set(SIGNATURE, "skip_thought_signature_validator");
     }
@@ -176,38 +180,38 @@ fn sign_first_call(content: &mut Map) {
 /// A content of which some blocks have been read.
 struct Draft {
     role: &'static str,
-    parts: Vec<Tree>,
+    parts: Vec<JsonBuilder>,
     /// The answers to the calls of one content, which have to be one content too.
-    results: Vec<Tree>,
+    results: Vec<JsonBuilder>,
     /// The media that they speak of.
-    promoted: Vec<Map>,
+    promoted: Vec<ObjectBuilder>,
 }
 
 impl Draft {
-    fn flush(&mut self, contents: &mut Vec<Map>) {
+    fn flush(&mut self, contents: &mut Vec<ObjectBuilder>) {
         let parts = std::mem::take(&mut self.parts);
         if !parts.is_empty() {
-            contents.push(map! { "role": self.role, "parts": parts });
+            contents.push(object! { "role": self.role, "parts": parts });
         }
     }
 
-    fn flush_results(&mut self, contents: &mut Vec<Map>) {
+    fn flush_results(&mut self, contents: &mut Vec<ObjectBuilder>) {
         let results = std::mem::take(&mut self.results);
         if !results.is_empty() {
-            contents.push(map! { "role": "user", "parts": results });
+            contents.push(object! { "role": "user", "parts": results });
         }
         contents.append(&mut self.promoted);
     }
 }
 
 /// A text, unless it is empty, which is refused.
-fn text_part(text: &str) -> Option<Tree> {
-    (!text.is_empty()).then(|| map! { "text": text }.into())
+fn text_part(text: &str) -> Option<JsonBuilder> {
+    (!text.is_empty()).then(|| object! { "text": text }.into())
 }
 
 /// A text with the signature that it came with. Gemini may sign a text that is empty, and wants that back too.
-fn signed_text(text: &str, extra: Option<&Object>) -> Option<Tree> {
-    let part = map! { "text": text };
+fn signed_text(text: &str, extra: Option<&Object>) -> Option<JsonBuilder> {
+    let part = object! { "text": text };
     let part = match extra {
         Some(extra) => signed(part, extra),
         None => part,
@@ -215,7 +219,7 @@ fn signed_text(text: &str, extra: Option<&Object>) -> Option<Tree> {
     (!text.is_empty() || part.get(SIGNATURE).is_some()).then(|| part.into())
 }
 
-fn parts(said: Vec<Part>) -> Vec<Tree> {
+fn parts(said: Vec<Part>) -> Vec<JsonBuilder> {
     let part = |part| match part {
         Part::Text(text) => text_part(&text),
         Part::Media(tree) => Some(tree),
@@ -223,13 +227,13 @@ fn parts(said: Vec<Part>) -> Vec<Tree> {
     said.into_iter().filter_map(part).collect()
 }
 
-fn function_call(call: &Call<'_>, cx: &mut Context<'_>) -> Map {
-    let args = arguments::sent(call, cx.notes);
-    let call_part = map! { "id": call.id.as_str(), "name": &*call.name, "args": args };
-    signed(map! { "function_call": call_part }, call.extra)
+fn function_call(call: &Call<'_>, cx: &mut Context<'_>) -> ObjectBuilder {
+    let args = arguments::sent(call, cx.warnings);
+    let call_part = object! { "id": call.id.as_str(), "name": &*call.name, "args": args };
+    signed(object! { "function_call": call_part }, call.extra)
 }
 
-fn signed(mut part: Map, extra: &Object) -> Map {
+fn signed(mut part: ObjectBuilder, extra: &Object) -> ObjectBuilder {
     part.set_some(SIGNATURE, extra.get(SIGNATURE).and_then(Json::to_text));
     part
 }

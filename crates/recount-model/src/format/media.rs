@@ -19,7 +19,7 @@ use recount_message::{DataBlock, LegacyMedia, Source, UrlSource};
 /// let formatter = Formatter::new(Provider::Anthropic);
 ///
 /// let mut media = Media::new();
-/// for wanted in formatter.needs(&messages) {
+/// for wanted in formatter.required_media(&messages) {
 ///     media.insert(wanted.url, b"\x89PNG");
 /// }
 /// let formatted = formatter.format(&messages, &media);
@@ -63,7 +63,7 @@ impl Media {
 /// use recount_model::format::Formatter;
 ///
 /// let photo = DataBlock::from_path("/tmp/my photo.png")?;
-/// let wanted = Formatter::new(Provider::OpenAi).needs(&[Msg::user("Alice", photo)]);
+/// let wanted = Formatter::new(Provider::OpenAi).required_media(&[Msg::user("Alice", photo)]);
 /// assert_eq!(wanted[0].url, "file:///tmp/my%20photo.png");
 /// assert_eq!(wanted[0].path().as_deref(), Some("/tmp/my photo.png"));
 /// # Ok::<(), recount_message::SourceError>(())

@@ -14,44 +14,46 @@
 //!     r#"[{"role":"system","content":"Be brief."},"#,
 //!     r#"{"role":"user","content":"Hello"}]"#,
 //! ));
-//! assert!(formatted.notes.is_empty());
+//! assert!(formatted.warnings.is_empty());
 //! ```
 //!
-//! What a provider cannot take never makes a request fail. It becomes text, and a [`Note`] says so.
+//! What a provider cannot take never makes a request fail. It becomes text, and a [`FormatWarning`] says so.
 
 mod anthropic;
 mod arguments;
 mod chat_request;
-mod dialect;
 mod gemini;
 mod input_types;
+mod json_builder;
 mod media;
 mod multi_agent;
 mod names;
-mod note;
 mod ollama;
 mod openai;
 pub mod prompt_tools;
+mod provider_format;
 mod request;
 mod responses;
 mod schema;
 mod tools;
-mod tree;
 mod turns;
+mod warning;
 
 use recount_message::{Json, Msg};
 
 use crate::Provider;
-use dialect::{Context, Dialect};
 use input_types::InputTypes;
-use tree::Map;
+use json_builder::ObjectBuilder;
+use provider_format::{Context, ProviderFormat};
 
 pub use media::{Media, MediaRef};
 pub use multi_agent::MultiAgent;
-pub use note::{Loss, Note};
 pub use prompt_tools::ToolMode;
-pub use request::{Cache, Request, RequestError, RequestOptions, STRUCTURED_TOOL, Structured, StructuredWay, Thinking};
+pub use request::{
+    Cache, Request, RequestError, RequestOptions, STRUCTURED_TOOL, Structured, StructuredMethod, Thinking,
+};
 pub use tools::{Tool, ToolChoice};
+pub use warning::{FormatWarning, FormatWarningKind};
 
 /// Turns messages into what a provider takes.
 ///
@@ -79,7 +81,7 @@ pub struct Formatted {
     /// One JSON object for each. A system prompt comes first, also where a whole request has it elsewhere.
     pub messages: Vec<Json>,
     /// What could not be said as it was.
-    pub notes: Vec<Note>,
+    pub warnings: Vec<FormatWarning>,
 }
 
 impl Formatted {
@@ -98,7 +100,7 @@ impl Formatter {
             provider,
             multi_agent: None,
             history_prompt: multi_agent::HISTORY_PROMPT.to_owned(),
-            input_types: InputTypes::new(dialect_of(provider).input_types().iter().copied()),
+            input_types: InputTypes::new(format_of(provider).input_types().iter().copied()),
             tool_mode: ToolMode::Native,
         }
     }
@@ -140,16 +142,16 @@ impl Formatter {
 
     /// The files and URLs that this provider wants as bytes within the request, each once.
     #[must_use]
-    pub fn needs(&self, messages: &[Msg]) -> Vec<MediaRef> {
-        dialect::needs(dialect_of(self.provider), &self.input_types, messages)
+    pub fn required_media(&self, messages: &[Msg]) -> Vec<MediaRef> {
+        provider_format::required_media(format_of(self.provider), &self.input_types, messages)
     }
 
     /// The messages in the provider's form.
     #[must_use]
     pub fn format(&self, messages: &[Msg], media: &Media) -> Formatted {
-        let mut notes = Vec::new();
-        let messages = self.messages(messages, media, None, &mut notes);
-        Formatted { messages: messages.into_iter().map(Json::from).collect(), notes }
+        let mut warnings = Vec::new();
+        let messages = self.messages(messages, media, None, &mut warnings);
+        Formatted { messages: messages.into_iter().map(Json::from).collect(), warnings }
     }
 
     /// The body of a whole request.
@@ -184,7 +186,7 @@ impl Formatter {
             let known = tools.iter().map(Tool::name).collect::<Vec<_>>().join(", ");
             return Err(RequestError::UnknownTool { name: name.to_owned(), known });
         }
-        let mut notes = Vec::new();
+        let mut warnings = Vec::new();
         let instructed = call.as_ref().map(|_| request::instructed(messages));
         let allowed: Vec<&Tool> =
             tools.iter().filter(|tool| choice.is_none_or(|choice| choice.allows(tool.name()))).collect();
@@ -193,7 +195,7 @@ impl Formatter {
         let messages = instructed.as_deref().unwrap_or(messages);
         let draft = request::RequestDraft {
             options,
-            messages: self.messages(messages, media, instructions, &mut notes),
+            messages: self.messages(messages, media, instructions, &mut warnings),
             all_tools: if by_prompt { &[] } else { tools },
             tools: if by_prompt { Vec::new() } else { allowed },
             choice: choice.filter(|_| !by_prompt),
@@ -203,11 +205,11 @@ impl Formatter {
             },
             schema: options.structured.as_ref().filter(|_| call.is_none()).map(|structured| &structured.schema),
         };
-        let mut body = dialect_of(self.provider).body(draft);
+        let mut body = format_of(self.provider).body(draft);
         for (key, value) in options.extra.iter() {
             body.merge(key, value);
         }
-        Ok(Request { body: body.into(), notes })
+        Ok(Request { body: body.into(), warnings })
     }
 
     fn messages(
@@ -215,14 +217,14 @@ impl Formatter {
         messages: &[Msg],
         media: &Media,
         tool_instructions: Option<String>,
-        notes: &mut Vec<Note>,
-    ) -> Vec<Map> {
-        let dialect = dialect_of(self.provider);
-        let mut turns = turns::turns(messages, dialect.call_rules(), notes);
+        warnings: &mut Vec<FormatWarning>,
+    ) -> Vec<ObjectBuilder> {
+        let dialect = format_of(self.provider);
+        let mut turns = turns::turns(messages, dialect.call_rules(), warnings);
         if self.tool_mode == ToolMode::Prompt {
-            turns = prompt_tools::as_text(turns, tool_instructions, notes);
+            turns = prompt_tools::as_text(turns, tool_instructions, warnings);
         }
-        let mut cx = Context { media, input: &self.input_types, notes };
+        let mut cx = Context { media, input: &self.input_types, warnings };
         match self.multi_agent {
             None => dialect.chat(&turns, &mut cx),
             Some(form) => multi_agent::format(dialect, form, &self.history_prompt, &turns, &mut cx),
@@ -230,7 +232,7 @@ impl Formatter {
     }
 }
 
-fn dialect_of(provider: Provider) -> &'static dyn Dialect {
+fn format_of(provider: Provider) -> &'static dyn ProviderFormat {
     match provider {
         Provider::OpenAi => &openai::OPENAI,
         Provider::OpenAiResponses => &responses::Responses,

@@ -4,8 +4,8 @@
 
 use recount_message::Role;
 
-use super::dialect::{Context, Dialect, Part};
-use super::tree::Map;
+use super::json_builder::ObjectBuilder;
+use super::provider_format::{Context, Part, ProviderFormat};
 use super::turns::{Item, Turn};
 
 /// How the words of several agents are told to a model, which knows only itself and a user.
@@ -75,12 +75,12 @@ const CLOSE: &str = "</history>";
 
 /// The messages of a conversation of several agents.
 pub(crate) fn format(
-    dialect: &dyn Dialect,
+    dialect: &dyn ProviderFormat,
     form: MultiAgent,
     prompt: &str,
     turns: &[Turn<'_>],
     cx: &mut Context<'_>,
-) -> Vec<Map> {
+) -> Vec<ObjectBuilder> {
     let mut teller = Teller { dialect, form, prompt, is_first: true, messages: Vec::new() };
     let rest = match turns.split_first() {
         Some((system, rest)) if system.role == Role::System => {
@@ -113,11 +113,11 @@ fn system_text(turn: &Turn<'_>) -> Option<String> {
 }
 
 struct Teller<'a> {
-    dialect: &'a dyn Dialect,
+    dialect: &'a dyn ProviderFormat,
     form: MultiAgent,
     prompt: &'a str,
     is_first: bool,
-    messages: Vec<Map>,
+    messages: Vec<ObjectBuilder>,
 }
 
 /// What one agent said or showed.
@@ -175,7 +175,7 @@ impl Teller<'_> {
         }
     }
 
-    fn in_brackets(&self, uttered: Vec<Uttered<'_>>) -> Option<Map> {
+    fn in_brackets(&self, uttered: Vec<Uttered<'_>>) -> Option<ObjectBuilder> {
         let name = uttered.first().map_or("", |first| first.name);
         let mut texts = Vec::new();
         let mut media = Vec::new();

@@ -3,19 +3,19 @@
 use recount_message::Role;
 
 use super::arguments;
-use super::dialect::{Context, Dialect, Part};
+use super::json_builder::{JsonBuilder, ObjectBuilder, object};
 use super::media::{Datum, Fetch, Sent};
 use super::multi_agent::{History, Line, MediaPlace};
 use super::names::Rule;
+use super::provider_format::{Context, Part, ProviderFormat};
 use super::request::{RequestDraft, Thinking};
 use super::schema;
 use super::tools::{Mode, Tool};
-use super::tree::{Map, Tree, map};
 use super::turns::{CallRules, Item, Turn};
 
 pub(crate) struct Ollama;
 
-impl Dialect for Ollama {
+impl ProviderFormat for Ollama {
     fn input_types(&self) -> &'static [&'static str] {
         &["text/plain", "image/*"]
     }
@@ -28,18 +28,18 @@ impl Dialect for Ollama {
         media_type.starts_with("image/").then_some(Fetch::Us)
     }
 
-    fn media(&self, _: &Datum<'_>, sent: &Sent<'_>) -> Tree {
+    fn media(&self, _: &Datum<'_>, sent: &Sent<'_>) -> JsonBuilder {
         match sent {
             // `fetch` lets only bytes come here.
             Sent::Url(data) | Sent::Base64(data) => (*data).into(),
         }
     }
 
-    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<Map> {
+    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<ObjectBuilder> {
         let mut messages = Vec::new();
         for turn in turns {
             let mut draft = Draft { role: turn.role.as_str(), parts: Vec::new(), calls: Vec::new() };
-            let mut promoted: Vec<Map> = Vec::new();
+            let mut promoted: Vec<ObjectBuilder> = Vec::new();
             for item in &turn.items {
                 if !matches!(item, Item::Result(_)) {
                     messages.append(&mut promoted);
@@ -50,9 +50,9 @@ impl Dialect for Ollama {
                     // It reads no thinking again.
                     Item::Thinking(_) => {}
                     Item::Call(call) => {
-                        let arguments = arguments::sent(call, cx.notes);
-                        let function = map! { "name": &*call.name, "arguments": arguments };
-                        draft.calls.push(map! { "function": function }.into());
+                        let arguments = arguments::sent(call, cx.warnings);
+                        let function = object! { "name": &*call.name, "arguments": arguments };
+                        draft.calls.push(object! { "function": function }.into());
                     }
                     Item::Hint(said) => {
                         messages.extend(draft.flush());
@@ -62,7 +62,7 @@ impl Dialect for Ollama {
                     Item::Result(result) => {
                         messages.extend(draft.flush());
                         let (text, media) = cx.result_text(self, result);
-                        messages.push(map! { "role": "tool", "tool_name": &*result.name, "content": text });
+                        messages.push(object! { "role": "tool", "tool_name": &*result.name, "content": text });
                         promoted.extend(self.user(media));
                     }
                 }
@@ -73,11 +73,11 @@ impl Dialect for Ollama {
         messages
     }
 
-    fn system(&self, text: String) -> Map {
-        map! { "role": "system", "content": text }
+    fn system(&self, text: String) -> ObjectBuilder {
+        object! { "role": "system", "content": text }
     }
 
-    fn user(&self, parts: Vec<Part>) -> Option<Map> {
+    fn user(&self, parts: Vec<Part>) -> Option<ObjectBuilder> {
         Draft { role: Role::User.as_str(), parts, calls: Vec::new() }.flush()
     }
 
@@ -85,14 +85,14 @@ impl Dialect for Ollama {
         History { line: Line::Stacked, media: MediaPlace::Last { tags_without_text: false } }
     }
 
-    fn body(&self, mut draft: RequestDraft<'_>) -> Map {
+    fn body(&self, mut draft: RequestDraft<'_>) -> ObjectBuilder {
         let options = draft.options;
         let mut body = draft.body();
         body.set("messages", std::mem::take(&mut draft.messages));
         // It knows no choice, but it can be left without tools.
         let may_call = draft.choice.is_none_or(|choice| choice.mode != Mode::None);
         if may_call && !draft.tools.is_empty() {
-            let tool = |tool: &&Tool| map! { "type": "function", "function": tool.function(schema::unchanged) };
+            let tool = |tool: &&Tool| object! { "type": "function", "function": tool.function(schema::unchanged) };
             body.set("tools", draft.tools.iter().map(tool).collect::<Vec<_>>());
         }
         body.set_some("format", draft.schema.map(schema::inlined));
@@ -101,7 +101,7 @@ impl Dialect for Ollama {
             Thinking::Off => body.set("think", false),
             Thinking::On { .. } | Thinking::Adaptive => body.set("think", true),
         }
-        let mut settings = Map::new();
+        let mut settings = ObjectBuilder::new();
         settings.set_some("num_predict", options.max_tokens);
         settings.set_some("temperature", options.temperature);
         settings.set_some("top_p", options.top_p);
@@ -116,11 +116,11 @@ impl Dialect for Ollama {
 struct Draft {
     role: &'static str,
     parts: Vec<Part>,
-    calls: Vec<Tree>,
+    calls: Vec<JsonBuilder>,
 }
 
 impl Draft {
-    fn flush(&mut self) -> Option<Map> {
+    fn flush(&mut self) -> Option<ObjectBuilder> {
         let (parts, calls) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.calls));
         if parts.is_empty() && calls.is_empty() {
             return None;
@@ -133,7 +133,7 @@ impl Draft {
                 Part::Media(tree) => images.push(tree),
             }
         }
-        let mut message = map! { "role": self.role, "content": texts.join("\n") };
+        let mut message = object! { "role": self.role, "content": texts.join("\n") };
         message.set_some("tool_calls", (!calls.is_empty()).then_some(calls));
         message.set_some("images", (!images.is_empty()).then_some(images));
         Some(message)

@@ -6,12 +6,12 @@ use recount_message::Role;
 
 use super::arguments;
 use super::chat_request::ChatApi;
-use super::dialect::{Context, Dialect, Part};
+use super::json_builder::{JsonBuilder, ObjectBuilder, object};
 use super::media::{Datum, Fetch, Sent};
 use super::multi_agent::{History, Line, MediaPlace};
 use super::names::Rule;
+use super::provider_format::{Context, Part, ProviderFormat};
 use super::request::RequestDraft;
-use super::tree::{Map, Tree, map};
 use super::turns::{Call, CallRules, Item, Turn};
 
 /// How a provider's chat completions differ from OpenAI's.
@@ -155,7 +155,7 @@ pub(crate) static XAI: ChatForm = ChatForm {
     ..OPENAI
 };
 
-impl Dialect for ChatForm {
+impl ProviderFormat for ChatForm {
     fn input_types(&self) -> &'static [&'static str] {
         self.input_types
     }
@@ -180,21 +180,21 @@ impl Dialect for ChatForm {
         }
     }
 
-    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> Tree {
+    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> JsonBuilder {
         let media_type = &*datum.media_type;
         match datum.main_type() {
-            "image" => map! { "type": "image_url", "image_url": map! { "url": sent.to_url(media_type) } }.into(),
-            "video" => map! { "type": "video_url", "video_url": map! { "url": sent.to_url(media_type) } }.into(),
-            "audio" => map! { "type": "input_audio", "input_audio": self.sound(media_type, sent) }.into(),
+            "image" => object! { "type": "image_url", "image_url": object! { "url": sent.to_url(media_type) } }.into(),
+            "video" => object! { "type": "video_url", "video_url": object! { "url": sent.to_url(media_type) } }.into(),
+            "audio" => object! { "type": "input_audio", "input_audio": self.sound(media_type, sent) }.into(),
             _ => pdf_part(datum, sent).into(),
         }
     }
 
-    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<Map> {
+    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<ObjectBuilder> {
         let mut messages = Vec::new();
         for turn in turns {
             let mut draft = Draft::default();
-            let mut promoted: Vec<Map> = Vec::new();
+            let mut promoted: Vec<ObjectBuilder> = Vec::new();
             for item in &turn.items {
                 if !matches!(item, Item::Result(_)) {
                     messages.append(&mut promoted);
@@ -214,7 +214,7 @@ impl Dialect for ChatForm {
                         messages.extend(self.message(turn, &mut draft));
                         promoted.extend(self.shown(&mut draft));
                         let (text, media) = cx.result_text(self, result);
-                        messages.push(map! {
+                        messages.push(object! {
                             "role": "tool", "tool_call_id": result.id.as_str(), "content": text, "name": &*result.name,
                         });
                         promoted.extend((!media.is_empty()).then(|| self.promoted(media)));
@@ -228,23 +228,23 @@ impl Dialect for ChatForm {
         messages
     }
 
-    fn system(&self, text: String) -> Map {
-        map! { "role": "system", "content": text }
+    fn system(&self, text: String) -> ObjectBuilder {
+        object! { "role": "system", "content": text }
     }
 
-    fn user(&self, parts: Vec<Part>) -> Option<Map> {
-        (!parts.is_empty()).then(|| map! { "role": "user", "content": self.content(parts) })
+    fn user(&self, parts: Vec<Part>) -> Option<ObjectBuilder> {
+        (!parts.is_empty()).then(|| object! { "role": "user", "content": self.content(parts) })
     }
 
-    fn user_text(&self, text: String) -> Option<Map> {
-        Some(map! { "role": "user", "content": text })
+    fn user_text(&self, text: String) -> Option<ObjectBuilder> {
+        Some(object! { "role": "user", "content": text })
     }
 
     fn history(&self) -> History {
         self.history
     }
 
-    fn body(&self, draft: RequestDraft<'_>) -> Map {
+    fn body(&self, draft: RequestDraft<'_>) -> ObjectBuilder {
         self.api.body(draft)
     }
 }
@@ -254,7 +254,7 @@ impl Dialect for ChatForm {
 struct Draft {
     parts: Vec<Part>,
     thinking: Vec<String>,
-    calls: Vec<Tree>,
+    calls: Vec<JsonBuilder>,
     /// The assistant's media, which is shown in a user's message.
     shown: Vec<Part>,
 }
@@ -278,12 +278,12 @@ impl ChatForm {
         }
     }
 
-    fn call(&self, call: &Call<'_>, cx: &mut Context<'_>) -> Map {
+    fn call(&self, call: &Call<'_>, cx: &mut Context<'_>) -> ObjectBuilder {
         let arguments = self.arguments(call, cx);
-        map! {
+        object! {
             "id": call.id.as_str(),
             "type": "function",
-            "function": map! { "name": &*call.name, "arguments": arguments },
+            "function": object! { "name": &*call.name, "arguments": arguments },
         }
     }
 
@@ -295,16 +295,16 @@ impl ChatForm {
         if !self.strict_arguments || recount_message::Json::parse(call.input).is_ok() {
             return call.input.to_owned();
         }
-        arguments::sent(call, cx.notes).as_str().to_owned()
+        arguments::sent(call, cx.warnings).as_str().to_owned()
     }
 
-    fn shown(&self, draft: &mut Draft) -> Option<Map> {
+    fn shown(&self, draft: &mut Draft) -> Option<ObjectBuilder> {
         let shown = std::mem::take(&mut draft.shown);
         (!shown.is_empty()).then(|| self.promoted(shown))
     }
 
     /// The message that a draft has become, if it has become one; the draft is empty then.
-    fn message(&self, turn: &Turn<'_>, draft: &mut Draft) -> Option<Map> {
+    fn message(&self, turn: &Turn<'_>, draft: &mut Draft) -> Option<ObjectBuilder> {
         if draft.is_empty() {
             return None;
         }
@@ -318,7 +318,7 @@ impl ChatForm {
         if thinks_nothing && parts.is_empty() && calls.is_empty() {
             return None;
         }
-        let mut message = map! { "role": turn.role.as_str() };
+        let mut message = object! { "role": turn.role.as_str() };
         if self.names && !turn.name.is_empty() {
             message.set("name", &*Rule::SPEAKER.fitted(turn.name));
         }
@@ -327,7 +327,7 @@ impl ChatForm {
             "content",
             match (is_empty, calls.is_empty()) {
                 (true, true) if self.plain_text => "".into(),
-                (true, _) => Tree::null(),
+                (true, _) => JsonBuilder::null(),
                 (false, _) => self.content(parts),
             },
         );
@@ -348,20 +348,20 @@ impl ChatForm {
         Some(message)
     }
 
-    fn content(&self, parts: Vec<Part>) -> Tree {
+    fn content(&self, parts: Vec<Part>) -> JsonBuilder {
         let is_text = parts.iter().all(|part| matches!(part, Part::Text(_)));
         if self.plain_text && is_text { texts(&parts).join("\n").into() } else { parts_list(parts) }
     }
 
-    fn promoted(&self, parts: Vec<Part>) -> Map {
-        let mut message = map! { "role": "user" };
+    fn promoted(&self, parts: Vec<Part>) -> ObjectBuilder {
+        let mut message = object! { "role": "user" };
         if self.names_promoted {
             message.set("name", "system-reminder");
         }
         message.with("content", parts_list(parts))
     }
 
-    fn sound(&self, media_type: &str, sent: &Sent<'_>) -> Map {
+    fn sound(&self, media_type: &str, sent: &Sent<'_>) -> ObjectBuilder {
         match self.audio {
             Some(Audio::Url) => {
                 let format = media_type.rsplit('/').next().unwrap_or(media_type);
@@ -369,13 +369,13 @@ impl ChatForm {
                     Sent::Url(url) => (*url).to_owned(),
                     Sent::Base64(data) => format!("data:;base64,{data}"),
                 };
-                map! { "data": data, "format": if format == "mpeg" { "mp3" } else { format } }
+                object! { "data": data, "format": if format == "mpeg" { "mp3" } else { format } }
             }
             Some(Audio::Bare) | None => {
                 let data = match sent {
                     Sent::Url(data) | Sent::Base64(data) => *data,
                 };
-                map! { "data": data, "format": bare_audio_format(media_type).unwrap_or("wav") }
+                object! { "data": data, "format": bare_audio_format(media_type).unwrap_or("wav") }
             }
         }
     }
@@ -391,12 +391,12 @@ fn texts(parts: &[Part]) -> Vec<&str> {
         .collect()
 }
 
-fn parts_list(parts: Vec<Part>) -> Tree {
+fn parts_list(parts: Vec<Part>) -> JsonBuilder {
     let parts = parts.into_iter().map(|part| match part {
-        Part::Text(text) => map! { "type": "text", "text": text }.into(),
+        Part::Text(text) => object! { "type": "text", "text": text }.into(),
         Part::Media(tree) => tree,
     });
-    Tree::List(parts.collect())
+    JsonBuilder::Array(parts.collect())
 }
 
 /// What OpenAI calls the two kinds of sound that it takes.
@@ -409,8 +409,8 @@ fn bare_audio_format(media_type: &str) -> Option<&'static str> {
 }
 
 /// A PDF, which is always sent whole.
-fn pdf_part(datum: &Datum<'_>, sent: &Sent<'_>) -> Map {
+fn pdf_part(datum: &Datum<'_>, sent: &Sent<'_>) -> ObjectBuilder {
     let name = datum.block.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("document.pdf");
-    let file = map! { "filename": name, "file_data": sent.to_url(&datum.media_type) };
-    map! { "type": "file", "file": file }
+    let file = object! { "filename": name, "file_data": sent.to_url(&datum.media_type) };
+    object! { "type": "file", "file": file }
 }

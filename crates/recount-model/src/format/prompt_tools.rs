@@ -34,9 +34,9 @@
 use recount_message::{Json, Object, Role};
 
 use super::arguments;
-use super::note::Note;
 use super::tools::Tool;
 use super::turns::{Call, CallResult, Item, Said, Turn};
+use super::warning::FormatWarning;
 
 /// How tools are brought to a model.
 ///
@@ -74,8 +74,12 @@ pub(crate) fn instructions(tools: &[&Tool]) -> String {
 }
 
 /// The conversation with calls and results as text, and what the model has to know of tools in its system prompt.
-pub(crate) fn as_text<'a>(turns: Vec<Turn<'a>>, instructions: Option<String>, notes: &mut Vec<Note>) -> Vec<Turn<'a>> {
-    let mut turns: Vec<Turn<'a>> = turns.into_iter().map(|turn| turn_as_text(turn, notes)).collect();
+pub(crate) fn as_text<'a>(
+    turns: Vec<Turn<'a>>,
+    instructions: Option<String>,
+    warnings: &mut Vec<FormatWarning>,
+) -> Vec<Turn<'a>> {
+    let mut turns: Vec<Turn<'a>> = turns.into_iter().map(|turn| turn_as_text(turn, warnings)).collect();
     if let Some(instructions) = instructions {
         match turns.first_mut().filter(|first| first.role == Role::System) {
             Some(system) => system.items.push(Item::Text(instructions.into(), None)),
@@ -88,7 +92,7 @@ pub(crate) fn as_text<'a>(turns: Vec<Turn<'a>>, instructions: Option<String>, no
     turns
 }
 
-fn turn_as_text<'a>(turn: Turn<'a>, notes: &mut Vec<Note>) -> Turn<'a> {
+fn turn_as_text<'a>(turn: Turn<'a>, warnings: &mut Vec<FormatWarning>) -> Turn<'a> {
     let mut items: Vec<Item<'a>> = Vec::with_capacity(turn.items.len());
     let mut responses: Vec<Said<'a>> = Vec::new();
     for item in turn.items {
@@ -99,7 +103,7 @@ fn turn_as_text<'a>(turn: Turn<'a>, notes: &mut Vec<Note>) -> Turn<'a> {
                     items.push(Item::Hint(std::mem::take(&mut responses)));
                 }
                 items.push(match other {
-                    Item::Call(call) => Item::Text(call_text(&call, notes).into(), None),
+                    Item::Call(call) => Item::Text(call_text(&call, warnings).into(), None),
                     other => other,
                 });
             }
@@ -111,8 +115,8 @@ fn turn_as_text<'a>(turn: Turn<'a>, notes: &mut Vec<Note>) -> Turn<'a> {
     Turn { items, ..turn }
 }
 
-fn call_text(call: &Call<'_>, notes: &mut Vec<Note>) -> String {
-    let arguments = arguments::sent(call, notes);
+fn call_text(call: &Call<'_>, warnings: &mut Vec<FormatWarning>) -> String {
+    let arguments = arguments::sent(call, warnings);
     let call = Object::from([("name", Json::from(&*call.name)), ("arguments", arguments)]);
     format!("<tool_call>\n{call}\n</tool_call>")
 }

@@ -2,9 +2,9 @@
 
 use recount_message::{Json, Msg, Object, Role, TextBlock};
 
-use super::note::Note;
+use super::json_builder::{JsonBuilder, ObjectBuilder};
 use super::tools::{Tool, ToolChoice};
-use super::tree::{Map, Tree};
+use super::warning::FormatWarning;
 use crate::Provider;
 
 /// What a request asks for, beside the messages.
@@ -91,40 +91,40 @@ pub struct Structured {
     /// The JSON Schema.
     pub schema: Json,
     /// How the model is brought to keep to it.
-    pub way: StructuredWay,
+    pub method: StructuredMethod,
 }
 
 /// How a model is brought to answer in a form.
 ///
-/// [`StructuredWay::ladder`] has them in the order in which one tries them.
+/// [`StructuredMethod::fallback_order`] has them in the order in which one tries them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum StructuredWay {
+pub enum StructuredMethod {
     /// The provider has it as a feature: the answer is a text that is JSON of the schema.
     Native,
     /// The answer is the call of a tool that has the schema, and the model must call it.
-    ForcedCall,
+    ForcedTool,
     /// The same, and the model is only asked to.
-    AskedCall,
+    AutoTool,
     /// The model must call it, and does not think, which some providers do not allow together.
-    ForcedCallWithoutThinking,
+    ForcedToolWithoutThinking,
     /// The model is asked to, and the request does not speak of choosing tools.
-    PlainCall,
+    ToolWithoutChoice,
 }
 
-impl StructuredWay {
+impl StructuredMethod {
     /// The ways that a provider has, the best one first. Where one fails, the next may not.
     ///
     /// ```
     /// use recount_model::Provider;
-    /// use recount_model::format::{StructuredWay, Thinking};
+    /// use recount_model::format::{StructuredMethod, Thinking};
     ///
-    /// let ways = StructuredWay::ladder(Provider::Anthropic, Thinking::Off);
-    /// assert_eq!(ways, [StructuredWay::ForcedCall, StructuredWay::AskedCall, StructuredWay::PlainCall]);
-    /// assert_eq!(StructuredWay::ladder(Provider::OpenAi, Thinking::Off)[0], StructuredWay::Native);
+    /// let ways = StructuredMethod::fallback_order(Provider::Anthropic, Thinking::Off);
+    /// assert_eq!(ways, [StructuredMethod::ForcedTool, StructuredMethod::AutoTool, StructuredMethod::ToolWithoutChoice]);
+    /// assert_eq!(StructuredMethod::fallback_order(Provider::OpenAi, Thinking::Off)[0], StructuredMethod::Native);
     /// ```
     #[must_use]
-    pub fn ladder(provider: Provider, thinking: Thinking) -> Vec<Self> {
+    pub fn fallback_order(provider: Provider, thinking: Thinking) -> Vec<Self> {
         let is_native = match provider {
             Provider::OpenAi | Provider::OpenAiResponses | Provider::Gemini | Provider::Ollama | Provider::Xai => true,
             // They have it for some of their models only, or not with a schema.
@@ -139,16 +139,16 @@ impl StructuredWay {
         let may_think = thinking != Thinking::Off && !is_native;
         let ladder = [
             (is_native, Self::Native),
-            (true, Self::ForcedCall),
-            (true, Self::AskedCall),
-            (may_think, Self::ForcedCallWithoutThinking),
-            (true, Self::PlainCall),
+            (true, Self::ForcedTool),
+            (true, Self::AutoTool),
+            (may_think, Self::ForcedToolWithoutThinking),
+            (true, Self::ToolWithoutChoice),
         ];
         ladder.into_iter().filter_map(|(is_there, way)| is_there.then_some(way)).collect()
     }
 }
 
-/// The tool whose call is the answer, where a form is asked for by [`StructuredWay::ForcedCall`] and its kin.
+/// The tool whose call is the answer, where a form is asked for by [`StructuredMethod::ForcedTool`] and its kin.
 pub const STRUCTURED_TOOL: &str = "generate_structured_output";
 
 /// A request, ready to be sent.
@@ -157,7 +157,7 @@ pub struct Request {
     /// The body.
     pub body: Json,
     /// What could not be said as it was.
-    pub notes: Vec<Note>,
+    pub warnings: Vec<FormatWarning>,
 }
 
 /// Why a request cannot be made. Messages are never the reason.
@@ -219,15 +219,15 @@ impl RequestOptions {
 
     /// One call at a time.
     #[must_use]
-    pub fn one_call_at_a_time(mut self) -> Self {
+    pub fn without_parallel_tool_calls(mut self) -> Self {
         self.parallel_tool_calls = false;
         self
     }
 
     /// An answer of a form.
     #[must_use]
-    pub fn structured(mut self, schema: impl Into<Json>, way: StructuredWay) -> Self {
-        self.structured = Some(Structured { schema: schema.into(), way });
+    pub fn structured(mut self, schema: impl Into<Json>, method: StructuredMethod) -> Self {
+        self.structured = Some(Structured { schema: schema.into(), method });
         self
     }
 
@@ -270,7 +270,7 @@ impl RequestOptions {
 /// The parts of a request, settled: what is left is to put them into the provider's words.
 pub(crate) struct RequestDraft<'a> {
     pub(crate) options: &'a RequestOptions,
-    pub(crate) messages: Vec<Map>,
+    pub(crate) messages: Vec<ObjectBuilder>,
     /// All tools, for providers that can narrow the choice by themselves.
     pub(crate) all_tools: &'a [Tool],
     /// The tools that may be called.
@@ -290,8 +290,8 @@ impl RequestDraft<'_> {
     }
 
     /// A body that begins with the model.
-    pub(crate) fn body(&self) -> Map {
-        let mut body = Map::new();
+    pub(crate) fn body(&self) -> ObjectBuilder {
+        let mut body = ObjectBuilder::new();
         body.set_some("model", Some(self.options.model.as_str()).filter(|model| !model.is_empty()));
         body
     }
@@ -320,18 +320,18 @@ pub(crate) struct StructuredCall {
 impl Structured {
     /// The tool and its choice; nothing where the provider itself holds the answer to its form.
     pub(crate) fn call(&self) -> Option<StructuredCall> {
-        let choice = match self.way {
-            StructuredWay::Native => return None,
-            StructuredWay::ForcedCall | StructuredWay::ForcedCallWithoutThinking => {
+        let choice = match self.method {
+            StructuredMethod::Native => return None,
+            StructuredMethod::ForcedTool | StructuredMethod::ForcedToolWithoutThinking => {
                 Some(ToolChoice::named(STRUCTURED_TOOL))
             }
-            StructuredWay::AskedCall => Some(ToolChoice::auto()),
-            StructuredWay::PlainCall => None,
+            StructuredMethod::AutoTool => Some(ToolChoice::auto()),
+            StructuredMethod::ToolWithoutChoice => None,
         };
         let tool = Tool::new(STRUCTURED_TOOL)
             .description("Call this function to generate structured output required by the user.")
             .parameters(self.schema.clone());
-        let without_thinking = self.way == StructuredWay::ForcedCallWithoutThinking;
+        let without_thinking = self.method == StructuredMethod::ForcedToolWithoutThinking;
         Some(StructuredCall { tools: [tool], choice, without_thinking })
     }
 }
@@ -356,19 +356,19 @@ pub(crate) fn instructed(messages: &[Msg]) -> Vec<Msg> {
 }
 
 /// Puts `cache_control` on the last part of a message's content that may have it. A plain text becomes a list for it.
-pub(crate) fn mark_cached(message: &mut Map) -> bool {
+pub(crate) fn mark_cached(message: &mut ObjectBuilder) -> bool {
     if let Some(text) = message.text("content").filter(|text| !text.is_empty()) {
-        let part = super::tree::map! { "type": "text", "text": text };
+        let part = super::json_builder::object! { "type": "text", "text": text };
         message.set("content", vec![part]);
     }
-    let Some(parts) = message.list_mut("content") else { return false };
-    let markable = parts.iter_mut().rev().filter_map(Tree::as_map_mut).find(|part| {
+    let Some(parts) = message.array_mut("content") else { return false };
+    let markable = parts.iter_mut().rev().filter_map(JsonBuilder::as_object_mut).find(|part| {
         // What the model thought is never marked.
         !matches!(part.text("type"), Some("thinking" | "redacted_thinking"))
     });
     markable.map(|part| part.set("cache_control", cache_mark())).is_some()
 }
 
-pub(crate) fn cache_mark() -> Map {
-    super::tree::map! { "type": "ephemeral" }
+pub(crate) fn cache_mark() -> ObjectBuilder {
+    super::json_builder::object! { "type": "ephemeral" }
 }

@@ -4,19 +4,19 @@ use std::collections::HashSet;
 
 use recount_message::{Json, Role, ThinkingBlock};
 
-use super::dialect::{Context, Dialect, Part, unshown};
+use super::json_builder::{JsonBuilder, ObjectBuilder, object};
 use super::media::{Datum, Fetch, Sent};
 use super::multi_agent::{History, Line, MediaPlace};
 use super::names::Rule;
+use super::provider_format::{Context, Part, ProviderFormat, unshown};
 use super::request::RequestDraft;
 use super::schema;
 use super::tools::{Mode, Tool, ToolChoice};
-use super::tree::{Map, Tree, map};
 use super::turns::{Call, CallResult, CallRules, Item, Said, Turn};
 
 pub(crate) struct Responses;
 
-impl Dialect for Responses {
+impl ProviderFormat for Responses {
     fn input_types(&self) -> &'static [&'static str] {
         &["text/plain", "image/*", "application/pdf"]
     }
@@ -37,16 +37,16 @@ impl Dialect for Responses {
         }
     }
 
-    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> Tree {
+    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> JsonBuilder {
         let url = sent.to_url(&datum.media_type);
         if datum.main_type() == "image" {
-            return map! { "type": "input_image", "image_url": url }.into();
+            return object! { "type": "input_image", "image_url": url }.into();
         }
         let name = datum.block.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("document.pdf");
-        map! { "type": "input_file", "filename": name, "file_data": url }.into()
+        object! { "type": "input_file", "filename": name, "file_data": url }.into()
     }
 
-    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<Map> {
+    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<ObjectBuilder> {
         let mut all = Vec::new();
         for turn in turns {
             let mut items = Vec::new();
@@ -79,31 +79,31 @@ impl Dialect for Responses {
         all
     }
 
-    fn system(&self, text: String) -> Map {
-        map! { "role": "system", "content": text }
+    fn system(&self, text: String) -> ObjectBuilder {
+        object! { "role": "system", "content": text }
     }
 
-    fn user(&self, parts: Vec<Part>) -> Option<Map> {
-        (!parts.is_empty()).then(|| map! { "role": "user", "content": content(parts, "input_text") })
+    fn user(&self, parts: Vec<Part>) -> Option<ObjectBuilder> {
+        (!parts.is_empty()).then(|| object! { "role": "user", "content": content(parts, "input_text") })
     }
 
-    fn user_text(&self, text: String) -> Option<Map> {
-        Some(map! { "role": "user", "content": text })
+    fn user_text(&self, text: String) -> Option<ObjectBuilder> {
+        Some(object! { "role": "user", "content": text })
     }
 
     fn history(&self) -> History {
         History { line: Line::PerBlock, media: MediaPlace::Last { tags_without_text: true } }
     }
 
-    fn body(&self, mut draft: RequestDraft<'_>) -> Map {
+    fn body(&self, mut draft: RequestDraft<'_>) -> ObjectBuilder {
         let options = draft.options;
         let mut body = draft.body();
         body.set("input", std::mem::take(&mut draft.messages));
         // All tools, also those that may not be called now: what may is said by the choice, so that the beginning of
         // the request stays the same from one to the next.
         if !draft.all_tools.is_empty() {
-            let tool = |tool: &Tool| -> Map {
-                let mut item = map! { "type": "function" };
+            let tool = |tool: &Tool| -> ObjectBuilder {
+                let mut item = object! { "type": "function" };
                 item.append(tool.function(schema::unchanged));
                 item
             };
@@ -117,30 +117,31 @@ impl Dialect for Responses {
             "text",
             draft.schema.map(|schema| {
                 let format =
-                    map! { "type": "json_schema", "name": "structured_output", "schema": schema::inlined(schema) };
-                map! { "format": format }
+                    object! { "type": "json_schema", "name": "structured_output", "schema": schema::inlined(schema) };
+                object! { "format": format }
             }),
         );
         body.set_some("max_output_tokens", options.max_tokens);
         body.set_some("temperature", options.temperature);
         body.set_some("top_p", options.top_p);
-        body.set_some("reasoning", draft.effort_of_thinking().map(|effort| map! { "effort": effort }));
+        body.set_some("reasoning", draft.effort_of_thinking().map(|effort| object! { "effort": effort }));
         body.set_some("prompt_cache_key", draft.cache_key());
         body.with("stream", options.stream)
     }
 }
 
-fn choice(choice: &ToolChoice) -> Tree {
+fn choice(choice: &ToolChoice) -> JsonBuilder {
     let mode = match &choice.mode {
         Mode::Auto => "auto",
         Mode::None => "none",
         Mode::Required => "required",
-        Mode::Named(name) => return map! { "type": "function", "name": name.as_str() }.into(),
+        Mode::Named(name) => return object! { "type": "function", "name": name.as_str() }.into(),
     };
     match &choice.among {
         Some(names) if choice.mode != Mode::None => {
-            let tools: Vec<Map> = names.iter().map(|name| map! { "type": "function", "name": name.as_str() }).collect();
-            map! { "type": "allowed_tools", "mode": mode, "tools": tools }.into()
+            let tools: Vec<ObjectBuilder> =
+                names.iter().map(|name| object! { "type": "function", "name": name.as_str() }).collect();
+            object! { "type": "allowed_tools", "mode": mode, "tools": tools }.into()
         }
         Some(_) | None => mode.into(),
     }
@@ -148,7 +149,7 @@ fn choice(choice: &ToolChoice) -> Tree {
 
 impl Responses {
     /// A text where the result is one; else a list with the media in it.
-    fn result(&self, result: &CallResult<'_>, cx: &mut Context<'_>) -> Map {
+    fn result(&self, result: &CallResult<'_>, cx: &mut Context<'_>) -> ObjectBuilder {
         let mut parts: Vec<Part> = Vec::new();
         for said in &result.output {
             parts.push(match said {
@@ -170,12 +171,12 @@ impl Responses {
             Some(texts) => texts.join("\n").into(),
             None => content(parts, "input_text"),
         };
-        map! { "type": "function_call_output", "call_id": result.id.as_str(), "output": output }
+        object! { "type": "function_call_output", "call_id": result.id.as_str(), "output": output }
     }
 }
 
 /// The items of one message without reasoning that nothing follows which the model has said or called, which is refused.
-fn without_loose_reasoning(items: Vec<Map>) -> Vec<Map> {
+fn without_loose_reasoning(items: Vec<ObjectBuilder>) -> Vec<ObjectBuilder> {
     let mut kept = Vec::with_capacity(items.len());
     let mut is_followed = false;
     for item in items.into_iter().rev() {
@@ -191,19 +192,19 @@ fn without_loose_reasoning(items: Vec<Map>) -> Vec<Map> {
     kept
 }
 
-fn content(parts: Vec<Part>, text_type: &'static str) -> Tree {
+fn content(parts: Vec<Part>, text_type: &'static str) -> JsonBuilder {
     let parts = parts.into_iter().map(|part| match part {
-        Part::Text(text) => map! { "type": text_type, "text": text }.into(),
+        Part::Text(text) => object! { "type": text_type, "text": text }.into(),
         Part::Media(tree) => tree,
     });
-    Tree::List(parts.collect())
+    JsonBuilder::Array(parts.collect())
 }
 
 /// A message of which some blocks have been read.
 struct Draft {
     role: Role,
     parts: Vec<Part>,
-    calls: Vec<Map>,
+    calls: Vec<ObjectBuilder>,
     /// The assistant's media, which is shown in a user's message.
     shown: Vec<Part>,
     /// The reasoning items of this message that have been sent.
@@ -217,14 +218,14 @@ impl Default for Draft {
 }
 
 impl Draft {
-    fn flush(&mut self, items: &mut Vec<Map>) {
+    fn flush(&mut self, items: &mut Vec<ObjectBuilder>) {
         items.extend(self.message());
         items.append(&mut self.calls);
     }
 
     /// A call, with the id of its item where reasoning comes before it: that is how the two are known to belong together.
-    fn call(&self, call: &Call<'_>) -> Map {
-        let mut item = map! {
+    fn call(&self, call: &Call<'_>) -> ObjectBuilder {
+        let mut item = object! {
             "type": "function_call",
             "call_id": call.id.as_str(),
             "name": &*call.name,
@@ -235,13 +236,13 @@ impl Draft {
         item
     }
 
-    fn message(&mut self) -> Option<Map> {
+    fn message(&mut self) -> Option<ObjectBuilder> {
         let parts = std::mem::take(&mut self.parts);
         let text_type = if self.role == Role::Assistant { "output_text" } else { "input_text" };
-        (!parts.is_empty()).then(|| map! { "role": self.role.as_str(), "content": content(parts, text_type) })
+        (!parts.is_empty()).then(|| object! { "role": self.role.as_str(), "content": content(parts, text_type) })
     }
 
-    fn show(&mut self, items: &mut Vec<Map>, dialect: &Responses) {
+    fn show(&mut self, items: &mut Vec<ObjectBuilder>, dialect: &Responses) {
         items.extend(dialect.user(std::mem::take(&mut self.shown)));
     }
 
@@ -249,7 +250,7 @@ impl Draft {
     ///
     /// A summary and the reasoning itself may be two blocks of one item. An empty block only says that there was an
     /// item, and comes last in a stream though it belongs before what follows it: what is pending waits then.
-    fn reasoning(&mut self, block: &ThinkingBlock) -> Vec<Map> {
+    fn reasoning(&mut self, block: &ThinkingBlock) -> Vec<ObjectBuilder> {
         let id = block.extra.get("reasoning_item_id").and_then(Json::to_text).filter(|id| !id.is_empty());
         let Some(id) = id.filter(|id| self.reasoned.insert(id.clone())) else { return Vec::new() };
         let mut items = Vec::new();
@@ -264,13 +265,13 @@ impl Draft {
         });
         items.push(match raw {
             Some(raw) => {
-                let item: Map = raw.iter().map(|(key, value)| (key.to_owned(), value.clone())).collect();
+                let item: ObjectBuilder = raw.iter().map(|(key, value)| (key.to_owned(), value.clone())).collect();
                 item.with("type", "reasoning")
             }
             None => {
-                let summary = map! { "type": "summary_text", "text": block.thinking.as_str() };
+                let summary = object! { "type": "summary_text", "text": block.thinking.as_str() };
                 let summary = if block.thinking.is_empty() { Vec::new() } else { vec![summary] };
-                map! { "type": "reasoning", "id": id, "summary": summary, "content": Tree::List(Vec::new()) }
+                object! { "type": "reasoning", "id": id, "summary": summary, "content": JsonBuilder::Array(Vec::new()) }
             }
         });
         items

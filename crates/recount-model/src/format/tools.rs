@@ -2,7 +2,7 @@
 
 use recount_message::{DecodeError, Json, Object};
 
-use super::tree::{Map, map};
+use super::json_builder::{ObjectBuilder, object};
 
 /// A tool that the model may call.
 ///
@@ -84,12 +84,12 @@ impl Tool {
     /// ```
     #[must_use]
     pub fn to_json(&self) -> Json {
-        map! { "type": "function", "function": self.function(Json::clone) }.into()
+        object! { "type": "function", "function": self.function(Json::clone) }.into()
     }
 
     /// `{name, description, parameters}`, with what is there.
-    pub(super) fn function(&self, schema: fn(&Json) -> Json) -> Map {
-        let mut function = map! { "name": self.name.as_str() };
+    pub(super) fn function(&self, schema: fn(&Json) -> Json) -> ObjectBuilder {
+        let mut function = object! { "name": self.name.as_str() };
         function.set_some("description", self.description.as_deref());
         function.set_some("parameters", self.parameters.as_ref().map(schema));
         function
@@ -109,7 +109,7 @@ impl Tool {
 /// ```
 /// use recount_model::format::ToolChoice;
 ///
-/// let any_of_two = ToolChoice::required().among(["search", "read"]);
+/// let any_of_two = ToolChoice::required().restrict_to(["search", "read"]);
 /// let this_one = ToolChoice::named("search");
 /// assert_ne!(any_of_two, this_one);
 /// ```
@@ -154,7 +154,7 @@ impl ToolChoice {
 
     /// Only these tools are there to choose from.
     #[must_use]
-    pub fn among(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn restrict_to(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.among = Some(names.into_iter().map(Into::into).collect());
         self
     }

@@ -17,14 +17,14 @@ use recount_message::{
 };
 
 use super::names::{CallIds, Rule};
-use super::note::{Loss, Note};
+use super::warning::{FormatWarning, FormatWarningKind};
 
 /// One message, ready to be put into a provider's form.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     pub(crate) role: Role,
     pub(crate) name: &'a str,
-    /// The message's id, for notes.
+    /// The message's id, for warnings.
     pub(crate) id: &'a str,
     /// Whether the message held calls or results, wherever these are now.
     pub(crate) has_tools: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Call<'a> {
     pub(crate) id: String,
     pub(crate) name: Cow<'a, str>,
     pub(crate) input: &'a str,
-    /// The id in the message, for notes.
+    /// The id in the message, for warnings.
     pub(crate) own_id: &'a str,
     pub(crate) extra: &'a Object,
 }
@@ -78,11 +78,11 @@ pub(crate) struct CallRules {
 }
 
 /// Brings messages into order.
-pub(crate) fn turns<'a>(messages: &'a [Msg], rules: CallRules, notes: &mut Vec<Note>) -> Vec<Turn<'a>> {
+pub(crate) fn turns<'a>(messages: &'a [Msg], rules: CallRules, warnings: &mut Vec<FormatWarning>) -> Vec<Turn<'a>> {
     let pairs = Pairs::of(messages);
     let ids = pairs.calls.iter().map(|pair| pair.call.id.as_str());
     let ids = CallIds::new(rules.id, ids);
-    let mut builder = Builder { ids, rules, pairs: pairs.calls.into(), orphans: pairs.orphans, results: 0, notes };
+    let mut builder = Builder { ids, rules, pairs: pairs.calls.into(), orphans: pairs.orphans, results: 0, warnings };
     messages.iter().map(|message| builder.turn(message)).collect()
 }
 
@@ -169,7 +169,7 @@ struct Builder<'a, 'n> {
     orphans: HashSet<usize>,
     /// How many results have come by.
     results: usize,
-    notes: &'n mut Vec<Note>,
+    warnings: &'n mut Vec<FormatWarning>,
 }
 
 /// The calls since the last result, whose results are due.
@@ -228,7 +228,7 @@ impl<'a> Builder<'a, '_> {
         let (order, output) = match pair.and_then(|pair| Some((pair.order, pair.result?))) {
             Some((order, result)) => (order, self.said(&result.output, &result.id)),
             None => {
-                self.notes.push(Note::new(&block.id, Loss::NoResult));
+                self.warnings.push(FormatWarning::new(&block.id, FormatWarningKind::MissingResult));
                 (usize::MAX, vec![Said::Text(Cow::Borrowed(NO_RESULT))])
             }
         };
@@ -243,7 +243,7 @@ impl<'a> Builder<'a, '_> {
         let place = self.results;
         self.results += 1;
         if self.orphans.contains(&place) {
-            self.notes.push(Note::new(&block.id, Loss::NoCall));
+            self.warnings.push(FormatWarning::new(&block.id, FormatWarningKind::OrphanResult));
             let tool = if block.name.is_empty() { "a tool".to_owned() } else { format!("the tool {}", block.name) };
             let mut said = vec![Said::Text(format!("[result of {tool}]").into())];
             said.extend(self.said(&block.output, &block.id));
@@ -256,7 +256,7 @@ impl<'a> Builder<'a, '_> {
             return Cow::Borrowed(name);
         }
         let sent = if name.is_empty() { Cow::Borrowed("unknown") } else { self.rules.name.fitted(name) };
-        self.notes.push(Note::new(id, Loss::ToolName { sent: sent.clone().into_owned() }));
+        self.warnings.push(FormatWarning::new(id, FormatWarningKind::RenamedTool { sent: sent.clone().into_owned() }));
         sent
     }
 
@@ -279,7 +279,10 @@ impl<'a> Builder<'a, '_> {
 
     fn unknown(&mut self, id: Option<String>, type_name: String, owner: &str) -> Cow<'a, str> {
         let text = format!("[a block of type {}, not supported by this provider]", Json::from(type_name.as_str()));
-        self.notes.push(Note::new(id.unwrap_or_else(|| owner.to_owned()), Loss::UnknownBlock { type_name }));
+        self.warnings.push(FormatWarning::new(
+            id.unwrap_or_else(|| owner.to_owned()),
+            FormatWarningKind::UnknownBlock { type_name },
+        ));
         Cow::Owned(text)
     }
 }

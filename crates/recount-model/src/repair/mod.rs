@@ -1,16 +1,16 @@
 //! The arguments of a tool call, as models write them.
 //!
 //! Models break off in the middle of a string, write Python instead of JSON, or put a code fence around it. Where such a
-//! text can be read in one way only, [`object`] reads it so and says what it had to mend. Anything else is an error: a
+//! text can be read in one way only, [`parse_object`] reads it so and says what it had to mend. Anything else is an error: a
 //! model that is told what is wrong writes it again, and that is better than guessing.
 //!
 //! ```
 //! use recount_model::repair::{self, Repair};
 //!
-//! let read = repair::object("{'city': 'Paris', 'days': 3,}")?;
+//! let read = repair::parse_object("{'city': 'Paris', 'days': 3,}")?;
 //! assert_eq!(read.object.to_json(), r#"{"city":"Paris","days":3}"#);
-//! assert_eq!(read.repairs, [Repair::Quotes, Repair::TrailingComma]);
-//! # Ok::<(), recount_model::repair::Unreadable>(())
+//! assert_eq!(read.repairs, [Repair::NonStandardQuotes, Repair::TrailingComma]);
+//! # Ok::<(), recount_model::repair::RepairError>(())
 //! ```
 
 mod reader;
@@ -24,7 +24,7 @@ use reader::Reader;
 
 /// An object that was read from what a model wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Read {
+pub struct Repaired {
     /// The object. Numbers stay as they were written.
     pub object: Object,
     /// What had to be mended, each kind once. Nothing for what was JSON.
@@ -36,17 +36,17 @@ pub struct Read {
 #[non_exhaustive]
 pub enum Repair {
     /// It broke off, and was closed where it did. A key or a word that was not complete was left out.
-    BrokenOff,
+    Truncated,
     /// A code fence or words stood around it.
-    Surroundings,
+    SurroundingText,
     /// It was a JSON string that held the object.
-    Quoted,
+    StringWrapped,
     /// A comma stood before the end of an object or an array.
     TrailingComma,
     /// Strings stood in other quotes.
-    Quotes,
+    NonStandardQuotes,
     /// Keys stood without quotes.
-    BareKey,
+    UnquotedKey,
     /// Python's `True`, `False` and `None`.
     PythonLiteral,
     /// A number was written as JSON does not: `+1`, `.5`, `1.`
@@ -58,24 +58,24 @@ pub enum Repair {
     /// There were comments.
     Comment,
     /// Spaces stood between values that JSON does not know.
-    Space,
+    Whitespace,
 }
 
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::BrokenOff => "the text broke off and was closed there",
-            Self::Surroundings => "what stood around the object was left out",
-            Self::Quoted => "the object stood in a string",
+            Self::Truncated => "the text broke off and was closed there",
+            Self::SurroundingText => "what stood around the object was left out",
+            Self::StringWrapped => "the object stood in a string",
             Self::TrailingComma => "a trailing comma was left out",
-            Self::Quotes => "quotes were replaced by double quotes",
-            Self::BareKey => "keys were put in quotes",
+            Self::NonStandardQuotes => "quotes were replaced by double quotes",
+            Self::UnquotedKey => "keys were put in quotes",
             Self::PythonLiteral => "a Python literal was replaced by JSON's",
             Self::Number => "a number was spelt as JSON spells it",
             Self::Escape => "a wrong escape was mended",
             Self::ControlCharacter => "control characters in a string were escaped",
             Self::Comment => "comments were left out",
-            Self::Space => "odd spaces were left out",
+            Self::Whitespace => "odd spaces were left out",
         })
     }
 }
@@ -83,7 +83,7 @@ impl fmt::Display for Repair {
 /// Why a text could not be read as an object, not even with repairs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unreadable {
+pub enum RepairError {
     /// It is no JSON, and nothing that could be made JSON without guessing.
     #[error("{what} at character {at}")]
     Syntax {
@@ -107,27 +107,27 @@ pub enum Unreadable {
 /// ```
 /// use recount_model::repair;
 ///
-/// assert_eq!(repair::object(r#"{"city": "Par"#)?.object.to_json(), r#"{"city":"Par"}"#);
-/// assert_eq!(repair::object(" ")?.object.to_json(), "{}");
-/// assert_eq!(repair::object("[1, 2]").unwrap_err().to_string(), "expected an object, found an array");
-/// # Ok::<(), repair::Unreadable>(())
+/// assert_eq!(repair::parse_object(r#"{"city": "Par"#)?.object.to_json(), r#"{"city":"Par"}"#);
+/// assert_eq!(repair::parse_object(" ")?.object.to_json(), "{}");
+/// assert_eq!(repair::parse_object("[1, 2]").unwrap_err().to_string(), "expected an object, found an array");
+/// # Ok::<(), repair::RepairError>(())
 /// ```
 ///
 /// # Errors
 ///
 /// When it is something else than an object, or cannot be read in one way only.
-pub fn object(text: &str) -> Result<Read, Unreadable> {
+pub fn parse_object(text: &str) -> Result<Repaired, RepairError> {
     if text.trim().is_empty() {
-        return Ok(Read { object: Object::new(), repairs: Vec::new() });
+        return Ok(Repaired { object: Object::new(), repairs: Vec::new() });
     }
     match Object::parse(text) {
-        Ok(object) => Ok(Read { object, repairs: Vec::new() }),
+        Ok(object) => Ok(Repaired { object, repairs: Vec::new() }),
         Err(_) => mended(text),
     }
 }
 
 /// The same for a text that is no JSON object.
-fn mended(text: &str) -> Result<Read, Unreadable> {
+fn mended(text: &str) -> Result<Repaired, RepairError> {
     if let Ok(json) = Json::parse(text) {
         return unquoted(&json);
     }
@@ -135,15 +135,15 @@ fn mended(text: &str) -> Result<Read, Unreadable> {
     reader.document()?;
     let (out, repairs) = reader.finish();
     // The reader writes JSON; what it does not look at is how deep the object nests.
-    let object = Object::parse(&out).map_err(|error| Unreadable::Syntax { at: 1, what: error.to_string() })?;
-    Ok(Read { object, repairs })
+    let object = Object::parse(&out).map_err(|error| RepairError::Syntax { at: 1, what: error.to_string() })?;
+    Ok(Repaired { object, repairs })
 }
 
 /// The object in a string, for models that write their JSON as one.
-fn unquoted(json: &Json) -> Result<Read, Unreadable> {
+fn unquoted(json: &Json) -> Result<Repaired, RepairError> {
     let inner = json.to_text().filter(|inner| inner.trim_start().starts_with('{'));
     let object = inner.and_then(|inner| Object::parse(&inner).ok());
-    object.map(|object| Read { object, repairs: vec![Repair::Quoted] }).ok_or(Unreadable::NotAnObject {
+    object.map(|object| Repaired { object, repairs: vec![Repair::StringWrapped] }).ok_or(RepairError::NotAnObject {
         found: match json.as_str().as_bytes().first() {
             Some(b'"') => "a string",
             Some(b'[') => "an array",

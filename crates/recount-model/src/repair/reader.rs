@@ -3,7 +3,7 @@
 use recount_message::MAX_DEPTH;
 
 use super::text::{self, Word};
-use super::{Repair, Unreadable};
+use super::{Repair, RepairError};
 
 /// What became of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,9 +43,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn mistake(&self, what: impl Into<String>) -> Unreadable {
+    pub(super) fn mistake(&self, what: impl Into<String>) -> RepairError {
         let read = self.text.get(..self.text.len() - self.rest.len()).unwrap_or_default();
-        Unreadable::Syntax { at: read.chars().count() + 1, what: what.into() }
+        RepairError::Syntax { at: read.chars().count() + 1, what: what.into() }
     }
 
     pub(super) fn peek(&self) -> Option<char> {
@@ -72,10 +72,10 @@ impl<'a> Reader<'a> {
     }
 
     /// One object, and nothing of weight before or after it.
-    pub(super) fn document(&mut self) -> Result<(), Unreadable> {
+    pub(super) fn document(&mut self) -> Result<(), RepairError> {
         self.space();
         if self.takes("```") {
-            self.note(Repair::Surroundings);
+            self.note(Repair::SurroundingText);
             self.skip(self.rest.len() - self.rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len());
             self.space();
         }
@@ -85,20 +85,20 @@ impl<'a> Reader<'a> {
         match self.value()? {
             Found::Whole => self.after(),
             Found::Cut | Found::Nothing => {
-                self.note(Repair::BrokenOff);
+                self.note(Repair::Truncated);
                 Ok(())
             }
         }
     }
 
     /// Words after the object are left out, but a second value might be what was meant.
-    fn after(&mut self) -> Result<(), Unreadable> {
+    fn after(&mut self) -> Result<(), RepairError> {
         self.space();
         if self.rest.contains(['{', '[', '"']) {
             return Err(self.mistake("there is more after the object"));
         }
         if !self.rest.is_empty() {
-            self.note(Repair::Surroundings);
+            self.note(Repair::SurroundingText);
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         loop {
             self.rest = self.rest.trim_start_matches([' ', '\n', '\r', '\t']);
             if self.peek().is_some_and(|next| next.is_whitespace() || next == '\u{feff}') {
-                self.note(Repair::Space);
+                self.note(Repair::Whitespace);
                 self.bump();
                 continue;
             }
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn value(&mut self) -> Result<Found, Unreadable> {
+    fn value(&mut self) -> Result<Found, RepairError> {
         self.space();
         match self.peek() {
             None => Ok(Found::Nothing),
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Result<Found, Unreadable>) -> Result<Found, Unreadable> {
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Found, RepairError>) -> Result<Found, RepairError> {
         if self.depth == MAX_DEPTH {
             return Err(self.mistake(format!("it nests deeper than {MAX_DEPTH} levels")));
         }
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    fn object(&mut self) -> Result<Found, Unreadable> {
+    fn object(&mut self) -> Result<Found, RepairError> {
         self.list('}', |reader| {
             if reader.key()? == Found::Nothing {
                 return Ok(Found::Nothing);
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn array(&mut self) -> Result<Found, Unreadable> {
+    fn array(&mut self) -> Result<Found, RepairError> {
         self.list(']', Self::value)
     }
 
@@ -168,8 +168,8 @@ impl<'a> Reader<'a> {
     fn list(
         &mut self,
         close: char,
-        mut item: impl FnMut(&mut Self) -> Result<Found, Unreadable>,
-    ) -> Result<Found, Unreadable> {
+        mut item: impl FnMut(&mut Self) -> Result<Found, RepairError>,
+    ) -> Result<Found, RepairError> {
         let open = self.bump();
         self.out.extend(open);
         let mut is_first = true;
@@ -214,7 +214,7 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    fn key(&mut self) -> Result<Found, Unreadable> {
+    fn key(&mut self) -> Result<Found, RepairError> {
         if self.peek().is_some_and(|next| text::closing_quote(next).is_some()) {
             return Ok(match self.string()? {
                 Found::Whole => Found::Whole,
@@ -230,14 +230,14 @@ impl<'a> Reader<'a> {
         if end.is_none() {
             return Ok(Found::Nothing);
         }
-        self.note(Repair::BareKey);
+        self.note(Repair::UnquotedKey);
         recount_message::wire::write_string(&mut self.out, key);
         self.skip(key.len());
         Ok(Found::Whole)
     }
 
     /// A number, `true`, `false` or `null`, or what stands for one of them elsewhere.
-    fn word(&mut self) -> Result<Found, Unreadable> {
+    fn word(&mut self) -> Result<Found, RepairError> {
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
         let end = self.rest.find(|c| !is_part(c));
         let word = self.rest.get(..end.unwrap_or(self.rest.len())).unwrap_or_default();

@@ -2,14 +2,14 @@ use super::*;
 
 #[track_caller]
 fn check(input: &str, expected: &str, repairs: &[Repair]) {
-    let read = object(input).unwrap();
+    let read = parse_object(input).unwrap();
     assert_eq!(read.object.to_json(), expected, "{input}");
     assert_eq!(read.repairs, repairs, "{input}");
 }
 
 #[track_caller]
 fn refused(input: &str, expected: &str) {
-    assert_eq!(object(input).unwrap_err().to_string(), expected, "{input}");
+    assert_eq!(parse_object(input).unwrap_err().to_string(), expected, "{input}");
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn json_stays_as_it_is() {
 
 #[test]
 fn what_broke_off_is_closed() {
-    let check = |input, expected| check(input, expected, &[Repair::BrokenOff]);
+    let check = |input, expected| check(input, expected, &[Repair::Truncated]);
     check(r#"{"city": "Par"#, r#"{"city":"Par"}"#);
     check(r#"{"city": "Par\"#, r#"{"city":"Par"}"#);
     check(r#"{"city": "Par\u00e"#, r#"{"city":"Par"}"#);
@@ -52,26 +52,26 @@ fn what_broke_off_is_closed() {
 
 #[test]
 fn what_stands_around_the_object_is_left_out() {
-    check("```json\n{\"a\": 1}\n```", r#"{"a":1}"#, &[Repair::Surroundings]);
-    check("```\n{\"a\": 1}", r#"{"a":1}"#, &[Repair::Surroundings]);
-    check(r#"{"a": 1} and so on"#, r#"{"a":1}"#, &[Repair::Surroundings]);
-    check(r#"{"a": 1}}"#, r#"{"a":1}"#, &[Repair::Surroundings]);
-    check("\u{feff}{\"a\": 1,}", r#"{"a":1}"#, &[Repair::Space, Repair::TrailingComma]);
-    check(r#""{\"a\": 1}""#, r#"{"a":1}"#, &[Repair::Quoted]);
+    check("```json\n{\"a\": 1}\n```", r#"{"a":1}"#, &[Repair::SurroundingText]);
+    check("```\n{\"a\": 1}", r#"{"a":1}"#, &[Repair::SurroundingText]);
+    check(r#"{"a": 1} and so on"#, r#"{"a":1}"#, &[Repair::SurroundingText]);
+    check(r#"{"a": 1}}"#, r#"{"a":1}"#, &[Repair::SurroundingText]);
+    check("\u{feff}{\"a\": 1,}", r#"{"a":1}"#, &[Repair::Whitespace, Repair::TrailingComma]);
+    check(r#""{\"a\": 1}""#, r#"{"a":1}"#, &[Repair::StringWrapped]);
 }
 
 #[test]
 fn python_is_read_as_json() {
     let python = "{'city': 'Paris', 'ok': True, 'no': False, 'unit': None}";
     let json = r#"{"city":"Paris","ok":true,"no":false,"unit":null}"#;
-    check(python, json, &[Repair::Quotes, Repair::PythonLiteral]);
-    check(r"{'a': 'it\'s'}", r#"{"a":"it's"}"#, &[Repair::Quotes, Repair::Escape]);
-    check(r#"{'a': 'say "hi"'}"#, r#"{"a":"say \"hi\""}"#, &[Repair::Quotes]);
+    check(python, json, &[Repair::NonStandardQuotes, Repair::PythonLiteral]);
+    check(r"{'a': 'it\'s'}", r#"{"a":"it's"}"#, &[Repair::NonStandardQuotes, Repair::Escape]);
+    check(r#"{'a': 'say "hi"'}"#, r#"{"a":"say \"hi\""}"#, &[Repair::NonStandardQuotes]);
 }
 
 #[test]
 fn javascript_is_read_as_json() {
-    check("{city: 1, $x_2: [1, 2,],}", r#"{"city":1,"$x_2":[1,2]}"#, &[Repair::BareKey, Repair::TrailingComma]);
+    check("{city: 1, $x_2: [1, 2,],}", r#"{"city":1,"$x_2":[1,2]}"#, &[Repair::UnquotedKey, Repair::TrailingComma]);
     check("{\"a\": 1, // one\n \"b\": /* two */ 2}", r#"{"a":1,"b":2}"#, &[Repair::Comment]);
     check(r#"{"a": +1, "b": .5, "c": -.5, "d": 5.}"#, r#"{"a":1,"b":0.5,"c":-0.5,"d":5}"#, &[Repair::Number]);
 }
@@ -81,7 +81,7 @@ fn strings_are_escaped_as_json_wants_them() {
     check("{\"a\": \"x\ny\"}", r#"{"a":"x\ny"}"#, &[Repair::ControlCharacter]);
     check(r#"{"a": "\d+ C:\new \u12"}"#, r#"{"a":"\\d+ C:\new \\u12"}"#, &[Repair::Escape]);
     check(r#"{"a": "\ud83c x \udf0d"}"#, "{\"a\":\"\u{fffd} x \u{fffd}\"}", &[Repair::Escape]);
-    check("{\u{201c}a\u{201d}: \u{201c}b\u{201d}}", r#"{"a":"b"}"#, &[Repair::Quotes]);
+    check("{\u{201c}a\u{201d}: \u{201c}b\u{201d}}", r#"{"a":"b"}"#, &[Repair::NonStandardQuotes]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use recount_message::Json;
 use recount_message::wire::write_string;
 
 use super::reader::{Found, Reader};
-use super::{Repair, Unreadable};
+use super::{Repair, RepairError};
 
 /// What ends a string that begins with such a quote.
 pub(super) fn closing_quote(open: char) -> Option<char> {
@@ -76,7 +76,7 @@ fn respelt_number(text: &str) -> Option<String> {
 }
 
 /// A character of a string.
-enum Piece {
+enum ResponsePart {
     Character(char),
     /// A backslash that means itself, since what follows it is no escape.
     Backslash,
@@ -86,11 +86,11 @@ enum Piece {
 
 impl Reader<'_> {
     /// A string in any quotes. One that breaks off is written as far as it came.
-    pub(super) fn string(&mut self) -> Result<Found, Unreadable> {
+    pub(super) fn string(&mut self) -> Result<Found, RepairError> {
         let open = self.bump().unwrap_or('"');
         let close = closing_quote(open).unwrap_or('"');
         if open != '"' {
-            self.note(Repair::Quotes);
+            self.note(Repair::NonStandardQuotes);
         }
         let mut text = String::new();
         let mut found = Found::Cut;
@@ -101,12 +101,12 @@ impl Reader<'_> {
                     break;
                 }
                 '\\' => match self.escape() {
-                    Piece::Character(character) => text.push(character),
-                    Piece::Backslash => {
+                    ResponsePart::Character(character) => text.push(character),
+                    ResponsePart::Backslash => {
                         self.note(Repair::Escape);
                         text.push('\\');
                     }
-                    Piece::Incomplete => {
+                    ResponsePart::Incomplete => {
                         self.rest = "";
                         break;
                     }
@@ -123,8 +123,8 @@ impl Reader<'_> {
     }
 
     /// What stands after a backslash.
-    fn escape(&mut self) -> Piece {
-        let Some(next) = self.peek() else { return Piece::Incomplete };
+    fn escape(&mut self) -> ResponsePart {
+        let Some(next) = self.peek() else { return ResponsePart::Incomplete };
         let character = match next {
             '"' | '\\' | '/' => next,
             'b' => '\u{8}',
@@ -137,33 +137,33 @@ impl Reader<'_> {
                 next
             }
             'u' => return self.unicode_escape(),
-            _ => return Piece::Backslash,
+            _ => return ResponsePart::Backslash,
         };
         self.skip(next.len_utf8());
-        Piece::Character(character)
+        ResponsePart::Character(character)
     }
 
     /// `u` and four digits, and the second half where they are the first of a pair.
-    fn unicode_escape(&mut self) -> Piece {
+    fn unicode_escape(&mut self) -> ResponsePart {
         let Some(digits) = self.rest.get(1..5) else {
             let is_begun = self.rest.bytes().skip(1).all(|byte| byte.is_ascii_hexdigit());
-            return if is_begun { Piece::Incomplete } else { Piece::Backslash };
+            return if is_begun { ResponsePart::Incomplete } else { ResponsePart::Backslash };
         };
-        let Some(unit) = hex(digits) else { return Piece::Backslash };
+        let Some(unit) = hex(digits) else { return ResponsePart::Backslash };
         self.skip(5);
         if !(0xd800..0xdc00).contains(&unit) {
             // The second half of a pair without the first is no character.
-            return Piece::Character(char::from_u32(unit).unwrap_or_else(|| self.replaced()));
+            return ResponsePart::Character(char::from_u32(unit).unwrap_or_else(|| self.replaced()));
         }
         let low = self.rest.strip_prefix("\\u").and_then(|rest| rest.get(..4)).and_then(hex);
         match low {
             Some(low) if (0xdc00..0xe000).contains(&low) => {
                 self.skip(6);
                 let joined = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-                Piece::Character(char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER))
+                ResponsePart::Character(char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER))
             }
-            _ if is_begun_escape(self.rest) => Piece::Incomplete,
-            _ => Piece::Character(self.replaced()),
+            _ if is_begun_escape(self.rest) => ResponsePart::Incomplete,
+            _ => ResponsePart::Character(self.replaced()),
         }
     }
 

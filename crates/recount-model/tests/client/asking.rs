@@ -52,7 +52,7 @@ pub(crate) fn model(provider: Provider, server: &Server) -> Model {
 
 /// A model with a key that knows nothing of the environment.
 pub(crate) fn bare(provider: Provider) -> Model {
-    let without_waiting = Retries { first_delay: Duration::ZERO, longest_delay: Duration::ZERO, ..Retries::default() };
+    let without_waiting = Retries { initial_delay: Duration::ZERO, max_delay: Duration::ZERO, ..Retries::default() };
     Model::with_environment(provider, "model-x", |_| None).key(KEY).retries(without_waiting)
 }
 
@@ -64,7 +64,7 @@ pub(crate) async fn ask(model: &Model) -> Answered {
 pub(crate) async fn ask_with(model: &Model, messages: &[Msg], options: &CallOptions) -> Answered {
     let mut events = Vec::new();
     let reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s1", "Friday");
-    let (message, outcome) = model.answer(messages, options, reply).await;
+    let (message, outcome) = model.reply(messages, options, reply).await;
     let answered = Answered { message, outcome, events };
     check(model, &answered);
     answered

@@ -26,8 +26,7 @@ async fn a_token_stops_it_in_the_middle_of_a_word() {
         events.push(event);
     };
     let reply = ReplyWriter::start(stop_at_the_first_word, Stamps::repeatable(), "s1", "Friday");
-    let (message, outcome) =
-        model(Provider::OpenAi, &server).answer(&[Msg::user("Alice", "Hi")], &options, reply).await;
+    let (message, outcome) = model(Provider::OpenAi, &server).reply(&[Msg::user("Alice", "Hi")], &options, reply).await;
     server.closed().await;
     assert!(outcome.is_cancelled());
     assert_eq!(message.finished_reason(), Some(FinishedReason::Interrupted));

@@ -131,7 +131,8 @@ async fn nobody_listens() {
     let model = bare(Provider::OpenAi).base_url(&format!("http://{address}")).unwrap();
     let answered = ask(&model).await;
     assert_eq!((answered.error().0, answered.error().1), (CallErrorKind::Unreachable, "connection"));
-    assert!(answered.error().2.starts_with("cannot connect: "), "{}", answered.error().2);
+    let message = answered.error().2;
+    assert!(message.starts_with(&format!("cannot connect to http://{address}: ")), "{message}");
     assert_eq!(answered.outcome.requests, 3);
 }
 
@@ -147,7 +148,7 @@ async fn nothing_comes() {
     let timeouts = Timeouts { first_byte: Duration::from_millis(20), ..Timeouts::default() };
     let answered = ask(&model(Provider::OpenAi, &server).timeouts(timeouts).retries(Retries::none())).await;
     assert_eq!((answered.error().0, answered.error().1), (CallErrorKind::TimedOut, "connection"));
-    assert_eq!(answered.error().2, "nothing came from the provider for 20ms");
+    assert_eq!(answered.error().2, format!("{} sent nothing for 20ms", server.url()));
 }
 
 #[tokio::test]

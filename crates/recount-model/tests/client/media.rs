@@ -51,7 +51,7 @@ async fn bytes_are_brought_where_the_provider_wants_them() {
     let url = format!("{}/cat.png", web.url());
     let (answered, body) = show(Provider::Anthropic, anywhere(), &url).await;
     assert!(body.contains(PNG_TEXT), "{body}");
-    assert_eq!(answered.outcome.missing, []);
+    assert_eq!(answered.outcome.media_errors, []);
     assert_eq!((web.only().method.as_str(), web.only().path.as_str()), ("GET", "/cat.png"));
     assert!(!web.only().headers.contains_key("x-api-key"));
 }
@@ -69,10 +69,10 @@ async fn nothing_is_fetched_that_the_provider_fetches_itself() {
 async fn what_cannot_be_brought_is_said_and_the_call_goes_on() {
     let web = Server::start([Answer::status(404, "")]).await;
     let (answered, body) = show(Provider::Anthropic, anywhere(), &format!("{}/cat.png?signature=x", web.url())).await;
-    let [error] = answered.outcome.missing.as_slice() else { panic!("{:?}", answered.outcome.missing) };
-    assert_eq!(error.kind(), MediaErrorKind::Missing);
+    let [error] = answered.outcome.media_errors.as_slice() else { panic!("{:?}", answered.outcome.media_errors) };
+    assert_eq!(error.kind(), MediaErrorKind::NotFound);
     assert_eq!(error.to_string(), format!("{}/cat.png: 404 Not Found", web.url()));
-    assert!(!answered.outcome.notes.is_empty());
+    assert!(!answered.outcome.warnings.is_empty());
     assert!(body.contains("Look:") && !body.contains(PNG_TEXT), "{body}");
 }
 

@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 use recount_message::{Json, Msg};
 use recount_model::Provider;
 use recount_model::client::{CallOptions, Model};
-use recount_model::format::{Formatter, Media, RequestOptions, StructuredWay, Tool, ToolChoice, ToolMode};
+use recount_model::format::{Formatter, Media, RequestOptions, StructuredMethod, Tool, ToolChoice, ToolMode};
 use serde_json::Value;
 
 use crate::asking::{KEY, ask, ask_with, bare, chat, hello, model};
@@ -74,7 +74,7 @@ async fn tools_choice_and_form_are_passed_on() {
     assert!(native.body.contains(r#""response_format""#), "{}", native.body);
     let called = request(Provider::Anthropic, &CallOptions::new().structured(schema.clone())).await;
     assert!(called.body.contains("generate_structured_output"), "{}", called.body);
-    let asked = CallOptions::new().structured_by(schema, StructuredWay::PlainCall);
+    let asked = CallOptions::new().structured_with(schema, StructuredMethod::ToolWithoutChoice);
     assert!(request(Provider::OpenAi, &asked).await.body.contains("generate_structured_output"));
 
     let cached = request(Provider::Anthropic, &CallOptions::new().cache_key("s1")).await;

@@ -159,7 +159,7 @@ async fn nobody_waits_for_an_hour() {
 #[tokio::test(start_paused = true)]
 async fn waits_grow() {
     let began = Instant::now();
-    let retries = Retries { times: 4, ..Retries::default() };
+    let retries = Retries { max_retries: 4, ..Retries::default() };
     let answered = ask(&listed((0..5).map(|_| busy(None))).retries(retries)).await;
     assert_eq!(answered.outcome.requests, 5);
     let waited = began.elapsed();

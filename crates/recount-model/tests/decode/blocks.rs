@@ -29,10 +29,10 @@ fn what_is_said_after_something_else_is_a_new_block() {
 fn what_has_come_is_written_at_once() {
     let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
     let mut decoder = Decoder::new(Provider::OpenAi, DecodeOptions::default());
-    assert!(!decoder.has_shown());
+    assert!(!decoder.has_output());
     decoder.push(b"data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"}}]}\n\nda", &mut reply).unwrap();
     assert_eq!(reply.message().text().as_deref(), Some("Hel"));
-    assert!(decoder.has_shown() && !decoder.is_done());
+    assert!(decoder.has_output() && !decoder.is_done());
     decoder.push(b"ta: [DONE]\n\n", &mut reply).unwrap();
     assert!(decoder.is_done());
     decoder.push(b"data: {\"choices\":[{\"delta\":{\"content\":\"too late\"}}]}\n\n", &mut reply).unwrap();

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use recount_message::{ReplyEnd, ReplyWriter, Stamps, ToolCallBlock};
 use recount_model::Provider;
-use recount_model::decode::{DecodeOptions, Decoder, Finish};
+use recount_model::decode::{DecodeOptions, Decoder, StopReason};
 
 use crate::support::{chat_deltas, check_blocks, decode, sse};
 
@@ -113,7 +113,7 @@ fn tools_that_run_at_the_provider_are_not_called_here() {
 fn a_call_that_was_cut_off_is_marked() {
     let cut = |provider, response: &str| {
         let decoded = decode(provider, response);
-        assert_eq!(decoded.end.finish, Finish::Length);
+        assert_eq!(decoded.end.stop_reason, StopReason::Length);
         assert_eq!(decoded.end.error, None);
         decoded.blocks()
     };

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use recount_message::{EventKind, ModelFinishedReason};
 use recount_model::Provider;
-use recount_model::decode::{CallErrorKind, Finish};
+use recount_model::decode::{CallErrorKind, StopReason};
 
 use crate::support::{chat_deltas, decode, sse};
 
@@ -11,60 +11,64 @@ use crate::support::{chat_deltas, decode, sse};
 fn every_reason_of_every_provider() {
     let chat = |reason: &str| chat_deltas(&[r#""content":"x""#], reason);
     for (reason, finish) in [
-        ("stop", Finish::Stop),
-        ("length", Finish::Length),
-        ("content_filter", Finish::Filter),
-        ("tool_calls", Finish::ToolCalls),
-        ("function_call", Finish::ToolCalls),
-        ("bored", Finish::Other),
+        ("stop", StopReason::Stop),
+        ("length", StopReason::Length),
+        ("content_filter", StopReason::ContentFilter),
+        ("tool_calls", StopReason::ToolCalls),
+        ("function_call", StopReason::ToolCalls),
+        ("bored", StopReason::Other),
     ] {
         let end = decode(Provider::OpenAi, &chat(reason)).end;
-        assert_eq!((end.finish, end.finish_reason.as_deref(), end.error), (finish, Some(reason), None));
+        assert_eq!((end.stop_reason, end.provider_stop_reason.as_deref(), end.error), (finish, Some(reason), None));
     }
     for (reason, finish) in [
-        ("end_turn", Finish::Stop),
-        ("stop_sequence", Finish::Stop),
-        ("tool_use", Finish::ToolCalls),
-        ("max_tokens", Finish::Length),
-        ("model_context_window_exceeded", Finish::Length),
-        ("refusal", Finish::Refusal),
-        ("pause_turn", Finish::Other),
+        ("end_turn", StopReason::Stop),
+        ("stop_sequence", StopReason::Stop),
+        ("tool_use", StopReason::ToolCalls),
+        ("max_tokens", StopReason::Length),
+        ("model_context_window_exceeded", StopReason::Length),
+        ("refusal", StopReason::Refusal),
+        ("pause_turn", StopReason::Other),
     ] {
         let body = format!(r#"{{"type":"message","content":[{{"type":"text","text":"x"}}],"stop_reason":"{reason}"}}"#);
         let end = decode(Provider::Anthropic, &body).end;
-        assert_eq!((end.finish, end.finish_reason.as_deref(), end.error), (finish, Some(reason), None));
+        assert_eq!((end.stop_reason, end.provider_stop_reason.as_deref(), end.error), (finish, Some(reason), None));
     }
     for (reason, finish) in [
-        ("STOP", Finish::Stop),
-        ("MAX_TOKENS", Finish::Length),
-        ("SAFETY", Finish::Filter),
-        ("PROHIBITED_CONTENT", Finish::Filter),
-        ("MALFORMED_FUNCTION_CALL", Finish::Other),
+        ("STOP", StopReason::Stop),
+        ("MAX_TOKENS", StopReason::Length),
+        ("SAFETY", StopReason::ContentFilter),
+        ("PROHIBITED_CONTENT", StopReason::ContentFilter),
+        ("MALFORMED_FUNCTION_CALL", StopReason::Other),
     ] {
         let body =
             format!(r#"{{"candidates":[{{"content":{{"parts":[{{"text":"x"}}]}},"finishReason":"{reason}"}}]}}"#);
         let end = decode(Provider::Gemini, &body).end;
-        assert_eq!((end.finish, end.finish_reason.as_deref(), end.error), (finish, Some(reason), None));
+        assert_eq!((end.stop_reason, end.provider_stop_reason.as_deref(), end.error), (finish, Some(reason), None));
     }
     for (details, finish) in [
-        (r#""status":"completed""#, Finish::Stop),
-        (r#""status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}"#, Finish::Length),
-        (r#""status":"incomplete","incomplete_details":{"reason":"content_filter"}"#, Finish::Filter),
-        (r#""status":"incomplete","incomplete_details":null"#, Finish::Other),
+        (r#""status":"completed""#, StopReason::Stop),
+        (r#""status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}"#, StopReason::Length),
+        (r#""status":"incomplete","incomplete_details":{"reason":"content_filter"}"#, StopReason::ContentFilter),
+        (r#""status":"incomplete","incomplete_details":null"#, StopReason::Other),
     ] {
         let end = decode(Provider::OpenAiResponses, &format!(r#"{{"object":"response",{details}}}"#)).end;
-        assert_eq!((end.finish, end.error), (finish, None));
+        assert_eq!((end.stop_reason, end.error), (finish, None));
     }
-    for (reason, finish) in [("stop", Finish::Stop), ("length", Finish::Length), ("unload", Finish::Other)] {
+    for (reason, finish) in [("stop", StopReason::Stop), ("length", StopReason::Length), ("unload", StopReason::Other)]
+    {
         let line = format!(r#"{{"message":{{"content":"x"}},"done":true,"done_reason":"{reason}"}}"#);
-        assert_eq!(decode(Provider::Ollama, &line).end.finish, finish);
+        assert_eq!(decode(Provider::Ollama, &line).end.stop_reason, finish);
     }
 }
 
 #[test]
 fn a_prompt_that_is_blocked_is_filtered() {
     let end = decode(Provider::Gemini, r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#).end;
-    assert_eq!((end.finish, end.finish_reason.as_deref(), end.error), (Finish::Filter, Some("SAFETY"), None));
+    assert_eq!(
+        (end.stop_reason, end.provider_stop_reason.as_deref(), end.error),
+        (StopReason::ContentFilter, Some("SAFETY"), None)
+    );
 }
 
 #[test]
@@ -72,19 +76,25 @@ fn a_model_that_stops_to_call_a_tool_calls_a_tool() {
     let line =
         r#"{"message":{"tool_calls":[{"function":{"name":"f","arguments":{}}}]},"done":true,"done_reason":"stop"}"#;
     let end = decode(Provider::Ollama, line).end;
-    assert_eq!((end.finish, end.finish_reason.as_deref()), (Finish::ToolCalls, Some("stop")));
+    assert_eq!((end.stop_reason, end.provider_stop_reason.as_deref()), (StopReason::ToolCalls, Some("stop")));
 }
 
 #[test]
 fn a_refusal_is_text_with_a_mark() {
     let chat = decode(Provider::OpenAi, &chat_deltas(&[r#""refusal":"I will ""#, r#""refusal":"not.""#], "stop"));
-    assert_eq!((chat.end.finish, chat.blocks().as_str()), (Finish::Refusal, r#""I will not."{"refusal":true}"#));
+    assert_eq!(
+        (chat.end.stop_reason, chat.blocks().as_str()),
+        (StopReason::Refusal, r#""I will not."{"refusal":true}"#)
+    );
     let responses = sse(&[
         r#"{"type":"response.refusal.delta","output_index":0,"content_index":0,"delta":"No."}"#,
         r#"{"type":"response.completed","response":{"status":"completed","output":[]}}"#,
     ]);
     let responses = decode(Provider::OpenAiResponses, &responses);
-    assert_eq!((responses.end.finish, responses.blocks().as_str()), (Finish::Refusal, r#""No."{"refusal":true}"#));
+    assert_eq!(
+        (responses.end.stop_reason, responses.blocks().as_str()),
+        (StopReason::Refusal, r#""No."{"refusal":true}"#)
+    );
 }
 
 #[test]
@@ -108,7 +118,7 @@ fn a_stream_that_ends_early_is_truncated() {
         let decoded = decode(provider, &response);
         assert_eq!(decoded.blocks(), blocks, "{provider} {response}");
         assert!(decoded.end.is_truncated());
-        assert_eq!(decoded.end.shown, !blocks.is_empty());
+        assert_eq!(decoded.end.has_output, !blocks.is_empty());
         assert_eq!(
             decoded.end.error.as_ref().map(recount_model::decode::CallError::kind),
             Some(CallErrorKind::Truncated)
@@ -133,5 +143,5 @@ fn ids_of_the_provider() {
     let end =
         decode(Provider::Gemini, r#"{"candidates":[{"finishReason":"STOP"}],"modelVersion":"g-1","responseId":"r-1"}"#)
             .end;
-    assert_eq!((end.response_id.as_deref(), end.model.as_deref(), end.shown), (Some("r-1"), Some("g-1"), false));
+    assert_eq!((end.response_id.as_deref(), end.model.as_deref(), end.has_output), (Some("r-1"), Some("g-1"), false));
 }

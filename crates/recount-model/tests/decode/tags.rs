@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use recount_model::Provider;
-use recount_model::decode::{DecodeOptions, Finish};
+use recount_model::decode::{DecodeOptions, StopReason};
 
 use crate::support::{chat_deltas, check_blocks, decode, decode_with, sse};
 
@@ -82,7 +82,7 @@ fn calls_in_the_text() {
     );
     let decoded = decode_with(Provider::OpenAi, response.as_bytes(), options);
     assert_eq!(decoded.blocks(), r#"[A tool.] "Let me look.\n" $:f({"a": 1}) $:g({})"#);
-    assert_eq!(decoded.end.finish, Finish::ToolCalls);
+    assert_eq!(decoded.end.stop_reason, StopReason::ToolCalls);
     check_blocks(
         Provider::OpenAi,
         &chat_deltas(&[r#""content":"<tool_call>{}</tool_call>""#], "stop"),
@@ -96,5 +96,5 @@ fn a_call_in_the_text_that_breaks_off_is_cut() {
     let response = chat_deltas(&[r#""content":"<tool_call>{\"name\":\"f\",\"arguments\":{\"a\"""#], "length");
     let decoded = decode_with(Provider::OpenAi, response.as_bytes(), options);
     assert_eq!(decoded.blocks(), r#"$:f({"a"){"cut":true}"#);
-    assert_eq!(decode(Provider::OpenAi, &response).end.finish, Finish::Length);
+    assert_eq!(decode(Provider::OpenAi, &response).end.stop_reason, StopReason::Length);
 }

@@ -15,7 +15,7 @@ fn only_what_the_provider_wants_as_bytes_is_needed() {
     let blocks = blocks.into_iter().chain([DataBlock::new(UrlSource::unchecked(places[0], "image/png"))]);
     let messages = [Msg::user("Alice", blocks.map(Into::into).collect::<Vec<recount_message::MediaBlock>>())];
     let needed = |provider| {
-        let wanted = Formatter::new(provider).needs(&messages);
+        let wanted = Formatter::new(provider).required_media(&messages);
         wanted.into_iter().map(|wanted| wanted.url).collect::<Vec<_>>()
     };
     assert_eq!(needed(Provider::OpenAi), ["file:///a%20b.png", "recount-blob:sha256:00"]);

@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 use recount_message::{Json, Msg, Object, ThinkingBlock};
 use recount_model::Provider;
 use recount_model::format::{
-    Cache, Formatter, Media, RequestError, RequestOptions, StructuredWay, Thinking, Tool, ToolChoice,
+    Cache, Formatter, Media, RequestError, RequestOptions, StructuredMethod, Thinking, Tool, ToolChoice,
 };
 
 use crate::body;
@@ -20,7 +20,7 @@ fn check(provider: Provider, options: &RequestOptions, expected: &str) {
 
 #[test]
 fn answers_of_a_form_by_the_providers_own_feature() {
-    let options = RequestOptions::new("m").structured(schema(), StructuredWay::Native).unstreamed();
+    let options = RequestOptions::new("m").structured(schema(), StructuredMethod::Native).unstreamed();
     let form = r#"{"type":"object","properties":{"age":{"type":"integer","minimum":0.0}}}"#;
     check(
         Provider::Xai,
@@ -112,8 +112,8 @@ fn anthropic_thinks_within_the_answer() {
 }
 
 #[test]
-fn one_call_at_a_time() {
-    let options = RequestOptions::new("m").tools([Tool::new("look")]).one_call_at_a_time();
+fn without_parallel_tool_calls() {
+    let options = RequestOptions::new("m").tools([Tool::new("look")]).without_parallel_tool_calls();
     assert!(
         body(Provider::Anthropic, &options)
             .contains(r#""tool_choice":{"type":"auto","disable_parallel_tool_use":true}"#)

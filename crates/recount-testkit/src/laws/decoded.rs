@@ -35,7 +35,7 @@ pub fn decoded(provider: Provider, bytes: &[u8], seed: u64) -> Verdict {
     fold.extend(&events);
     ensure_same!(fold.messages().collect::<Vec<_>>(), vec![&message], "the fold of the events");
     let is_shown = !message.content().is_empty();
-    ensure_same!(end.shown, is_shown, "whether something was written");
+    ensure_same!(end.has_output, is_shown, "whether something was written");
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use super::{Verdict, ensure, ensure_same};
 /// When it is not so.
 pub fn repaired(text: &str) -> Verdict {
     let strict = Object::parse(text);
-    match (strict, repair::object(text)) {
+    match (strict, repair::parse_object(text)) {
         (Ok(object), read) => {
             let read = read.map_err(|error| super::Broken::new(format!("{text}: {error}")))?;
             ensure_same!(read.object, object, "an object that was JSON already");
@@ -33,9 +33,9 @@ pub fn repaired(text: &str) -> Verdict {
 /// JSON that goes through the reader that repairs, because something stands around it, comes out as it went in.
 fn as_fenced(text: &str, object: &Object) -> Verdict {
     let fenced = format!("```json\n{text}\n```");
-    let read = repair::object(&fenced).map_err(|error| super::Broken::new(format!("{fenced}: {error}")))?;
+    let read = repair::parse_object(&fenced).map_err(|error| super::Broken::new(format!("{fenced}: {error}")))?;
     ensure_same!(&read.object, object, "an object in a fence");
-    ensure_same!(read.repairs, [Repair::Surroundings], "the repairs of an object in a fence");
+    ensure_same!(read.repairs, [Repair::SurroundingText], "the repairs of an object in a fence");
     Ok(())
 }
 
@@ -50,8 +50,8 @@ pub fn completed(text: &str) -> Verdict {
     let end = text.trim_end().len();
     for cut in (start..end).filter(|&at| text.is_char_boundary(at)) {
         let part = text.get(..cut).unwrap_or_default();
-        let read = repair::object(part).map_err(|error| super::Broken::new(format!("{part}: {error}")))?;
-        ensure_same!(read.repairs, [Repair::BrokenOff], "the repairs of {part}");
+        let read = repair::parse_object(part).map_err(|error| super::Broken::new(format!("{part}: {error}")))?;
+        ensure_same!(read.repairs, [Repair::Truncated], "the repairs of {part}");
         let complete = read.object.len().saturating_sub(1);
         ensure!(read.object.len() <= whole.len(), "{part} became {}", read.object);
         for (index, (read, was)) in read.object.iter().zip(whole.iter()).enumerate() {

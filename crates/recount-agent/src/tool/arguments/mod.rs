@@ -6,7 +6,7 @@ mod tree;
 use std::fmt;
 
 use recount_message::{Json, Object};
-use recount_model::repair::{self, Unreadable};
+use recount_model::repair::{self, RepairError};
 
 use super::ToolError;
 use super::mounted::Mounted;
@@ -65,7 +65,7 @@ pub struct ArgumentError {
 pub enum Mistake {
     /// They are no JSON object.
     #[error("{0}: send one JSON object")]
-    Unreadable(Unreadable),
+    Unreadable(RepairError),
     /// The schema asks for something else.
     #[error("{0}")]
     Schema(Violations),
@@ -111,7 +111,7 @@ pub fn read(input: &str, tool: &Mounted) -> Result<Arguments, ArgumentError> {
 }
 
 fn read_for(input: &str, tool: &Mounted) -> Result<Arguments, Mistake> {
-    let read = repair::object(input).map_err(Mistake::Unreadable)?;
+    let read = repair::parse_object(input).map_err(Mistake::Unreadable)?;
     let mut repaired: Vec<Repair> = read.repairs.into_iter().map(Repair::Text).collect();
     let mut tree = Tree::of_object(&read.object, &mut repaired);
     coerce::fit(&mut tree, tool.parameters(), &mut repaired).map_err(Mistake::Schema)?;

@@ -13,7 +13,7 @@ use recount_agent::{ChatModel as _, Reply};
 use recount_agent_config::ModelName;
 use recount_message::{AgentEvent, DataBlock, FinishedReason, MediaBlock, Msg, ReplyEnd, ReplyWriter, Stamps};
 use recount_model::client::{CallOptions, CallOutcome, CancellationToken, Model};
-use recount_model::decode::{CallErrorKind, Finish};
+use recount_model::decode::{CallErrorKind, StopReason};
 use recount_model::format::RequestOptions;
 use tokio::sync::mpsc;
 
@@ -130,7 +130,7 @@ impl Asked {
     /// Makes the call and ends the reply.
     async fn answer(&self, messages: &[Msg], options: &CallOptions, mut reply: Reply) -> CallOutcome {
         match self {
-            Self::Model(model) => model.answer(messages, options, reply).await.1,
+            Self::Model(model) => model.reply(messages, options, reply).await.1,
             Self::Demo(demo) => {
                 let outcome = demo.call(messages, options, &mut reply).await;
                 // A script fails only by being stopped.
@@ -247,16 +247,16 @@ fn file(path: &Path) -> Result<Vec<u8>> {
 
 /// Says on standard error what came of it.
 fn tell(outcome: &CallOutcome) -> Result<Status> {
-    for missing in &outcome.missing {
+    for missing in &outcome.media_errors {
         warn(&missing.to_string());
     }
-    for note in &outcome.notes {
+    for note in &outcome.warnings {
         warn(&note.to_string());
     }
     let Some(error) = &outcome.end.error else {
-        return Ok(match outcome.end.finish {
-            Finish::Length => flawed("the answer is cut: it may not be longer"),
-            Finish::Filter => flawed("the answer is cut: a filter of the provider stopped it"),
+        return Ok(match outcome.end.stop_reason {
+            StopReason::Length => flawed("the answer is cut: it may not be longer"),
+            StopReason::ContentFilter => flawed("the answer is cut: a filter of the provider stopped it"),
             _ => Status::Clean,
         });
     };

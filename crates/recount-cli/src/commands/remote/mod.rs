@@ -3,7 +3,6 @@
 pub(crate) mod answer;
 pub(crate) mod send;
 pub(crate) mod sessions;
-mod sse;
 pub(crate) mod stop;
 pub(crate) mod tail;
 

@@ -42,6 +42,6 @@ async fn is_below_any(real: &Path, directories: &[PathBuf]) -> bool {
 
 fn unreadable(error: &io::Error) -> Failure {
     let kind =
-        if error.kind() == io::ErrorKind::NotFound { MediaErrorKind::Missing } else { MediaErrorKind::Unreachable };
+        if error.kind() == io::ErrorKind::NotFound { MediaErrorKind::NotFound } else { MediaErrorKind::Unreachable };
     Failure::new(kind, error.to_string())
 }

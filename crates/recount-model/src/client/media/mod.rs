@@ -1,8 +1,8 @@
 //! The files and URLs of messages, brought for providers that want the bytes.
 
-mod addresses;
+mod collector;
 mod files;
-mod gather;
+mod public_ip;
 mod web;
 
 use std::fmt;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-pub(super) use gather::Gathered;
+pub(super) use collector::Gathered;
 
 use super::transport::BoxFuture;
 use crate::format::MediaRef;
@@ -34,7 +34,7 @@ use web::{Reach, Redirects, Web};
 ///     fn fetch<'a>(&'a self, wanted: &'a MediaRef) -> BoxFuture<'a, Result<Bytes, MediaError>> {
 ///         match wanted.url.strip_prefix("blob:") {
 ///             Some("logo") => Box::pin(async { Ok(Bytes::from_static(b"\x89PNG")) }),
-///             Some(_) => Box::pin(async { Err(MediaError::new(wanted, MediaErrorKind::Missing, "no such blob")) }),
+///             Some(_) => Box::pin(async { Err(MediaError::new(wanted, MediaErrorKind::NotFound, "no such blob")) }),
 ///             None => self.0.fetch(wanted),
 ///         }
 ///     }
@@ -172,7 +172,7 @@ pub enum MediaErrorKind {
     /// It must not be fetched: an address of a private network, a file outside of the allowed directories.
     Forbidden,
     /// It is not there.
-    Missing,
+    NotFound,
     /// It is at another host, and only this one is asked.
     Redirected,
     /// It is too large.

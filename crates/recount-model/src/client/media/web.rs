@@ -10,7 +10,7 @@ use reqwest::header::LOCATION;
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Response, StatusCode, Url};
 
-use super::addresses::is_public;
+use super::public_ip::is_public;
 use super::{Failure, MediaErrorKind};
 use crate::client::http::{builder, transport_error};
 
@@ -63,7 +63,7 @@ impl Web {
             status if status.is_success() => {}
             status if status.is_redirection() => return Err(leads_elsewhere(&response)),
             StatusCode::NOT_FOUND | StatusCode::GONE => {
-                return Err(Failure::new(MediaErrorKind::Missing, response.status().to_string()));
+                return Err(Failure::new(MediaErrorKind::NotFound, response.status().to_string()));
             }
             status => return Err(Failure::new(MediaErrorKind::Unreachable, status.to_string())),
         }
@@ -169,5 +169,5 @@ fn failure(error: &reqwest::Error) -> Failure {
         }
         cause = error.source();
     }
-    Failure::new(MediaErrorKind::Unreachable, transport_error(error).to_string())
+    Failure::new(MediaErrorKind::Unreachable, transport_error(error, None).to_string())
 }

@@ -4,11 +4,12 @@
 //! is shows in the first byte: JSON begins with a brace or a bracket, and no line of server-sent events does.
 
 mod json;
-mod sse;
+
+use serde::de::IgnoredAny;
 
 use super::error::CallError;
+use crate::sse::{EventTooLarge, SseEvent, SseParser};
 use json::JsonFrames;
-use sse::SseFrames;
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
@@ -23,6 +24,22 @@ pub(super) struct Frame<'a> {
 impl<'a> Frame<'a> {
     fn new(data: &'a [u8]) -> Self {
         Self { data, is_error: false }
+    }
+
+    /// Whether the data is one whole value, so that nothing of it was cut off.
+    fn is_complete(&self) -> bool {
+        self.data == b"[DONE]" || serde_json::from_slice::<IgnoredAny>(self.data).is_ok()
+    }
+}
+
+/// Returns the frame of an event. `None` if the event has no data, such as a keep-alive comment.
+fn sse_frame(event: SseEvent<'_>) -> Option<Frame<'_>> {
+    Some(Frame { data: event.data?, is_error: event.name == Some(b"error") })
+}
+
+impl From<EventTooLarge> for CallError {
+    fn from(error: EventTooLarge) -> Self {
+        Self::too_large("an event", error.limit)
     }
 }
 
@@ -40,7 +57,7 @@ pub(super) struct Framing {
 enum Kind {
     /// Nothing has come but white space and the first bytes of a byte order mark, as many as are given.
     Start(usize),
-    Sse(SseFrames),
+    Sse(SseParser),
     Json(JsonFrames),
 }
 
@@ -56,7 +73,7 @@ impl Framing {
                 self.kind = kind;
                 self.push(rest, each)
             }
-            Kind::Sse(frames) => frames.push(bytes, each),
+            Kind::Sse(parser) => parser.push(bytes, |event| sse_frame(event).map_or(Ok(()), &mut *each)),
             Kind::Json(frames) => frames.push(bytes, each),
         }
     }
@@ -65,7 +82,15 @@ impl Framing {
     pub(super) fn finish(&mut self, each: Each<'_>) -> Result<(), CallError> {
         match &mut self.kind {
             Kind::Start(_) => Ok(()),
-            Kind::Sse(frames) => frames.finish(each),
+            Kind::Sse(parser) => {
+                parser.finish(|event| sse_frame(event).filter(Frame::is_complete).map_or(Ok(()), &mut *each))?;
+                match parser.unrecognized_line() {
+                    Some(line) => Err(CallError::malformed(format!(
+                        "the response is neither a stream of events nor JSON: {line:?}"
+                    ))),
+                    None => Ok(()),
+                }
+            }
             Kind::Json(frames) => frames.finish(each),
         }
     }
@@ -80,7 +105,7 @@ fn recognise<'b>(bytes: &'b [u8], marks: &mut usize, max_frame: usize) -> Option
         } else if !first.is_ascii_whitespace() {
             let kind = match first {
                 b'{' | b'[' => Kind::Json(JsonFrames::new(max_frame)),
-                _ => Kind::Sse(SseFrames::new(max_frame)),
+                _ => Kind::Sse(SseParser::new(max_frame)),
             };
             return Some((kind, rest));
         }

@@ -8,11 +8,11 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::{Args, ColorChoice};
 use recount_message::{Msg, Object};
+use recount_model::sse::SseParser;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, StatusCode};
 
 use self::screen::Screen;
-use super::sse::Frames;
 use super::{NEWEST_MESSAGES, Service, SessionArgs, block_on, cause, checked, messages};
 use crate::commands::Status;
 
@@ -59,6 +59,9 @@ Examples:
   recount tail https://recount.example/s/chat-7 --after now
   recount tail http://localhost:7171/v1/sessions/chat-7 --json | recount check
   recount tail chat-7 --json --no-follow > chat-7.jsonl";
+
+/// More than the largest event that a service accepts.
+const MAX_EVENT_BYTES: usize = 256 << 20;
 
 /// How long to wait before trying again, at first and at most.
 const SOON: Duration = Duration::from_millis(200);
@@ -159,21 +162,23 @@ impl Tail<'_> {
         if !kind.starts_with("text/event-stream") {
             bail!("no service of Recount is at {}", self.service.place());
         }
-        let (mut frames, mut is_live) = (Frames::default(), false);
+        let (mut parser, mut is_live) = (SseParser::new(MAX_EVENT_BYTES), false);
         loop {
             match tokio::time::timeout(SILENCE, response.chunk()).await {
-                Ok(Ok(Some(bytes))) => frames.push(&bytes)?,
+                Ok(Ok(Some(bytes))) => parser.push(&bytes, |event| {
+                    // An event without data only moves the cursor.
+                    if let Some(data) = event.data.filter(|data| !data.is_empty()) {
+                        self.screen.frame(event.name, &String::from_utf8_lossy(data))?;
+                    }
+                    is_live |= event.comment == Some(b"live");
+                    if let Some(id) = event.id {
+                        self.cursor = Some(String::from_utf8_lossy(id).into_owned());
+                    }
+                    Ok::<_, anyhow::Error>(())
+                })?,
                 Ok(Ok(None)) => return Ok(Ended::Broken("the service has closed the connection".to_owned())),
                 Ok(Err(error)) => return Ok(Ended::Broken(format!("the connection broke: {}", cause(&error)))),
                 Err(_) => return Ok(Ended::Broken("nothing was heard for a while".to_owned())),
-            }
-            while let Some(frame) = frames.next() {
-                // A place to come back to may be told without anything that has happened.
-                if !frame.data.is_empty() {
-                    self.screen.frame(&frame)?;
-                }
-                is_live |= frame.is_live;
-                self.cursor = frame.id.or(self.cursor.take());
             }
             if self.screen.wants_messages(is_live) {
                 match self.messages().await? {

@@ -11,7 +11,6 @@ use recount_message::{
 };
 
 use super::super::messages;
-use super::super::sse::Frame;
 use super::TailArgs;
 use crate::commands::why_not_continued;
 use crate::view::{self, Length, awaited};
@@ -70,13 +69,13 @@ impl Screen {
         }
     }
 
-    pub(super) fn frame(&mut self, frame: &Frame) -> Result<()> {
-        match frame.event.as_deref() {
-            Some("gap") => self.gap(&frame.data),
-            Some("snapshot") if self.is_json => Ok(()),
-            Some("snapshot") => self.snapshot(&frame.data),
-            _ if self.is_json => self.write(&format!("{}\n", frame.data)),
-            _ => self.event(&frame.data),
+    pub(super) fn frame(&mut self, name: Option<&[u8]>, data: &str) -> Result<()> {
+        match name {
+            Some(b"gap") => self.gap(data),
+            Some(b"snapshot") if self.is_json => Ok(()),
+            Some(b"snapshot") => self.snapshot(data),
+            _ if self.is_json => self.write(&format!("{data}\n")),
+            _ => self.event(data),
         }
     }
 

@@ -18,7 +18,7 @@ const MOST_TOGETHER: usize = 64 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     pub(crate) media: Media,
-    pub(crate) missing: Vec<MediaError>,
+    pub(crate) errors: Vec<MediaError>,
     asked: BTreeSet<String>,
     bytes: usize,
 }
@@ -45,13 +45,13 @@ impl Gathered {
             match brought {
                 Ok(bytes) if self.bytes + bytes.len() > MOST_TOGETHER => {
                     let reason = format!("all media together are larger than {MOST_TOGETHER} bytes");
-                    self.missing.push(MediaError::new(&wanted, MediaErrorKind::TooLarge, reason));
+                    self.errors.push(MediaError::new(&wanted, MediaErrorKind::TooLarge, reason));
                 }
                 Ok(bytes) => {
                     self.bytes += bytes.len();
                     self.media.insert(wanted.url, bytes);
                 }
-                Err(error) => self.missing.push(error),
+                Err(error) => self.errors.push(error),
             }
         }
     }

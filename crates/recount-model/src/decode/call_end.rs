@@ -11,17 +11,17 @@ use super::error::{CallError, CallErrorKind};
 /// ```
 /// use recount_message::{ReplyWriter, Stamps};
 /// use recount_model::Provider;
-/// use recount_model::decode::{DecodeOptions, Decoder, Finish};
+/// use recount_model::decode::{DecodeOptions, Decoder, StopReason};
 ///
 /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
 /// let mut decoder = Decoder::new(Provider::Ollama, DecodeOptions::default());
 /// decoder.push(br#"{"message":{"content":"Once upon a"},"done":true,"done_reason":"length"}"#, &mut reply)?;
-/// assert_eq!(decoder.finish(&mut reply).finish, Finish::Length);
+/// assert_eq!(decoder.finish(&mut reply).stop_reason, StopReason::Length);
 /// # Ok::<(), recount_model::decode::CallError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Finish {
+pub enum StopReason {
     /// It had said what it had to say.
     Stop,
     /// It wants tools to be called.
@@ -29,22 +29,22 @@ pub enum Finish {
     /// It was not allowed to say more, or there was no room for more.
     Length,
     /// A filter stopped it.
-    Filter,
+    ContentFilter,
     /// It declined to answer.
     Refusal,
-    /// For a reason of the provider's own, which [`CallEnd::finish_reason`] names.
+    /// For a reason of the provider's own, which [`CallEnd::provider_stop_reason`] names.
     Other,
     /// The provider did not say.
     Unknown,
 }
 
-impl Finish {
+impl StopReason {
     /// The reason in one word.
     ///
     /// ```
-    /// use recount_model::decode::Finish;
+    /// use recount_model::decode::StopReason;
     ///
-    /// assert_eq!(Finish::ToolCalls.name(), "tool_calls");
+    /// assert_eq!(StopReason::ToolCalls.name(), "tool_calls");
     /// ```
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -52,7 +52,7 @@ impl Finish {
             Self::Stop => "stop",
             Self::ToolCalls => "tool_calls",
             Self::Length => "length",
-            Self::Filter => "filter",
+            Self::ContentFilter => "filter",
             Self::Refusal => "refusal",
             Self::Other => "other",
             Self::Unknown => "unknown",
@@ -60,7 +60,7 @@ impl Finish {
     }
 }
 
-impl fmt::Display for Finish {
+impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -71,7 +71,7 @@ impl fmt::Display for Finish {
 /// ```
 /// use recount_message::{ReplyEnd, ReplyWriter, Stamps, Usage};
 /// use recount_model::Provider;
-/// use recount_model::decode::{DecodeOptions, Decoder, Finish};
+/// use recount_model::decode::{DecodeOptions, Decoder, StopReason};
 ///
 /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
 /// reply.model_call("gpt-5");
@@ -81,7 +81,7 @@ impl fmt::Display for Finish {
 /// decoder.push(body, &mut reply)?;
 ///
 /// let end = decoder.finish(&mut reply);
-/// assert_eq!((end.finish, end.usage.clone()), (Finish::Stop, Some(Usage::new(9, 1))));
+/// assert_eq!((end.stop_reason, end.usage.clone()), (StopReason::Stop, Some(Usage::new(9, 1))));
 /// assert_eq!((end.response_id.as_deref(), end.model.as_deref()), (Some("chatcmpl-1"), Some("gpt-5-2026")));
 /// end.end_model_call(&mut reply);
 /// let message = reply.end(ReplyEnd::completed());
@@ -92,9 +92,9 @@ impl fmt::Display for Finish {
 #[non_exhaustive]
 pub struct CallEnd {
     /// Why the model stopped.
-    pub finish: Finish,
+    pub stop_reason: StopReason,
     /// The provider's own word for it.
-    pub finish_reason: Option<String>,
+    pub provider_stop_reason: Option<String>,
     /// How many tokens it took, if the provider said.
     pub usage: Option<Usage>,
     /// What went wrong. An early end of the stream is an error too.
@@ -104,7 +104,7 @@ pub struct CallEnd {
     /// The model that answered, as the provider calls it.
     pub model: Option<String>,
     /// Whether anything of the response was written. If nothing was, the call can be made again unseen.
-    pub shown: bool,
+    pub has_output: bool,
 }
 
 impl CallEnd {
@@ -112,14 +112,14 @@ impl CallEnd {
     ///
     /// ```
     /// use recount_message::Usage;
-    /// use recount_model::decode::{CallEnd, Finish};
+    /// use recount_model::decode::{CallEnd, StopReason};
     ///
-    /// let end = CallEnd::answered(Finish::Stop, Some(Usage::new(9, 1)), true);
+    /// let end = CallEnd::completed(StopReason::Stop, Some(Usage::new(9, 1)), true);
     /// assert_eq!(end.error, None);
     /// ```
     #[must_use]
-    pub fn answered(finish: Finish, usage: Option<Usage>, shown: bool) -> Self {
-        Self { finish, finish_reason: None, usage, error: None, response_id: None, model: None, shown }
+    pub fn completed(stop_reason: StopReason, usage: Option<Usage>, has_output: bool) -> Self {
+        Self { stop_reason, provider_stop_reason: None, usage, error: None, response_id: None, model: None, has_output }
     }
 
     /// The end of a call that failed.
@@ -132,8 +132,8 @@ impl CallEnd {
     /// assert_eq!(CallEnd::failed(error, false).error.unwrap().to_string(), "the line is dead");
     /// ```
     #[must_use]
-    pub fn failed(error: CallError, shown: bool) -> Self {
-        Self { error: Some(error), ..Self::answered(Finish::Unknown, None, shown) }
+    pub fn failed(error: CallError, has_output: bool) -> Self {
+        Self { error: Some(error), ..Self::completed(StopReason::Unknown, None, has_output) }
     }
 
     /// Whether the stream ended before the model had finished.

@@ -35,11 +35,11 @@ impl CallError {
     /// use recount_model::decode::{CallError, CallErrorKind};
     ///
     /// let refused = |said| CallError::new(CallErrorKind::Provider, ErrorType::InvalidRequest, said);
-    /// assert!(refused("400: prompt is too long: 208310 tokens > 200000 maximum").is_too_long());
-    /// assert!(!refused("400: max_tokens is too large").is_too_long());
+    /// assert!(refused("400: prompt is too long: 208310 tokens > 200000 maximum").is_context_overflow());
+    /// assert!(!refused("400: max_tokens is too large").is_context_overflow());
     /// ```
     #[must_use]
-    pub fn is_too_long(&self) -> bool {
+    pub fn is_context_overflow(&self) -> bool {
         let said = [Some(self.to_string()), self.code().map(str::to_owned)];
         let said = said.iter().flatten().map(|text| text.to_ascii_lowercase());
         self.class() == ErrorType::InvalidRequest
@@ -63,9 +63,9 @@ mod tests {
             ("Range of input length should be [1, 98304]", Some("InvalidParameter")),
         ] {
             let error = CallError::reported(Some(message), &[code], Some(400));
-            assert!(error.is_too_long(), "{message}");
+            assert!(error.is_context_overflow(), "{message}");
         }
         let limit = CallError::reported(Some("too many tokens per minute"), &[Some("rate_limit_exceeded")], Some(429));
-        assert!(!limit.is_too_long());
+        assert!(!limit.is_context_overflow());
     }
 }

@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use recount_message::{ContentBlock, DataBlock, MediaBlock, Msg, Payload, Role};
 
 use super::input_types::InputTypes;
+use super::json_builder::{JsonBuilder, ObjectBuilder};
 use super::media::{Datum, Fetch, Media, MediaRef, Sent};
 use super::multi_agent::History;
-use super::note::{Loss, Note};
 use super::request::RequestDraft;
-use super::tree::{Map, Tree};
 use super::turns::{CallResult, CallRules, Said, Turn};
+use super::warning::{FormatWarning, FormatWarningKind};
 
 /// How one provider wants its messages.
-pub(crate) trait Dialect {
+pub(crate) trait ProviderFormat {
     /// The media that it takes unless told otherwise.
     fn input_types(&self) -> &'static [&'static str];
 
@@ -29,19 +29,19 @@ pub(crate) trait Dialect {
     }
 
     /// The form of media that can be sent.
-    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> Tree;
+    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> JsonBuilder;
 
     /// The messages of a conversation between a user and one agent.
-    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<Map>;
+    fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<ObjectBuilder>;
 
     /// The system prompt of a conversation of several agents.
-    fn system(&self, text: String) -> Map;
+    fn system(&self, text: String) -> ObjectBuilder;
 
     /// A user's message.
-    fn user(&self, parts: Vec<Part>) -> Option<Map>;
+    fn user(&self, parts: Vec<Part>) -> Option<ObjectBuilder>;
 
     /// A user's message that is one plain text.
-    fn user_text(&self, text: String) -> Option<Map> {
+    fn user_text(&self, text: String) -> Option<ObjectBuilder> {
         self.user(vec![Part::Text(text)])
     }
 
@@ -49,26 +49,26 @@ pub(crate) trait Dialect {
     fn history(&self) -> History;
 
     /// The body of a whole request.
-    fn body(&self, draft: RequestDraft<'_>) -> Map;
+    fn body(&self, draft: RequestDraft<'_>) -> ObjectBuilder;
 }
 
 /// A part of a message's content.
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
     Text(String),
-    Media(Tree),
+    Media(JsonBuilder),
 }
 
 /// What a formatter has at hand while it works.
 pub(crate) struct Context<'a> {
     pub(crate) media: &'a Media,
     pub(crate) input: &'a InputTypes,
-    pub(crate) notes: &'a mut Vec<Note>,
+    pub(crate) warnings: &'a mut Vec<FormatWarning>,
 }
 
 impl Context<'_> {
     /// Data in a message, or the text that stands in its place.
-    pub(crate) fn part(&mut self, dialect: &dyn Dialect, block: &DataBlock, role: Role) -> Part {
+    pub(crate) fn part(&mut self, dialect: &dyn ProviderFormat, block: &DataBlock, role: Role) -> Part {
         let datum = Datum::of(block);
         match self.sent(dialect, &datum, role) {
             Ok(tree) => Part::Media(tree),
@@ -80,7 +80,7 @@ impl Context<'_> {
     /// goes into a user's message, holds.
     pub(crate) fn show(
         &mut self,
-        dialect: &dyn Dialect,
+        dialect: &dyn ProviderFormat,
         block: &DataBlock,
         role: Role,
         parts: &mut Vec<Part>,
@@ -115,7 +115,7 @@ impl Context<'_> {
     }
 
     /// The parts of a hint.
-    pub(crate) fn hint(&mut self, dialect: &dyn Dialect, said: &[Said<'_>]) -> Vec<Part> {
+    pub(crate) fn hint(&mut self, dialect: &dyn ProviderFormat, said: &[Said<'_>]) -> Vec<Part> {
         said.iter()
             .map(|said| match said {
                 Said::Text(text) => Part::Text(text.clone().into_owned()),
@@ -125,29 +125,29 @@ impl Context<'_> {
     }
 
     /// The form of data, or the text that says why it is missing.
-    fn sent(&mut self, dialect: &dyn Dialect, datum: &Datum<'_>, role: Role) -> Result<Tree, String> {
+    fn sent(&mut self, dialect: &dyn ProviderFormat, datum: &Datum<'_>, role: Role) -> Result<JsonBuilder, String> {
         let Some(fetch) = self.takes(dialect, datum, role) else {
-            self.note(datum, Loss::Unsupported { media_type: datum.media_type.clone().into_owned() });
+            self.note(datum, FormatWarningKind::UnsupportedMedia { media_type: datum.media_type.clone().into_owned() });
             return Err(format!("[{} attached, not supported by this provider]", datum.media_type));
         };
         let Some(sent) = datum.send(fetch, self.media) else {
-            self.note(datum, Loss::Unreadable { url: datum.url().unwrap_or_default().to_owned() });
+            self.note(datum, FormatWarningKind::UnreadableMedia { url: datum.url().unwrap_or_default().to_owned() });
             return Err(format!("[{} attached, could not be read]", datum.media_type));
         };
         if matches!(sent, Sent::Base64(base64) if dialect.is_too_large(datum, base64)) {
-            self.note(datum, Loss::TooLarge { media_type: datum.media_type.clone().into_owned() });
+            self.note(datum, FormatWarningKind::MediaTooLarge { media_type: datum.media_type.clone().into_owned() });
             return Err(format!("[{} attached, too large for this provider]", datum.media_type));
         }
         Ok(dialect.media(datum, &sent))
     }
 
-    fn takes(&self, dialect: &dyn Dialect, datum: &Datum<'_>, role: Role) -> Option<Fetch> {
+    fn takes(&self, dialect: &dyn ProviderFormat, datum: &Datum<'_>, role: Role) -> Option<Fetch> {
         let fetch = dialect.fetch(&datum.media_type, role)?;
         self.input.allow(&datum.media_type).then_some(fetch)
     }
 
-    fn note(&mut self, datum: &Datum<'_>, loss: Loss) {
-        self.notes.push(Note::new(&datum.block.id, loss));
+    fn note(&mut self, datum: &Datum<'_>, loss: FormatWarningKind) {
+        self.warnings.push(FormatWarning::new(&datum.block.id, loss));
     }
 
     /// Data in a tool's result, where the provider takes it there.
@@ -157,17 +157,17 @@ impl Context<'_> {
     /// The text that stands in its place.
     pub(crate) fn nested(
         &mut self,
-        dialect: &dyn Dialect,
+        dialect: &dyn ProviderFormat,
         block: &DataBlock,
         instead: fn(&Datum<'_>) -> String,
-    ) -> Result<Tree, String> {
+    ) -> Result<JsonBuilder, String> {
         let datum = Datum::of(block);
         self.sent(dialect, &datum, Role::User).map_err(|_| instead(&datum))
     }
 
     /// A tool's result as text, and the media that it speaks of, for a user's message: the provider has no place for it
     /// in the result.
-    pub(crate) fn result_text(&mut self, dialect: &dyn Dialect, result: &CallResult<'_>) -> (String, Vec<Part>) {
+    pub(crate) fn result_text(&mut self, dialect: &dyn ProviderFormat, result: &CallResult<'_>) -> (String, Vec<Part>) {
         let mut lines: Vec<Cow<'_, str>> = Vec::new();
         let mut promoted = Vec::new();
         for said in &result.output {
@@ -220,18 +220,18 @@ pub(crate) fn unshown(datum: &Datum<'_>) -> String {
 
 /// Takes the system messages at the beginning out of a request, which has a place of its own for what stands under
 /// their `key`.
-pub(crate) fn lift_system(messages: &mut Vec<Map>, key: &str) -> Vec<Tree> {
+pub(crate) fn lift_system(messages: &mut Vec<ObjectBuilder>, key: &str) -> Vec<JsonBuilder> {
     let count = messages.iter().take_while(|message| message.text("role") == Some("system")).count();
     let contents = messages.drain(..count).filter_map(|mut message| message.remove(key));
     let parts = contents.flat_map(|content| match content {
-        Tree::List(parts) => parts,
+        JsonBuilder::Array(parts) => parts,
         other => vec![other],
     });
     parts.collect()
 }
 
 /// The files and URLs that a dialect wants as bytes, each once.
-pub(crate) fn needs(dialect: &dyn Dialect, input: &InputTypes, messages: &[Msg]) -> Vec<MediaRef> {
+pub(crate) fn required_media(dialect: &dyn ProviderFormat, input: &InputTypes, messages: &[Msg]) -> Vec<MediaRef> {
     let mut needed: Vec<MediaRef> = Vec::new();
     let mut look = |block: &DataBlock, role: Role| {
         let datum = Datum::of(block);

@@ -10,7 +10,7 @@ use crate::Provider;
 /// Why an address cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{address}` is not an address: {reason}")]
-pub struct AddressError {
+pub struct BaseUrlError {
     address: String,
     reason: String,
 }
@@ -23,18 +23,18 @@ impl BaseUrl {
     /// The provider's own.
     ///
     /// Each is one that a test reads, so that it is known to be an address.
-    pub(super) fn of(provider: Provider) -> Result<Self, AddressError> {
+    pub(super) fn of(provider: Provider) -> Result<Self, BaseUrlError> {
         Self::parse(provider, usual_address(provider))
     }
 
     /// Reads an address. Ollama's may be a host alone, as its own tools take it.
-    pub(super) fn parse(provider: Provider, text: &str) -> Result<Self, AddressError> {
+    pub(super) fn parse(provider: Provider, text: &str) -> Result<Self, BaseUrlError> {
         let text = text.trim();
         let whole = if provider == Provider::Ollama { ollama_address(text) } else { text.to_owned() };
         let refuse = |reason: String| {
             // Whatever stands before an `@` may be a password.
             let address = text.rsplit('@').next().unwrap_or(text).to_owned();
-            AddressError { address, reason }
+            BaseUrlError { address, reason }
         };
         if !whole.contains("://") {
             return Err(refuse("it does not begin with `http://` or `https://`".to_owned()));
@@ -107,6 +107,12 @@ impl BaseUrl {
         }
         url.to_string()
     }
+}
+
+/// Returns the scheme, host and port of an address, which are safe to show: the rest may hold a password or a key.
+pub(super) fn origin(uri: &http::Uri) -> String {
+    let port = uri.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}://{}{port}", uri.scheme_str().unwrap_or_default(), uri.host().unwrap_or_default())
 }
 
 fn usual_address(provider: Provider) -> &'static str {
@@ -225,6 +231,16 @@ mod tests {
         let error = BaseUrl::parse(Provider::OpenAi, "ftp://user:secret@a.example").err().unwrap();
         assert_eq!(error.to_string(), "`a.example` is not an address: the scheme is `ftp`, not `http` or `https`");
         assert!(BaseUrl::parse(Provider::OpenAi, "localhost").is_err());
+    }
+
+    #[test]
+    fn origin_has_no_credentials_path_or_query() {
+        for (uri, expected) in [
+            ("https://user:secret@a.example/v1?key=secret", "https://a.example"),
+            ("http://[::1]:8080/api/chat", "http://[::1]:8080"),
+        ] {
+            assert_eq!(origin(&uri.parse().unwrap()), expected);
+        }
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use recount_message::{Json, Usage};
 
+use super::call_end::StopReason;
 use super::error::CallError;
-use super::finish::Finish;
 
 /// Which text or thinking of a response is meant. Another key is another block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) struct Slot(pub(super) u64);
 
 /// A part of what a response says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(super) enum ResponsePart<'a> {
     /// What the provider calls the response and the model.
     Response {
         id: Option<Cow<'a, str>>,
@@ -79,8 +79,8 @@ pub(super) enum Piece<'a> {
     },
     Usage(Tokens),
     /// Why the model stopped: the meaning, and the provider's word.
-    Finish {
-        finish: Finish,
+    StopReason {
+        stop_reason: StopReason,
         reason: Cow<'a, str>,
     },
     /// Nothing more will come.
