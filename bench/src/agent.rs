@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use recount_agent::tool::{FunctionTool, ToolSpec};
-use recount_agent::{Agent, BoxFuture, ChatModel, Reply};
+use recount_agent::{Agent, AgentReplyWriter, BoxFuture, ChatModel};
 use recount_message::{EventKind, Json, Msg, Usage};
 use recount_model::client::{CallOptions, CallOutcome};
 use recount_model::decode::{CallEnd, StopReason};
@@ -72,7 +72,7 @@ impl ChatModel for Instantly {
         &'a self,
         _messages: &'a [Msg],
         _options: &'a CallOptions,
-        reply: &'a mut Reply,
+        reply: &'a mut AgentReplyWriter,
     ) -> BoxFuture<'a, CallOutcome> {
         let round = {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);

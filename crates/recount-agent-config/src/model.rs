@@ -1,7 +1,7 @@
 //! The models that a configuration can name.
 
 use recount_agent::demo::DemoModel;
-use recount_agent::{BoxFuture, ChatModel, Reply};
+use recount_agent::{AgentReplyWriter, BoxFuture, ChatModel};
 use recount_message::Msg;
 use recount_model::Provider;
 use recount_model::client::{ApiKey, CallOptions, CallOutcome, Model, Retries};
@@ -90,7 +90,7 @@ impl ChatModel for ConfiguredModel {
         &'a self,
         messages: &'a [Msg],
         options: &'a CallOptions,
-        reply: &'a mut Reply,
+        reply: &'a mut AgentReplyWriter,
     ) -> BoxFuture<'a, CallOutcome> {
         match self {
             Self::Demo(model) => ChatModel::call(model, messages, options, reply),

@@ -12,18 +12,18 @@ pub mod demo;
 mod driver;
 mod error;
 mod future;
-mod inject;
 mod input;
 pub mod machine;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod middleware;
 mod model;
+pub mod multi_agent;
 mod offload;
 pub mod permission;
 mod restart;
+mod runtime_state;
 pub mod scripted;
-pub mod several;
 mod sink;
 mod stamps;
 mod state;
@@ -31,18 +31,18 @@ mod stream;
 pub mod tool;
 mod view;
 
-pub use agent::{Agent, AgentBuilder, BuildError, OnRestart, Saved, SavedError};
+pub use agent::{Agent, AgentBuilder, BuildError, OnRestart, SavedAgent, SavedAgentError};
 pub use compress::{Compression, Summary};
-pub use driver::{Ending, Failure, Work};
+pub use driver::{ActiveReply, Failure, ReplyOutcome};
 pub use error::Error;
-pub use future::BoxFuture;
-pub use inject::RuntimeState;
-pub use input::{Input, InputError, Refusal};
-pub use model::{ChatModel, Reply};
+pub use input::{Input, InputRejection, InvalidMessage};
+pub use model::{AgentReplyWriter, ChatModel};
 pub use offload::Offload;
+pub use recount_model::client::BoxFuture;
+pub use runtime_state::RuntimeState;
 pub use sink::{Sink, SinkError};
 pub use state::{
-    AgentState, BackgroundCall, Compressed, Counted, HelperMemory, HelperOutcome, HelperState, Mark, Offloaded, Phase,
-    ReplyState, StateError, Stop, StopAfter,
+    AgentState, BackgroundCall, Compressed, CutPoint, Offloaded, Phase, ReplyState, StateError, Stop, StopAfter,
+    SubAgentMemory, SubAgentOutcome, SubAgentState, TokenCount,
 };
 pub use stream::{MessageStream, ReplyStream, TextStream};

@@ -6,7 +6,7 @@ use recount_model::client::{CallOptions, CallOutcome, Model};
 use crate::BoxFuture;
 
 /// The reply that an agent writes, with the sink of its driver.
-pub type Reply = ReplyWriter<Box<dyn FnMut(AgentEvent) + Send>>;
+pub type AgentReplyWriter = ReplyWriter<Box<dyn FnMut(AgentEvent) + Send>>;
 
 /// A model that an agent can ask.
 ///
@@ -27,7 +27,7 @@ pub trait ChatModel: Send + Sync + 'static {
         &'a self,
         messages: &'a [Msg],
         options: &'a CallOptions,
-        reply: &'a mut Reply,
+        reply: &'a mut AgentReplyWriter,
     ) -> BoxFuture<'a, CallOutcome>;
 }
 
@@ -44,7 +44,7 @@ impl ChatModel for Model {
         &'a self,
         messages: &'a [Msg],
         options: &'a CallOptions,
-        reply: &'a mut Reply,
+        reply: &'a mut AgentReplyWriter,
     ) -> BoxFuture<'a, CallOutcome> {
         Box::pin(Self::call(self, messages, options, reply))
     }

@@ -6,8 +6,8 @@
 use recount_message::{ErrorInfo, ErrorType, ToolResultState};
 
 use crate::OnRestart;
-use crate::driver::Work;
-use crate::machine::{CallStatus, Calls};
+use crate::driver::ActiveReply;
+use crate::machine::{CallStatus, OpenCalls};
 use crate::state::Phase;
 
 /// So often a reply goes on after its process died.
@@ -20,7 +20,7 @@ const OUTCOME_UNKNOWN: &str = "<system-reminder>The process stopped while this t
 /// What the model is told of a call that the user refused just before the process died.
 const REFUSED: &str = "<system-reminder>The user has refused this call. It was not run.</system-reminder>";
 
-impl Work {
+impl ActiveReply {
     /// Puts the reply in order, so that the machine can go on with it. Says why it has to end instead, if it has.
     pub(crate) fn restart(&mut self) -> Option<ErrorInfo> {
         let state = self.state();
@@ -38,12 +38,12 @@ impl Work {
             });
         }
         self.close_cut_calls();
-        let calls = Calls::of(self.message());
-        for id in calls.standing(CallStatus::Refused) {
+        let calls = OpenCalls::of(self.message());
+        for id in calls.with_status(CallStatus::Denied) {
             self.change(|reply| reply.rejected = true);
             self.settle(&id, REFUSED, ToolResultState::Denied);
         }
-        for id in calls.standing(CallStatus::Running) {
+        for id in calls.with_status(CallStatus::Running) {
             if self.is_idempotent(&id) {
                 self.again.push(id);
             } else {
@@ -51,13 +51,13 @@ impl Work {
             }
         }
         self.change(|reply| {
-            reply.restarts += u32::from(!reply.is_left);
-            reply.is_left = false;
+            reply.restarts += u32::from(!reply.is_handed_over);
+            reply.is_handed_over = false;
         });
         let on_restart = self.shared().config.on_restart;
         let problem = match on_restart {
             OnRestart::Close => "the process that worked on the reply has died".to_owned(),
-            OnRestart::Continue if state.is_left || state.restarts < MOST_RESTARTS => return None,
+            OnRestart::Continue if state.is_handed_over || state.restarts < MOST_RESTARTS => return None,
             OnRestart::Continue => {
                 format!("the process that worked on the reply has died {} times", state.restarts + 1)
             }

@@ -66,9 +66,9 @@ impl SinkError {
 }
 
 /// Keeps nothing: the agent itself has the conversation.
-pub(crate) struct Nowhere;
+pub(crate) struct NullSink;
 
-impl Sink for Nowhere {
+impl Sink for NullSink {
     fn append(&mut self, _event: &AgentEvent, _state: Option<&AgentState>) -> Result<(), SinkError> {
         Ok(())
     }

@@ -35,7 +35,7 @@ impl ReplyStream {
         Self { shared, reply_id, work: Some(work), outcome: None, taken_up }
     }
 
-    /// The id of the reply. Events of other replies are of [agents](crate::several::SubAgent) that work on it.
+    /// The id of the reply. Events of other replies are of [agents](crate::multi_agent::SubAgent) that work on it.
     #[must_use]
     pub fn reply_id(&self) -> &str {
         &self.reply_id
@@ -80,7 +80,7 @@ impl ReplyStream {
         match self.outcome.take() {
             Some(outcome) => outcome,
             // The work is taken only to be replaced by its outcome.
-            None => Err(Error::Refused(crate::Refusal::Idle)),
+            None => Err(Error::Rejected(crate::InputRejection::NothingWaiting)),
         }
     }
 

@@ -27,11 +27,11 @@ mod keeping;
 #[path = "agent/long.rs"]
 mod long;
 
-#[path = "agent/aside.rs"]
-mod aside;
+#[path = "agent/offload.rs"]
+mod offload;
 
-#[path = "agent/helpers.rs"]
-mod helpers;
+#[path = "agent/sub_agents.rs"]
+mod sub_agents;
 
 #[path = "agent/expiry.rs"]
 mod expiry;

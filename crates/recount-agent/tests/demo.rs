@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use pretty_assertions::assert_eq;
 use recount_agent::demo::DemoModel;
 use recount_agent::tool::{FunctionTool, NoArguments};
-use recount_agent::{Agent, ChatModel, Reply};
+use recount_agent::{Agent, AgentReplyWriter, ChatModel};
 use recount_message::{
     AgentEvent, DataBlock, EventKind, FinishedReason, Msg, ReplyEnd, ReplyWriter, Stamps, ThinkingBlock,
     ToolResultBlock,
@@ -75,7 +75,7 @@ async fn it_stops_when_it_is_told_to() {
             events.lock().unwrap().push(event);
         }
     };
-    let mut reply: Reply = ReplyWriter::start(Box::new(write), Stamps::repeatable(), "s1", "demo");
+    let mut reply: AgentReplyWriter = ReplyWriter::start(Box::new(write), Stamps::repeatable(), "s1", "demo");
     let options = CallOptions::new().cancelled_by(cancel);
     let outcome = DemoModel::new().call(&[Msg::user("Alice", "long")], &options, &mut reply).await;
     assert!(outcome.is_cancelled());

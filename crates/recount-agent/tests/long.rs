@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use recount_agent::permission::{Mode, Permissions};
 use recount_agent::scripted::ScriptedModel;
 use recount_agent::tool::{FunctionTool, NoArguments};
-use recount_agent::{Agent, AgentBuilder, AgentState, BoxFuture, Compression, Offload, Saved, Sink, SinkError};
+use recount_agent::{Agent, AgentBuilder, AgentState, BoxFuture, Compression, Offload, SavedAgent, Sink, SinkError};
 use recount_message::{
     AgentEvent, ContentBlock, CustomEvent, Event, Fold, Msg, Stamps, ThinkingBlock, ToolCallBlock, ToolResultBlock,
     ToolResultState,
@@ -120,7 +120,7 @@ fn builder(model: &ScriptedModel, by: &ScriptedModel, window: u64) -> AgentBuild
         .permissions(Permissions::new(Mode::Bypass))
         .tool(look)
         .runtime_state(None)
-        .compression(Compression::new(window).by(by.clone()))
+        .compression(Compression::new(window).summary_model(by.clone()))
 }
 
 fn model() -> ScriptedModel {
@@ -207,7 +207,7 @@ proptest! {
                     let _ = fold.apply(event);
                 }
                 let state = entries[..cut].iter().rev().find_map(|(_, state)| state.clone()).unwrap();
-                let saved = Saved::from_json(&Saved::new(state, fold.checkpoint()).to_json()).unwrap();
+                let saved = SavedAgent::from_json(&SavedAgent::new(state, fold.checkpoint()).to_json()).unwrap();
                 let is_answered = saved.messages().any(|message| message.id() == whole.id() && message.has::<ToolResultBlock>());
                 let is_silent = saved.messages().any(|message| message.id() == whole.id() && message.content().is_empty());
                 // What is left to say depends on how far it came.

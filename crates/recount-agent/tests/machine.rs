@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use recount_agent::machine::{CallStatus, Calls, Choice, End, Limits, Step, next_step};
+use recount_agent::machine::{CallStatus, EndReason, Limits, OpenCalls, Step, ToolPolicy, next_step};
 use recount_agent::{AgentState, Phase, ReplyState};
 use recount_message::{
     AgentEvent, Checkpoint, CheckpointReply, ConfirmResult, Event, ExternalExecutionResultEvent, Fold, Json, Msg,
@@ -66,12 +66,12 @@ impl Course {
         self.reply = ReplyWriter::resume(sink, Stamps::default(), "s1", fold.reply("r1").unwrap().clone());
     }
 
-    fn call_model(&mut self, choice: Choice) {
+    fn call_model(&mut self, choice: ToolPolicy) {
         self.model_calls += 1;
         self.known().iteration += 1;
         self.known().rejected = false;
         self.reply.model_call("some-model");
-        let what = if choice == Choice::NoTools { self.fate.below(2) } else { self.fate.below(5) };
+        let what = if choice == ToolPolicy::None { self.fate.below(2) } else { self.fate.below(5) };
         match what {
             0 => self.reply.text("Hello"),
             1 => self.reply.thinking("Hm."),
@@ -88,8 +88,9 @@ impl Course {
     }
 
     fn run_tool(&mut self, id: &str) {
-        let is_allowed =
-            Calls::of(self.reply.message()).iter().any(|(open, status)| open == id && status == CallStatus::Allowed);
+        let is_allowed = OpenCalls::of(self.reply.message())
+            .iter()
+            .any(|(open, status)| open == id && status == CallStatus::Allowed);
         let call = self.reply.unanswered_call(id).unwrap();
         match self.fate.below(5) {
             0 if !is_allowed => self.reply.ask(&call, vec![]),
@@ -103,7 +104,7 @@ impl Course {
                 self.reply.end_result(result, ToolResultState::Denied);
             }
             // Somebody who answered first may decide about it.
-            3 if !is_allowed && Calls::of(self.reply.message()).awaits() => {}
+            3 if !is_allowed && OpenCalls::of(self.reply.message()).is_waiting() => {}
             _ => {
                 *self.runs.entry(id.to_owned()).or_default() += 1;
                 let result = self.reply.tool_result(call);
@@ -140,14 +141,14 @@ impl Course {
     }
 
     /// Goes on to the end, and gives the message and how it ended.
-    fn finish(mut self) -> (Msg, End, Self) {
+    fn finish(mut self) -> (Msg, EndReason, Self) {
         loop {
             let step = self.step();
             assert_eq!(self.step(), step, "the same question has the same answer");
             self.reloaded();
             assert_eq!(self.step(), step, "nothing is lost by writing it down");
             match step {
-                Step::CallModel(plan) => self.call_model(plan.choice),
+                Step::CallModel(plan) => self.call_model(plan.tool_policy),
                 Step::RunTools(calls) => {
                     assert!(!calls.is_empty());
                     calls.iter().for_each(|id| self.run_tool(id));
@@ -188,7 +189,7 @@ proptest! {
         }
         let ids: std::collections::HashSet<&str> = message.tool_pairs().map(|(call, _)| call.id.as_str()).collect();
         prop_assert_eq!(ids.len(), message.tool_pairs().count());
-        if has_schema && end == End::Completed {
+        if has_schema && end == EndReason::Completed {
             prop_assert!(false, "a reply that owes an output has ended without it");
         }
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::{Answer, Gate, Piece, ScriptedModel};
-use recount_agent::{ChatModel, Reply};
+use recount_agent::{AgentReplyWriter, ChatModel};
 use recount_message::{AgentEvent, DataBlock, EventKind, Msg, Object, ReplyEnd, ReplyWriter, Stamps, TextBlock, Usage};
 use recount_model::client::{CallOptions, CallOutcome};
 
@@ -15,7 +15,7 @@ async fn ask(model: &ScriptedModel, options: &CallOptions) -> (CallOutcome, Vec<
     let events = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&events);
     let write = move |event: AgentEvent| sink.lock().unwrap().push(event);
-    let mut reply: Reply = ReplyWriter::start(Box::new(write), Stamps::repeatable(), "s1", "Friday");
+    let mut reply: AgentReplyWriter = ReplyWriter::start(Box::new(write), Stamps::repeatable(), "s1", "Friday");
     let outcome = model.call(&[Msg::user("Alice", "Hi")], options, &mut reply).await;
     let message = reply.end(ReplyEnd::completed());
     let told = |event: &AgentEvent| match &event.kind {

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use recount_agent::machine::End;
-use recount_agent::middleware::{Act, Middleware, Next, Request};
+use recount_agent::machine::EndReason;
+use recount_agent::middleware::{Middleware, ModelRequest, Next, ToolRun};
 use recount_agent::tool::{ToolError, ToolOutput};
-use recount_agent::{BoxFuture, Ending, Work};
+use recount_agent::{ActiveReply, BoxFuture, ReplyOutcome};
 use recount_model::client::CallOutcome;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info_span};
@@ -112,7 +112,7 @@ pub(crate) struct RunTelemetry {
 }
 
 impl Middleware for RunTelemetry {
-    fn reply<'a>(&'a self, work: &'a mut Work, next: Next<'a>) -> BoxFuture<'a, Ending> {
+    fn reply<'a>(&'a self, work: &'a mut ActiveReply, next: Next<'a>) -> BoxFuture<'a, ReplyOutcome> {
         let Self { session, reply_id, agent, traces } = self;
         let span = operation_span!(
             "invoke_agent",
@@ -132,7 +132,7 @@ impl Middleware for RunTelemetry {
             let outcome = word_for(&ending);
             told.record("recount.outcome", outcome);
             let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            if let Ending::Failed(failure) = &ending {
+            if let ReplyOutcome::Failed(failure) = &ending {
                 failed(&told, failure.error.kind.as_str());
                 let kind = failure.error.kind.as_str();
                 tracing::warn!(session, reply = reply_id, agent, outcome, error = kind, took_ms, "a run ends");
@@ -144,7 +144,12 @@ impl Middleware for RunTelemetry {
         Box::pin(run.instrument(span))
     }
 
-    fn model_call<'a>(&'a self, work: &'a mut Work, request: Request, next: Next<'a>) -> BoxFuture<'a, CallOutcome> {
+    fn model_call<'a>(
+        &'a self,
+        work: &'a mut ActiveReply,
+        request: ModelRequest,
+        next: Next<'a>,
+    ) -> BoxFuture<'a, CallOutcome> {
         let model = request.model.name().to_owned();
         let span = operation_span!(
             "chat",
@@ -171,7 +176,7 @@ impl Middleware for RunTelemetry {
         Box::pin(call.instrument(span))
     }
 
-    fn acting<'a>(&'a self, act: Act, next: Next<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+    fn acting<'a>(&'a self, act: ToolRun, next: Next<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let name = act.tool.spec().name.clone();
         let span = operation_span!(
             "execute_tool",
@@ -221,14 +226,14 @@ fn failed(span: &Span, kind: &str) {
     span.record("otel.status_code", "ERROR");
 }
 
-fn word_for(ending: &Ending) -> &'static str {
+fn word_for(ending: &ReplyOutcome) -> &'static str {
     match ending {
-        Ending::End(End::Completed | End::Structured) => "completed",
-        Ending::End(End::Exceeded) => "exceeded",
-        Ending::End(End::Stopped(_)) => "stopped",
-        Ending::Waiting(_) => "waiting",
-        Ending::Interrupted => "interrupted",
-        Ending::Failed(_) => "failed",
+        ReplyOutcome::Ended(EndReason::Completed | EndReason::Structured) => "completed",
+        ReplyOutcome::Ended(EndReason::Exceeded) => "exceeded",
+        ReplyOutcome::Ended(EndReason::Stopped(_)) => "stopped",
+        ReplyOutcome::Waiting(_) => "waiting",
+        ReplyOutcome::Interrupted => "interrupted",
+        ReplyOutcome::Failed(_) => "failed",
         _ => "other",
     }
 }

@@ -1,7 +1,7 @@
 //! Uploads, as models are shown them: by their bytes.
 
-use recount_agent::middleware::{Middleware, Next, Request};
-use recount_agent::{BoxFuture, Work};
+use recount_agent::middleware::{Middleware, ModelRequest, Next};
+use recount_agent::{ActiveReply, BoxFuture};
 use recount_log::{Digest, Log, SessionKey};
 use recount_message::{Base64Source, ContentBlock, DataBlock, MediaBlock, Msg, Payload, Source};
 use recount_model::client::CallOutcome;
@@ -46,8 +46,8 @@ impl Uploads {
 impl Middleware for Uploads {
     fn model_call<'a>(
         &'a self,
-        work: &'a mut Work,
-        mut request: Request,
+        work: &'a mut ActiveReply,
+        mut request: ModelRequest,
         next: Next<'a>,
     ) -> BoxFuture<'a, CallOutcome> {
         Box::pin(async move {

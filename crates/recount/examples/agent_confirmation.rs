@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use recount::agent::scripted::ScriptedModel;
 use recount::agent::tool::FunctionTool;
-use recount::agent::{Agent, AgentBuilder, Saved};
+use recount::agent::{Agent, AgentBuilder, SavedAgent};
 use recount::{ConfirmResult, ToolCallBlock, UserConfirmResultEvent};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -45,7 +45,7 @@ pub(crate) async fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let file = agent.save()?.to_json();
 
     // Another process, another day. The calls do not run beside each other, so there is one question after the other.
-    let agent = janitor(model).resume(Saved::from_json(&file)?).build()?;
+    let agent = janitor(model).resume(SavedAgent::from_json(&file)?).build()?;
     let [log, thesis] = asked.as_slice() else { return Err("two calls were expected".into()) };
     let mut message = message.clone();
     for (call, allows) in [(*log, true), (*thesis, false)] {

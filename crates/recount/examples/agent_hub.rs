@@ -8,8 +8,8 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use recount::Msg;
+use recount::agent::multi_agent::{Hub, fanout_pipeline, sequential_pipeline};
 use recount::agent::scripted::ScriptedModel;
-use recount::agent::several::{Hub, at_once, in_turn};
 use recount::agent::{Agent, BuildError};
 
 #[tokio::main(flavor = "current_thread")]
@@ -31,19 +31,19 @@ pub(crate) async fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let hub = Hub::new();
     hub.join(&agent_a)?;
     hub.join(&agent_b)?;
-    hub.announce([Msg::user("Alice", "What do we do with the old parser?")])?;
+    hub.broadcast([Msg::user("Alice", "What do we do with the old parser?")])?;
     for name in ["AgentA", "AgentB", "AgentA"] {
         let message = hub.reply(name, ()).await?;
         writeln!(out, "[{}]: {}", message.name(), message.text_or_empty())?;
     }
     writeln!(out, "AgentB has heard {} messages.", agent_b.messages().len())?;
 
-    for vote in at_once(&[agent_a, agent_b], "Shall we rewrite it?").await {
+    for vote in fanout_pipeline(&[agent_a, agent_b], "Shall we rewrite it?").await {
         let vote = vote?;
         writeln!(out, "{} votes {}", vote.name(), vote.text_or_empty())?;
     }
 
     let line = [agent("Writer", &["Es regnet."])?, agent("Translator", &["It rains."])?];
-    writeln!(out, "{}", in_turn(&line, "How is the weather?").await?.text_or_empty())?;
+    writeln!(out, "{}", sequential_pipeline(&line, "How is the weather?").await?.text_or_empty())?;
     Ok(())
 }

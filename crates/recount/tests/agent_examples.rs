@@ -7,12 +7,12 @@
 mod agent_confirmation;
 #[path = "../examples/agent_console.rs"]
 mod agent_console;
-#[path = "../examples/agent_helper.rs"]
-mod agent_helper;
 #[path = "../examples/agent_hub.rs"]
 mod agent_hub;
 #[path = "../examples/agent_structured_output.rs"]
 mod agent_structured_output;
+#[path = "../examples/agent_sub_agent.rs"]
+mod agent_sub_agent;
 #[path = "../examples/agent_team.rs"]
 mod agent_team;
 
@@ -97,7 +97,7 @@ It rains.
 #[tokio::test]
 async fn what_a_helper_asks_is_answered_through_the_agent() {
     let mut out = Vec::new();
-    agent_helper::run(&mut out).await.unwrap();
+    agent_sub_agent::run(&mut out).await.unwrap();
     check(
         out,
         r#"Friday begins

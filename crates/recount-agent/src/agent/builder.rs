@@ -8,18 +8,18 @@ use recount_message::{Msg, Stamps};
 
 use super::Agent;
 use super::config::{Config, OnRestart};
-use super::saved::{Parts, Saved};
+use super::saved::{Parts, SavedAgent};
 use super::shared::Shared;
 use crate::compress::Compression;
-use crate::inject::RuntimeState;
 use crate::machine::Limits;
 use crate::middleware::Middleware;
 use crate::model::ChatModel;
 use crate::offload::Offload;
 use crate::permission::Permissions;
-use crate::sink::{Nowhere, Sink};
+use crate::runtime_state::RuntimeState;
+use crate::sink::{NullSink, Sink};
 use crate::stamps::SharedStamps;
-use crate::state::{AgentState, BackgroundCall, HelperMemory};
+use crate::state::{AgentState, BackgroundCall, SubAgentMemory};
 use crate::tool::{Tool, Toolkit, ToolkitError};
 use crate::view::ResultLimit;
 
@@ -46,9 +46,9 @@ pub struct AgentBuilder {
     stamps: Stamps,
     sink: Box<dyn Sink>,
     conversation: Vec<Msg>,
-    saved: Option<Saved>,
+    saved: Option<SavedAgent>,
     still_running: Vec<BackgroundCall>,
-    memories: BTreeMap<String, HelperMemory>,
+    memories: BTreeMap<String, SubAgentMemory>,
 }
 
 /// Why an agent cannot be put together.
@@ -93,7 +93,7 @@ impl AgentBuilder {
             confirm_within: None,
             session_id: None,
             stamps: Stamps::default(),
-            sink: Box::new(Nowhere),
+            sink: Box::new(NullSink),
             conversation: Vec::new(),
             saved: None,
             still_running: Vec::new(),
@@ -249,15 +249,15 @@ impl AgentBuilder {
     }
 
     /// Goes on from where an agent was [saved](Agent::save), here or elsewhere.
-    pub fn resume(mut self, saved: Saved) -> Self {
+    pub fn resume(mut self, saved: SavedAgent) -> Self {
         self.saved = Some(saved);
         self
     }
 
     /// With what the user has said to it when it worked for another agent before.
-    pub(crate) fn remembering(mut self, memory: HelperMemory) -> Self {
+    pub(crate) fn remembering(mut self, memory: SubAgentMemory) -> Self {
         self.permissions = Some(memory.permissions);
-        self.memories = memory.helpers;
+        self.memories = memory.sub_agents;
         self
     }
 
@@ -299,19 +299,19 @@ impl AgentBuilder {
             return Err(BuildError::Compression { problem });
         }
         let toolkit = self.toolkit?;
-        let (state, conversation, open, helpers) = match self.saved {
+        let (state, conversation, open, sub_agents) = match self.saved {
             Some(saved) => {
-                let Parts { mut state, conversation, open, helpers } = saved.into_parts();
+                let Parts { mut state, conversation, open, sub_agents } = saved.into_parts();
                 let open_reply = open.iter().map(|open| open.fold.message());
                 let messages: Vec<&Msg> = conversation.iter().chain(open_reply).collect();
                 state.lose_background(&messages, |call| self.still_running.contains(call));
-                (state, conversation, open, helpers)
+                (state, conversation, open, sub_agents)
             }
             None => {
                 let mut state = AgentState::new(self.session_id.unwrap_or_else(|| self.stamps.id()));
                 state.groups = toolkit.initially_active();
                 state.permissions = self.permissions.unwrap_or_default();
-                state.helper_memories = self.memories;
+                state.sub_agent_memories = self.memories;
                 (state, self.conversation, None, BTreeMap::new())
             }
         };
@@ -333,7 +333,7 @@ impl AgentBuilder {
             confirm_within: self.confirm_within,
         };
         let stamps = SharedStamps::new(self.stamps);
-        Ok(Agent::of(Shared::new(config, stamps, self.sink, state, conversation, open, helpers)))
+        Ok(Agent::of(Shared::new(config, stamps, self.sink, state, conversation, open, sub_agents)))
     }
 }
 

@@ -8,12 +8,12 @@ use std::time::Duration;
 use recount_message::{ConfirmResult, PermissionBehavior, PermissionRule, ToolCallBlock, ToolResultBlock};
 
 use crate::compress::Compression;
-use crate::inject::RuntimeState;
 use crate::machine::Limits;
 use crate::middleware::Middleware;
 use crate::model::ChatModel;
 use crate::offload::Offload;
 use crate::permission::{Coverage, contents};
+use crate::runtime_state::RuntimeState;
 use crate::tool::{Toolkit, arguments};
 use crate::view::ResultLimit;
 

@@ -1,17 +1,17 @@
 //! The agent.
 
-mod answering;
+mod answer;
 mod builder;
 mod config;
-mod helper;
 mod saved;
 mod shared;
+mod sub_agent;
 
 pub use builder::{AgentBuilder, BuildError};
 pub use config::OnRestart;
-pub(crate) use helper::Helper;
-pub use saved::{Saved, SavedError};
+pub use saved::{SavedAgent, SavedAgentError};
 pub(crate) use shared::{Delivery, Inner, OpenReply, Running, Shared};
+pub(crate) use sub_agent::SubAgentContext;
 
 use std::sync::Arc;
 
@@ -138,7 +138,10 @@ impl Agent {
         driver::begin(&self.shared, input.into(), None)
     }
 
-    /// Asks for an answer of a Rust type. The model is held to the type's schema and then to the type itself.
+    /// Sends input and returns the reply's structured output as a Rust type. The model must produce JSON that matches the
+    /// type's schema and deserializes into the type.
+    ///
+    /// Use [`reply_as_with_message`](Self::reply_as_with_message) to get the message too.
     ///
     /// ```
     /// use recount_agent::Agent;
@@ -161,9 +164,42 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// When there is no reply, as in [`reply`](Self::reply), when it [waits](Error::Waiting) for somebody, or when the model
-    /// does not give the answer in time. The answer to a reply that waits goes here again.
+    /// Returns the errors of [`reply`](Self::reply), [`Error::Waiting`] if the reply waits for an answer, and
+    /// [`Error::StructuredOutput`] if it ends without a valid output. Pass the answer to a waiting reply to this function
+    /// again.
     pub async fn reply_as<T>(&self, input: impl Into<Input>) -> Result<T, Error>
+    where
+        T: DeserializeOwned + JsonSchema + 'static,
+    {
+        self.reply_as_with_message(input).await.map(|(output, _)| output)
+    }
+
+    /// Same as [`reply_as`](Self::reply_as), but also returns the message, for example to read its usage or its tool calls.
+    ///
+    /// ```
+    /// use recount_agent::Agent;
+    /// use recount_agent::scripted::ScriptedModel;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Sum {
+    ///     value: i64,
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let model = ScriptedModel::new().calls("GenerateStructuredOutput", r#"{"value": 5}"#);
+    /// let agent = Agent::builder("Calculator").model(model).build()?;
+    /// let (sum, message) = agent.reply_as_with_message::<Sum>("2 + 3").await?;
+    /// assert_eq!(sum.value, 5);
+    /// assert_eq!(message.name(), "Calculator");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Same as [`reply_as`](Self::reply_as).
+    pub async fn reply_as_with_message<T>(&self, input: impl Into<Input>) -> Result<(T, Msg), Error>
     where
         T: DeserializeOwned + JsonSchema + 'static,
     {
@@ -175,9 +211,12 @@ impl Agent {
                 return Err(Error::Waiting { message });
             }
             let error = StructuredError::Missing { id: message.id().to_owned() };
-            return Err(Error::Structured { error, message });
+            return Err(Error::StructuredOutput { error, message });
         };
-        driver::Form::decode(output).map_err(|error| Error::Structured { error, message: Box::new(message.clone()) })
+        match driver::Form::decode(output) {
+            Ok(output) => Ok((output, message)),
+            Err(error) => Err(Error::StructuredOutput { error, message: Box::new(message) }),
+        }
     }
 
     /// Asks for an answer that has the form of a JSON Schema. The message has it as
@@ -212,7 +251,7 @@ impl Agent {
     /// # Errors
     ///
     /// As [`observe`](Self::observe).
-    pub fn overhear(&self, messages: impl IntoIterator<Item = Msg>) -> Result<(), Error> {
+    pub fn observe_recorded(&self, messages: impl IntoIterator<Item = Msg>) -> Result<(), Error> {
         let messages: Vec<Msg> = messages.into_iter().collect();
         check_messages(&messages)?;
         driver::take_messages(&self.shared, messages, true);
@@ -338,7 +377,7 @@ impl Agent {
     ///
     /// ```
     /// use recount_agent::scripted::ScriptedModel;
-    /// use recount_agent::{Agent, Saved};
+    /// use recount_agent::{Agent, SavedAgent};
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
     /// let model = ScriptedModel::new().says("Hello.").then().says("As I said.");
@@ -346,7 +385,7 @@ impl Agent {
     /// here.reply("Hi").await?;
     /// let text = here.save()?.to_json();
     ///
-    /// let elsewhere = Agent::builder("Friday").model(model).resume(Saved::from_json(&text)?).build()?;
+    /// let elsewhere = Agent::builder("Friday").model(model).resume(SavedAgent::from_json(&text)?).build()?;
     /// elsewhere.reply("Pardon?").await?;
     /// assert_eq!(elsewhere.messages().len(), 4);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -357,12 +396,12 @@ impl Agent {
     /// # Errors
     ///
     /// When a reply is under way: its message is being written. A [sink](crate::Sink) is for that.
-    pub fn save(&self) -> Result<Saved, Error> {
+    pub fn save(&self) -> Result<SavedAgent, Error> {
         let inner = self.shared.lock();
         if let Some(running) = &inner.running {
             return Err(Error::Busy { reply_id: running.reply_id.clone() });
         }
-        Ok(Saved::of(inner.state.clone(), inner.conversation.clone(), inner.open.clone(), &inner.helpers))
+        Ok(SavedAgent::of(inner.state.clone(), inner.conversation.clone(), inner.open.clone(), &inner.sub_agents))
     }
 }
 

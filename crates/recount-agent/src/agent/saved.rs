@@ -13,16 +13,16 @@ use crate::state::{AgentState, StateError};
 /// events.
 ///
 /// ```
-/// use recount_agent::{AgentState, Saved};
+/// use recount_agent::{AgentState, SavedAgent};
 /// use recount_message::{Checkpoint, Fold};
 ///
-/// let saved = Saved::new(AgentState::new("session-1"), Fold::new().checkpoint());
-/// let again = Saved::from_json(&saved.to_json())?;
+/// let saved = SavedAgent::new(AgentState::new("session-1"), Fold::new().checkpoint());
+/// let again = SavedAgent::from_json(&saved.to_json())?;
 /// assert_eq!(again, saved);
-/// # Ok::<(), recount_agent::SavedError>(())
+/// # Ok::<(), recount_agent::SavedAgentError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Saved {
+pub struct SavedAgent {
     state: AgentState,
     conversation: Checkpoint,
 }
@@ -30,7 +30,7 @@ pub struct Saved {
 /// Why a text is no agent that was written down.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SavedError {
+pub enum SavedAgentError {
     /// It is no JSON of that form.
     #[error("the text is no saved agent: {0}")]
     Malformed(#[from] serde_json::Error),
@@ -50,7 +50,7 @@ struct Written<'a> {
     conversation: &'a serde_json::value::RawValue,
 }
 
-impl Saved {
+impl SavedAgent {
     /// What an agent knew, and its conversation.
     #[must_use]
     pub fn new(state: AgentState, conversation: Checkpoint) -> Self {
@@ -79,7 +79,7 @@ impl Saved {
     /// # Errors
     ///
     /// When the text is none, or one of another version.
-    pub fn from_json(text: &str) -> Result<Self, SavedError> {
+    pub fn from_json(text: &str) -> Result<Self, SavedAgentError> {
         let parts: Written<'_> = serde_json::from_str(text)?;
         let state = AgentState::from_json(parts.state.get())?;
         Ok(Self { state, conversation: Checkpoint::from_json(parts.conversation.get())? })
@@ -89,14 +89,14 @@ impl Saved {
         state: AgentState,
         mut messages: Vec<Msg>,
         open: Option<OpenReply>,
-        helpers: &BTreeMap<String, ReplyFold>,
+        sub_agents: &BTreeMap<String, ReplyFold>,
     ) -> Self {
         let mut floors = BTreeMap::new();
         if let Some(OpenReply { fold, place }) = open {
             floors.insert(fold.message().id().to_owned(), fold.call_floor());
             messages.insert(place.min(messages.len()), fold.into_message());
         }
-        for (id, fold) in helpers {
+        for (id, fold) in sub_agents {
             floors.insert(id.clone(), fold.call_floor());
             messages.push(fold.message().clone());
         }
@@ -114,15 +114,15 @@ impl Saved {
         let open = reply_id.as_deref().and_then(|id| fold.open_reply(id)).cloned();
         // A reply that is a part of another one here is of an agent that worked for this one.
         let ids: BTreeSet<String> = fold.messages().map(|message| message.id().to_owned()).collect();
-        let is_of_helper = |message: &Msg| message.parent().is_some_and(|parent| ids.contains(&parent));
-        let helpers = fold.open_replies().filter(|reply| is_of_helper(reply.message()));
-        let helpers = helpers.map(|reply| (reply.message().id().to_owned(), reply.clone())).collect();
-        let messages: Vec<Msg> = fold.into_messages().filter(|message| !is_of_helper(message)).collect();
+        let is_of_sub_agent = |message: &Msg| message.parent().is_some_and(|parent| ids.contains(&parent));
+        let sub_agents = fold.open_replies().filter(|reply| is_of_sub_agent(reply.message()));
+        let sub_agents = sub_agents.map(|reply| (reply.message().id().to_owned(), reply.clone())).collect();
+        let messages: Vec<Msg> = fold.into_messages().filter(|message| !is_of_sub_agent(message)).collect();
         // What the state calls open has ended in the conversation, or was never begun.
         let Some(open) = open else {
             state.reply = None;
-            state.helpers.clear();
-            return Parts { state, conversation: messages, open: None, helpers: BTreeMap::new() };
+            state.sub_agents.clear();
+            return Parts { state, conversation: messages, open: None, sub_agents: BTreeMap::new() };
         };
         let (mut place, mut others) = (0, Vec::new());
         for (index, message) in messages.into_iter().enumerate() {
@@ -132,7 +132,7 @@ impl Saved {
                 others.push(message);
             }
         }
-        Parts { state, conversation: others, open: Some(OpenReply { fold: open, place }), helpers }
+        Parts { state, conversation: others, open: Some(OpenReply { fold: open, place }), sub_agents }
     }
 }
 
@@ -144,5 +144,5 @@ pub(super) struct Parts {
     /// The reply that has not ended.
     pub(super) open: Option<OpenReply>,
     /// The replies of those who work for it and have not ended.
-    pub(super) helpers: BTreeMap<String, ReplyFold>,
+    pub(super) sub_agents: BTreeMap<String, ReplyFold>,
 }

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::config::Config;
-use crate::input::{Input, Refusal};
+use crate::input::{Input, InputRejection};
 use crate::sink::{Sink, SinkError};
 use crate::stamps::SharedStamps;
 use crate::state::{AgentState, Phase};
@@ -36,11 +36,11 @@ pub(crate) struct Inner {
     /// The reply that is under way.
     pub(crate) running: Option<Running>,
     /// The replies of agents that work for this one and have not ended, by their ids.
-    pub(crate) helpers: BTreeMap<String, ReplyFold>,
+    pub(crate) sub_agents: BTreeMap<String, ReplyFold>,
     /// Those agents as far as they run, by the calls that they work on.
-    pub(crate) running_helpers: BTreeMap<String, Weak<Shared>>,
+    pub(crate) running_sub_agents: BTreeMap<String, Weak<Shared>>,
     /// Answers that they have been waiting for.
-    pub(crate) helper_answers: BTreeMap<String, Input>,
+    pub(crate) sub_agent_answers: BTreeMap<String, Input>,
     /// The reply is being closed: nobody adds to it any more.
     pub(crate) is_closing: bool,
     sink: Box<dyn Sink>,
@@ -72,7 +72,7 @@ pub(crate) struct Running {
 pub(crate) struct Delivery {
     pub(crate) event: AgentEvent,
     pub(crate) is_recorded: bool,
-    pub(crate) answer: oneshot::Sender<Result<(), Refusal>>,
+    pub(crate) answer: oneshot::Sender<Result<(), InputRejection>>,
 }
 
 impl Shared {
@@ -83,16 +83,16 @@ impl Shared {
         state: AgentState,
         conversation: Vec<Msg>,
         open: Option<OpenReply>,
-        helpers: BTreeMap<String, ReplyFold>,
+        sub_agents: BTreeMap<String, ReplyFold>,
     ) -> Self {
         let inner = Inner {
             conversation,
             state,
             open,
             running: None,
-            helpers,
-            running_helpers: BTreeMap::new(),
-            helper_answers: BTreeMap::new(),
+            sub_agents,
+            running_sub_agents: BTreeMap::new(),
+            sub_agent_answers: BTreeMap::new(),
             is_closing: false,
             sink,
             is_changed: true,

@@ -2,7 +2,7 @@
 
 use recount_message::{ContentBlock, Msg, Role};
 
-use crate::state::Mark;
+use crate::state::CutPoint;
 
 /// A message as far as requests have it.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) fn best_cut(
     keep: u64,
     trigger: u64,
     tokens: impl Fn(&Msg, &ContentBlock) -> u64,
-) -> Option<Mark> {
+) -> Option<CutPoint> {
     let mut left: u64 = shown
         .iter()
         .flat_map(|shown| shown.message.content().iter().map(|block| tokens(shown.message, block)))
@@ -40,7 +40,7 @@ pub(crate) fn best_cut(
             if !can_cut.get(count).copied().unwrap_or(false) {
                 continue;
             }
-            let mark = Mark { message_id: shown.message.id().to_owned(), blocks: count + 1 };
+            let mark = CutPoint { message_id: shown.message.id().to_owned(), blocks: count + 1 };
             if left <= keep {
                 // What was asked last is left out only if it has been worked on, or if nothing else helps.
                 let is_question = asked_last == Some(index);

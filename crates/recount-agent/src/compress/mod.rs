@@ -8,7 +8,7 @@ mod summary;
 mod transcript;
 
 pub(crate) use cut::{Shown, best_cut};
-pub(crate) use summary::{Ask, summarise};
+pub(crate) use summary::{SummaryPrompt, summarise};
 pub(crate) use transcript::transcript;
 
 use std::fmt;
@@ -30,11 +30,11 @@ pub(crate) const USUAL_WINDOW: u64 = 128_000;
 /// use recount_agent::Compression;
 /// use recount_agent::scripted::ScriptedModel;
 ///
-/// let careful = Compression::new(32_000).at(0.7).keep(0.25).instructions("Keep every file name.");
+/// let careful = Compression::new(32_000).trigger_ratio(0.7).keep_ratio(0.25).instructions("Keep every file name.");
 /// let agent = Agent::builder("Friday").model(ScriptedModel::new()).compression(careful).build()?;
 ///
 /// // What does not fit together is found out when the agent is built.
-/// let wrong = Compression::new(32_000).at(0.5).keep(0.9);
+/// let wrong = Compression::new(32_000).trigger_ratio(0.5).keep_ratio(0.9);
 /// assert!(Agent::builder("Friday").model(ScriptedModel::new()).compression(wrong).build().is_err());
 /// # Ok::<(), recount_agent::BuildError>(())
 /// ```
@@ -42,16 +42,23 @@ pub(crate) const USUAL_WINDOW: u64 = 128_000;
 #[must_use]
 pub struct Compression {
     pub(crate) window: Option<u64>,
-    at: f64,
-    keep: f64,
+    trigger_ratio: f64,
+    keep_ratio: f64,
     pub(crate) model: Option<Arc<dyn ChatModel>>,
     pub(crate) instructions: Option<String>,
-    pub(crate) or_fail: bool,
+    pub(crate) fail_on_error: bool,
 }
 
 impl Default for Compression {
     fn default() -> Self {
-        Self { window: None, at: 0.8, keep: 0.2, model: None, instructions: None, or_fail: false }
+        Self {
+            window: None,
+            trigger_ratio: 0.8,
+            keep_ratio: 0.2,
+            model: None,
+            instructions: None,
+            fail_on_error: false,
+        }
     }
 }
 
@@ -63,19 +70,19 @@ impl Compression {
     }
 
     /// At which part of the window a conversation is summarised.
-    pub fn at(mut self, part: f64) -> Self {
-        self.at = part;
+    pub fn trigger_ratio(mut self, part: f64) -> Self {
+        self.trigger_ratio = part;
         self
     }
 
     /// How much of the window the newest messages may have that stay as they are.
-    pub fn keep(mut self, part: f64) -> Self {
-        self.keep = part;
+    pub fn keep_ratio(mut self, part: f64) -> Self {
+        self.keep_ratio = part;
         self
     }
 
     /// Who writes the summary; the agent's own model by default.
-    pub fn by(mut self, model: impl ChatModel) -> Self {
+    pub fn summary_model(mut self, model: impl ChatModel) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
@@ -87,8 +94,8 @@ impl Compression {
     }
 
     /// Lets the reply fail where nobody can summarise. By default the oldest messages are left out then.
-    pub fn or_fail(mut self) -> Self {
-        self.or_fail = true;
+    pub fn fail_on_error(mut self) -> Self {
+        self.fail_on_error = true;
         self
     }
 
@@ -96,24 +103,29 @@ impl Compression {
     pub(crate) fn problem(&self) -> Option<String> {
         let is_part = |part: f64| part > 0.0 && part <= 1.0;
         if self.window == Some(0) {
-            return Some("a model that reads nothing cannot be asked: the window is 0".to_owned());
+            return Some("the context window must not be 0".to_owned());
         }
-        if !is_part(self.at) || !(0.0..1.0).contains(&self.keep) {
-            return Some(format!("`at` {} and `keep` {} are parts of the window, between 0 and 1", self.at, self.keep));
+        if !is_part(self.trigger_ratio) || !(0.0..1.0).contains(&self.keep_ratio) {
+            return Some(format!(
+                "`trigger_ratio` {} and `keep_ratio` {} must be between 0 and 1",
+                self.trigger_ratio, self.keep_ratio
+            ));
         }
-        (self.keep >= self.at).then(|| format!("`keep` {} has to be less than `at` {}", self.keep, self.at))
+        (self.keep_ratio >= self.trigger_ratio).then(|| {
+            format!("`keep_ratio` {} must be less than `trigger_ratio` {}", self.keep_ratio, self.trigger_ratio)
+        })
     }
 
     /// How much a request to a model may have before the conversation is summarised, and how much of it stays.
-    pub(crate) fn room(&self, model: &dyn ChatModel) -> Room {
+    pub(crate) fn budget(&self, model: &dyn ChatModel) -> ContextBudget {
         let window = self.window.or_else(|| model.context_window()).unwrap_or(USUAL_WINDOW);
-        Room { window, trigger: part_of(window, self.at), keep: part_of(window, self.keep) }
+        ContextBudget { window, trigger: part_of(window, self.trigger_ratio), keep: part_of(window, self.keep_ratio) }
     }
 }
 
 /// How much a request may have, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct ContextBudget {
     pub(crate) window: u64,
     pub(crate) trigger: u64,
     pub(crate) keep: u64,
@@ -145,11 +157,11 @@ impl fmt::Debug for Compression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Compression")
             .field("window", &self.window)
-            .field("at", &self.at)
-            .field("keep", &self.keep)
+            .field("trigger_ratio", &self.trigger_ratio)
+            .field("keep_ratio", &self.keep_ratio)
             .field("model", &self.model.as_ref().map(|model| model.name()))
             .field("instructions", &self.instructions)
-            .field("or_fail", &self.or_fail)
+            .field("fail_on_error", &self.fail_on_error)
             .finish()
     }
 }

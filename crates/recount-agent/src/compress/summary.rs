@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Summary;
 use crate::driver::{Failure, call_until};
-use crate::model::{ChatModel, Reply};
+use crate::model::{AgentReplyWriter, ChatModel};
 use crate::tool::{Mounted, STRUCTURED_OUTPUT, StructuredOutput, arguments};
 
 const PROMPT: &str = "You summarise a conversation between an agent and others, so that the agent can go on with its work \
@@ -47,7 +47,7 @@ impl Form {
 
 /// What is to be summarised.
 #[derive(Debug)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct SummaryPrompt<'a> {
     pub(crate) agent: &'a str,
     /// What an earlier summary says.
     pub(crate) earlier: Option<&'a str>,
@@ -58,7 +58,7 @@ pub(crate) struct Ask<'a> {
 /// Has a model summarise. It writes into a reply of its own that nobody reads.
 pub(crate) async fn summarise(
     model: &dyn ChatModel,
-    ask: &Ask<'_>,
+    ask: &SummaryPrompt<'_>,
     cancel: &CancellationToken,
 ) -> Result<Summary, Failure> {
     let form = Mounted::new(StructuredOutput::of::<Form>()).map_err(|error| Failure::internal(error.to_string()))?;
@@ -67,7 +67,7 @@ pub(crate) async fn summarise(
         .tools([form.offer()])
         .tool_choice(ToolChoice::named(STRUCTURED_OUTPUT))
         .cancelled_by(cancel.clone());
-    let mut reply: Reply = ReplyWriter::start(Box::new(|_| {}), Stamps::default(), "", ask.agent);
+    let mut reply: AgentReplyWriter = ReplyWriter::start(Box::new(|_| {}), Stamps::default(), "", ask.agent);
     let outcome = call_until(model, &messages, &options, &mut reply, cancel).await;
     if let Some(error) = &outcome.end.error {
         return Err(failed(error));
@@ -81,7 +81,7 @@ fn failed(error: &CallError) -> Failure {
 }
 
 /// What the model gave: the form, or a text where it does not know how to fill one in.
-fn said(reply: &Reply, form: &Mounted) -> Result<String, Failure> {
+fn said(reply: &AgentReplyWriter, form: &Mounted) -> Result<String, Failure> {
     let message = reply.message();
     let Some(call) = message.blocks::<ToolCallBlock>().find(|call| call.name == STRUCTURED_OUTPUT) else {
         let text = message.text_or_empty();
@@ -93,7 +93,7 @@ fn said(reply: &Reply, form: &Mounted) -> Result<String, Failure> {
     Ok(form.text())
 }
 
-fn question(ask: &Ask<'_>) -> String {
+fn question(ask: &SummaryPrompt<'_>) -> String {
     let mut text = String::new();
     if let Some(earlier) = ask.earlier {
         text.push_str("This is what the conversation came to before:\n<summary>\n");

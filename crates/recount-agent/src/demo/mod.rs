@@ -17,7 +17,7 @@ use recount_model::decode::{CallEnd, StopReason};
 use recount_model::estimate_tokens;
 
 use crate::BoxFuture;
-use crate::model::{ChatModel, Reply};
+use crate::model::{AgentReplyWriter, ChatModel};
 use plan::Part;
 use speak::Speaker;
 
@@ -136,7 +136,7 @@ impl ChatModel for DemoModel {
         &'a self,
         messages: &'a [Msg],
         options: &'a CallOptions,
-        reply: &'a mut Reply,
+        reply: &'a mut AgentReplyWriter,
     ) -> BoxFuture<'a, CallOutcome> {
         Box::pin(async move {
             reply.model_call(NAME);

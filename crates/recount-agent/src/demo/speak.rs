@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::plan::Part;
 use super::png;
-use crate::model::Reply;
+use crate::model::AgentReplyWriter;
 
 /// So many bytes of a picture count as a word. A multiple of three, so that each piece is base64 without padding.
 const PIECE: usize = 384;
@@ -44,7 +44,7 @@ impl Speaker {
     /// # Errors
     ///
     /// When it is cancelled. Everything is closed then.
-    pub(super) async fn say(&mut self, parts: Vec<Part>, reply: &mut Reply) -> Result<(), CallError> {
+    pub(super) async fn say(&mut self, parts: Vec<Part>, reply: &mut AgentReplyWriter) -> Result<(), CallError> {
         for part in parts {
             let said = match part {
                 Part::Thinking(text) => self.prose(&text, reply, |reply, word| reply.thinking(word)).await,
@@ -65,8 +65,8 @@ impl Speaker {
     async fn prose(
         &mut self,
         text: &str,
-        reply: &mut Reply,
-        mut say: impl FnMut(&mut Reply, &str),
+        reply: &mut AgentReplyWriter,
+        mut say: impl FnMut(&mut AgentReplyWriter, &str),
     ) -> Result<(), CallError> {
         for word in words(text) {
             self.turn().await?;
@@ -76,7 +76,7 @@ impl Speaker {
         Ok(())
     }
 
-    async fn image(&mut self, reply: &mut Reply) -> Result<(), CallError> {
+    async fn image(&mut self, reply: &mut AgentReplyWriter) -> Result<(), CallError> {
         let file = png::picture();
         self.turn().await?;
         let image = reply.data("image/png", Some("rings.png".to_owned()));
@@ -94,7 +94,7 @@ impl Speaker {
         said
     }
 
-    async fn call(&mut self, name: &str, input: &str, reply: &mut Reply) -> Result<(), CallError> {
+    async fn call(&mut self, name: &str, input: &str, reply: &mut AgentReplyWriter) -> Result<(), CallError> {
         self.turn().await?;
         let id = format!("call_{}", reply.new_id());
         let call = reply.tool_call(&id, name);

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use recount_message::{CustomEvent, Event, ToolCallState, ToolResultState};
 
+use super::active_reply::{ActiveReply, Failure};
 use super::call::Prepared;
 use super::jobs::{Heard, Job, Jobs, Place, Started};
-use super::work::{Failure, Work};
 use crate::machine::{Batch, batches};
 use crate::state::StopAfter;
 use crate::tool::{STRUCTURED_OUTPUT, ToolError, ToolOutput, ToolSays, arguments};
 
-impl Work {
+impl ActiveReply {
     /// Works on calls. Those of a batch that somebody has to answer for first keep the later batches waiting.
     pub(super) async fn act(&mut self, calls: Vec<String>) -> Result<(), Failure> {
         let split = batches(calls, |id| self.is_concurrent(id));
@@ -129,7 +129,7 @@ impl Work {
                 biased;
                 () = cancel.cancelled() => break,
                 Some(delivery) = self.inbox.recv() => self.deliver(delivery),
-                heard = jobs.next() => match heard {
+                tool_event = jobs.next() => match tool_event {
                     Some(Heard::Said(call_id, says)) => self.said(&call_id, says),
                     Some(Heard::Done(started, Ok(output))) if output.is_parked() => {
                         is_parked = true;
@@ -187,8 +187,8 @@ impl Work {
         if state == ToolResultState::Success {
             self.took_effect(started, output.active_groups);
         }
-        if self.shared.lock().state.helpers.contains_key(&started.call_id) {
-            self.shared.change(|state| state.helpers.remove(&started.call_id));
+        if self.shared.lock().state.sub_agents.contains_key(&started.call_id) {
+            self.shared.change(|state| state.sub_agents.remove(&started.call_id));
         }
         self.reply.end_result_with(result, state, output.metadata);
         self.tell_if_truncated(&started.call_id);

@@ -6,16 +6,16 @@ use recount_message::{
     ToolCallState, ToolResultBlock, ToolResultState, parse_time,
 };
 
-use super::work::Work;
+use super::active_reply::ActiveReply;
 use crate::agent::{Delivery, Inner, Shared};
-use crate::input::{Checked, Confirmation, Input, Problems, Refusal, check, is_answer};
+use crate::input::{Checked, Confirmation, Input, InputRejection, Problems, check, is_answer};
 use crate::permission::written_rule;
 use crate::state::AgentState;
 
 /// What the model is told of a call that the user refused.
 const REFUSED: &str = "<system-reminder>The user has refused this call. It was not run.</system-reminder>";
 
-impl Work {
+impl ActiveReply {
     /// Takes what has come while nobody could look at it.
     pub(super) fn take_deliveries(&mut self) {
         while let Ok(delivery) = self.inbox.try_recv() {
@@ -32,23 +32,23 @@ impl Work {
         let _ = answer.send(outcome);
     }
 
-    fn checked(&self, event: &AgentEvent) -> Result<Checked, Refusal> {
+    fn checked(&self, event: &AgentEvent) -> Result<Checked, InputRejection> {
         if !is_answer(event) {
-            return Err(Refusal::NoInput { type_name: event.type_name().to_owned() });
+            return Err(InputRejection::UnsupportedEvent { type_name: event.type_name().to_owned() });
         }
         let reply_id = event.reply_id().unwrap_or_default();
         let inner = self.shared.lock();
         if reply_id == self.message().id() {
             return check(event, self.message(), &Known::of(&self.shared, &inner.state));
         }
-        check_for_helper(&self.shared, &inner, event)
-            .unwrap_or_else(|| Err(Refusal::ForeignReply { reply_id: reply_id.to_owned() }))
+        check_for_sub_agent(&self.shared, &inner, event)
+            .unwrap_or_else(|| Err(InputRejection::UnknownReply { reply_id: reply_id.to_owned() }))
     }
 
     /// Applies an answer that was checked: it becomes a part of the stream, and what follows from it is written.
     pub(super) fn apply(&mut self, event: AgentEvent, checked: Checked, is_recorded: bool) {
-        if let Checked::ForHelper(call_id) = checked {
-            return self.answer_helper(call_id, event, is_recorded);
+        if let Checked::ForSubAgent(call_id) = checked {
+            return self.answer_sub_agent(call_id, event, is_recorded);
         }
         if is_recorded {
             let _ = self.reply.receive(&event);
@@ -62,16 +62,16 @@ impl Work {
             Checked::Results(results) => results.into_iter().for_each(|result| self.result(result)),
             Checked::Interrupt => self.cancel.cancel(),
             // It has gone its way above.
-            Checked::ForHelper(_) => {}
+            Checked::ForSubAgent(_) => {}
         }
     }
 
     /// Passes an answer on to the agent that works on a call, which runs again with it.
-    fn answer_helper(&mut self, call_id: String, event: AgentEvent, is_recorded: bool) {
+    fn answer_sub_agent(&mut self, call_id: String, event: AgentEvent, is_recorded: bool) {
         {
             let mut input = Input::from(event);
             input.is_recorded = is_recorded;
-            self.shared.lock().helper_answers.insert(call_id.clone(), input);
+            self.shared.lock().sub_agent_answers.insert(call_id.clone(), input);
         }
         self.take_up(call_id);
     }
@@ -91,12 +91,13 @@ impl Work {
     /// Refuses what nobody has confirmed in time, here or with those who work for this agent.
     pub(super) fn expire(&mut self) {
         let now = self.shared.stamps.time();
-        let (own, helpers) = {
+        let (own, sub_agents) = {
             let inner = self.shared.lock();
             let expiries = inner.state.reply.as_ref().map(|reply| reply.expiries.clone()).unwrap_or_default();
-            let helpers = inner.state.helpers.iter();
-            let helpers = helpers.filter(|(_, helper)| helper.state.expires_at().is_some_and(|time| time <= now));
-            (expiries, helpers.map(|(call_id, _)| call_id.clone()).collect::<Vec<_>>())
+            let sub_agents = inner.state.sub_agents.iter();
+            let sub_agents =
+                sub_agents.filter(|(_, sub_agent)| sub_agent.state.expires_at().is_some_and(|time| time <= now));
+            (expiries, sub_agents.map(|(call_id, _)| call_id.clone()).collect::<Vec<_>>())
         };
         for (call_id, time) in own.iter().filter(|(_, time)| is_over(time, now)) {
             self.change(|reply| drop(reply.expiries.remove(call_id)));
@@ -105,7 +106,7 @@ impl Work {
             );
             self.settle(call_id, &text, ToolResultState::Denied);
         }
-        helpers.into_iter().for_each(|call_id| self.take_up(call_id));
+        sub_agents.into_iter().for_each(|call_id| self.take_up(call_id));
     }
 
     fn confirmed(&mut self, confirmation: Confirmation) {
@@ -175,20 +176,28 @@ pub(super) fn has_expired(shared: &Shared, state: &AgentState) -> bool {
 }
 
 /// Holds an answer to the reply of an agent that works for this one, if it is for one.
-pub(super) fn check_for_helper(shared: &Shared, inner: &Inner, event: &AgentEvent) -> Option<Result<Checked, Refusal>> {
+pub(super) fn check_for_sub_agent(
+    shared: &Shared,
+    inner: &Inner,
+    event: &AgentEvent,
+) -> Option<Result<Checked, InputRejection>> {
     let reply_id = event.reply_id()?;
-    let fold = inner.helpers.get(reply_id)?;
-    let call_id = inner.call_of_helper(reply_id)?;
-    let state = helper_state(&inner.state, reply_id)?;
+    let fold = inner.sub_agents.get(reply_id)?;
+    let call_id = inner.sub_agent_call(reply_id)?;
+    let state = sub_agent_state(&inner.state, reply_id)?;
     // Its tools are not known here: it looks at arguments and metadata itself.
     let known = Known { shared, state, knows_tools: false };
-    Some(check(event, fold.message(), &known).map(|_| Checked::ForHelper(call_id)))
+    Some(check(event, fold.message(), &known).map(|_| Checked::ForSubAgent(call_id)))
 }
 
 /// What the agent of a reply knows, wherever it is among those who work for this one.
-fn helper_state<'s>(state: &'s AgentState, reply_id: &str) -> Option<&'s AgentState> {
-    state.helpers.values().find_map(|helper| {
-        if helper.reply_id == reply_id { Some(&helper.state) } else { helper_state(&helper.state, reply_id) }
+fn sub_agent_state<'s>(state: &'s AgentState, reply_id: &str) -> Option<&'s AgentState> {
+    state.sub_agents.values().find_map(|sub_agent| {
+        if sub_agent.reply_id == reply_id {
+            Some(&sub_agent.state)
+        } else {
+            sub_agent_state(&sub_agent.state, reply_id)
+        }
     })
 }
 
@@ -223,7 +232,7 @@ impl Problems for Known<'_> {
         is_over(time, self.shared.stamps.time()).then(|| time.clone())
     }
 
-    fn has_helper(&self, call_id: &str) -> bool {
-        self.state.helpers.contains_key(call_id)
+    fn has_sub_agent(&self, call_id: &str) -> bool {
+        self.state.sub_agents.contains_key(call_id)
     }
 }

@@ -5,16 +5,16 @@ use std::sync::{Arc, Weak};
 use recount_message::{Object, ToolResultState};
 use tokio::sync::mpsc;
 
+use super::active_reply::ActiveReply;
 use super::jobs::Job;
-use super::work::Work;
 use crate::BoxFuture;
 use crate::agent::Shared;
-use crate::middleware::{Act, Middleware, Next};
+use crate::middleware::{Middleware, Next, ToolRun};
 use crate::permission::Permissions;
 use crate::state::BackgroundCall;
 use crate::tool::{BackgroundReport, CallIds, Mounted, Tool, ToolContext, ToolError, ToolOutput, ToolSays, ToolSpec};
 
-impl Work {
+impl ActiveReply {
     /// Starts a tool that works on beside the reply, whatever becomes of that. Its call is answered at once, and what comes
     /// of it is said to the model as a hint.
     pub(super) fn start_in_background(&mut self, job: Job) {
@@ -71,7 +71,7 @@ impl Tool for Layered {
 
     fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let context = context.clone().with_permissions(Arc::clone(&self.permissions));
-        let act = Act { tool: self.tool.clone(), arguments, context };
+        let act = ToolRun { tool: self.tool.clone(), arguments, context };
         Next::of(&self.layers).acting(act)
     }
 }

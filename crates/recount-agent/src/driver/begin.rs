@@ -6,13 +6,13 @@ use recount_message::{AgentEvent, CustomEvent, Event, Msg, Object, ReplyWriter, 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::answers::{Known, check_for_helper, has_expired};
+use super::active_reply::{ActiveReply, Failure, Stage};
+use super::answers::{Known, check_for_sub_agent, has_expired};
 use super::structured::{Form, MountedForm, form_of};
-use super::work::{Failure, Stage, Work};
 use crate::agent::{Delivery, Inner, OpenReply, Running, Shared};
 use crate::error::Error;
-use crate::input::{Checked, Input, Refusal, Said, check, check_messages};
-use crate::machine::{CallStatus, Calls, Step, next_step};
+use crate::input::{Checked, Input, InputRejection, Said, check, check_messages};
+use crate::machine::{CallStatus, OpenCalls, Step, next_step};
 use crate::state::ReplyState;
 use crate::stream::ReplyStream;
 
@@ -41,7 +41,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, input: Input, form: Option<Form>) -> R
     // A schema that is none is found out before anything is said.
     let form = form.map(MountedForm::new).transpose()?;
     let Seat { entry, reply_id, cancel, inbox } = take_seat(shared, said)?;
-    let work = |reply, place, form| Work {
+    let work = |reply, place, form| ActiveReply {
         shared: Arc::clone(shared),
         reply,
         place,
@@ -140,20 +140,24 @@ fn entry(shared: &Shared, inner: &mut Inner, said: Said) -> Result<Entry, Error>
             let reply_id = open.fold.message().id().to_owned();
             if is_waiting(shared, inner, open) {
                 if messages.is_empty() && has_expired(shared, &inner.state) {
-                    return inner.open.take().map(Entry::Expired).ok_or(Error::Refused(Refusal::Idle));
+                    return inner
+                        .open
+                        .take()
+                        .map(Entry::Expired)
+                        .ok_or(Error::Rejected(InputRejection::NothingWaiting));
                 }
-                let calls = Calls::of(open.fold.message());
+                let calls = OpenCalls::of(open.fold.message());
                 let waits = |status| matches!(status, CallStatus::Asking | CallStatus::Submitted);
                 let calls = calls.iter().filter(|(_, status)| waits(*status)).map(|(id, _)| id.to_owned()).collect();
-                return Err(Refusal::Waiting { reply_id, calls }.into());
+                return Err(InputRejection::Waiting { reply_id, calls }.into());
             }
             if !messages.is_empty() {
-                return Err(Refusal::Unfinished { reply_id }.into());
+                return Err(InputRejection::Unfinished { reply_id }.into());
             }
             None
         }
         Said::Interrupt => {
-            let open = inner.open.as_ref().ok_or(Refusal::Idle)?;
+            let open = inner.open.as_ref().ok_or(InputRejection::NothingWaiting)?;
             let kind = UserInterruptEvent::new(open.fold.message().id().to_owned());
             Some(Event::stamped(shared.stamps.id(), shared.stamps.time_text(), kind))
         }
@@ -166,7 +170,7 @@ fn entry(shared: &Shared, inner: &mut Inner, said: Said) -> Result<Entry, Error>
         }
         None => None,
     };
-    let Some(open) = inner.open.take() else { return Err(Refusal::Idle.into()) };
+    let Some(open) = inner.open.take() else { return Err(InputRejection::NothingWaiting.into()) };
     let is_waiting = is_waiting(shared, inner, &open);
     Ok(match answer {
         Some((event, checked)) if is_waiting => Entry::Answer(open, event, checked),
@@ -175,20 +179,22 @@ fn entry(shared: &Shared, inner: &mut Inner, said: Said) -> Result<Entry, Error>
 }
 
 /// Holds an answer to the reply that is open.
-fn checked(shared: &Shared, inner: &Inner, event: &AgentEvent) -> Result<Checked, Refusal> {
+fn checked(shared: &Shared, inner: &Inner, event: &AgentEvent) -> Result<Checked, InputRejection> {
     if !crate::input::is_answer(event) {
-        return Err(Refusal::NoInput { type_name: event.type_name().to_owned() });
+        return Err(InputRejection::UnsupportedEvent { type_name: event.type_name().to_owned() });
     }
     let reply_id = event.reply_id().unwrap_or_default().to_owned();
     match &inner.open {
         Some(open) if open.fold.message().id() == reply_id => {
             check(event, open.fold.message(), &Known::of(shared, &inner.state))
         }
-        _ if inner.helpers.contains_key(&reply_id) => {
-            check_for_helper(shared, inner, event).unwrap_or(Err(Refusal::ForeignReply { reply_id }))
+        _ if inner.sub_agents.contains_key(&reply_id) => {
+            check_for_sub_agent(shared, inner, event).unwrap_or(Err(InputRejection::UnknownReply { reply_id }))
         }
-        _ if inner.conversation.iter().any(|message| message.id() == reply_id) => Err(Refusal::Late { reply_id }),
-        _ => Err(Refusal::ForeignReply { reply_id }),
+        _ if inner.conversation.iter().any(|message| message.id() == reply_id) => {
+            Err(InputRejection::ReplyEnded { reply_id })
+        }
+        _ => Err(InputRejection::UnknownReply { reply_id }),
     }
 }
 
@@ -196,7 +202,7 @@ fn is_waiting(shared: &Shared, inner: &Inner, open: &OpenReply) -> bool {
     let message = open.fold.message();
     let blank = ReplyState::new(message.id());
     let reply = inner.state.reply.as_ref().unwrap_or(&blank);
-    let has_broken = Calls::of(message).iter().any(|(_, status)| status == CallStatus::Running);
+    let has_broken = OpenCalls::of(message).iter().any(|(_, status)| status == CallStatus::Running);
     let step = next_step(reply, message, open.fold.call_floor(), &shared.config.limits);
     !has_broken && matches!(step, Step::Wait(_))
 }

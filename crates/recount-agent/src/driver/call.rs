@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use recount_message::{Object, PermissionBehavior, PermissionRule, ToolCallBlock, ToolCallState, ToolResultState};
 
+use super::active_reply::ActiveReply;
 use super::jobs::Job;
-use super::work::Work;
 use crate::future::caught;
-use crate::middleware::{Check, Next};
+use crate::middleware::{Next, PermissionCheck};
 use crate::permission::{Behavior, Coverage, Decision};
 use crate::tool::{Mounted, Unavailable, arguments};
 
@@ -23,7 +23,7 @@ pub(super) enum Prepared {
     Cancelled,
 }
 
-impl Work {
+impl ActiveReply {
     /// The tool that a call is for.
     pub(crate) fn tool(&self, name: &str) -> Result<Mounted, Unavailable> {
         if let Some(form) = self.form.as_ref().filter(|form| form.tool.spec().name == name) {
@@ -79,7 +79,7 @@ impl Work {
         arguments: &Object,
     ) -> Option<Result<Decision, String>> {
         let permissions = Arc::new(self.shared.lock().state.permissions.clone());
-        let check = Check {
+        let check = PermissionCheck {
             call_id: call.id.clone(),
             tool: tool.clone(),
             arguments: arguments.clone(),

@@ -3,8 +3,8 @@
 use recount_message::FinishedReason;
 use recount_message::{Msg, ReplyEnd, ReplyWriter, ToolResultState};
 
-use super::work::Work;
-use crate::machine::{CallStatus, Calls};
+use super::active_reply::ActiveReply;
+use crate::machine::{CallStatus, OpenCalls};
 
 /// Why calls are left without their tool's own result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,16 +40,16 @@ impl Why {
     }
 }
 
-impl Work {
+impl ActiveReply {
     /// Ends the reply and puts its message where it belongs.
     pub(super) fn close(&mut self, why: Why, end: ReplyEnd) -> Msg {
         self.take_deliveries();
-        self.close_helpers();
+        self.close_sub_agents();
         self.reply.interrupt_model_call(None);
         self.close_calls(why);
         self.shared.change(|state| {
             state.reply = None;
-            state.helpers.clear();
+            state.sub_agents.clear();
         });
         self.reply.finish(end);
         let message = self.message().clone();
@@ -64,14 +64,14 @@ impl Work {
     }
 
     /// Ends the replies of those who work for this one. What they still say is not heard any more.
-    fn close_helpers(&mut self) {
-        let (helpers, session_id) = {
+    fn close_sub_agents(&mut self) {
+        let (sub_agents, session_id) = {
             let mut inner = self.shared.lock();
             inner.is_closing = true;
-            inner.helper_answers.clear();
-            (std::mem::take(&mut inner.helpers), inner.state.session_id.clone())
+            inner.sub_agent_answers.clear();
+            (std::mem::take(&mut inner.sub_agents), inner.state.session_id.clone())
         };
-        for fold in helpers.into_values() {
+        for fold in sub_agents.into_values() {
             let stamps = self.shared.stamps.stamps();
             let mut writer = ReplyWriter::resume(self.shared.writer_sink(), stamps, session_id.clone(), fold);
             writer.finish(ReplyEnd::new(FinishedReason::Interrupted));
@@ -80,7 +80,7 @@ impl Work {
 
     /// Gives every call that has no result one that says why: first those that were running, then those that had to wait.
     pub(super) fn close_calls(&mut self, why: Why) {
-        let calls = Calls::of(self.message());
+        let calls = OpenCalls::of(self.message());
         let (running, others): (Vec<_>, Vec<_>) = calls.iter().partition(|(_, status)| *status == CallStatus::Running);
         for (id, status) in running.into_iter().chain(others) {
             let why = if status == CallStatus::Cut { Why::Cut } else { why };
@@ -90,7 +90,7 @@ impl Work {
 
     /// Gives the calls of a model call that broke off their results.
     pub(crate) fn close_cut_calls(&mut self) {
-        for id in Calls::of(self.message()).standing(CallStatus::Cut) {
+        for id in OpenCalls::of(self.message()).with_status(CallStatus::Cut) {
             self.settle(&id, Why::Cut.text(), ToolResultState::Interrupted);
         }
     }
@@ -109,7 +109,7 @@ impl Work {
 }
 
 /// Nobody reads the reply any more, or it broke: it ends here and now.
-impl Drop for Work {
+impl Drop for ActiveReply {
     fn drop(&mut self) {
         if !self.is_done {
             self.close(Why::Abandoned, ReplyEnd::new(FinishedReason::Interrupted));

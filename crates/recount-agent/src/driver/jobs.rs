@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::Shared;
 use crate::future::panic_text;
-use crate::middleware::{Act, Middleware, Next};
+use crate::middleware::{Middleware, Next, ToolRun};
 use crate::permission::Permissions;
 use crate::tool::{CallIds, Mounted, ToolContext, ToolError, ToolOutput, ToolSays};
 
@@ -77,7 +77,7 @@ impl Jobs {
     pub(super) fn start(&mut self, job: Job, place: &Place) {
         let Job { call_id, tool, arguments } = job;
         let context = place.context(&call_id, self.says.clone());
-        let act = Act { tool: tool.clone(), arguments: arguments.clone(), context };
+        let act = ToolRun { tool: tool.clone(), arguments: arguments.clone(), context };
         let layers = Arc::clone(&place.layers);
         let task = self.running.spawn(async move { Next::of(&layers).acting(act).await });
         self.calls.insert(task.id(), Started { call_id, tool, arguments });
@@ -86,8 +86,8 @@ impl Jobs {
     /// What comes next from the tools; nothing when all have come to their end.
     pub(super) async fn next(&mut self) -> Option<Heard> {
         // What a tool has said before its end is there by then, and goes first.
-        if let Some(heard) = self.said_already() {
-            return Some(heard);
+        if let Some(tool_event) = self.said_already() {
+            return Some(tool_event);
         }
         if self.calls.is_empty() {
             return None;

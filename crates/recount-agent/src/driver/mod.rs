@@ -1,20 +1,20 @@
 //! Going on with a reply: it asks the [machine](crate::machine) what comes next, does it, and writes what comes of it.
 
 mod acting;
+mod active_reply;
 mod answers;
 mod background;
 mod begin;
 mod call;
 mod closing;
+mod context_budget;
 mod jobs;
 mod reasoning;
-mod room;
 mod rounds;
 mod structured;
-mod work;
 
+pub use active_reply::{ActiveReply, Failure, ReplyOutcome};
 pub(crate) use begin::{begin, take_messages};
+pub(crate) use context_budget::summarised;
 pub(crate) use reasoning::call_until;
-pub(crate) use room::summarised;
 pub(crate) use structured::Form;
-pub use work::{Ending, Failure, Work};

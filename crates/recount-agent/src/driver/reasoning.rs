@@ -10,15 +10,15 @@ use recount_model::estimate_tokens;
 use recount_model::format::ToolChoice;
 use tokio_util::sync::CancellationToken;
 
-use super::room::Because;
-use super::work::{Failure, Work};
-use crate::machine::{CallPlan, Choice};
-use crate::middleware::{Next, Request};
-use crate::model::{ChatModel, Reply};
+use super::active_reply::{ActiveReply, Failure};
+use super::context_budget::CompressionReason;
+use crate::machine::{CallPlan, ToolPolicy};
+use crate::middleware::{ModelRequest, Next};
+use crate::model::{AgentReplyWriter, ChatModel};
 use crate::tool::STRUCTURED_OUTPUT;
 use crate::view;
 
-impl Work {
+impl ActiveReply {
     /// Asks the model. Where that fails it is asked again, and then the next one.
     pub(crate) async fn reason(&mut self, mut plan: CallPlan) -> Result<(), Failure> {
         self.tell_hints();
@@ -43,11 +43,11 @@ impl Work {
                     told.insert("class", error.class().as_str());
                     self.signal(CustomName::Retry.as_str(), told);
                 }
-                if !self.may_force && plan.choice == Choice::StructuredOutput {
-                    plan.choice = Choice::Free;
+                if !self.may_force && plan.tool_policy == ToolPolicy::StructuredOutput {
+                    plan.tool_policy = ToolPolicy::Any;
                 }
                 let mut request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
-                if std::mem::take(&mut is_first) && self.make_room(&request).await? {
+                if std::mem::take(&mut is_first) && self.fit_context(&request).await? {
                     request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
                 }
                 if self.cancel.is_cancelled() {
@@ -67,8 +67,10 @@ impl Work {
                 }
                 let is_again = if error.is_context_overflow() {
                     let request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
-                    !std::mem::replace(&mut was_too_long, true) && self.compress(&request, Because::Refused).await?
-                } else if plan.choice == Choice::StructuredOutput && error.class() == ErrorType::InvalidRequest {
+                    !std::mem::replace(&mut was_too_long, true)
+                        && self.compress(&request, CompressionReason::Refused).await?
+                } else if plan.tool_policy == ToolPolicy::StructuredOutput && error.class() == ErrorType::InvalidRequest
+                {
                     // Some models cannot be made to call a tool, while they think say. They are asked to.
                     std::mem::take(&mut self.may_force)
                 } else {
@@ -85,8 +87,8 @@ impl Work {
 
     /// Makes one model call. Whatever the model did, its call has an end afterwards, and what a call that broke has shown is
     /// marked.
-    pub(crate) async fn ask(&mut self, request: Request) -> CallOutcome {
-        let Request { model, messages, options } = request;
+    pub(crate) async fn ask(&mut self, request: ModelRequest) -> CallOutcome {
+        let ModelRequest { model, messages, options } = request;
         let cancel = self.cancel.clone();
         let outcome = call_until(&*model, &messages, &options, &mut self.reply, &cancel).await;
         if let Some(usage) = outcome.end.usage.as_ref().filter(|_| outcome.end.error.is_none()) {
@@ -119,7 +121,7 @@ impl Work {
         next.inspect(|_| self.change(|_| {}))
     }
 
-    async fn request(&mut self, plan: CallPlan, model: Arc<dyn ChatModel>, unsaid: Option<HintBlock>) -> Request {
+    async fn request(&mut self, plan: CallPlan, model: Arc<dyn ChatModel>, unsaid: Option<HintBlock>) -> ModelRequest {
         let shown = match self.shown.take() {
             Some(mut shown) => {
                 shown.catch_up_with(self.message());
@@ -139,16 +141,16 @@ impl Work {
             let conversation = view::from_mark(&inner.conversation, self.place, shown, mark);
             (conversation, config.toolkit.offered(&inner.state.groups))
         };
-        let around = view::Around { agent: &config.name, system_prompt: &prompt, control: plan.control, unsaid };
+        let around = view::Around { agent: &config.name, system_prompt: &prompt, control: plan.control_hint, unsaid };
         let messages = view.request(&around, conversation);
         let tools = tools.into_iter().chain(self.form.as_ref().map(|form| form.tool.offer()));
         let options = CallOptions::new().tools(tools).cancelled_by(self.cancel.clone());
-        let options = match plan.choice {
-            Choice::Free => options,
-            Choice::NoTools => options.tool_choice(ToolChoice::none()),
-            Choice::StructuredOutput => options.tool_choice(ToolChoice::named(STRUCTURED_OUTPUT)),
+        let options = match plan.tool_policy {
+            ToolPolicy::Any => options,
+            ToolPolicy::None => options.tool_choice(ToolChoice::none()),
+            ToolPolicy::StructuredOutput => options.tool_choice(ToolChoice::named(STRUCTURED_OUTPUT)),
         };
-        Request { model, messages, options }
+        ModelRequest { model, messages, options }
     }
 }
 
@@ -157,7 +159,7 @@ pub(crate) async fn call_until(
     model: &dyn ChatModel,
     messages: &[Msg],
     options: &CallOptions,
-    reply: &mut Reply,
+    reply: &mut AgentReplyWriter,
     cancel: &CancellationToken,
 ) -> CallOutcome {
     tokio::select! {

@@ -5,21 +5,21 @@ use std::sync::Arc;
 use recount_message::jiff::SignedDuration;
 use recount_message::{CustomName, FinishedReason, GenerateReason, Json, Msg, Object, ReplyEnd, format_time};
 
+use super::active_reply::{ActiveReply, Failure, ReplyOutcome, Stage};
 use super::closing::Why;
-use super::work::{Ending, Failure, Stage, Work};
 use crate::agent::OpenReply;
 use crate::error::Error;
-use crate::machine::{End, Step, Waiting};
+use crate::machine::{EndReason, PendingCalls, Step};
 use crate::middleware::Next;
 use crate::state::Phase;
 
-impl Work {
+impl ActiveReply {
     /// Goes on until the reply ends or has to wait, and writes how it did.
     pub(super) async fn run(mut self) -> Result<Msg, Error> {
         let layers = Arc::clone(&self.shared.config.middleware);
         loop {
             let ending = Next::of(&layers).reply(&mut self).await;
-            let Ending::Waiting(waiting) = ending else { return self.conclude(ending).await };
+            let ReplyOutcome::Waiting(waiting) = ending else { return self.conclude(ending).await };
             if let Some(outcome) = self.wait(&waiting).await {
                 return outcome;
             }
@@ -28,15 +28,15 @@ impl Work {
 
     /// Ends the reply, since it cannot go on.
     pub(super) async fn run_into(mut self, failure: Failure) -> Result<Msg, Error> {
-        self.conclude(Ending::Failed(failure)).await
+        self.conclude(ReplyOutcome::Failed(failure)).await
     }
 
     /// The rounds themselves. Once they have come to an end, going on means that another answer is wanted.
-    pub(crate) async fn rounds(&mut self) -> Ending {
+    pub(crate) async fn rounds(&mut self) -> ReplyOutcome {
         if self.endings > 0 {
             if !self.has_worked {
                 let message = "a middleware wants another round, and there is nothing left to do in one";
-                return Ending::Failed(Failure::internal(message));
+                return ReplyOutcome::Failed(Failure::internal(message));
             }
             self.change(|reply| reply.phase = Phase::Idle);
         }
@@ -47,12 +47,12 @@ impl Work {
         ending
     }
 
-    async fn until_end(&mut self) -> Ending {
+    async fn until_end(&mut self) -> ReplyOutcome {
         let layers = Arc::clone(&self.shared.config.middleware);
         loop {
             self.take_deliveries();
             if let Err(failure) = self.run_again().await {
-                return Ending::Failed(failure);
+                return ReplyOutcome::Failed(failure);
             }
             if self.cancel.is_cancelled() {
                 return self.cancelled_by();
@@ -66,32 +66,32 @@ impl Work {
                     self.stage = Stage::Acting;
                     self.act(calls).await
                 }
-                Step::Wait(waiting) => return Ending::Waiting(waiting),
-                Step::End(end) => return Ending::End(end),
+                Step::Wait(waiting) => return ReplyOutcome::Waiting(waiting),
+                Step::End(end) => return ReplyOutcome::Ended(end),
             };
             self.has_worked = true;
             if let Err(failure) = done {
-                return Ending::Failed(failure);
+                return ReplyOutcome::Failed(failure);
             }
         }
     }
 
     /// A run is cancelled by somebody, or because nothing that it says is kept any more.
-    fn cancelled_by(&self) -> Ending {
+    fn cancelled_by(&self) -> ReplyOutcome {
         match self.shared.take_failure() {
-            Some(error) => Ending::Failed(Failure::internal(format!("the events cannot be kept: {error}"))),
-            None => Ending::Interrupted,
+            Some(error) => ReplyOutcome::Failed(Failure::internal(format!("the events cannot be kept: {error}"))),
+            None => ReplyOutcome::Interrupted,
         }
     }
 
-    async fn conclude(&mut self, ending: Ending) -> Result<Msg, Error> {
+    async fn conclude(&mut self, ending: ReplyOutcome) -> Result<Msg, Error> {
         match ending {
-            Ending::End(end) => {
+            ReplyOutcome::Ended(end) => {
                 let message = self.end(end);
                 self.kept(message).await
             }
             // A reply that waits is left open before it comes to this.
-            Ending::Interrupted | Ending::Waiting(_) => {
+            ReplyOutcome::Interrupted | ReplyOutcome::Waiting(_) => {
                 let message = self.close(Why::Interrupted, ReplyEnd::new(FinishedReason::Interrupted));
                 let message = self.kept(message).await?;
                 if self.shared.config.raise_on_interrupt {
@@ -99,7 +99,7 @@ impl Work {
                 }
                 Ok(message)
             }
-            Ending::Failed(failure) => self.fail(failure).await,
+            ReplyOutcome::Failed(failure) => self.fail(failure).await,
         }
     }
 
@@ -121,19 +121,19 @@ impl Work {
         }
     }
 
-    fn end(&mut self, end: End) -> Msg {
+    fn end(&mut self, end: EndReason) -> Msg {
         match end {
-            End::Completed => self.close(Why::Ended, ReplyEnd::completed()),
-            End::Structured => {
+            EndReason::Completed => self.close(Why::Ended, ReplyEnd::completed()),
+            EndReason::Structured => {
                 let output = self.state().structured_output.unwrap_or_default();
                 let reason = because(GenerateReason::StructuredOutput);
                 self.close(Why::Ended, ReplyEnd::completed().with_structured_output(output).with_metadata(reason))
             }
-            End::Exceeded => {
+            EndReason::Exceeded => {
                 self.reply.exceed_max_iters();
                 self.close(Why::Ended, ReplyEnd::new(FinishedReason::ExceedMaxIters))
             }
-            End::Stopped(stop) => {
+            EndReason::Stopped(stop) => {
                 let reason = because(stop.after.generate_reason());
                 self.close(Why::Stopped, ReplyEnd::completed().with_metadata(reason))
             }
@@ -156,13 +156,13 @@ impl Work {
     }
 
     /// The reply waits: nothing is written any more until somebody answers. Nothing comes back when somebody has meanwhile.
-    async fn wait(&mut self, waiting: &Waiting) -> Option<Result<Msg, Error>> {
+    async fn wait(&mut self, waiting: &PendingCalls) -> Option<Result<Msg, Error>> {
         let expires_at = self.expire_later(&waiting.confirmations);
         let mut told = Object::from([("reply_id", self.message().id())]);
         let calls: Vec<Json> = {
             // What an agent waits for that works for this one, it has told itself.
             let inner = self.shared.lock();
-            let own = |call: &&String| !inner.state.helpers.contains_key(*call);
+            let own = |call: &&String| !inner.state.sub_agents.contains_key(*call);
             let calls = waiting.confirmations.iter().chain(waiting.results.iter().filter(own));
             calls.map(|call| Json::from(call.as_str())).collect()
         };

@@ -6,8 +6,8 @@ use recount_message::{
     AgentEvent, ConfirmResult, EventKind, Json, Msg, PermissionRule, ToolCallBlock, ToolResultBlock, ToolResultState,
 };
 
-use super::Refusal;
-use crate::machine::{CallStatus, Calls};
+use super::InputRejection;
+use crate::machine::{CallStatus, OpenCalls};
 use crate::permission::Permissions;
 
 /// What an answer says, once it is known to fit.
@@ -19,7 +19,7 @@ pub(crate) enum Checked {
     Results(Vec<ToolResultBlock>),
     Interrupt,
     /// It is for an agent that works on this call.
-    ForHelper(String),
+    ForSubAgent(String),
 }
 
 /// The user's word about one call.
@@ -51,110 +51,110 @@ pub(crate) trait Problems {
     fn expired(&self, call_id: &str) -> Option<String>;
 
     /// Whether an agent works on a call, so that nobody else has its result.
-    fn has_helper(&self, call_id: &str) -> bool;
+    fn has_sub_agent(&self, call_id: &str) -> bool;
 }
 
 /// Looks at an answer to a reply.
-pub(crate) fn check(event: &AgentEvent, message: &Msg, problems: &impl Problems) -> Result<Checked, Refusal> {
-    let reply = Reply { message, calls: Calls::of(message) };
+pub(crate) fn check(event: &AgentEvent, message: &Msg, problems: &impl Problems) -> Result<Checked, InputRejection> {
+    let reply = CheckedReply { message, calls: OpenCalls::of(message) };
     let reply_id = || message.id().to_owned();
     match &event.kind {
         EventKind::UserConfirmResult(kind) => {
             if kind.confirm_results.is_empty() {
-                return Err(Refusal::Empty { reply_id: reply_id() });
+                return Err(InputRejection::Empty { reply_id: reply_id() });
             }
             unique(kind.confirm_results.iter().map(|answer| answer.tool_call.id.as_str()))?;
             for answer in &kind.confirm_results {
                 reply.confirmation(answer)?;
                 let call_id = || answer.tool_call.id.clone();
                 if let Some(time) = problems.expired(&answer.tool_call.id) {
-                    return Err(Refusal::Expired { call_id: call_id(), time });
+                    return Err(InputRejection::Expired { call_id: call_id(), time });
                 }
                 let original = message.call(&answer.tool_call.id);
                 let Some(original) = original.filter(|call| call.input != answer.tool_call.input) else { continue };
                 if answer.confirmed
                     && let Some(problem) = problems.with_arguments(&answer.tool_call)
                 {
-                    return Err(Refusal::Arguments { call_id: call_id(), problem });
+                    return Err(InputRejection::InvalidArguments { call_id: call_id(), problem });
                 }
                 if let Some(index) = problems.with_rules(original, answer) {
                     let rule = answer.rules.iter().flatten().nth(index).map(shown).unwrap_or_default();
-                    return Err(Refusal::RuleNotCovering { call_id: call_id(), index, rule });
+                    return Err(InputRejection::RuleNotCovering { call_id: call_id(), index, rule });
                 }
             }
             Ok(Checked::Confirmations(reply.in_order(&kind.confirm_results)))
         }
         EventKind::ExternalExecutionResult(kind) => {
             if kind.execution_results.is_empty() {
-                return Err(Refusal::Empty { reply_id: reply_id() });
+                return Err(InputRejection::Empty { reply_id: reply_id() });
             }
             unique(kind.execution_results.iter().map(|result| result.id.as_str()))?;
             for result in &kind.execution_results {
                 reply.result(result)?;
-                if problems.has_helper(&result.id) {
-                    return Err(Refusal::NotWaiting { call_id: result.id.clone(), what: "a result" });
+                if problems.has_sub_agent(&result.id) {
+                    return Err(InputRejection::NotWaiting { call_id: result.id.clone(), what: "a result" });
                 }
                 if let Some(problem) =
                     problems.with_metadata(result).filter(|_| result.state == ToolResultState::Success)
                 {
-                    return Err(Refusal::Metadata { call_id: result.id.clone(), problem });
+                    return Err(InputRejection::InvalidMetadata { call_id: result.id.clone(), problem });
                 }
             }
             Ok(Checked::Results(kind.execution_results.clone()))
         }
         EventKind::UserInterrupt(_) => Ok(Checked::Interrupt),
-        _ => Err(Refusal::NoInput { type_name: event.type_name().to_owned() }),
+        _ => Err(InputRejection::UnsupportedEvent { type_name: event.type_name().to_owned() }),
     }
 }
 
-fn unique<'i>(ids: impl Iterator<Item = &'i str>) -> Result<(), Refusal> {
+fn unique<'i>(ids: impl Iterator<Item = &'i str>) -> Result<(), InputRejection> {
     let mut seen = HashSet::new();
     for id in ids {
         if !seen.insert(id) {
-            return Err(Refusal::Duplicate { call_id: id.to_owned() });
+            return Err(InputRejection::AlreadyAnswered { call_id: id.to_owned() });
         }
     }
     Ok(())
 }
 
-struct Reply<'m> {
+struct CheckedReply<'m> {
     message: &'m Msg,
-    calls: Calls,
+    calls: OpenCalls,
 }
 
-impl Reply<'_> {
-    fn confirmation(&self, answer: &ConfirmResult) -> Result<(), Refusal> {
+impl CheckedReply<'_> {
+    fn confirmation(&self, answer: &ConfirmResult) -> Result<(), InputRejection> {
         let call = self.call(&answer.tool_call.id, CallStatus::Asking, "a confirmation")?;
         same_tool(call, &answer.tool_call.name)?;
         let rules = answer.rules.clone().unwrap_or_default();
         Permissions::default()
             .accept(rules, &call.name)
-            .map_err(|source| Refusal::Rules { call_id: call.id.clone(), source })?;
+            .map_err(|source| InputRejection::InvalidRules { call_id: call.id.clone(), source })?;
         Ok(())
     }
 
-    fn result(&self, result: &ToolResultBlock) -> Result<(), Refusal> {
+    fn result(&self, result: &ToolResultBlock) -> Result<(), InputRejection> {
         let call = self.call(&result.id, CallStatus::Submitted, "a result")?;
         same_tool(call, &result.name)?;
         if result.state == ToolResultState::Running {
-            return Err(Refusal::NotFinal { call_id: call.id.clone() });
+            return Err(InputRejection::NotFinal { call_id: call.id.clone() });
         }
         Ok(())
     }
 
     /// The call with an id, if it stands where it has to.
-    fn call(&self, id: &str, wanted: CallStatus, what: &'static str) -> Result<&ToolCallBlock, Refusal> {
+    fn call(&self, id: &str, wanted: CallStatus, what: &'static str) -> Result<&ToolCallBlock, InputRejection> {
         let Some(call) = self.message.call(id) else {
-            return Err(Refusal::ForeignCall { reply_id: self.message.id().to_owned(), call_id: id.to_owned() });
+            return Err(InputRejection::UnknownCall { reply_id: self.message.id().to_owned(), call_id: id.to_owned() });
         };
         let call_id = || id.to_owned();
         match self.calls.iter().find(|(open, _)| *open == id) {
             Some((_, status)) if status == wanted => Ok(call),
             // What was allowed or refused before was a confirmation's doing, or a rule's.
-            Some((_, CallStatus::Allowed | CallStatus::Refused | CallStatus::Running)) | None => {
-                Err(Refusal::Duplicate { call_id: call_id() })
+            Some((_, CallStatus::Allowed | CallStatus::Denied | CallStatus::Running)) | None => {
+                Err(InputRejection::AlreadyAnswered { call_id: call_id() })
             }
-            Some(_) => Err(Refusal::NotWaiting { call_id: call_id(), what }),
+            Some(_) => Err(InputRejection::NotWaiting { call_id: call_id(), what }),
         }
     }
 
@@ -189,9 +189,9 @@ fn shown(rule: &PermissionRule) -> String {
 }
 
 /// An answer cannot change which tool was called.
-fn same_tool(call: &ToolCallBlock, named: &str) -> Result<(), Refusal> {
+fn same_tool(call: &ToolCallBlock, named: &str) -> Result<(), InputRejection> {
     if named == call.name {
         return Ok(());
     }
-    Err(Refusal::OtherTool { call_id: call.id.clone(), called: call.name.clone(), named: named.to_owned() })
+    Err(InputRejection::ToolMismatch { call_id: call.id.clone(), called: call.name.clone(), named: named.to_owned() })
 }

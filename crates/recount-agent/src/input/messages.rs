@@ -5,7 +5,7 @@ use recount_message::{ContentBlock, Msg, Role};
 /// Why a message cannot be said to an agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum InputError {
+pub enum InvalidMessage {
     /// It is a system message: what the agent shall be is for its system prompt.
     #[error("the message {id:?} is a system message, which only the agent's builder takes")]
     System {
@@ -23,16 +23,16 @@ pub enum InputError {
 }
 
 /// Looks at all messages before any is taken.
-pub(crate) fn check_messages(messages: &[Msg]) -> Result<(), InputError> {
+pub(crate) fn check_messages(messages: &[Msg]) -> Result<(), InvalidMessage> {
     for message in messages {
         let id = || message.id().to_owned();
         if message.role() == Role::System {
-            return Err(InputError::System { id: id() });
+            return Err(InvalidMessage::System { id: id() });
         }
         for block in message.content() {
             match block {
                 ContentBlock::ToolCall(_) | ContentBlock::ToolResult(_) | ContentBlock::Thinking(_) => {
-                    return Err(InputError::Block { id: id(), block: block.type_name().into_owned() });
+                    return Err(InvalidMessage::Block { id: id(), block: block.type_name().into_owned() });
                 }
                 ContentBlock::Text(_)
                 | ContentBlock::Data(_)

@@ -2,12 +2,12 @@
 
 mod check;
 mod messages;
-mod refusal;
+mod rejection;
 
 pub(crate) use check::{Checked, Confirmation, Problems, check};
-pub use messages::InputError;
+pub use messages::InvalidMessage;
 pub(crate) use messages::check_messages;
-pub use refusal::Refusal;
+pub use rejection::InputRejection;
 
 use recount_message::{
     AgentEvent, Event, EventKind, ExternalExecutionResultEvent, Msg, UserConfirmResultEvent, UserInterruptEvent,

@@ -14,11 +14,11 @@ pub enum CallStatus {
     /// Somebody else runs it.
     Submitted,
     /// The user has refused it, and its result is not written yet.
-    Refused,
+    Denied,
     /// Its tool has begun to run.
     Running,
     /// It has its result.
-    Answered,
+    Finished,
     /// The model call broke off while it was made. It is not to be run.
     Cut,
 }
@@ -27,7 +27,7 @@ impl CallStatus {
     fn of(call: &ToolCallBlock, result: Option<&ToolResultBlock>) -> Self {
         if let Some(result) = result {
             return match (result.finished_at.is_some(), call.state) {
-                (true, _) => Self::Answered,
+                (true, _) => Self::Finished,
                 (false, ToolCallState::Submitted) => Self::Submitted,
                 (false, _) => Self::Running,
             };
@@ -39,7 +39,7 @@ impl CallStatus {
             ToolCallState::Asking => Self::Asking,
             ToolCallState::Allowed => Self::Allowed,
             ToolCallState::Submitted => Self::Submitted,
-            ToolCallState::Finished => Self::Refused,
+            ToolCallState::Finished => Self::Denied,
             ToolCallState::Pending | _ => Self::Pending,
         }
     }
@@ -47,18 +47,18 @@ impl CallStatus {
 
 /// The calls of a reply that have no result, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Calls {
+pub struct OpenCalls {
     open: Vec<(String, CallStatus)>,
 }
 
-impl Calls {
+impl OpenCalls {
     /// Reads them from the message.
     #[must_use]
     pub fn of(message: &Msg) -> Self {
         let open = message
             .tool_pairs()
             .map(|(call, result)| (call, CallStatus::of(call, result)))
-            .filter(|(_, status)| *status != CallStatus::Answered)
+            .filter(|(_, status)| *status != CallStatus::Finished)
             .map(|(call, status)| (call.id.clone(), status));
         Self { open: open.collect() }
     }
@@ -70,13 +70,13 @@ impl Calls {
 
     /// The ids of those that stand somewhere.
     #[must_use]
-    pub fn standing(&self, wanted: CallStatus) -> Vec<String> {
+    pub fn with_status(&self, wanted: CallStatus) -> Vec<String> {
         self.iter().filter(|(_, status)| *status == wanted).map(|(id, _)| id.to_owned()).collect()
     }
 
     /// Whether somebody has to answer before the reply can go on.
     #[must_use]
-    pub fn awaits(&self) -> bool {
+    pub fn is_waiting(&self) -> bool {
         self.iter().any(|(_, status)| matches!(status, CallStatus::Asking | CallStatus::Submitted))
     }
 
@@ -84,15 +84,15 @@ impl Calls {
     /// is awaited may decide about them.
     #[must_use]
     pub fn executable(&self) -> Vec<String> {
-        let awaits = self.awaits();
+        let is_waiting = self.is_waiting();
         let is_executable = |status| match status {
             CallStatus::Allowed => true,
-            CallStatus::Pending => !awaits,
+            CallStatus::Pending => !is_waiting,
             CallStatus::Asking
             | CallStatus::Submitted
-            | CallStatus::Refused
+            | CallStatus::Denied
             | CallStatus::Running
-            | CallStatus::Answered
+            | CallStatus::Finished
             | CallStatus::Cut => false,
         };
         self.iter().filter(|(_, status)| is_executable(*status)).map(|(id, _)| id.to_owned()).collect()

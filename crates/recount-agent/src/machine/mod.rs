@@ -9,5 +9,5 @@ mod calls;
 mod step;
 
 pub use batch::{Batch, batches};
-pub use calls::{CallStatus, Calls};
-pub use step::{CallPlan, Choice, Control, End, Limits, Step, Waiting, next_step};
+pub use calls::{CallStatus, OpenCalls};
+pub use step::{CallPlan, ControlHint, EndReason, Limits, PendingCalls, Step, ToolPolicy, next_step};

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use recount_message::{ContentBlock, Msg};
 
-use super::calls::{CallStatus, Calls};
+use super::calls::{CallStatus, OpenCalls};
 use crate::state::{Phase, ReplyState, Stop, StopAfter};
 
 /// How far a reply may go.
@@ -32,34 +32,34 @@ pub enum Step {
     /// These calls are worked on, in this order.
     RunTools(Vec<String>),
     /// Nothing, until somebody answers.
-    Wait(Waiting),
+    Wait(PendingCalls),
     /// The reply ends.
-    End(End),
+    End(EndReason),
 }
 
 /// How the model is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallPlan {
     /// Which tools it may call.
-    pub choice: Choice,
+    pub tool_policy: ToolPolicy,
     /// What it is told about the course of the reply. That is a part of the request and not of the message.
-    pub control: Option<Control>,
+    pub control_hint: Option<ControlHint>,
 }
 
 /// Which tools the model may call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
+pub enum ToolPolicy {
     /// Any or none.
-    Free,
+    Any,
     /// None.
-    NoTools,
+    None,
     /// It has to give the structured output.
     StructuredOutput,
 }
 
 /// What the model is told about the course of the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Control {
+pub enum ControlHint {
     /// It has to give its answer in a form.
     StructuredOutput,
     /// It has to come to an end.
@@ -68,7 +68,7 @@ pub enum Control {
 
 /// What a reply waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiting {
+pub struct PendingCalls {
     /// The calls that the user has to allow or refuse.
     pub confirmations: Vec<String>,
     /// The calls that somebody else runs.
@@ -77,7 +77,7 @@ pub struct Waiting {
 
 /// How a reply ends by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum EndReason {
     /// The model has said what it had to say.
     Completed,
     /// The structured output is there.
@@ -104,43 +104,45 @@ pub enum End {
 #[must_use]
 pub fn next_step(reply: &ReplyState, message: &Msg, call_floor: usize, limits: &Limits) -> Step {
     if let Some(stop) = &reply.stop {
-        return Step::End(End::Stopped(stop.clone()));
+        return Step::End(EndReason::Stopped(stop.clone()));
     }
     if reply.rejected && limits.stop_on_reject {
         let stop = Stop { reason: "the user refused a call".to_owned(), after: StopAfter::Rejection };
-        return Step::End(End::Stopped(stop));
+        return Step::End(EndReason::Stopped(stop));
     }
-    let calls = Calls::of(message);
+    let calls = OpenCalls::of(message);
     let executable = calls.executable();
     if !executable.is_empty() {
         return Step::RunTools(executable);
     }
-    if calls.awaits() {
-        let confirmations = calls.standing(CallStatus::Asking);
-        return Step::Wait(Waiting { confirmations, results: calls.standing(CallStatus::Submitted) });
+    if calls.is_waiting() {
+        let confirmations = calls.with_status(CallStatus::Asking);
+        return Step::Wait(PendingCalls { confirmations, results: calls.with_status(CallStatus::Submitted) });
     }
     if reply.schema.is_some() { structured(reply, limits) } else { plain(reply, message, call_floor, limits) }
 }
 
 fn structured(reply: &ReplyState, limits: &Limits) -> Step {
     if reply.structured_output.is_some() {
-        return Step::End(End::Structured);
+        return Step::End(EndReason::Structured);
     }
     if reply.iteration >= limits.max_iterations.saturating_add(limits.grace_iterations) {
-        return Step::End(End::Exceeded);
+        return Step::End(EndReason::Exceeded);
     }
     let is_forced = reply.iteration >= limits.max_iterations;
-    let choice = if is_forced { Choice::StructuredOutput } else { Choice::Free };
-    Step::CallModel(CallPlan { choice, control: Some(Control::StructuredOutput) })
+    let tool_policy = if is_forced { ToolPolicy::StructuredOutput } else { ToolPolicy::Any };
+    Step::CallModel(CallPlan { tool_policy, control_hint: Some(ControlHint::StructuredOutput) })
 }
 
 fn plain(reply: &ReplyState, message: &Msg, call_floor: usize, limits: &Limits) -> Step {
     let is_final = reply.phase == Phase::Answered && is_final(message, call_floor);
     match reply.iteration.cmp(&limits.max_iterations) {
-        Ordering::Greater => Step::End(End::Exceeded),
-        Ordering::Less | Ordering::Equal if is_final => Step::End(End::Completed),
-        Ordering::Equal => Step::CallModel(CallPlan { choice: Choice::NoTools, control: Some(Control::LastIteration) }),
-        Ordering::Less => Step::CallModel(CallPlan { choice: Choice::Free, control: None }),
+        Ordering::Greater => Step::End(EndReason::Exceeded),
+        Ordering::Less | Ordering::Equal if is_final => Step::End(EndReason::Completed),
+        Ordering::Equal => {
+            Step::CallModel(CallPlan { tool_policy: ToolPolicy::None, control_hint: Some(ControlHint::LastIteration) })
+        }
+        Ordering::Less => Step::CallModel(CallPlan { tool_policy: ToolPolicy::Any, control_hint: None }),
     }
 }
 

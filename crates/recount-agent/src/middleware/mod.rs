@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::BoxFuture;
 use crate::compress::Summary;
-use crate::driver::{Ending, Failure, Work};
+use crate::driver::{ActiveReply, Failure, ReplyOutcome};
 use crate::machine::CallPlan;
 use crate::model::ChatModel;
 use crate::permission::{Decision, Permissions};
@@ -28,7 +28,7 @@ use crate::tool::{Mounted, ToolContext, ToolError, ToolOutput};
 /// Something around an agent's work. Every function may be left out.
 ///
 /// ```
-/// use recount_agent::middleware::{Act, Middleware, Next};
+/// use recount_agent::middleware::{ToolRun, Middleware, Next};
 /// use recount_agent::tool::{ToolError, ToolOutput};
 /// use recount_agent::BoxFuture;
 ///
@@ -36,7 +36,7 @@ use crate::tool::{Mounted, ToolContext, ToolError, ToolOutput};
 /// struct Redact;
 ///
 /// impl Middleware for Redact {
-///     fn acting<'a>(&'a self, mut act: Act, next: Next<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+///     fn acting<'a>(&'a self, mut act: ToolRun, next: Next<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
 ///         act.arguments.remove("password");
 ///         next.acting(act)
 ///     }
@@ -45,14 +45,14 @@ use crate::tool::{Mounted, ToolContext, ToolError, ToolOutput};
 #[allow(unused_variables, reason = "the names of what is left out explain the function")]
 pub trait Middleware: Send + Sync + 'static {
     /// Around the whole reply: what comes back is how it would end. Calling on again makes another round.
-    fn reply<'a>(&'a self, work: &'a mut Work, next: Next<'a>) -> BoxFuture<'a, Ending> {
+    fn reply<'a>(&'a self, work: &'a mut ActiveReply, next: Next<'a>) -> BoxFuture<'a, ReplyOutcome> {
         next.reply(work)
     }
 
     /// Around one round of thinking: hints, request, the model's answer, and the attempts that it takes.
     fn reasoning<'a>(
         &'a self,
-        work: &'a mut Work,
+        work: &'a mut ActiveReply,
         plan: CallPlan,
         next: Next<'a>,
     ) -> BoxFuture<'a, Result<(), Failure>> {
@@ -60,23 +60,28 @@ pub trait Middleware: Send + Sync + 'static {
     }
 
     /// Around one model call.
-    fn model_call<'a>(&'a self, work: &'a mut Work, request: Request, next: Next<'a>) -> BoxFuture<'a, CallOutcome> {
+    fn model_call<'a>(
+        &'a self,
+        work: &'a mut ActiveReply,
+        request: ModelRequest,
+        next: Next<'a>,
+    ) -> BoxFuture<'a, CallOutcome> {
         next.model_call(work, request)
     }
 
     /// Around the decision whether a call may run.
-    fn permission<'a>(&'a self, check: Check, next: Next<'a>) -> BoxFuture<'a, Decision> {
+    fn permission<'a>(&'a self, check: PermissionCheck, next: Next<'a>) -> BoxFuture<'a, Decision> {
         next.permission(check)
     }
 
     /// Around a tool that runs.
-    fn acting<'a>(&'a self, act: Act, next: Next<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+    fn acting<'a>(&'a self, act: ToolRun, next: Next<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         next.acting(act)
     }
 
     /// Around summarising what is too long for the model. What comes back stands in its place; one that does not call on
     /// has a memory of its own. Where it fails, the oldest messages are left out without a summary.
-    fn compress<'a>(&'a self, compress: Compress, next: Next<'a>) -> BoxFuture<'a, Result<Summary, Failure>> {
+    fn compress<'a>(&'a self, compress: SummaryRequest, next: Next<'a>) -> BoxFuture<'a, Result<Summary, Failure>> {
         next.compress(compress)
     }
 
@@ -89,7 +94,7 @@ pub trait Middleware: Send + Sync + 'static {
 /// What a model is about to be asked.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct Request {
+pub struct ModelRequest {
     /// The model.
     pub model: Arc<dyn ChatModel>,
     /// What it is shown, the system prompt first.
@@ -101,7 +106,7 @@ pub struct Request {
 /// A part of a conversation that is about to be summarised.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct Compress {
+pub struct SummaryRequest {
     /// The name of the agent.
     pub agent: String,
     /// Who writes the summary.
@@ -123,7 +128,7 @@ pub struct Compress {
 /// A call that is about to be judged.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Check {
+pub struct PermissionCheck {
     /// The call.
     pub call_id: String,
     /// The tool.
@@ -139,7 +144,7 @@ pub struct Check {
 /// A tool that is about to run.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Act {
+pub struct ToolRun {
     /// The tool.
     pub tool: Mounted,
     /// What it runs with.
@@ -148,7 +153,7 @@ pub struct Act {
     pub context: ToolContext,
 }
 
-impl std::fmt::Debug for Request {
+impl std::fmt::Debug for ModelRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Request")
             .field("model", &self.model.name())
@@ -158,7 +163,7 @@ impl std::fmt::Debug for Request {
     }
 }
 
-impl std::fmt::Debug for Compress {
+impl std::fmt::Debug for SummaryRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Compress")
             .field("model", &self.model.name())

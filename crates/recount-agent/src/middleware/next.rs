@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use recount_model::client::CallOutcome;
 
-use super::{Act, Check, Compress, Middleware, Request};
+use super::{Middleware, ModelRequest, PermissionCheck, SummaryRequest, ToolRun};
 use crate::BoxFuture;
 use crate::compress::Summary;
-use crate::driver::{Ending, Failure, Work, summarised};
+use crate::driver::{ActiveReply, Failure, ReplyOutcome, summarised};
 use crate::machine::CallPlan;
 use crate::permission::Decision;
 use crate::tool::{ToolError, ToolOutput};
@@ -29,7 +29,7 @@ impl<'a> Next<'a> {
     }
 
     /// Goes on with the reply until it would end or has to wait.
-    pub fn reply<'w>(self, work: &'w mut Work) -> BoxFuture<'w, Ending>
+    pub fn reply<'w>(self, work: &'w mut ActiveReply) -> BoxFuture<'w, ReplyOutcome>
     where
         'a: 'w,
     {
@@ -40,7 +40,7 @@ impl<'a> Next<'a> {
     }
 
     /// Asks the model, as often as it takes.
-    pub fn reasoning<'w>(self, work: &'w mut Work, plan: CallPlan) -> BoxFuture<'w, Result<(), Failure>>
+    pub fn reasoning<'w>(self, work: &'w mut ActiveReply, plan: CallPlan) -> BoxFuture<'w, Result<(), Failure>>
     where
         'a: 'w,
     {
@@ -51,7 +51,7 @@ impl<'a> Next<'a> {
     }
 
     /// Makes the model call.
-    pub fn model_call<'w>(self, work: &'w mut Work, request: Request) -> BoxFuture<'w, CallOutcome>
+    pub fn model_call<'w>(self, work: &'w mut ActiveReply, request: ModelRequest) -> BoxFuture<'w, CallOutcome>
     where
         'a: 'w,
     {
@@ -62,7 +62,7 @@ impl<'a> Next<'a> {
     }
 
     /// Has a model summarise what is too long.
-    pub fn compress(self, compress: Compress) -> BoxFuture<'a, Result<Summary, Failure>> {
+    pub fn compress(self, compress: SummaryRequest) -> BoxFuture<'a, Result<Summary, Failure>> {
         match self.split() {
             Some((layer, rest)) => layer.compress(compress, rest),
             None => Box::pin(summarised(compress)),
@@ -70,11 +70,11 @@ impl<'a> Next<'a> {
     }
 
     /// Decides whether the call may run.
-    pub fn permission(self, check: Check) -> BoxFuture<'a, Decision> {
+    pub fn permission(self, check: PermissionCheck) -> BoxFuture<'a, Decision> {
         match self.split() {
             Some((layer, rest)) => layer.permission(check, rest),
             None => Box::pin(async move {
-                let Check { tool, arguments, permissions, is_confirmed, .. } = check;
+                let PermissionCheck { tool, arguments, permissions, is_confirmed, .. } = check;
                 if is_confirmed {
                     permissions.decide_confirmed(&*tool, &arguments).await
                 } else {
@@ -85,7 +85,7 @@ impl<'a> Next<'a> {
     }
 
     /// Runs the tool.
-    pub fn acting(self, act: Act) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+    pub fn acting(self, act: ToolRun) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         match self.split() {
             Some((layer, rest)) => layer.acting(act, rest),
             None => Box::pin(async move { act.tool.run(act.arguments, &act.context).await }),

@@ -5,7 +5,7 @@ use recount_model::client::{CallOptions, CallOutcome};
 
 use super::{NAME, ScriptedModel};
 use crate::BoxFuture;
-use crate::model::{ChatModel, Reply};
+use crate::model::{AgentReplyWriter, ChatModel};
 
 /// A model whose answer follows from what it is shown, so that it does not matter who asks it and how often.
 ///
@@ -47,7 +47,7 @@ impl<F: Fn(&[Msg], &str) -> ScriptedModel + Send + Sync + 'static> ChatModel for
         &'a self,
         messages: &'a [Msg],
         options: &'a CallOptions,
-        reply: &'a mut Reply,
+        reply: &'a mut AgentReplyWriter,
     ) -> BoxFuture<'a, CallOutcome> {
         let script = (self.answer)(messages, reply.reply_id());
         Box::pin(async move { script.call(messages, options, reply).await })

@@ -18,7 +18,7 @@ use recount_model::decode::{CallEnd, CallError, CallErrorKind};
 use recount_model::format::ToolChoice;
 
 use crate::BoxFuture;
-use crate::model::{ChatModel, Reply};
+use crate::model::{AgentReplyWriter, ChatModel};
 
 /// What a model is called that was given no name.
 const NAME: &str = "scripted";
@@ -214,7 +214,7 @@ impl ChatModel for ScriptedModel {
         &'a self,
         messages: &'a [Msg],
         options: &'a CallOptions,
-        reply: &'a mut Reply,
+        reply: &'a mut AgentReplyWriter,
     ) -> BoxFuture<'a, CallOutcome> {
         let asked = Asked {
             messages: messages.to_vec(),

@@ -5,7 +5,7 @@ use recount_model::client::CallOptions;
 use recount_model::decode::{CallEnd, CallError, CallErrorKind, StopReason};
 
 use super::answer::{Answer, Piece, Step};
-use crate::model::Reply;
+use crate::model::AgentReplyWriter;
 
 /// What a block has in its extra that the model was writing when its call broke off.
 const CUT: &str = "cut";
@@ -20,7 +20,7 @@ struct Writing {
 }
 
 /// Writes an answer, and says how it ended. The model call itself is left open.
-pub(super) async fn play(answer: Answer, options: &CallOptions, reply: &mut Reply) -> CallEnd {
+pub(super) async fn play(answer: Answer, options: &CallOptions, reply: &mut AgentReplyWriter) -> CallEnd {
     let Answer { steps, usage } = answer;
     let mut writing = Writing::default();
     let mut error = None;
@@ -55,7 +55,7 @@ fn cancelled() -> CallError {
 }
 
 impl Writing {
-    fn chunk(&mut self, pieces: &[Piece], later: &[Step], reply: &mut Reply) {
+    fn chunk(&mut self, pieces: &[Piece], later: &[Step], reply: &mut AgentReplyWriter) {
         self.shown |= !pieces.is_empty();
         for piece in pieces {
             if let Piece::Thinking { thinking, extra } = piece {
@@ -81,7 +81,7 @@ impl Writing {
         }
     }
 
-    fn call(&mut self, id: &str, name: &str, input: &str, reply: &mut Reply) {
+    fn call(&mut self, id: &str, name: &str, input: &str, reply: &mut AgentReplyWriter) {
         self.has_called = true;
         let at = self.calls.iter().position(|(open, _)| open == id).unwrap_or_else(|| {
             let call = reply.tool_call(id, name);
@@ -94,7 +94,7 @@ impl Writing {
     }
 
     /// Ends the calls of which no more comes, once something else has come.
-    fn end_calls(&mut self, pieces: &[Piece], later: &[Step], reply: &mut Reply) {
+    fn end_calls(&mut self, pieces: &[Piece], later: &[Step], reply: &mut AgentReplyWriter) {
         let now = Step::Chunk(pieces.to_vec());
         self.calls.retain(|(id, call)| {
             let goes_on = now.goes_on_with(id) || later.iter().any(|step| step.goes_on_with(id));
@@ -105,7 +105,7 @@ impl Writing {
         });
     }
 
-    fn data(&mut self, block: &DataBlock, reply: &mut Reply) {
+    fn data(&mut self, block: &DataBlock, reply: &mut AgentReplyWriter) {
         let Source::Base64(source) = &block.source else {
             // An address has no pieces, so it cannot be no base64 either.
             let _ = reply.data_block(block.clone());
@@ -122,7 +122,7 @@ impl Writing {
         }
     }
 
-    fn end(&mut self, error: Option<&CallError>, reply: &mut Reply) {
+    fn end(&mut self, error: Option<&CallError>, reply: &mut AgentReplyWriter) {
         // As with a provider, the text that a user saw when they stopped the model stays a part of the conversation.
         let is_left_out = error.is_some_and(|error| error.kind() != CallErrorKind::Cancelled || reply.is_thinking());
         if is_left_out {

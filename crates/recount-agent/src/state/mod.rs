@@ -5,17 +5,17 @@
 
 mod background;
 mod codec;
-mod helper;
+mod context_budget;
 mod hints;
 mod reply;
-mod room;
+mod sub_agent;
 
 pub use background::BackgroundCall;
 pub(crate) use background::background_hint;
 pub use codec::StateError;
-pub use helper::{HelperMemory, HelperOutcome, HelperState};
+pub use context_budget::{Compressed, CutPoint, Offloaded, TokenCount};
 pub use reply::{Phase, ReplyState, Stop, StopAfter};
-pub use room::{Compressed, Counted, Mark, Offloaded};
+pub use sub_agent::{SubAgentMemory, SubAgentOutcome, SubAgentState};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,8 @@ pub struct AgentState {
     /// The active groups of tools.
     pub groups: BTreeSet<String>,
     /// When the model was last told the time, as it was told.
-    pub told_time: Option<String>,
+    #[serde(rename = "told_time")]
+    pub time_hint_sent_at: Option<String>,
     /// What shall be said to the model before it is asked the next time.
     #[serde(with = "hints")]
     pub hints: Vec<HintBlock>,
@@ -64,14 +65,14 @@ pub struct AgentState {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub offloaded: BTreeMap<String, Offloaded>,
     /// The agents that work for this one, by the calls that they work on.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub helpers: BTreeMap<String, HelperState>,
+    #[serde(rename = "helpers", skip_serializing_if = "BTreeMap::is_empty")]
+    pub sub_agents: BTreeMap<String, SubAgentState>,
     /// What the user has said to those who work for this one, by the names of their tools.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub helper_memories: BTreeMap<String, HelperMemory>,
+    #[serde(rename = "helper_memories", skip_serializing_if = "BTreeMap::is_empty")]
+    pub sub_agent_memories: BTreeMap<String, SubAgentMemory>,
     /// What the last request had.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub counted: Option<Counted>,
+    #[serde(rename = "counted", skip_serializing_if = "Option::is_none")]
+    pub token_count: Option<TokenCount>,
 }
 
 impl AgentState {
@@ -85,7 +86,7 @@ impl AgentState {
     #[must_use]
     pub fn expires_at(&self) -> Option<Timestamp> {
         let own = self.reply.iter().flat_map(|reply| reply.expiries.values()).filter_map(|time| parse_time(time));
-        let helpers = self.helpers.values().filter_map(|helper| helper.state.expires_at());
-        own.chain(helpers).min()
+        let sub_agents = self.sub_agents.values().filter_map(|sub_agent| sub_agent.state.expires_at());
+        own.chain(sub_agents).min()
     }
 }

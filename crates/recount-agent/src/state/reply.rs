@@ -39,8 +39,8 @@ pub struct ReplyState {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_fresh: bool,
     /// Whoever worked on it has left it in good order, for another process to go on with: that is no restart.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_left: bool,
+    #[serde(rename = "is_left", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_handed_over: bool,
 }
 
 impl ReplyState {
@@ -58,7 +58,7 @@ impl ReplyState {
             expiries: BTreeMap::new(),
             restarts: 0,
             is_fresh: false,
-            is_left: false,
+            is_handed_over: false,
         }
     }
 
@@ -67,7 +67,7 @@ impl ReplyState {
     ///
     /// ```
     /// use recount_agent::scripted::ScriptedModel;
-    /// use recount_agent::{Agent, AgentState, ReplyState, Saved};
+    /// use recount_agent::{Agent, AgentState, ReplyState, SavedAgent};
     /// use recount_message::{Event, Fold};
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -77,7 +77,7 @@ impl ReplyState {
     /// state.reply = Some(ReplyState::fresh("r1"));
     ///
     /// let model = ScriptedModel::new().says("Hello.");
-    /// let agent = Agent::builder("Friday").model(model).resume(Saved::new(state, fold.checkpoint())).build()?;
+    /// let agent = Agent::builder("Friday").model(model).resume(SavedAgent::new(state, fold.checkpoint())).build()?;
     /// let message = agent.reply(()).await?;
     /// assert_eq!((message.id(), message.text().as_deref()), ("r1", Some("Hello.")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

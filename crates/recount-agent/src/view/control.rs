@@ -5,20 +5,20 @@
 
 use recount_message::{HintBlock, HintLabel};
 
-use crate::machine::Control;
+use crate::machine::ControlHint;
 use crate::tool::STRUCTURED_OUTPUT;
 
 /// The hint, as the last thing that the model reads.
-pub(super) fn hint(control: Control) -> HintBlock {
+pub(super) fn hint(control: ControlHint) -> HintBlock {
     let (about, text) = match control {
-        Control::StructuredOutput => (
+        ControlHint::StructuredOutput => (
             "Structured Output Requirement",
             format!(
                 "The answer has to be given by calling the tool `{STRUCTURED_OUTPUT}`, once all that it needs is known. \
                  Other tools may be called before. Text alone does not count as the answer."
             ),
         ),
-        Control::LastIteration => (
+        ControlHint::LastIteration => (
             "Max Iterations Reached",
             "No more tools can be called in this reply. Say now what was done, what was found and what is left to do."
                 .to_owned(),

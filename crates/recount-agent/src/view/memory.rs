@@ -14,8 +14,8 @@ pub(super) fn message(compressed: &Compressed) -> Msg {
         text.push_str(" This is what its beginning came to:\n");
         text.push_str(summary.trim());
     }
-    if !compressed.kept_in.is_empty() {
-        let files: Vec<String> = compressed.kept_in.iter().map(|path| format!("`{path}`")).collect();
+    if !compressed.transcript_files.is_empty() {
+        let files: Vec<String> = compressed.transcript_files.iter().map(|path| format!("`{path}`")).collect();
         text.push_str(&format!(
             "\nWhat was said word by word is in {}: use `grep` or `read` there before you ask again.",
             files.join(", ")

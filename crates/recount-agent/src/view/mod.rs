@@ -4,19 +4,19 @@
 //! results that are too long are shortened, what a broken model call had shown is left out, and what the model has to know
 //! about the course of the reply is added. The messages themselves are never touched.
 
-mod aside;
 mod control;
 mod memory;
+mod offloaded;
 mod shorten;
 
-pub(crate) use aside::{Aside, TooMuch, too_much};
+pub(crate) use offloaded::{Aside, TooMuch, too_much};
 pub(crate) use shorten::ResultLimit;
 
 use recount_message::{ContentBlock, HintBlock, Msg, Object};
 use recount_model::estimate_block_tokens;
 
-use crate::machine::Control;
-use crate::state::{Compressed, Mark};
+use crate::machine::ControlHint;
+use crate::state::{Compressed, CutPoint};
 
 /// What stands around the conversation in a request.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Around<'a> {
     pub(crate) agent: &'a str,
     pub(crate) system_prompt: &'a str,
     /// What the model is told about the course of the reply.
-    pub(crate) control: Option<Control>,
+    pub(crate) control: Option<ControlHint>,
     /// What it is told beside that and no message has.
     pub(crate) unsaid: Option<HintBlock>,
 }
@@ -62,7 +62,7 @@ impl View {
     fn message(&self, message: Msg) -> Msg {
         let is_changed = message.content().iter().any(|block| self.leaves_out(&message, block))
             || message.content().iter().any(|block| self.limit.exceeds(block).is_some())
-            || aside::has_images_aside(&message, &self.aside);
+            || offloaded::has_images_aside(&message, &self.aside);
         if !is_changed {
             return message;
         }
@@ -80,9 +80,9 @@ impl View {
             other => !is_cut(other),
         });
         for block in &mut parts.content {
-            let kept = self.aside.get(&aside::key(&parts.id, &block.id(), None));
+            let kept = self.aside.get(&offloaded::key(&parts.id, &block.id(), None));
             self.limit.shorten(block, kept.and_then(|kept| kept.path.as_deref()));
-            aside::replace_images(&parts.id, block, &self.aside);
+            offloaded::replace_images(&parts.id, block, &self.aside);
         }
         Msg::as_received(parts)
     }
@@ -108,7 +108,7 @@ impl View {
 }
 
 /// The conversation with the reply at its place, from where requests have it.
-pub(crate) fn from_mark(conversation: &[Msg], place: usize, reply: Msg, mark: Option<&Mark>) -> Vec<Msg> {
+pub(crate) fn from_mark(conversation: &[Msg], place: usize, reply: Msg, mark: Option<&CutPoint>) -> Vec<Msg> {
     let place = place.min(conversation.len());
     let found = mark.and_then(|mark| {
         if mark.message_id == reply.id() {
@@ -149,7 +149,7 @@ mod tests {
 
     fn ids(conversation: &[Msg], place: usize, mark: Option<(&str, usize)>) -> Vec<(String, usize)> {
         let reply = Msg::assistant("Friday", ["x".into(), "y".into()]).with_id("reply");
-        let mark = mark.map(|(id, blocks)| Mark { message_id: id.to_owned(), blocks });
+        let mark = mark.map(|(id, blocks)| CutPoint { message_id: id.to_owned(), blocks });
         let shown = from_mark(conversation, place, reply, mark.as_ref());
         shown.into_iter().map(|message| (message.id().to_owned(), message.content().len())).collect()
     }

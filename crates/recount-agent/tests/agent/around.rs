@@ -2,10 +2,10 @@
 
 use pretty_assertions::assert_eq;
 use recount_agent::machine::CallPlan;
-use recount_agent::middleware::{Act, Middleware, Next, Request};
+use recount_agent::middleware::{Middleware, ModelRequest, Next, ToolRun};
 use recount_agent::scripted::ScriptedModel;
 use recount_agent::tool::{FunctionTool, NoArguments, ToolContext, ToolError, ToolOutput};
-use recount_agent::{BoxFuture, Ending, Error, Failure, RuntimeState, Work};
+use recount_agent::{ActiveReply, BoxFuture, Error, Failure, ReplyOutcome, RuntimeState};
 use recount_message::{EventKind, FinishedReason, GenerateReason, HintBlock, Msg, ToolResultState};
 use recount_model::client::CallOutcome;
 
@@ -15,7 +15,7 @@ use crate::support::{Kept, agent, echo, folded, order, say};
 struct Again(u32);
 
 impl Middleware for Again {
-    fn reply<'a>(&'a self, work: &'a mut Work, next: Next<'a>) -> BoxFuture<'a, Ending> {
+    fn reply<'a>(&'a self, work: &'a mut ActiveReply, next: Next<'a>) -> BoxFuture<'a, ReplyOutcome> {
         Box::pin(async move {
             let mut ending = next.reply(work).await;
             for _ in 0..self.0 {
@@ -49,7 +49,7 @@ struct Marks(&'static str);
 impl Middleware for Marks {
     fn reasoning<'a>(
         &'a self,
-        work: &'a mut Work,
+        work: &'a mut ActiveReply,
         plan: CallPlan,
         next: Next<'a>,
     ) -> BoxFuture<'a, Result<(), Failure>> {
@@ -61,15 +61,15 @@ impl Middleware for Marks {
 
     fn model_call<'a>(
         &'a self,
-        work: &'a mut Work,
-        mut request: Request,
+        work: &'a mut ActiveReply,
+        mut request: ModelRequest,
         next: Next<'a>,
     ) -> BoxFuture<'a, CallOutcome> {
         request.messages.push(Msg::user("middleware", self.0));
         next.model_call(work, request)
     }
 
-    fn acting<'a>(&'a self, act: Act, next: Next<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+    fn acting<'a>(&'a self, act: ToolRun, next: Next<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let output = next.acting(act).await?;
             let text = output.content.text().unwrap_or_default();
@@ -103,7 +103,7 @@ struct Stops;
 impl Middleware for Stops {
     fn reasoning<'a>(
         &'a self,
-        work: &'a mut Work,
+        work: &'a mut ActiveReply,
         plan: CallPlan,
         next: Next<'a>,
     ) -> BoxFuture<'a, Result<(), Failure>> {

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::{Answer, ScriptedModel};
 use recount_agent::tool::STRUCTURED_OUTPUT;
-use recount_agent::{Agent, Saved};
+use recount_agent::{Agent, SavedAgent};
 use recount_message::{ConfirmResult, ErrorType, FinishedReason, GenerateReason, Json, Msg, UserConfirmResultEvent};
 use recount_model::decode::{CallError, CallErrorKind};
 
@@ -73,7 +73,7 @@ async fn a_confirmation_in_another_process() {
     let waiting = first.open_reply().unwrap();
     assert_eq!(waiting.generate_reason(), GenerateReason::PermissionAsking);
 
-    let saved = Saved::from_json(&first.save().unwrap().to_json()).unwrap();
+    let saved = SavedAgent::from_json(&first.save().unwrap().to_json()).unwrap();
     let second: Agent = careful(&model).stamps(elsewhere()).tool(echo("search")).resume(saved).build().unwrap();
     let asked = waiting.call("c1").unwrap().clone();
     let answer = UserConfirmResultEvent::new(waiting.id().to_owned(), [ConfirmResult::allow(asked)]);

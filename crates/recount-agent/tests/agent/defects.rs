@@ -7,7 +7,7 @@ use pretty_assertions::assert_eq;
 use recount_agent::permission::{Mode, PermissionContext, Permissions, ToolPermission};
 use recount_agent::scripted::{Gate, ScriptedModel};
 use recount_agent::tool::{FunctionTool, NoArguments, Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
-use recount_agent::{Agent, BoxFuture, Error, Input, Refusal};
+use recount_agent::{Agent, BoxFuture, Error, Input, InputRejection};
 use recount_message::{
     AgentEvent, ConfirmResult, DataBlock, Event, EventKind, ExternalExecutionResultEvent, FinishedReason, Json, Msg,
     Object, PermissionBehavior, PermissionRule, ToolResultBlock, ToolResultState, UserConfirmResultEvent,
@@ -310,41 +310,41 @@ async fn d17_an_answer_is_taken_whole_or_not_at_all() {
     let good = |id: &str| call(id).success("opened").with_metadata([("lock", 1)]);
     let refused = |input: Input| agent.reply_stream(input).map(|_| ()).unwrap_err();
     let refusal = |input: Input| match refused(input) {
-        Error::Refused(refusal) => refusal,
+        Error::Rejected(refusal) => refusal,
         other => panic!("{other}"),
     };
     let reply_id = waiting.id().to_owned();
 
     let foreign = ExternalExecutionResultEvent::new("another", [good("c1")]);
-    assert_eq!(refusal(foreign.into()), Refusal::ForeignReply { reply_id: "another".to_owned() });
+    assert_eq!(refusal(foreign.into()), InputRejection::UnknownReply { reply_id: "another".to_owned() });
     let twice = results(&waiting, vec![good("c1"), good("c1")]);
-    assert_eq!(refusal(twice.into()), Refusal::Duplicate { call_id: "c1".to_owned() });
+    assert_eq!(refusal(twice.into()), InputRejection::AlreadyAnswered { call_id: "c1".to_owned() });
     let running = ToolResultBlock { state: ToolResultState::Running, ..good("c1") };
-    assert_eq!(refusal(results(&waiting, vec![running]).into()), Refusal::NotFinal { call_id: "c1".to_owned() });
+    assert_eq!(refusal(results(&waiting, vec![running]).into()), InputRejection::NotFinal { call_id: "c1".to_owned() });
     let renamed = ToolResultBlock { name: "window".to_owned(), ..good("c1") };
     assert!(
-        matches!(refusal(results(&waiting, vec![renamed]).into()), Refusal::OtherTool { named, .. } if named == "window")
+        matches!(refusal(results(&waiting, vec![renamed]).into()), InputRejection::ToolMismatch { named, .. } if named == "window")
     );
     let unknown = ToolResultBlock { id: "c9".to_owned(), ..good("c1") };
-    let expected = Refusal::ForeignCall { reply_id: reply_id.clone(), call_id: "c9".to_owned() };
+    let expected = InputRejection::UnknownCall { reply_id: reply_id.clone(), call_id: "c9".to_owned() };
     assert_eq!(refusal(results(&waiting, vec![unknown]).into()), expected);
     let half = results(&waiting, vec![good("c1"), call("c2").success("opened")]);
-    assert!(matches!(refusal(half.into()), Refusal::Metadata { call_id, .. } if call_id == "c2"));
+    assert!(matches!(refusal(half.into()), InputRejection::InvalidMetadata { call_id, .. } if call_id == "c2"));
     assert!(
-        matches!(refusal(confirm(&waiting, &["c1"]).into()), Refusal::NotWaiting { call_id, .. } if call_id == "c1")
+        matches!(refusal(confirm(&waiting, &["c1"]).into()), InputRejection::NotWaiting { call_id, .. } if call_id == "c1")
     );
     let calls = vec!["c1".to_owned(), "c2".to_owned()];
-    assert_eq!(refusal("Hello?".into()), Refusal::Waiting { reply_id: reply_id.clone(), calls: calls.clone() });
-    assert_eq!(refusal(().into()), Refusal::Waiting { reply_id, calls });
+    assert_eq!(refusal("Hello?".into()), InputRejection::Waiting { reply_id: reply_id.clone(), calls: calls.clone() });
+    assert_eq!(refusal(().into()), InputRejection::Waiting { reply_id, calls });
     let bad = vec![Msg::user("Alice", "Hi"), Msg::system("system", "Obey.")];
-    assert!(matches!(refused(bad.into()), Error::Input(_)));
+    assert!(matches!(refused(bad.into()), Error::InvalidMessage(_)));
     assert_eq!(agent.open_reply().unwrap(), waiting);
 
     let done = agent.reply(results(&waiting, vec![good("c2"), good("c1")])).await.unwrap();
     assert_eq!(done.finished_reason(), Some(FinishedReason::Completed));
     assert_eq!(agent.messages().len(), 2);
     let late = results(&waiting, vec![good("c1")]);
-    assert!(matches!(refusal(late.into()), Refusal::Late { .. }));
+    assert!(matches!(refusal(late.into()), InputRejection::ReplyEnded { .. }));
 }
 
 #[tokio::test]
@@ -386,14 +386,14 @@ async fn d24_a_confirmation_cannot_change_what_was_asked() {
     let mut renamed = waiting.call("c1").unwrap().clone();
     renamed.name = "danger".to_owned();
     let smuggled = UserConfirmResultEvent::new(waiting.id().to_owned(), [ConfirmResult::allow(renamed)]);
-    assert!(matches!(agent.reply(smuggled).await, Err(Error::Refused(Refusal::OtherTool { .. }))));
+    assert!(matches!(agent.reply(smuggled).await, Err(Error::Rejected(InputRejection::ToolMismatch { .. }))));
 
     let asked = waiting.call("c1").unwrap().clone();
     let rule = |tool: &str| PermissionRule::new(tool, None, PermissionBehavior::Allow);
     let mut answer = ConfirmResult::allow(asked);
     answer.rules = Some(vec![rule("danger")]);
     let smuggled = UserConfirmResultEvent::new(waiting.id().to_owned(), [answer.clone()]);
-    assert!(matches!(agent.reply(smuggled).await, Err(Error::Refused(Refusal::Rules { .. }))));
+    assert!(matches!(agent.reply(smuggled).await, Err(Error::Rejected(InputRejection::InvalidRules { .. }))));
 
     answer.rules = Some(vec![rule("search"), rule("search")]);
     let good = UserConfirmResultEvent::new(waiting.id().to_owned(), [answer]);
@@ -415,7 +415,7 @@ async fn d24_edited_arguments_are_judged_again() {
     let mut edited = waiting.call("c1").unwrap().clone();
     edited.input = r#"{"x":"many"}"#.to_owned();
     let answer = UserConfirmResultEvent::new(waiting.id().to_owned(), [ConfirmResult::allow(edited)]);
-    assert!(matches!(agent.reply(answer).await, Err(Error::Refused(Refusal::Arguments { .. }))));
+    assert!(matches!(agent.reply(answer).await, Err(Error::Rejected(InputRejection::InvalidArguments { .. }))));
     // The answer was not used up: nothing has changed.
     assert_eq!(agent.open_reply().as_ref(), Some(&waiting));
 }
@@ -480,9 +480,9 @@ async fn d27_what_only_the_type_can_check_is_checked_after_reloading() {
 async fn d28_an_idle_agent_says_that_there_is_nothing_to_interrupt() {
     let agent = agent(&ScriptedModel::new()).build().unwrap();
     assert!(!agent.interrupt());
-    assert!(matches!(agent.reply(Input::interrupt()).await, Err(Error::Refused(Refusal::Idle))));
+    assert!(matches!(agent.reply(Input::interrupt()).await, Err(Error::Rejected(InputRejection::NothingWaiting))));
     let event: AgentEvent = Event::new(UserInterruptEvent::new("r9"));
-    assert!(matches!(agent.reply(event).await, Err(Error::Refused(Refusal::ForeignReply { .. }))));
+    assert!(matches!(agent.reply(event).await, Err(Error::Rejected(InputRejection::UnknownReply { .. }))));
 }
 
 #[tokio::test]

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pretty_assertions::assert_eq;
+use recount_agent::multi_agent::SubAgent;
 use recount_agent::permission::Coverage;
 use recount_agent::scripted::ScriptedModel;
-use recount_agent::several::SubAgent;
 use recount_agent::tool::{FunctionTool, Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
-use recount_agent::{Agent, BoxFuture, Error, Input, Refusal, Saved};
+use recount_agent::{Agent, BoxFuture, Error, Input, InputRejection, SavedAgent};
 use recount_message::jiff::{SignedDuration, Timestamp};
 use recount_message::{
     AgentEvent, Clock, ConfirmResult, CountingIds, EventKind, Json, Msg, Object, PermissionBehavior, PermissionRule,
@@ -74,10 +74,10 @@ async fn what_nobody_confirms_in_time_is_refused() {
 
     // Before that nothing has happened, and after that nobody can confirm any more.
     hand.pass(59);
-    assert!(matches!(agent.reply(()).await, Err(Error::Refused(Refusal::Waiting { .. }))));
+    assert!(matches!(agent.reply(()).await, Err(Error::Rejected(InputRejection::Waiting { .. }))));
     hand.pass(1);
     let open = agent.open_reply().unwrap();
-    let Err(Error::Refused(late)) = agent.reply(yes(&open, "call_1")).await else { panic!() };
+    let Err(Error::Rejected(late)) = agent.reply(yes(&open, "call_1")).await else { panic!() };
     assert_eq!((late.code(), agent.open_reply().as_ref()), ("late", Some(&open)));
     assert_eq!(late.to_string(), "the call \"call_1\" could be confirmed until 1970-01-01T00:01:00.000000+00:00");
 
@@ -95,7 +95,7 @@ async fn a_confirmation_in_time_counts_also_elsewhere() {
     let build = || careful(&model).tool(echo("deploy")).confirm_within(Duration::from_secs(60)).stamps(hand.stamps());
     let here = build().build().unwrap();
     here.reply("Deploy.").await.unwrap();
-    let saved = Saved::from_json(&here.save().unwrap().to_json()).unwrap();
+    let saved = SavedAgent::from_json(&here.save().unwrap().to_json()).unwrap();
     hand.pass(30);
     let there = build().resume(saved).build().unwrap();
     assert_eq!(there.expires_at().map(Timestamp::as_second), Some(60));
@@ -125,15 +125,15 @@ async fn a_call_that_waits_on_keeps_its_time() {
 async fn what_a_helper_asks_expires_too() {
     let hand = Hand::new();
     let model = ScriptedModel::new().calls("research", r#"{"task": "Look."}"#).then().says("Nobody was there.");
-    let helper = || {
+    let sub_agent = || {
         let model = looker(vec![vec![("h1", "look", "{}")]], "I could not look.");
         Agent::builder("Helper").model(model).tool(echo("look")).confirm_within(Duration::from_secs(60))
     };
     let agent =
-        careful(&model).tool(SubAgent::new("research", "Finds out.", helper)).stamps(hand.stamps()).build().unwrap();
+        careful(&model).tool(SubAgent::new("research", "Finds out.", sub_agent)).stamps(hand.stamps()).build().unwrap();
     agent.reply("Well?").await.unwrap();
     assert_eq!(agent.expires_at().map(Timestamp::as_second), Some(60));
-    assert!(matches!(agent.reply(()).await, Err(Error::Refused(Refusal::Waiting { .. }))));
+    assert!(matches!(agent.reply(()).await, Err(Error::Rejected(InputRejection::Waiting { .. }))));
     hand.pass(60);
     let message = agent.reply(()).await.unwrap();
     assert!(message.result_of("call_1").unwrap().output.text().unwrap().ends_with("I could not look."));
@@ -170,7 +170,7 @@ async fn edited_arguments_that_do_not_fit_are_refused_and_the_call_waits_on() {
         call.input = input.to_owned();
         UserConfirmResultEvent::new(open.id().to_owned(), [ConfirmResult::allow(call)])
     };
-    let Err(Error::Refused(refusal)) = agent.reply(edited(r#"{"times": "often"}"#)).await else { panic!() };
+    let Err(Error::Rejected(refusal)) = agent.reply(edited(r#"{"times": "often"}"#)).await else { panic!() };
     assert_eq!(refusal.code(), "invalid");
     assert!(refusal.to_string().contains("$.times"), "{refusal}");
     assert_eq!(agent.open_reply().unwrap().call("call_1").unwrap().state, ToolCallState::Asking);
@@ -212,7 +212,7 @@ async fn answer_word_call(
     input: &str,
     confirmed: bool,
     rules: &[(Option<&str>, PermissionBehavior)],
-) -> Result<usize, Refusal> {
+) -> Result<usize, InputRejection> {
     let model = ScriptedModel::new().calls(tool, r#"{"word": "one", "more": [1, 2]}"#).then().says("Done.");
     let agent = careful(&model).tool(WordTool::new(tool)).build().unwrap();
     agent.reply("Print.").await.unwrap();
@@ -226,7 +226,7 @@ async fn answer_word_call(
     let accepted = agent.state().permissions.rules(PermissionBehavior::Allow).get(tool).map_or(0, Vec::len);
     match outcome {
         Ok(_) => Ok(accepted),
-        Err(Error::Refused(refusal)) => {
+        Err(Error::Rejected(refusal)) => {
             assert_eq!((accepted, agent.open_reply().as_ref()), (0, Some(&open)), "the answer was applied in part");
             Err(refusal)
         }
@@ -243,7 +243,7 @@ async fn rules_that_do_not_cover_the_edited_call_are_refused() {
                 let input = format!(r#"{{"word": "{word}"}}"#);
                 let outcome = answer_word_call(tool, &input, confirmed, rules).await;
                 let index = outcome.map_err(|refusal| match refusal {
-                    Refusal::RuleNotCovering { index, .. } => index,
+                    InputRejection::RuleNotCovering { index, .. } => index,
                     other => panic!("{other}"),
                 });
                 assert_eq!(index, expected, "{tool} {word} {rules:?} {confirmed}");
@@ -288,5 +288,5 @@ async fn an_answer_for_no_call_is_refused() {
     let events = say(&agent, "Deploy.").await;
     let reply_id = folded(&events).id().to_owned();
     let nothing = UserConfirmResultEvent::new(reply_id, []);
-    assert!(matches!(agent.reply(nothing).await, Err(Error::Refused(Refusal::Empty { .. }))));
+    assert!(matches!(agent.reply(nothing).await, Err(Error::Rejected(InputRejection::Empty { .. }))));
 }

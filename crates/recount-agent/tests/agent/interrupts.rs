@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::{Gate, ScriptedModel};
 use recount_agent::tool::{FunctionTool, NoArguments, ToolContext};
-use recount_agent::{Agent, Error, Input, Refusal};
+use recount_agent::{Agent, Error, Input, InputRejection};
 use recount_message::{ConfirmResult, EventKind, FinishedReason, UserConfirmResultEvent, UserInterruptEvent};
 
 use crate::support::{agent, careful, drain, echo, folded, order, say};
@@ -100,7 +100,7 @@ async fn while_it_waits() {
         waiting.id().to_owned(),
         [ConfirmResult::allow(waiting.call("c1").unwrap().clone())],
     );
-    assert!(matches!(agent.reply(late).await, Err(Error::Refused(Refusal::Late { .. }))));
+    assert!(matches!(agent.reply(late).await, Err(Error::Rejected(InputRejection::ReplyEnded { .. }))));
     assert_eq!(agent.reply("Again").await.unwrap().text().as_deref(), Some("Next."));
 }
 
@@ -164,7 +164,7 @@ async fn an_answer_may_come_while_another_tool_runs() {
     let reply_id = agent.state().reply.unwrap().id;
     let yes = UserConfirmResultEvent::new(reply_id, [ConfirmResult::allow(asked.unwrap())]);
     agent.answer(yes.clone()).await.unwrap();
-    assert_eq!(agent.answer(yes).await, Err(Refusal::Duplicate { call_id: "c1".to_owned() }));
+    assert_eq!(agent.answer(yes).await, Err(InputRejection::AlreadyAnswered { call_id: "c1".to_owned() }));
     gate.open();
     let events = rest.await.unwrap();
     assert_eq!(order(&events).last().map(String::as_str), Some("REPLY_END completed"));

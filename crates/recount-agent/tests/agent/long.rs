@@ -1,10 +1,10 @@
 //! Conversations that are too long for their model.
 
 use pretty_assertions::assert_eq;
-use recount_agent::middleware::{Compress, Middleware, Next};
+use recount_agent::middleware::{Middleware, Next, SummaryRequest};
 use recount_agent::scripted::{Answer, Asked, Gate, ScriptedModel};
 use recount_agent::tool::STRUCTURED_OUTPUT;
-use recount_agent::{Agent, AgentBuilder, BoxFuture, Compression, Error, Failure, Saved, Summary};
+use recount_agent::{Agent, AgentBuilder, BoxFuture, Compression, Error, Failure, SavedAgent, Summary};
 use recount_message::{
     AgentEvent, ContentBlock, ErrorType, EventKind, FinishedReason, Json, Msg, Object, ThinkingBlock, ToolResultBlock,
 };
@@ -43,7 +43,7 @@ fn talk() -> Vec<Msg> {
 }
 
 fn small(model: &ScriptedModel, by: &ScriptedModel) -> AgentBuilder {
-    agent(model).conversation(talk()).compression(Compression::new(500).by(by.clone()))
+    agent(model).conversation(talk()).compression(Compression::new(500).summary_model(by.clone()))
 }
 
 fn told<'e>(events: &'e [AgentEvent], wanted: &str) -> Vec<&'e Object> {
@@ -102,8 +102,8 @@ async fn what_was_summarised_stays_so_in_another_process() {
 
     let there = agent(&model)
         .stamps(elsewhere())
-        .compression(Compression::new(500).by(by.clone()))
-        .resume(Saved::from_json(&saved).unwrap())
+        .compression(Compression::new(500).summary_model(by.clone()))
+        .resume(SavedAgent::from_json(&saved).unwrap())
         .build()
         .unwrap();
     let events = say(&there, "And now?").await;
@@ -135,8 +135,11 @@ async fn a_long_reply_is_cut_between_its_rounds() {
         })
         .says("Done.");
     let by = summariser(&["Some rounds.", "More rounds."]);
-    let agent =
-        agent(&model).tool(echo("tool")).compression(Compression::new(200).keep(0.3).by(by.clone())).build().unwrap();
+    let agent = agent(&model)
+        .tool(echo("tool"))
+        .compression(Compression::new(200).keep_ratio(0.3).summary_model(by.clone()))
+        .build()
+        .unwrap();
     let events = say(&agent, "Work.").await;
     assert!(!told(&events, "recount.compressed").is_empty());
     let reply = folded(&events);
@@ -189,7 +192,7 @@ async fn where_nobody_summarises_the_oldest_is_left_out() {
 #[tokio::test]
 async fn a_summary_that_is_missing_may_end_the_reply() {
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new());
-    let strict = Compression::new(500).by(by).or_fail();
+    let strict = Compression::new(500).summary_model(by).fail_on_error();
     let agent = small(&model, &model).compression(strict).build().unwrap();
     let Err(Error::Failed { error, message }) = agent.reply("Hi").await else { panic!() };
     assert!(error.message.starts_with("the conversation cannot be summarised"), "{error:?}");
@@ -226,7 +229,7 @@ async fn what_the_provider_counts_is_believed() {
     // By its length the conversation would fit; the provider says that it hardly does.
     let model = ScriptedModel::new().says("Hello.").tokens(790, 5).then().says("Again.");
     let by = summariser(&["Words."]);
-    let agent = small(&model, &by).compression(Compression::new(1_000).by(by.clone())).build().unwrap();
+    let agent = small(&model, &by).compression(Compression::new(1_000).summary_model(by.clone())).build().unwrap();
     let first = say(&agent, "Hi").await;
     assert!(told(&first, "recount.compressed").is_empty());
     let second = say(&agent, words(20, "more ").as_str()).await;
@@ -241,7 +244,7 @@ async fn what_does_not_help_is_not_tried() {
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new());
     let agent = agent(&model)
         .system_prompt(words(900, "obey "))
-        .compression(Compression::new(1_000).by(by.clone()))
+        .compression(Compression::new(1_000).summary_model(by.clone()))
         .build()
         .unwrap();
     agent.reply("Hi").await.unwrap();
@@ -260,7 +263,7 @@ async fn nothing_is_summarised_where_nobody_wants_it() {
 async fn a_middleware_may_remember_in_its_own_way() {
     struct Diary;
     impl Middleware for Diary {
-        fn compress<'a>(&'a self, compress: Compress, _: Next<'a>) -> BoxFuture<'a, Result<Summary, Failure>> {
+        fn compress<'a>(&'a self, compress: SummaryRequest, _: Next<'a>) -> BoxFuture<'a, Result<Summary, Failure>> {
             Box::pin(async move { Ok(Summary::new(format!("{} messages are in the diary.", compress.messages.len()))) })
         }
     }
@@ -289,7 +292,7 @@ async fn the_summary_is_kept_with_its_event() {
 #[tokio::test]
 async fn a_summary_can_be_wanted() {
     let (model, by) = (ScriptedModel::new().says("Hello.").then().says("Again."), summariser(&["They counted words."]));
-    let agent = small(&model, &by).compression(Compression::new(100_000).by(by.clone())).build().unwrap();
+    let agent = small(&model, &by).compression(Compression::new(100_000).summary_model(by.clone())).build().unwrap();
     agent.compress();
     let events = say(&agent, "Hi").await;
     assert_eq!(order(&events)[..3], ["REPLY_START", "recount.compressed", "MODEL_CALL_START"]);
@@ -305,7 +308,7 @@ async fn a_summary_can_be_wanted() {
 #[tokio::test]
 async fn what_was_just_asked_is_not_summarised_where_there_is_room() {
     let (model, by) = (ScriptedModel::new().says("Hello."), summariser(&["Somebody said something."]));
-    let agent = agent(&model).compression(Compression::new(100_000).by(by.clone())).build().unwrap();
+    let agent = agent(&model).compression(Compression::new(100_000).summary_model(by.clone())).build().unwrap();
     agent.compress();
     let events = say(&agent, "Hi").await;
     assert!(told(&events, "recount.compressed").is_empty());
@@ -315,7 +318,8 @@ async fn what_was_just_asked_is_not_summarised_where_there_is_room() {
 #[tokio::test]
 async fn a_summary_that_is_wanted_and_cannot_be_had_takes_nothing_away() {
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new().fails("no").then().fails("no"));
-    let agent = agent(&model).conversation(talk()).compression(Compression::new(100_000).by(by)).build().unwrap();
+    let agent =
+        agent(&model).conversation(talk()).compression(Compression::new(100_000).summary_model(by)).build().unwrap();
     agent.compress();
     let events = say(&agent, "Hi").await;
     let told = told(&events, "recount.compressed")[0];
@@ -334,7 +338,7 @@ fn too_long() -> Answer {
 #[tokio::test]
 async fn what_the_provider_finds_too_long_is_summarised_and_asked_again() {
     let (model, by) = (ScriptedModel::new().answer(too_long()).says("Hello."), summariser(&["They counted words."]));
-    let agent = small(&model, &by).compression(Compression::new(100_000).by(by.clone())).build().unwrap();
+    let agent = small(&model, &by).compression(Compression::new(100_000).summary_model(by.clone())).build().unwrap();
     let events = say(&agent, "Hi").await;
     let first = order(&events);
     assert_eq!(
@@ -359,7 +363,7 @@ async fn what_the_provider_finds_too_long_is_summarised_and_asked_again() {
 async fn what_is_still_too_long_fails() {
     let model = ScriptedModel::new().answer(too_long()).answer(too_long()).says("Never.");
     let by = summariser(&["They counted words."]);
-    let agent = small(&model, &by).compression(Compression::new(100_000).by(by.clone())).build().unwrap();
+    let agent = small(&model, &by).compression(Compression::new(100_000).summary_model(by.clone())).build().unwrap();
     let Err(Error::Failed { error, .. }) = agent.reply("Hi").await else { panic!() };
     assert!(error.message.contains("too long"), "{}", error.message);
     assert_eq!(model.asked().len(), 2);

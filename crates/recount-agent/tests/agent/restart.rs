@@ -3,19 +3,19 @@
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::ScriptedModel;
 use recount_agent::tool::{FunctionTool, NoArguments};
-use recount_agent::{Agent, AgentBuilder, Error, OnRestart, Refusal, Saved};
+use recount_agent::{Agent, AgentBuilder, Error, InputRejection, OnRestart, SavedAgent};
 use recount_message::{AgentEvent, EventKind, FinishedReason, Fold, HintBlock, Msg, ToolResultState};
 
 use crate::support::{Kept, agent, echo, elsewhere, order, say};
 
 /// What is left when the process dies after so many entries: the fold of the events, and the state that came last.
-fn left(kept: &Kept, entries: usize) -> (Saved, Vec<AgentEvent>) {
+fn left(kept: &Kept, entries: usize) -> (SavedAgent, Vec<AgentEvent>) {
     let kept = kept.0.lock().unwrap();
     let events: Vec<AgentEvent> = kept.iter().take(entries).map(|(event, _)| event.clone()).collect();
     let state = kept.iter().take(entries).rev().find_map(|(_, state)| state.clone()).unwrap();
     let mut fold = Fold::new();
     fold.extend(&events);
-    (Saved::new(state, fold.checkpoint()), events)
+    (SavedAgent::new(state, fold.checkpoint()), events)
 }
 
 /// The same agent in another process, whose ids are not those of the first one.
@@ -51,7 +51,7 @@ async fn a_reply_goes_on_wherever_it_broke() {
         let model = script();
         let kept = Kept::default();
         let second = again(&model).tool(echo("search")).sink(kept.clone()).resume(saved).build().unwrap();
-        assert!(matches!(second.reply("Hi?").await, Err(Error::Refused(Refusal::Unfinished { .. }))));
+        assert!(matches!(second.reply("Hi?").await, Err(Error::Rejected(InputRejection::Unfinished { .. }))));
         let message = second.reply(()).await.unwrap();
         assert_eq!(message.id(), reply_id, "after {entries}");
         assert_eq!(message.finished_reason(), Some(FinishedReason::Completed), "after {entries}");
@@ -83,7 +83,7 @@ async fn what_a_broken_call_had_shown_is_marked_and_the_call_made_again() {
     assert_eq!(second.messages()[1].text().as_deref(), Some("Let me look.\nHello."));
 }
 
-fn died_while_running(first: &Kept) -> Saved {
+fn died_while_running(first: &Kept) -> SavedAgent {
     let started = first.events().iter().position(|event| event.type_name() == "TOOL_RESULT_START").unwrap();
     left(first, started + 1).0
 }
@@ -126,7 +126,7 @@ async fn a_reply_goes_on_three_times_at_most() {
 }
 
 /// Lets an agent begin to go on, and gives what is kept of it when it dies.
-async fn die(agent: Agent, kept: &Kept) -> Saved {
+async fn die(agent: Agent, kept: &Kept) -> SavedAgent {
     let before = agent.save().unwrap();
     let mut stream = agent.reply_stream(()).unwrap();
     {
@@ -147,7 +147,7 @@ async fn die(agent: Agent, kept: &Kept) -> Saved {
     }
     let messages: Vec<Msg> = before.messages().cloned().collect();
     let replies = messages.into_iter().map(|message| recount_message::CheckpointReply { message, call_floor: Some(0) });
-    Saved::new(state, recount_message::Checkpoint { cursor: 0, replies: replies.collect(), taken: vec![] })
+    SavedAgent::new(state, recount_message::Checkpoint { cursor: 0, replies: replies.collect(), taken: vec![] })
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn what_came_of_a_tool_in_the_background_is_not_known() {
     // Once, also when the next process dies.
     let mut fold = Fold::new();
     fold.extend(events.iter().chain(&kept.events()));
-    let saved = Saved::new(kept.state(), fold.checkpoint());
+    let saved = SavedAgent::new(kept.state(), fold.checkpoint());
     let third = again(&model).tool(never()).resume(saved).build().unwrap();
     assert!(!order(&say(&third, "Sure?").await).contains(&"HINT_BLOCK".to_owned()));
 }

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use recount_agent::middleware::{Check, Middleware, Next};
+use recount_agent::middleware::{Middleware, Next, PermissionCheck};
 use recount_agent::permission::Decision;
 use recount_agent::scripted::Gate;
-use recount_agent::{BoxFuture, Ending, Work};
+use recount_agent::{ActiveReply, BoxFuture, ReplyOutcome};
 
 /// Does not let the first reply end where it would.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(crate) struct SwallowFirstEnd {
 }
 
 impl Middleware for SwallowFirstEnd {
-    fn reply<'a>(&'a self, work: &'a mut Work, next: Next<'a>) -> BoxFuture<'a, Ending> {
+    fn reply<'a>(&'a self, work: &'a mut ActiveReply, next: Next<'a>) -> BoxFuture<'a, ReplyOutcome> {
         Box::pin(async move {
             let ending = next.reply(work).await;
             if self.has_swallowed.swap(true, Ordering::Relaxed) { ending } else { next.reply(work).await }
@@ -29,7 +29,7 @@ pub(crate) struct GatedPermission {
 }
 
 impl Middleware for GatedPermission {
-    fn permission<'a>(&'a self, check: Check, next: Next<'a>) -> BoxFuture<'a, Decision> {
+    fn permission<'a>(&'a self, check: PermissionCheck, next: Next<'a>) -> BoxFuture<'a, Decision> {
         Box::pin(async move {
             if check.is_confirmed || !self.only_confirmed {
                 self.gate.pass().await;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use recount_agent::scripted::ScriptedModel;
 use recount_agent::tool::STRUCTURED_OUTPUT;
-use recount_agent::{Agent, AgentBuilder, Compression, Input, Offload, RuntimeState, Saved};
+use recount_agent::{Agent, AgentBuilder, Compression, Input, Offload, RuntimeState, SavedAgent};
 use recount_message::{
     AgentEvent, ConfirmResult, ContentBlock, EventKind, ExternalExecutionResultEvent, MediaBlock, Msg, Payload,
     PermissionRule, Role, TextBlock, ToolCallBlock, ToolResultBlock, ToolResultState, UserConfirmResultEvent,
@@ -29,7 +29,7 @@ pub(crate) async fn play(scenario: &Scenario) -> Essence {
     assert_eq!(compressed.is_some(), !scenario.summaries.is_empty(), "{}: what is too long is left out", scenario.name);
     if let Some(compressed) = compressed {
         assert_eq!(compressed.is_truncated, scenario.summaries[0].get("fails").is_some(), "{}", scenario.name);
-        assert_eq!(compressed.kept_in.is_empty(), !scenario.options.offload, "{}", scenario.name);
+        assert_eq!(compressed.transcript_files.is_empty(), !scenario.options.offload, "{}", scenario.name);
     }
     if player.agent.open_reply().is_none() {
         // However the last reply ended, the next turn would work.
@@ -70,7 +70,7 @@ impl<'a> Player<'a> {
     async fn turn(&mut self, turn: &Turn) {
         self.played.begin_turn();
         if turn.reload {
-            let saved = Saved::from_json(&self.agent.save().unwrap().to_json()).unwrap();
+            let saved = SavedAgent::from_json(&self.agent.save().unwrap().to_json()).unwrap();
             let builder = builder(self.scenario, &self.gates, &self.scripted, &self.model, &self.fallback);
             self.agent = offloading(self.scenario, builder, &self.aside).resume(saved).build().unwrap();
             return;
@@ -202,7 +202,7 @@ fn builder(
         builder = builder.tool_result_limit(tokens);
     }
     if let Some(tokens) = options.context_size {
-        builder = builder.compression(Compression::new(tokens).by(summariser(scenario)));
+        builder = builder.compression(Compression::new(tokens).summary_model(summariser(scenario)));
     }
     if options.swallow_first_end {
         builder = builder.middleware(SwallowFirstEnd::default());

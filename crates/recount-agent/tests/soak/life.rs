@@ -119,7 +119,7 @@ fn build(log: &Log, runs: &Runs, model: &ScriptedModel, limits: Limits, is_new: 
         .max_iterations(iterations)
         .max_retries(retries)
         .stop_on_reject(stop_on_reject)
-        .compression(Compression::new(window).by(model::summariser()))
+        .compression(Compression::new(window).summary_model(model::summariser()))
         .tool_result_limit(result_limit)
         .max_images(images)
         .stamps(Stamps::default())
@@ -143,7 +143,7 @@ impl Life {
         let input = self.input();
         let stream = match self.agent.reply_stream(input) {
             Ok(stream) => stream,
-            Err(Error::Refused(_)) => return self.tally.refused += 1,
+            Err(Error::Rejected(_)) => return self.tally.refused += 1,
             Err(other) => panic!("{other}"),
         };
         self.tally.replies += 1;
@@ -220,24 +220,24 @@ impl Life {
         };
         // Those who work for it may be the ones who wait.
         let fold = self.log.fold();
-        let helper = fold.open_replies().map(recount_message::ReplyFold::message).find(|message| {
+        let sub_agent = fold.open_replies().map(recount_message::ReplyFold::message).find(|message| {
             message.parent().is_some() && message.tool_pairs().any(|(call, _)| call.state == ToolCallState::Asking)
         });
-        if let Some(helper) = helper
+        if let Some(sub_agent) = sub_agent
             && self.random.chance(80)
         {
-            let asked = helper.tool_pairs().map(|(call, _)| call).find(|call| call.state == ToolCallState::Asking);
+            let asked = sub_agent.tool_pairs().map(|(call, _)| call).find(|call| call.state == ToolCallState::Asking);
             let answer = self.answer(asked.unwrap().clone());
-            return UserConfirmResultEvent::new(helper.id().to_owned(), [answer]).into();
+            return UserConfirmResultEvent::new(sub_agent.id().to_owned(), [answer]).into();
         }
-        let helped: Vec<String> = self.agent.state().helpers.into_keys().collect();
-        let standing = |state: ToolCallState| -> Vec<ToolCallBlock> {
+        let helped: Vec<String> = self.agent.state().sub_agents.into_keys().collect();
+        let with_status = |state: ToolCallState| -> Vec<ToolCallBlock> {
             let pairs = open.tool_pairs().filter(|(call, _)| !helped.contains(&call.id)).filter(|(_, result)| {
                 result.is_none_or(|result| result.state == recount_message::ToolResultState::Running)
             });
             pairs.filter(|(call, _)| call.state == state).map(|(call, _)| call.clone()).collect()
         };
-        let (asked, submitted) = (standing(ToolCallState::Asking), standing(ToolCallState::Submitted));
+        let (asked, submitted) = (with_status(ToolCallState::Asking), with_status(ToolCallState::Submitted));
         if self.random.chance(10) {
             return UserInterruptEvent::new(open.id().to_owned()).into();
         }

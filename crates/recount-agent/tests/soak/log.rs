@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use recount_agent::{AgentState, BoxFuture, Saved, Sink, SinkError};
+use recount_agent::{AgentState, BoxFuture, SavedAgent, Sink, SinkError};
 use recount_message::{AgentEvent, EventKind, Fold};
 
 use crate::random::Random;
@@ -51,11 +51,11 @@ impl Log {
     }
 
     /// What another process finds, if there is anything.
-    pub(crate) fn saved(&self) -> Option<Saved> {
+    pub(crate) fn saved(&self) -> Option<SavedAgent> {
         let state = self.0.lock().unwrap().entries.iter().rev().find_map(|(_, state)| state.clone())?;
-        let saved = Saved::new(state, self.fold().checkpoint());
+        let saved = SavedAgent::new(state, self.fold().checkpoint());
         // It comes from a file.
-        Some(Saved::from_json(&saved.to_json()).unwrap())
+        Some(SavedAgent::from_json(&saved.to_json()).unwrap())
     }
 
     /// Whether it is safe that a call has begun to run.

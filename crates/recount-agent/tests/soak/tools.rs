@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use recount_agent::multi_agent::SubAgent;
 use recount_agent::permission::{PermissionContext, ToolPermission};
-use recount_agent::several::SubAgent;
 use recount_agent::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec, Toolkit};
 use recount_agent::{Agent, BoxFuture};
 use recount_message::{DataBlock, Object};
@@ -66,11 +66,11 @@ struct Random {
 pub(crate) fn toolkit(log: &Log, runs: &Runs) -> Toolkit {
     let known = NAMES.iter().filter(|name| !["unknown", "helper"].contains(*name));
     let toolkit = known.fold(Toolkit::new(), |toolkit, name| toolkit.with(Random::new(name, log, runs)).unwrap());
-    toolkit.with(helper(log, runs)).unwrap()
+    toolkit.with(sub_agent(log, runs)).unwrap()
 }
 
 /// An agent that works for the other one. It has to ask somebody, and is helped itself.
-fn helper(log: &Log, runs: &Runs) -> SubAgent {
+fn sub_agent(log: &Log, runs: &Runs) -> SubAgent {
     let (log, runs) = (log.clone(), runs.clone());
     let tool = move |name: &str| Random::new(name, &log, &runs);
     let innermost = {

@@ -1,6 +1,6 @@
 //! What stands in for an agent that there is not any more, so that its reply comes to an end.
 
-use recount_agent::{Agent, AgentBuilder, BoxFuture, ChatModel, Reply};
+use recount_agent::{Agent, AgentBuilder, AgentReplyWriter, BoxFuture, ChatModel};
 use recount_message::{ErrorType, Msg};
 use recount_model::client::{CallOptions, CallOutcome};
 use recount_model::decode::{CallEnd, CallError, CallErrorKind};
@@ -21,7 +21,7 @@ impl ChatModel for NoModel {
         &'a self,
         _messages: &'a [Msg],
         _options: &'a CallOptions,
-        _reply: &'a mut Reply,
+        _reply: &'a mut AgentReplyWriter,
     ) -> BoxFuture<'a, CallOutcome> {
         let error = CallError::new(CallErrorKind::Setup, ErrorType::Setup, self.0.clone());
         Box::pin(async { CallOutcome::new(CallEnd::failed(error, false), "none") })

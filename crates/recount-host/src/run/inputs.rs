@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use recount_agent::{Agent, Input, Refusal};
+use recount_agent::{Agent, Input, InputRejection};
 use recount_log::Frame;
 use recount_message::{AgentEvent, Event, EventKind, Msg, Object, Payload, ToolResultState};
 use tokio::task::JoinSet;
@@ -64,11 +64,11 @@ impl Run<'_> {
                     }
                     break stream;
                 }
-                (Err(recount_agent::Error::Refused(Refusal::Waiting { .. })), None) => {
+                (Err(recount_agent::Error::Rejected(InputRejection::Waiting { .. })), None) => {
                     self.wait(agent.expires_at());
                     return Ok(());
                 }
-                (Err(recount_agent::Error::Refused(refusal)), Some(event)) => {
+                (Err(recount_agent::Error::Rejected(refusal)), Some(event)) => {
                     let message = agent.open_reply();
                     self.refused(&event.id, &refusal, message.as_ref(), &mut mended);
                     if self.must_reload {
@@ -108,7 +108,7 @@ impl Run<'_> {
     }
 
     /// The agent has taken an input, or not.
-    pub(super) fn answered(&mut self, event_id: &str, outcome: Result<(), Refusal>) {
+    pub(super) fn answered(&mut self, event_id: &str, outcome: Result<(), InputRejection>) {
         match outcome {
             Ok(()) => {
                 let reply_id = self.work.as_ref().map(|work| work.reply_id.clone());
@@ -119,7 +119,7 @@ impl Run<'_> {
                 self.taken(event_id, is_own);
             }
             // The reply has come to its end, or to a point where it waits: the log is looked at again there.
-            Err(Refusal::Idle | Refusal::Late { .. }) => {}
+            Err(InputRejection::NothingWaiting | InputRejection::ReplyEnded { .. }) => {}
             Err(refusal) => {
                 let Some(mut work) = self.work.take() else { return };
                 self.refused(event_id, &refusal, None, &mut work.mended);
@@ -131,15 +131,21 @@ impl Run<'_> {
 
     /// The agent does not take an input that stands in the log. It is mended, once, so that what waits for it goes on: what
     /// does not fit is left out. If that does not help, the agent has to live with what the log says of it.
-    fn refused(&mut self, event_id: &str, refusal: &Refusal, message: Option<&Msg>, mended: &mut HashSet<String>) {
+    fn refused(
+        &mut self,
+        event_id: &str,
+        refusal: &InputRejection,
+        message: Option<&Msg>,
+        mended: &mut HashSet<String>,
+    ) {
         let mut desk = self.desk.lock();
-        if matches!(refusal, Refusal::Expired { .. }) {
+        if matches!(refusal, InputRejection::Expired { .. }) {
             // It came too late, and the agent goes on without it.
             desk.take_input(event_id);
             return;
         }
         // Arguments are the user's: nobody else can say what they should have been.
-        let is_new = mended.insert(event_id.to_owned()) && !matches!(refusal, Refusal::Arguments { .. });
+        let is_new = mended.insert(event_id.to_owned()) && !matches!(refusal, InputRejection::InvalidArguments { .. });
         let input = desk.untaken.iter_mut().find(|input| input.event.id == event_id);
         match input.filter(|_| is_new) {
             Some(input) => {
@@ -163,10 +169,10 @@ fn leave_out_rules(event: &mut AgentEvent) {
 }
 
 /// Leaves out what an agent does not take.
-fn mend(event: &mut AgentEvent, refusal: &Refusal, message: Option<&Msg>) {
+fn mend(event: &mut AgentEvent, refusal: &InputRejection, message: Option<&Msg>) {
     let called = |id: &str| message.and_then(|message| message.call(id)).map(|call| call.name.clone());
     let other_tool = match refusal {
-        Refusal::OtherTool { call_id, called, .. } => Some((call_id.clone(), called.clone())),
+        InputRejection::ToolMismatch { call_id, called, .. } => Some((call_id.clone(), called.clone())),
         _ => None,
     };
     let name_of = |id: &str| match &other_tool {

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use recount_agent::machine::{CallStatus, Calls};
-use recount_agent::{Agent, AgentBuilder, AgentState, BuildError, ReplyState, Saved};
+use recount_agent::machine::{CallStatus, OpenCalls};
+use recount_agent::{Agent, AgentBuilder, AgentState, BuildError, ReplyState, SavedAgent};
 use recount_log::storage::{OpenReplyInfo, Visibility};
 use recount_log::{Error, Start};
 use recount_message::{Checkpoint, CheckpointReply, ContentBlock, Msg, ReplyFold, Role};
@@ -80,14 +80,14 @@ impl Run<'_> {
         let is_blank = fold.message().content().is_empty();
         let mut state = self.state(reply, initial, is_blank).await?;
         if let Some(known) = &mut state.reply {
-            known.is_left = is_left;
+            known.is_handed_over = is_left;
         }
         let mut conversation = self.conversation(reply, fold).await?;
         conversation.replies.extend(parts.into_values().map(|part| {
             let call_floor = Some(part.call_floor());
             CheckpointReply { message: part.into_message(), call_floor }
         }));
-        let saved = Saved::new(state, conversation);
+        let saved = SavedAgent::new(state, conversation);
         match self.build(builder, reply, saved.clone()) {
             Ok(agent) => Ok(agent),
             Err(error) => {
@@ -97,7 +97,7 @@ impl Run<'_> {
         }
     }
 
-    fn build(&self, builder: AgentBuilder, reply: &OpenReply, saved: Saved) -> Result<Agent, BuildError> {
+    fn build(&self, builder: AgentBuilder, reply: &OpenReply, saved: SavedAgent) -> Result<Agent, BuildError> {
         let session_id = self.session.key().name().to_owned();
         let (desk, outbox, left) = (self.desk.clone(), self.outbox.clone(), self.host.left.clone());
         let sink = LogSink::new(desk, outbox, left, session_id, reply.clone());
@@ -195,9 +195,9 @@ impl Run<'_> {
 
 /// Whether a reply only waits for somebody.
 fn waits(message: &Msg) -> bool {
-    let calls = Calls::of(message);
+    let calls = OpenCalls::of(message);
     let is_at_rest = |status| matches!(status, CallStatus::Asking | CallStatus::Submitted | CallStatus::Pending);
-    calls.awaits() && calls.iter().all(|(_, status)| is_at_rest(status))
+    calls.is_waiting() && calls.iter().all(|(_, status)| is_at_rest(status))
 }
 
 /// A message as an agent sees it: of another agent's reply only what was said, since its calls are not this one's.

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use recount_agent::{Agent, AgentBuilder, BackgroundCall, Refusal, ReplyStream};
+use recount_agent::{Agent, AgentBuilder, BackgroundCall, InputRejection, ReplyStream};
 use recount_log::storage::StateChange;
 use recount_log::{Appended, Error, Events, Lease, Reader, Session};
 use recount_message::jiff::Timestamp;
@@ -103,7 +103,7 @@ struct Work {
     stream: ReplyStream,
     reply_id: String,
     /// Inputs on their way to it, each with its event's id.
-    answers: JoinSet<(String, Result<(), Refusal>)>,
+    answers: JoinSet<(String, Result<(), InputRejection>)>,
     /// The inputs that were mended once already.
     mended: HashSet<String>,
 }

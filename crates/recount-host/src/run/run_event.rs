@@ -1,6 +1,6 @@
 //! What a run waits for.
 
-use recount_agent::{Refusal, ReplyStream};
+use recount_agent::{InputRejection, ReplyStream};
 use recount_log::{Error, Frame, Reader};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -13,7 +13,7 @@ pub(super) enum RunEvent {
     Draining,
     Told(Command),
     Read(Result<Frame, Error>),
-    Answered(String, Result<(), Refusal>),
+    Answered(String, Result<(), InputRejection>),
     /// The agent has said something, or has come to the end of what it can do now.
     Said(bool),
     Unwatched,
@@ -65,8 +65,8 @@ async fn until(time: Option<Instant>) {
 }
 
 async fn answered(
-    answers: Option<&mut JoinSet<(String, Result<(), Refusal>)>>,
-) -> Option<(String, Result<(), Refusal>)> {
+    answers: Option<&mut JoinSet<(String, Result<(), InputRejection>)>>,
+) -> Option<(String, Result<(), InputRejection>)> {
     // One that was not brought to its end is of a reply that has come to its own.
     answers?.join_next().await?.ok()
 }

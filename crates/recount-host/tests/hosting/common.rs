@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use recount_agent::middleware::{Middleware, Next};
 use recount_agent::tool::{FunctionTool, NoArguments};
-use recount_agent::{AgentBuilder, BoxFuture, Ending, Work};
+use recount_agent::{ActiveReply, AgentBuilder, BoxFuture, ReplyOutcome};
 use recount_host::{AgentInfo, AgentSource, Host, HostOptions, SingleAgent, SourceError};
 use recount_log::{Frame, Log, Session, SessionKey, Start};
 use recount_message::{
@@ -145,7 +145,7 @@ impl Held {
 }
 
 impl Middleware for Held {
-    fn reply<'a>(&'a self, work: &'a mut Work, next: Next<'a>) -> BoxFuture<'a, Ending> {
+    fn reply<'a>(&'a self, work: &'a mut ActiveReply, next: Next<'a>) -> BoxFuture<'a, ReplyOutcome> {
         Box::pin(async move {
             let ending = next.reply(work).await;
             self.0.lock().unwrap().push(work.message().to_json());

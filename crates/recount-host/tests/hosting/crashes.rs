@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pretty_assertions::assert_eq;
+use recount_agent::multi_agent::SubAgent;
 use recount_agent::scripted::{AttentiveModel, ScriptedModel};
-use recount_agent::several::SubAgent;
 use recount_agent::{Agent, AgentBuilder, ChatModel, OnRestart};
 use recount_host::{Host, HostOptions, OnBusy, PostError};
 use recount_log::{Env, Log, MemoryStorage, Options, Session, SqliteStorage, Writer};

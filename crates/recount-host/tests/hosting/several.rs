@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use recount_agent::Agent;
+use recount_agent::multi_agent::SubAgent;
 use recount_agent::scripted::ScriptedModel;
-use recount_agent::several::SubAgent;
 use recount_agent::tool::FunctionTool;
 use recount_host::{HostOptions, OnBusy};
 use recount_log::LeaseRequest;

@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use recount_agent::demo::DemoModel;
-use recount_agent::{ChatModel as _, Reply};
+use recount_agent::{AgentReplyWriter, ChatModel as _};
 use recount_agent_config::ModelName;
 use recount_message::{AgentEvent, DataBlock, FinishedReason, MediaBlock, Msg, ReplyEnd, ReplyWriter, Stamps};
 use recount_model::client::{CallOptions, CallOutcome, CancellationToken, Model};
@@ -128,7 +128,7 @@ enum Asked {
 
 impl Asked {
     /// Makes the call and ends the reply.
-    async fn answer(&self, messages: &[Msg], options: &CallOptions, mut reply: Reply) -> CallOutcome {
+    async fn answer(&self, messages: &[Msg], options: &CallOptions, mut reply: AgentReplyWriter) -> CallOutcome {
         match self {
             Self::Model(model) => model.reply(messages, options, reply).await.1,
             Self::Demo(demo) => {

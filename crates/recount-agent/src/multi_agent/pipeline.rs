@@ -3,7 +3,7 @@
 use recount_message::Msg;
 use tokio::task::JoinSet;
 
-use super::heard;
+use super::visible_message;
 use crate::agent::Agent;
 use crate::error::Error;
 use crate::input::Input;
@@ -13,12 +13,12 @@ use crate::input::Input;
 /// ```
 /// use recount_agent::Agent;
 /// use recount_agent::scripted::ScriptedModel;
-/// use recount_agent::several::in_turn;
+/// use recount_agent::multi_agent::sequential_pipeline;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let writer = Agent::builder("Writer").model(ScriptedModel::new().says("Es regnet.")).build()?;
 /// let translator = Agent::builder("Translator").model(ScriptedModel::new().says("It rains.")).build()?;
-/// let message = in_turn(&[writer, translator], "How is the weather?").await?;
+/// let message = sequential_pipeline(&[writer, translator], "How is the weather?").await?;
 /// assert_eq!((message.name(), message.text_or_empty().as_str()), ("Translator", "It rains."));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
@@ -29,7 +29,7 @@ use crate::input::Input;
 ///
 /// The first one that has no answer ends it. One that [waits](Error::Waiting) for somebody does too: once it is answered, what
 /// it says goes to the rest of the agents.
-pub async fn in_turn(agents: &[Agent], input: impl Into<Input>) -> Result<Msg, Error> {
+pub async fn sequential_pipeline(agents: &[Agent], input: impl Into<Input>) -> Result<Msg, Error> {
     let mut input = input.into();
     let mut last = None;
     for agent in agents {
@@ -37,10 +37,10 @@ pub async fn in_turn(agents: &[Agent], input: impl Into<Input>) -> Result<Msg, E
         if message.finished_at().is_none() {
             return Err(Error::Waiting { message: Box::new(message) });
         }
-        input = heard(&message).map_or_else(|| ().into(), Input::from);
+        input = visible_message(&message).map_or_else(|| ().into(), Input::from);
         last = Some(message);
     }
-    last.ok_or(Error::Refused(crate::Refusal::Idle))
+    last.ok_or(Error::Rejected(crate::InputRejection::NothingWaiting))
 }
 
 /// Asks all agents the same at the same time. Their answers come back in the order of the agents, whoever was done first.
@@ -48,19 +48,19 @@ pub async fn in_turn(agents: &[Agent], input: impl Into<Input>) -> Result<Msg, E
 /// ```
 /// use recount_agent::Agent;
 /// use recount_agent::scripted::ScriptedModel;
-/// use recount_agent::several::at_once;
+/// use recount_agent::multi_agent::fanout_pipeline;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let yes = Agent::builder("Optimist").model(ScriptedModel::new().says("Yes.")).build()?;
 /// let no = Agent::builder("Pessimist").model(ScriptedModel::new().fails("gone")).build()?;
-/// let answers = at_once(&[yes, no], "Will it work?").await;
+/// let answers = fanout_pipeline(&[yes, no], "Will it work?").await;
 /// assert_eq!(answers[0].as_ref().unwrap().text_or_empty(), "Yes.");
 /// assert!(answers[1].is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub async fn at_once(agents: &[Agent], input: impl Into<Input>) -> Vec<Result<Msg, Error>> {
+pub async fn fanout_pipeline(agents: &[Agent], input: impl Into<Input>) -> Vec<Result<Msg, Error>> {
     let input = input.into();
     let mut asked = JoinSet::new();
     for (index, agent) in agents.iter().enumerate() {

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use recount_message::{CustomName, ErrorType, Json, Msg, Object, Role, Usage};
 use recount_model::{estimate_block_tokens, estimate_tokens};
 
-use super::work::{Failure, Work};
-use crate::compress::{Ask, Compression, Shown, Summary, best_cut, summarise, transcript};
-use crate::middleware::{Compress, Next, Request};
+use super::active_reply::{ActiveReply, Failure};
+use crate::compress::{Compression, Shown, Summary, SummaryPrompt, best_cut, summarise, transcript};
+use crate::middleware::{ModelRequest, Next, SummaryRequest};
 use crate::offload::{Offload, file_name};
-use crate::state::{Compressed, Counted, Mark, Offloaded};
+use crate::state::{Compressed, CutPoint, Offloaded, TokenCount};
 use crate::view::{self, TooMuch, View};
 
 /// Why a conversation is summarised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Because {
+pub(super) enum CompressionReason {
     /// The window is nearly full.
     Full,
     /// Somebody wants it.
@@ -23,7 +23,7 @@ pub(super) enum Because {
     Refused,
 }
 
-impl Because {
+impl CompressionReason {
     fn as_str(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -33,7 +33,7 @@ impl Because {
     }
 }
 
-impl Work {
+impl ActiveReply {
     pub(super) fn view(&self) -> View {
         let inner = self.shared.lock();
         View {
@@ -88,26 +88,32 @@ impl Work {
 
     /// Summarises the oldest part of the conversation if the request is too long, or if somebody wants it. Says whether the
     /// request is another one now.
-    pub(super) async fn make_room(&mut self, request: &Request) -> Result<bool, Failure> {
+    pub(super) async fn fit_context(&mut self, request: &ModelRequest) -> Result<bool, Failure> {
         let wanted = self.shared.lock().state.compress;
         if wanted {
             self.shared.change(|state| state.compress = false);
-            return self.compress(request, Because::Wanted).await;
+            return self.compress(request, CompressionReason::Wanted).await;
         }
-        self.compress(request, Because::Full).await
+        self.compress(request, CompressionReason::Full).await
     }
 
     /// Summarises, for a reason, the oldest part of the conversation. Says whether the request is another one now.
-    pub(super) async fn compress(&mut self, request: &Request, because: Because) -> Result<bool, Failure> {
+    pub(super) async fn compress(
+        &mut self,
+        request: &ModelRequest,
+        because: CompressionReason,
+    ) -> Result<bool, Failure> {
         let configured = self.shared.config.compression.clone();
         // Who wants a summary gets one, also where nobody else would make one.
-        let Some(compression) = configured.or_else(|| (because == Because::Wanted).then(Compression::default)) else {
+        let Some(compression) =
+            configured.or_else(|| (because == CompressionReason::Wanted).then(Compression::default))
+        else {
             return Ok(false);
         };
-        let room = compression.room(&*request.model);
+        let budget = compression.budget(&*request.model);
         let estimate = estimate_tokens(&request.messages, &request.options.tools).max(1);
-        let tokens = self.shared.lock().state.counted.map_or(estimate, |counted| counted.now(estimate));
-        if because == Because::Full && tokens < room.trigger {
+        let tokens = self.shared.lock().state.token_count.map_or(estimate, |token_count| token_count.now(estimate));
+        if because == CompressionReason::Full && tokens < budget.trigger {
             return Ok(false);
         }
         // The cut is found by estimates, so what the provider counts is brought to their measure.
@@ -115,14 +121,16 @@ impl Work {
         let said = request.messages.iter().filter(|message| message.role() != Role::System);
         let said: u64 = said.flat_map(Msg::content).map(estimate_block_tokens).sum();
         let (keep, trigger, window) = match because {
-            Because::Full => (measured(room.keep), measured(room.trigger), room.window),
-            Because::Wanted => (measured(room.keep).min(said / 5), said, room.window),
+            CompressionReason::Full => (measured(budget.keep), measured(budget.trigger), budget.window),
+            CompressionReason::Wanted => (measured(budget.keep).min(said / 5), said, budget.window),
             // How much the model reads is less than was thought.
-            Because::Refused => (measured(room.keep).min(said / 4), said / 2, room.window.min(tokens / 2).max(1)),
+            CompressionReason::Refused => {
+                (measured(budget.keep).min(said / 4), said / 2, budget.window.min(tokens / 2).max(1))
+            }
         };
         let Some((until, messages)) = self.cut(keep, trigger, because) else { return Ok(false) };
         let layers = Arc::clone(&self.shared.config.middleware);
-        let compress = Compress {
+        let compress = SummaryRequest {
             agent: self.shared.config.name.clone(),
             model: compression.model.clone().unwrap_or_else(|| Arc::clone(&request.model)),
             messages: messages.clone(),
@@ -137,30 +145,30 @@ impl Work {
             return Ok(false);
         }
         if let Err(failure) = &summary
-            && compression.or_fail
+            && compression.fail_on_error
         {
             return Err(Failure::internal(format!("the conversation cannot be summarised: {failure}")));
         }
         let mut told = Object::from([("reply_id", self.message().id()), ("because", because.as_str())]);
         told.insert("tokens", tokens);
         told.insert("window", window);
-        if let (Err(failure), Because::Wanted) = (&summary, because) {
+        if let (Err(failure), CompressionReason::Wanted) = (&summary, because) {
             // There was room for all of it, so all of it stays.
             told.insert("how", "nothing");
             told.insert("error", failure.to_string());
             self.signal(CustomName::Compressed.as_str(), told);
             return Ok(false);
         }
-        let kept_in = match &self.shared.config.offload {
+        let transcript_files = match &self.shared.config.offload {
             Some(offload) => keep_transcript(offload, &until, &messages).await,
             None => None,
         };
-        self.leave_out(until, summary, kept_in, told);
+        self.leave_out(until, summary, transcript_files, told);
         Ok(true)
     }
 
     /// Where the conversation is cut, and what lies before that and has not been left out yet.
-    fn cut(&self, keep: u64, trigger: u64, because: Because) -> Option<(Mark, Vec<Msg>)> {
+    fn cut(&self, keep: u64, trigger: u64, because: CompressionReason) -> Option<(CutPoint, Vec<Msg>)> {
         let view = self.view();
         let mark = view.compressed.as_ref().map(|compressed| &compressed.until);
         let inner = self.shared.lock();
@@ -173,7 +181,7 @@ impl Work {
         let end = messages.iter().position(|message| message.id() == until.message_id)?;
         // There is room for what was asked last, so there has to be something before it.
         let asked_last = messages.iter().rposition(|message| message.role() == Role::User);
-        if because == Because::Wanted && asked_last == Some(end) {
+        if because == CompressionReason::Wanted && asked_last == Some(end) {
             return None;
         }
         let mut left_out: Vec<Msg> = messages.into_iter().take(end + 1).collect();
@@ -189,12 +197,18 @@ impl Work {
         Some((until, view.messages(left_out).collect()))
     }
 
-    fn leave_out(&mut self, until: Mark, summary: Result<Summary, Failure>, kept_in: Option<String>, mut told: Object) {
+    fn leave_out(
+        &mut self,
+        until: CutPoint,
+        summary: Result<Summary, Failure>,
+        transcript_files: Option<String>,
+        mut told: Object,
+    ) {
         told.insert("how", if summary.is_ok() { "summary" } else { "truncation" });
         let mut mark = Object::from([("message_id", until.message_id.as_str())]);
         mark.insert("blocks", until.blocks as u64);
         told.insert("until", mark);
-        told.insert("path", kept_in.as_deref().map_or_else(Json::null, Json::from));
+        told.insert("path", transcript_files.as_deref().map_or_else(Json::null, Json::from));
         match &summary {
             Ok(summary) => {
                 told.insert("summary", summary.text.as_str());
@@ -208,22 +222,23 @@ impl Work {
         let shown = self.ids_from(&until);
         self.shared.change(|state| {
             let earlier = state.compressed.take();
-            let (earlier_summary, mut files, was_truncated) =
-                earlier.map(|earlier| (earlier.summary, earlier.kept_in, earlier.is_truncated)).unwrap_or_default();
-            files.extend(kept_in);
+            let (earlier_summary, mut files, was_truncated) = earlier
+                .map(|earlier| (earlier.summary, earlier.transcript_files, earlier.is_truncated))
+                .unwrap_or_default();
+            files.extend(transcript_files);
             let (summary, is_truncated) = match summary {
                 Ok(summary) => (Some(summary.text), was_truncated),
                 Err(_) => (earlier_summary, true),
             };
-            state.compressed = Some(Compressed { until, summary, is_truncated, kept_in: files });
-            state.counted = None;
+            state.compressed = Some(Compressed { until, summary, is_truncated, transcript_files: files });
+            state.token_count = None;
             state.offloaded.retain(|key, _| shown.iter().any(|id| key.starts_with(id.as_str())));
         });
         self.signal(CustomName::Compressed.as_str(), told);
     }
 
     /// The messages that requests still have.
-    fn ids_from(&self, until: &Mark) -> Vec<String> {
+    fn ids_from(&self, until: &CutPoint) -> Vec<String> {
         let inner = self.shared.lock();
         let messages = view::from_mark(&inner.conversation, self.place, self.message().clone(), Some(until));
         messages.into_iter().map(|message| format!("{}/", message.id())).collect()
@@ -231,20 +246,20 @@ impl Work {
 
     /// Notes what the provider has counted, to judge the next request by.
     pub(super) fn note_count(&self, input_tokens: u64, estimate: u64) {
-        let counted = (input_tokens > 0).then_some(Counted { tokens: input_tokens, estimate });
-        self.shared.change(|state| state.counted = counted);
+        let token_count = (input_tokens > 0).then_some(TokenCount { tokens: input_tokens, estimate });
+        self.shared.change(|state| state.token_count = token_count);
     }
 }
 
 /// Keeps what is left out where the model can read it.
-async fn keep_transcript(offload: &Offload, until: &Mark, messages: &[Msg]) -> Option<String> {
+async fn keep_transcript(offload: &Offload, until: &CutPoint, messages: &[Msg]) -> Option<String> {
     let name = file_name("conversation", &[&until.message_id, &until.blocks.to_string()], "txt");
     // Without the file the summary is still there.
     offload.keep(name, transcript(messages).into_bytes()).await.ok()
 }
 
 /// Summarises, and where that fails once more without the older half: what was too long may fit then.
-pub(crate) async fn summarised(compress: Compress) -> Result<Summary, Failure> {
+pub(crate) async fn summarised(compress: SummaryRequest) -> Result<Summary, Failure> {
     let mut messages = compress.messages.as_slice();
     let mut first_failure = None;
     for _ in 0..2 {
@@ -267,7 +282,7 @@ pub(crate) async fn summarised(compress: Compress) -> Result<Summary, Failure> {
 const LEAST_PIECE: u64 = 8_192;
 
 /// Summarises what may be longer than the model can read: piece by piece, each with the summary of those before it.
-async fn in_pieces(compress: &Compress, mut rest: &str) -> Result<Summary, Failure> {
+async fn in_pieces(compress: &SummaryRequest, mut rest: &str) -> Result<Summary, Failure> {
     // Four bytes make a token, roughly, and a fifth is for the question, the summary so far and the answer.
     let most = (compress.window.saturating_mul(4) / 5 * 4).max(LEAST_PIECE);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
@@ -275,7 +290,7 @@ async fn in_pieces(compress: &Compress, mut rest: &str) -> Result<Summary, Failu
     let mut usage: Option<Usage> = None;
     loop {
         let (piece, after) = rest.split_at(rest.floor_char_boundary(most));
-        let ask = Ask {
+        let ask = SummaryPrompt {
             agent: &compress.agent,
             earlier: earlier.as_deref(),
             transcript: piece,

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use recount_message::{CustomName, Json, Msg, Object};
 
-use super::heard;
+use super::visible_message;
 use crate::agent::Agent;
 use crate::error::Error;
 use crate::input::Input;
@@ -17,7 +17,7 @@ use crate::input::Input;
 /// ```
 /// use recount_agent::Agent;
 /// use recount_agent::scripted::ScriptedModel;
-/// use recount_agent::several::Hub;
+/// use recount_agent::multi_agent::Hub;
 /// use recount_message::Msg;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -26,7 +26,7 @@ use crate::input::Input;
 /// let hub = Hub::new();
 /// hub.join(&a)?;
 /// hub.join(&b)?;
-/// hub.announce([Msg::user("Alice", "Shall we?")])?;
+/// hub.broadcast([Msg::user("Alice", "Shall we?")])?;
 ///
 /// hub.reply("AgentA", ()).await?;
 /// hub.reply("AgentB", ()).await?;
@@ -47,16 +47,16 @@ pub struct Hub {
 #[non_exhaustive]
 pub enum HubError {
     /// Nobody of that name is there.
-    #[error("nobody in the conversation is called {name:?}, only {present:?}")]
-    Unknown {
+    #[error("nobody in the conversation is called {name:?}, only {members:?}")]
+    UnknownAgent {
         /// The name.
         name: String,
         /// Those who are there.
-        present: Vec<String>,
+        members: Vec<String>,
     },
     /// Somebody of that name is there already: names are what tells agents apart.
     #[error("somebody in the conversation is called {name:?} already")]
-    Taken {
+    DuplicateName {
         /// The name.
         name: String,
     },
@@ -74,7 +74,7 @@ impl Hub {
 
     /// The same for agents that write to one log: what one has said stands in it, so the others do not write it again.
     #[must_use]
-    pub fn on_one_log(mut self) -> Self {
+    pub fn with_shared_log(mut self) -> Self {
         self.shares_log = true;
         self
     }
@@ -87,7 +87,7 @@ impl Hub {
     pub fn join(&self, agent: &Agent) -> Result<(), HubError> {
         let mut members = self.lock();
         if members.iter().any(|member| member.name() == agent.name()) {
-            return Err(HubError::Taken { name: agent.name().to_owned() });
+            return Err(HubError::DuplicateName { name: agent.name().to_owned() });
         }
         members.push(agent.clone());
         self.tell(&members, agent.name(), true);
@@ -115,7 +115,7 @@ impl Hub {
     /// # Errors
     ///
     /// When one of the messages cannot be said to an agent. Nobody has heard any of them then.
-    pub fn announce(&self, messages: impl IntoIterator<Item = Msg>) -> Result<(), HubError> {
+    pub fn broadcast(&self, messages: impl IntoIterator<Item = Msg>) -> Result<(), HubError> {
         let messages: Vec<Msg> = messages.into_iter().collect();
         for (index, member) in self.lock().iter().enumerate() {
             // All take the same messages or none, so the first one speaks for all.
@@ -134,17 +134,17 @@ impl Hub {
         let agent = self.member(name)?;
         let message = agent.reply(input).await?;
         if message.finished_at().is_some()
-            && let Some(heard) = heard(&message)
+            && let Some(visible_message) = visible_message(&message)
         {
             for member in self.lock().iter().filter(|member| member.name() != name) {
-                self.let_hear(member, true, vec![heard.clone()])?;
+                self.let_hear(member, true, vec![visible_message.clone()])?;
             }
         }
         Ok(message)
     }
 
     /// The agent of a name, to be asked for its events. What it says in a stream of its own the others do not hear; they are
-    /// told by [`announce`](Self::announce).
+    /// told by [`broadcast`](Self::broadcast).
     ///
     /// # Errors
     ///
@@ -152,12 +152,12 @@ impl Hub {
     pub fn member(&self, name: &str) -> Result<Agent, HubError> {
         let members = self.lock();
         let found = members.iter().find(|member| member.name() == name).cloned();
-        let present = || members.iter().map(|member| member.name().to_owned()).collect();
-        found.ok_or_else(|| HubError::Unknown { name: name.to_owned(), present: present() })
+        let names = || members.iter().map(|member| member.name().to_owned()).collect();
+        found.ok_or_else(|| HubError::UnknownAgent { name: name.to_owned(), members: names() })
     }
 
-    fn let_hear(&self, member: &Agent, is_said: bool, messages: Vec<Msg>) -> Result<(), Error> {
-        if self.shares_log && is_said { member.overhear(messages) } else { member.observe(messages) }
+    fn let_hear(&self, member: &Agent, in_message: bool, messages: Vec<Msg>) -> Result<(), Error> {
+        if self.shares_log && in_message { member.observe_recorded(messages) } else { member.observe(messages) }
     }
 
     fn tell(&self, members: &[Agent], name: &str, joined: bool) {

@@ -5,28 +5,28 @@ use crate::permission::Refused;
 /// Why a reply does not take an answer. Nothing of it was applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum InputRejection {
     /// The reply has ended.
     #[error("the reply {reply_id:?} has ended")]
-    Late {
+    ReplyEnded {
         /// The reply that the answer is for.
         reply_id: String,
     },
     /// The call was answered before, or twice in this answer.
     #[error("the call {call_id:?} is answered already")]
-    Duplicate {
+    AlreadyAnswered {
         /// The call.
         call_id: String,
     },
     /// The answer is for a reply that this agent does not know.
     #[error("the reply {reply_id:?} is not one of this agent's")]
-    ForeignReply {
+    UnknownReply {
         /// The reply that the answer is for.
         reply_id: String,
     },
     /// The answer is for a call that the reply does not have.
     #[error("the reply {reply_id:?} has no call {call_id:?}")]
-    ForeignCall {
+    UnknownCall {
         /// The reply.
         reply_id: String,
         /// The call.
@@ -42,7 +42,7 @@ pub enum Refusal {
     },
     /// Nothing waits at all.
     #[error("no reply of this agent waits for an answer")]
-    Idle,
+    NothingWaiting,
     /// A reply waits, so the agent takes answers and no messages.
     #[error("the reply {reply_id:?} waits for the calls {calls:?} to be answered")]
     Waiting {
@@ -59,7 +59,7 @@ pub enum Refusal {
     },
     /// The answer names another tool than the call does.
     #[error("the call {call_id:?} is of {called:?}, and the answer is of {named:?}")]
-    OtherTool {
+    ToolMismatch {
         /// The call.
         call_id: String,
         /// The tool that was called.
@@ -69,7 +69,7 @@ pub enum Refusal {
     },
     /// Rules came along that the user cannot have been asked for.
     #[error("the rules for the call {call_id:?}: {source}")]
-    Rules {
+    InvalidRules {
         /// The call.
         call_id: String,
         /// What is wrong with them.
@@ -87,7 +87,7 @@ pub enum Refusal {
     },
     /// The user has given arguments to a call that its tool does not take. The call can still be confirmed.
     #[error("the edited input for the call {call_id:?}: {problem}")]
-    Arguments {
+    InvalidArguments {
         /// The call.
         call_id: String,
         /// What is wrong with them, and where.
@@ -115,7 +115,7 @@ pub enum Refusal {
     },
     /// The metadata of a result has not the form that the tool promises.
     #[error("the metadata for the call {call_id:?}: {problem}")]
-    Metadata {
+    InvalidMetadata {
         /// The call.
         call_id: String,
         /// What is wrong with it, and where.
@@ -123,31 +123,31 @@ pub enum Refusal {
     },
     /// The event is none that a reply takes.
     #[error("an event of the type {type_name} is no input")]
-    NoInput {
+    UnsupportedEvent {
         /// Its type.
         type_name: String,
     },
 }
 
-impl Refusal {
+impl InputRejection {
     /// The refusal in one word, for those who pass it on.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Late { .. } | Self::Expired { .. } => "late",
-            Self::Duplicate { .. } => "duplicate",
-            Self::ForeignReply { .. } | Self::ForeignCall { .. } => "foreign",
-            Self::NotWaiting { .. } | Self::Idle => "not_waiting",
+            Self::ReplyEnded { .. } | Self::Expired { .. } => "late",
+            Self::AlreadyAnswered { .. } => "duplicate",
+            Self::UnknownReply { .. } | Self::UnknownCall { .. } => "foreign",
+            Self::NotWaiting { .. } | Self::NothingWaiting => "not_waiting",
             Self::Waiting { .. } => "waiting",
             Self::Unfinished { .. } => "unfinished",
-            Self::OtherTool { .. }
-            | Self::Rules { .. }
+            Self::ToolMismatch { .. }
+            | Self::InvalidRules { .. }
             | Self::RuleNotCovering { .. }
             | Self::NotFinal { .. }
-            | Self::Metadata { .. }
-            | Self::Arguments { .. }
+            | Self::InvalidMetadata { .. }
+            | Self::InvalidArguments { .. }
             | Self::Empty { .. }
-            | Self::NoInput { .. } => "invalid",
+            | Self::UnsupportedEvent { .. } => "invalid",
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub struct Compressed {
     /// All before this place is left out.
-    pub until: Mark,
+    pub until: CutPoint,
     /// What the model is told of it. Nothing where nobody could summarise it.
     #[serde(default)]
     pub summary: Option<String>,
@@ -15,13 +15,13 @@ pub struct Compressed {
     #[serde(default)]
     pub is_truncated: bool,
     /// The files in which all that is left out can be read, the oldest first.
-    #[serde(default)]
-    pub kept_in: Vec<String>,
+    #[serde(rename = "kept_in", default)]
+    pub transcript_files: Vec<String>,
 }
 
 /// A place in a conversation: before it lie all earlier messages and the first blocks of this one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct CutPoint {
     /// The message.
     pub message_id: String,
     /// How many of its blocks lie before the place.
@@ -38,14 +38,14 @@ pub struct Offloaded {
 
 /// How many tokens a request had in the words of its provider, and how many it was taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
+pub struct TokenCount {
     /// In the provider's words.
     pub tokens: u64,
     /// As it was estimated.
     pub estimate: u64,
 }
 
-impl Counted {
+impl TokenCount {
     /// What a later request has, of which this is the estimate.
     pub(crate) fn now(self, estimate: u64) -> u64 {
         self.tokens.saturating_add(estimate.saturating_sub(self.estimate))

@@ -5,22 +5,22 @@ use std::sync::{Arc, Weak};
 use recount_message::{AgentEvent, EventKind, Msg, ReplyFold, Stamps};
 
 use super::shared::{Inner, OpenReply, Shared};
-use super::{Agent, Saved};
+use super::{Agent, SavedAgent};
 use crate::BoxFuture;
 use crate::input::Input;
-use crate::several;
+use crate::multi_agent;
 use crate::sink::{Sink, SinkError};
-use crate::state::{AgentState, HelperMemory, HelperOutcome, HelperState};
+use crate::state::{AgentState, SubAgentMemory, SubAgentOutcome, SubAgentState};
 use crate::tool::{ToolContext, ToolOutput};
 
 /// The place of an agent that works on a call of another one.
-pub(crate) struct Helper {
+pub(crate) struct SubAgentContext {
     host: Arc<Shared>,
     reply_id: String,
     call_id: String,
 }
 
-impl Helper {
+impl SubAgentContext {
     /// The place of whoever runs in a context. Nothing where nobody's reply is under way.
     pub(crate) fn of(context: &ToolContext) -> Option<Self> {
         let host = Arc::clone(context.host()?);
@@ -34,51 +34,51 @@ impl Helper {
     /// What it came to, if it had come to its end when the process died.
     pub(crate) fn outcome(&self) -> Option<ToolOutput> {
         let inner = self.host.lock();
-        let helper = inner.state.helpers.get(&self.call_id)?;
-        let HelperOutcome { text, failed, .. } = helper.outcome.clone()?;
+        let sub_agent = inner.state.sub_agents.get(&self.call_id)?;
+        let SubAgentOutcome { text, failed, .. } = sub_agent.outcome.clone()?;
         let output = if failed { ToolOutput::failed(text) } else { ToolOutput::new(text) };
-        Some(output.with_metadata([("reply_id", helper.reply_id.as_str())]))
+        Some(output.with_metadata([("reply_id", sub_agent.reply_id.as_str())]))
     }
 
     /// The agent as it was left in the middle, with those who work for it; nothing if it has not begun.
-    pub(crate) fn left(&self, task: Msg) -> Option<Saved> {
+    pub(crate) fn left(&self, task: Msg) -> Option<SavedAgent> {
         let inner = self.host.lock();
-        let helper = inner.state.helpers.get(&self.call_id)?;
-        let reply = inner.helpers.get(&helper.reply_id)?.clone();
-        let mut others = inner.helpers.clone();
-        others.retain(|id, _| *id != helper.reply_id && inner.call_of_helper(id).as_ref() == Some(&self.call_id));
+        let sub_agent = inner.state.sub_agents.get(&self.call_id)?;
+        let reply = inner.sub_agents.get(&sub_agent.reply_id)?.clone();
+        let mut others = inner.sub_agents.clone();
+        others.retain(|id, _| *id != sub_agent.reply_id && inner.sub_agent_call(id).as_ref() == Some(&self.call_id));
         let open = OpenReply { fold: reply, place: 1 };
-        Some(Saved::of(helper.state.clone(), vec![task], Some(open), &others))
+        Some(SavedAgent::of(sub_agent.state.clone(), vec![task], Some(open), &others))
     }
 
     /// What the user has said to it when it was called before, if anything.
-    pub(crate) fn memory(&self, tool: &str) -> Option<HelperMemory> {
-        self.host.lock().state.helper_memories.get(tool).cloned()
+    pub(crate) fn memory(&self, tool: &str) -> Option<SubAgentMemory> {
+        self.host.lock().state.sub_agent_memories.get(tool).cloned()
     }
 
     /// Keeps what the user has said to it for the next time, where that is more than it knew at first.
-    pub(crate) fn remember(&self, tool: &str, at_first: &HelperMemory, now: HelperMemory) {
+    pub(crate) fn remember(&self, tool: &str, at_first: &SubAgentMemory, now: SubAgentMemory) {
         if now != *at_first {
-            self.host.change(|state| state.helper_memories.insert(tool.to_owned(), now));
+            self.host.change(|state| state.sub_agent_memories.insert(tool.to_owned(), now));
         }
     }
 
     /// The answer that it was waiting for.
     pub(crate) fn take_answer(&self) -> Option<Input> {
-        self.host.lock().helper_answers.remove(&self.call_id)
+        self.host.lock().sub_agent_answers.remove(&self.call_id)
     }
 
     /// It has taken an answer that stands in the log already, and that therefore does not pass here.
     pub(crate) fn note(&self, answer: Option<&AgentEvent>) {
         if let Some(answer) = answer {
-            self.host.lock().note_of_helpers(answer);
+            self.host.lock().record_for_sub_agents(answer);
         }
     }
 
     /// It runs: as long as what comes back is kept, answers reach it.
-    pub(crate) fn runs(&self, agent: &Agent) -> RunningHelper {
-        self.host.lock().running_helpers.insert(self.call_id.clone(), Arc::downgrade(&agent.shared));
-        RunningHelper { host: Arc::downgrade(&self.host), call_id: self.call_id.clone() }
+    pub(crate) fn runs(&self, agent: &Agent) -> SubAgentGuard {
+        self.host.lock().running_sub_agents.insert(self.call_id.clone(), Arc::downgrade(&agent.shared));
+        SubAgentGuard { host: Arc::downgrade(&self.host), call_id: self.call_id.clone() }
     }
 
     /// Where its events go.
@@ -87,15 +87,15 @@ impl Helper {
     }
 }
 
-pub(crate) struct RunningHelper {
+pub(crate) struct SubAgentGuard {
     host: Weak<Shared>,
     call_id: String,
 }
 
-impl Drop for RunningHelper {
+impl Drop for SubAgentGuard {
     fn drop(&mut self) {
         if let Some(host) = self.host.upgrade() {
-            host.lock().running_helpers.remove(&self.call_id);
+            host.lock().running_sub_agents.remove(&self.call_id);
         }
     }
 }
@@ -116,7 +116,7 @@ impl Sink for Through {
             // know of.
             return Err(SinkError::new("the reply that this one is a part of has ended"));
         }
-        inner.publish_of_helper(&self.call_id, event.clone(), state);
+        inner.publish_for_sub_agent(&self.call_id, event.clone(), state);
         Ok(())
     }
 
@@ -128,27 +128,27 @@ impl Sink for Through {
 
 impl Inner {
     /// Writes an event of a helper, or of one of its own helpers.
-    fn publish_of_helper(&mut self, call_id: &str, event: AgentEvent, state: Option<&AgentState>) {
+    fn publish_for_sub_agent(&mut self, call_id: &str, event: AgentEvent, state: Option<&AgentState>) {
         if let EventKind::ReplyStart(start) = &event.kind {
             let reply_id = start.reply_id.to_string();
             // A helper of a helper is for its own to know.
-            self.state.helpers.entry(call_id.to_owned()).or_insert_with(|| HelperState::new(reply_id.clone()));
+            self.state.sub_agents.entry(call_id.to_owned()).or_insert_with(|| SubAgentState::new(reply_id.clone()));
             if let Some(fold) = ReplyFold::start(&event) {
-                self.helpers.insert(reply_id, fold);
+                self.sub_agents.insert(reply_id, fold);
             }
         } else {
-            self.note_of_helpers(&event);
+            self.record_for_sub_agents(&event);
         }
         let ended = match &event.kind {
-            EventKind::ReplyEnd(end) => self.helpers.remove(end.reply_id.as_ref()).map(ReplyFold::into_message),
+            EventKind::ReplyEnd(end) => self.sub_agents.remove(end.reply_id.as_ref()).map(ReplyFold::into_message),
             _ => None,
         };
-        if let Some(helper) = self.state.helpers.get_mut(call_id) {
+        if let Some(sub_agent) = self.state.sub_agents.get_mut(call_id) {
             if let Some(state) = state {
-                helper.state = state.clone();
+                sub_agent.state = state.clone();
             }
-            if let Some(ended) = ended.filter(|message| message.id() == helper.reply_id) {
-                helper.outcome = Some(several::outcome(&ended));
+            if let Some(ended) = ended.filter(|message| message.id() == sub_agent.reply_id) {
+                sub_agent.outcome = Some(multi_agent::outcome(&ended));
             }
         }
         self.mark_changed();
@@ -157,22 +157,22 @@ impl Inner {
     }
 
     /// Notes an event in the replies of helpers that it is about.
-    pub(crate) fn note_of_helpers(&mut self, event: &AgentEvent) {
-        for fold in self.helpers.values_mut() {
+    pub(crate) fn record_for_sub_agents(&mut self, event: &AgentEvent) {
+        for fold in self.sub_agents.values_mut() {
             // One that is about another reply changes nothing.
             let _ = fold.apply(event);
         }
     }
 
     /// The call whose helper, or one of whose helper's helpers, has this reply.
-    pub(crate) fn call_of_helper(&self, reply_id: &str) -> Option<String> {
+    pub(crate) fn sub_agent_call(&self, reply_id: &str) -> Option<String> {
         let mut id = reply_id.to_owned();
         // No chain of parents is longer than there are helpers.
-        for _ in 0..=self.helpers.len() {
-            if let Some((call_id, _)) = self.state.helpers.iter().find(|(_, helper)| helper.reply_id == id) {
+        for _ in 0..=self.sub_agents.len() {
+            if let Some((call_id, _)) = self.state.sub_agents.iter().find(|(_, sub_agent)| sub_agent.reply_id == id) {
                 return Some(call_id.clone());
             }
-            id = self.helpers.get(&id)?.message().parent()?;
+            id = self.sub_agents.get(&id)?.message().parent()?;
         }
         None
     }

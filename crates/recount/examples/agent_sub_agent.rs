@@ -1,14 +1,14 @@
 //! An agent that works for another one: its events are in the same stream, and what it asks the user is asked there.
 //!
 //! ```text
-//! cargo run -p recount --features agent --example agent_helper
+//! cargo run -p recount --features agent --example agent_sub_agent
 //! ```
 
 use std::error::Error;
 use std::io::{self, Write};
 
+use recount::agent::multi_agent::SubAgent;
 use recount::agent::scripted::ScriptedModel;
-use recount::agent::several::SubAgent;
 use recount::agent::tool::{FunctionTool, NoArguments};
 use recount::agent::{Agent, Input};
 use recount::{ConfirmResult, EventKind, UserConfirmResultEvent};

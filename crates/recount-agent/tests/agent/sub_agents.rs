@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use pretty_assertions::assert_eq;
+use recount_agent::multi_agent::SubAgent;
 use recount_agent::scripted::{Gate, ScriptedModel};
-use recount_agent::several::SubAgent;
-use recount_agent::{Agent, AgentBuilder, Error, Input, Refusal, Saved};
+use recount_agent::{Agent, AgentBuilder, Error, Input, InputRejection, SavedAgent};
 use recount_message::check::Checker;
 use recount_message::{
     AgentEvent, ConfirmResult, EventKind, FinishedReason, Fold, Msg, ToolCallState, ToolResultState,
@@ -19,11 +19,11 @@ const TASK: &str = r#"{"task": "Find out."}"#;
 
 /// An agent with a helper that has to ask before it does anything.
 fn helped(model: &ScriptedModel) -> AgentBuilder {
-    let helper = || {
+    let sub_agent = || {
         let model = looker(vec![vec![("h1", "look", "{}")]], "It is 42.");
         Agent::builder("Helper").model(model).tool(echo("look")).runtime_state(None)
     };
-    agent(model).tool(SubAgent::new("research", "Finds something out.", helper))
+    agent(model).tool(SubAgent::new("research", "Finds something out.", sub_agent))
 }
 
 fn model() -> ScriptedModel {
@@ -55,34 +55,35 @@ fn yes(events: &[AgentEvent]) -> Input {
 
 #[tokio::test]
 async fn its_events_are_in_the_stream_and_its_message_is_its_own() {
-    let helper = || Agent::builder("Helper").model(ScriptedModel::new().streams(["It is ", "42."])).runtime_state(None);
+    let sub_agent =
+        || Agent::builder("Helper").model(ScriptedModel::new().streams(["It is ", "42."])).runtime_state(None);
     let model = model();
-    let agent = agent(&model).tool(SubAgent::new("research", "Finds something out.", helper)).build().unwrap();
+    let agent = agent(&model).tool(SubAgent::new("research", "Finds something out.", sub_agent)).build().unwrap();
     let events = say(&agent, "Well?").await;
     let mut checker = Checker::new();
     let mut findings: Vec<_> = events.iter().flat_map(|event| checker.event(event)).collect();
     findings.extend(checker.finish());
     assert!(findings.is_empty(), "{findings:?}");
 
-    let [reply, helper] = folded(&events).try_into().unwrap();
-    assert_eq!((helper.name(), helper.text().as_deref()), ("Helper", Some("It is 42.")));
-    assert_eq!(helper.parent().as_deref(), Some(reply.id()));
-    assert_eq!(helper.metadata().get("tool_call_id").unwrap().to_text().as_deref(), Some("c1"));
-    assert_eq!(helper.finished_reason(), Some(FinishedReason::Completed));
+    let [reply, sub_agent] = folded(&events).try_into().unwrap();
+    assert_eq!((sub_agent.name(), sub_agent.text().as_deref()), ("Helper", Some("It is 42.")));
+    assert_eq!(sub_agent.parent().as_deref(), Some(reply.id()));
+    assert_eq!(sub_agent.metadata().get("tool_call_id").unwrap().to_text().as_deref(), Some("c1"));
+    assert_eq!(sub_agent.finished_reason(), Some(FinishedReason::Completed));
     let result = reply.result_of("c1").unwrap();
     assert_eq!(result.output.text().as_deref(), Some("It is 42."));
-    assert_eq!(result.metadata.get("reply_id").unwrap().to_text().as_deref(), Some(helper.id()));
+    assert_eq!(result.metadata.get("reply_id").unwrap().to_text().as_deref(), Some(sub_agent.id()));
     // It ends before the one that it worked for goes on, and is no part of its conversation.
     assert_eq!(agent.messages()[1], reply);
     assert_eq!(agent.messages().len(), 2);
-    assert!(agent.state().helpers.is_empty());
+    assert!(agent.state().sub_agents.is_empty());
 }
 
 #[tokio::test]
 async fn a_reply_as_text_is_the_agents_own() {
     let model = model();
-    let helper = || Agent::builder("Helper").model(ScriptedModel::new().says("It is 42."));
-    let agent = agent(&model).tool(SubAgent::new("research", "Finds out.", helper)).build().unwrap();
+    let sub_agent = || Agent::builder("Helper").model(ScriptedModel::new().says("It is 42."));
+    let agent = agent(&model).tool(SubAgent::new("research", "Finds out.", sub_agent)).build().unwrap();
     let mut text = agent.reply_stream("Well?").unwrap().text();
     let mut said = String::new();
     while let Some(piece) = text.next().await {
@@ -107,18 +108,18 @@ async fn what_it_asks_reaches_the_user_and_the_answer_goes_back() {
         open.id().to_owned(),
         [open.call("c1").unwrap().clone().success("I know!")],
     );
-    assert!(matches!(agent.reply(result).await, Err(Error::Refused(Refusal::NotWaiting { .. }))));
-    assert!(matches!(agent.reply("Hello?").await, Err(Error::Refused(Refusal::Waiting { .. }))));
+    assert!(matches!(agent.reply(result).await, Err(Error::Rejected(InputRejection::NotWaiting { .. }))));
+    assert!(matches!(agent.reply("Hello?").await, Err(Error::Rejected(InputRejection::Waiting { .. }))));
 
     let second = say(&agent, yes(&first)).await;
     let events = [first, second].concat();
-    let [reply, helper] = folded(&events).try_into().unwrap();
-    assert_eq!(helper.result_of("h1").unwrap().output.text().as_deref(), Some("look ran"));
-    assert_eq!((helper.finished_at().is_some(), reply.text().as_deref()), (true, Some("42, then.")));
+    let [reply, sub_agent] = folded(&events).try_into().unwrap();
+    assert_eq!(sub_agent.result_of("h1").unwrap().output.text().as_deref(), Some("look ran"));
+    assert_eq!((sub_agent.finished_at().is_some(), reply.text().as_deref()), (true, Some("42, then.")));
     assert_eq!(reply.result_of("c1").unwrap().output.text().as_deref(), Some("Let me look.\nIt is 42."));
     assert_eq!(agent.messages()[1], reply);
     // Twice is once too often.
-    assert!(matches!(agent.reply(yes(&events)).await, Err(Error::Refused(_))));
+    assert!(matches!(agent.reply(yes(&events)).await, Err(Error::Rejected(_))));
 }
 
 #[tokio::test]
@@ -126,12 +127,12 @@ async fn it_is_answered_in_another_process() {
     let model = model();
     let here = helped(&model).build().unwrap();
     let first = say(&here, "Well?").await;
-    let saved = Saved::from_json(&here.save().unwrap().to_json()).unwrap();
+    let saved = SavedAgent::from_json(&here.save().unwrap().to_json()).unwrap();
     let there = helped(&model).stamps(elsewhere()).resume(saved).build().unwrap();
     assert_eq!(there.messages(), here.messages());
     let second = say(&there, yes(&first)).await;
-    let [reply, helper] = folded(&[first, second].concat()).try_into().unwrap();
-    assert_eq!((helper.finished_at().is_some(), reply.text().as_deref()), (true, Some("42, then.")));
+    let [reply, sub_agent] = folded(&[first, second].concat()).try_into().unwrap();
+    assert_eq!((sub_agent.finished_at().is_some(), reply.text().as_deref()), (true, Some("42, then.")));
 }
 
 #[tokio::test]
@@ -149,7 +150,7 @@ async fn it_goes_on_wherever_the_process_died() {
         if fold.open_replies().next().is_none() {
             continue;
         }
-        let saved = Saved::from_json(&Saved::new(state, fold.checkpoint()).to_json()).unwrap();
+        let saved = SavedAgent::from_json(&SavedAgent::new(state, fold.checkpoint()).to_json()).unwrap();
         let (more, scripted) = (Kept::default(), ScriptedModel::new());
         // It may have to be asked from the beginning, or for the last word alone.
         let is_called =
@@ -193,10 +194,10 @@ async fn an_interrupt_ends_it_too() {
     let gate = Gate::new();
     let model = model();
     let slow = gate.clone();
-    let helper = move || {
+    let sub_agent = move || {
         Agent::builder("Helper").model(ScriptedModel::new().says("Hm").waits(&slow).says("!")).runtime_state(None)
     };
-    let agent = agent(&model).tool(SubAgent::new("research", "Finds out.", helper)).build().unwrap();
+    let agent = agent(&model).tool(SubAgent::new("research", "Finds out.", sub_agent)).build().unwrap();
     let stream = agent.reply_stream("Well?").unwrap();
     let other = agent.clone();
     let interrupt = async {
@@ -204,8 +205,8 @@ async fn an_interrupt_ends_it_too() {
         assert!(other.interrupt());
     };
     let (events, ()) = tokio::join!(drain(stream), interrupt);
-    let [reply, helper] = folded(&events).try_into().unwrap();
-    assert_eq!(helper.finished_reason(), Some(FinishedReason::Interrupted));
+    let [reply, sub_agent] = folded(&events).try_into().unwrap();
+    assert_eq!(sub_agent.finished_reason(), Some(FinishedReason::Interrupted));
     assert_eq!(reply.finished_reason(), Some(FinishedReason::Interrupted));
     assert_eq!(reply.result_of("c1").unwrap().state, ToolResultState::Interrupted);
 }
@@ -217,9 +218,9 @@ async fn an_interrupt_ends_it_while_it_waits() {
     let first = say(&agent, "Well?").await;
     let open = agent.open_reply().unwrap();
     let second = say(&agent, UserInterruptEvent::new(open.id().to_owned())).await;
-    let [reply, helper] = folded(&[first, second].concat()).try_into().unwrap();
-    assert_eq!(helper.finished_reason(), Some(FinishedReason::Interrupted));
-    assert!(helper.tool_pairs().all(|(_, result)| result.is_some()));
+    let [reply, sub_agent] = folded(&[first, second].concat()).try_into().unwrap();
+    assert_eq!(sub_agent.finished_reason(), Some(FinishedReason::Interrupted));
+    assert!(sub_agent.tool_pairs().all(|(_, result)| result.is_some()));
     assert_eq!(reply.finished_reason(), Some(FinishedReason::Interrupted));
 }
 
@@ -230,8 +231,8 @@ async fn it_can_be_interrupted_alone() {
     let first = say(&agent, "Well?").await;
     let (reply_id, _) = asked(&first);
     let second = say(&agent, UserInterruptEvent::new(reply_id)).await;
-    let [reply, helper] = folded(&[first, second].concat()).try_into().unwrap();
-    assert_eq!(helper.finished_reason(), Some(FinishedReason::Interrupted));
+    let [reply, sub_agent] = folded(&[first, second].concat()).try_into().unwrap();
+    assert_eq!(sub_agent.finished_reason(), Some(FinishedReason::Interrupted));
     let result = reply.result_of("c1").unwrap();
     assert_eq!(result.state, ToolResultState::Error);
     assert!(result.output.text().unwrap().starts_with("the agent was interrupted"));
@@ -243,9 +244,10 @@ async fn a_dropped_stream_ends_both() {
     let (gate, log) = (Gate::new(), Kept::default());
     let model = model();
     let slow = gate.clone();
-    let helper =
+    let sub_agent =
         move || Agent::builder("Helper").model(ScriptedModel::new().says("Hm").waits(&slow)).runtime_state(None);
-    let agent = agent(&model).tool(SubAgent::new("research", "Finds out.", helper)).sink(log.clone()).build().unwrap();
+    let agent =
+        agent(&model).tool(SubAgent::new("research", "Finds out.", sub_agent)).sink(log.clone()).build().unwrap();
     let mut stream = agent.reply_stream("Well?").unwrap();
     tokio::select! {
         () = async { while stream.next().await.is_some() {} } => panic!("it does not end"),
@@ -269,18 +271,18 @@ async fn a_helper_may_be_helped() {
         let model = looker(vec![vec![("i1", "look", "{}")]], "Deep down it is 42.");
         Agent::builder("Innermost").model(model).tool(echo("look")).runtime_state(None)
     };
-    let helper = move || {
+    let sub_agent = move || {
         let model = looker(vec![vec![("h1", "dig", TASK)]], "They say 42.");
         let dig = SubAgent::new("dig", "Digs.", innermost);
         Agent::builder("Helper").model(model).tool(dig).runtime_state(None)
     };
     let model = model();
-    let build = || agent(&model).tool(SubAgent::new("research", "Finds out.", helper));
+    let build = || agent(&model).tool(SubAgent::new("research", "Finds out.", sub_agent));
     let here = build().build().unwrap();
     let first = say(&here, "Well?").await;
     let (_, call) = asked(&first);
     assert_eq!(call.id, "i1");
-    let saved = Saved::from_json(&here.save().unwrap().to_json()).unwrap();
+    let saved = SavedAgent::from_json(&here.save().unwrap().to_json()).unwrap();
     let there = build().stamps(elsewhere()).resume(saved).build().unwrap();
     let second = say(&there, yes(&first)).await;
     let [reply, middle, inner] = folded(&[first, second].concat()).try_into().unwrap();
@@ -317,8 +319,8 @@ async fn several_may_work_and_ask_at_once() {
 #[tokio::test]
 async fn a_helper_that_fails_is_a_result_that_says_so() {
     let model = model();
-    let helper = || Agent::builder("Helper").model(ScriptedModel::new().fails("no line")).runtime_state(None);
-    let agent = agent(&model).tool(SubAgent::new("research", "Finds out.", helper)).build().unwrap();
+    let sub_agent = || Agent::builder("Helper").model(ScriptedModel::new().fails("no line")).runtime_state(None);
+    let agent = agent(&model).tool(SubAgent::new("research", "Finds out.", sub_agent)).build().unwrap();
     let message = agent.reply("Well?").await.unwrap();
     let result = message.result_of("c1").unwrap();
     assert_eq!(
@@ -340,9 +342,9 @@ async fn an_answer_that_stands_in_the_log_is_not_written_again() {
     let message = agent.reply(Input::from(answer).recorded()).await.unwrap();
     assert_eq!(message.text().as_deref(), Some("42, then."));
     let messages = folded(&log.events());
-    let helper = messages.iter().find(|message| message.name() == "Helper").unwrap();
-    assert_eq!(helper.call("h1").unwrap().input, r#"{"edited": true}"#);
-    assert_eq!(helper.finished_reason(), Some(FinishedReason::Completed));
+    let sub_agent = messages.iter().find(|message| message.name() == "Helper").unwrap();
+    assert_eq!(sub_agent.call("h1").unwrap().input, r#"{"edited": true}"#);
+    assert_eq!(sub_agent.finished_reason(), Some(FinishedReason::Completed));
     let confirmations = log.events().iter().filter(|event| event.type_name() == "USER_CONFIRM_RESULT").count();
     assert_eq!(confirmations, 1);
 }
@@ -353,7 +355,7 @@ async fn a_helper_waits_on_for_an_answer_that_it_takes() {
     struct Times {
         times: u8,
     }
-    let helper = || {
+    let sub_agent = || {
         let model = looker(vec![vec![("h1", "wave", r#"{"times": 1}"#)]], "Waved.");
         let wave = recount_agent::tool::FunctionTool::new("wave", "Waves.", |wave: Times| async move {
             Ok(format!("{} times", wave.times))
@@ -361,7 +363,7 @@ async fn a_helper_waits_on_for_an_answer_that_it_takes() {
         Agent::builder("Helper").model(model).tool(wave).runtime_state(None)
     };
     let model = model();
-    let agent = agent(&model).tool(SubAgent::new("research", "Finds out.", helper)).build().unwrap();
+    let agent = agent(&model).tool(SubAgent::new("research", "Finds out.", sub_agent)).build().unwrap();
     let first = say(&agent, "Well?").await;
     let (reply_id, call) = asked(&first);
     let with = |input: &str| {
@@ -372,8 +374,8 @@ async fn a_helper_waits_on_for_an_answer_that_it_takes() {
     let second = say(&agent, with(r#"{"times": "often"}"#)).await;
     assert!(agent.open_reply().is_some());
     let third = say(&agent, with(r#"{"times": 2}"#)).await;
-    let [reply, helper] = folded(&[first, second, third].concat()).try_into().unwrap();
-    assert_eq!(helper.result_of("h1").unwrap().output.text().as_deref(), Some("2 times"));
+    let [reply, sub_agent] = folded(&[first, second, third].concat()).try_into().unwrap();
+    assert_eq!(sub_agent.result_of("h1").unwrap().output.text().as_deref(), Some("2 times"));
     assert_eq!(reply.text().as_deref(), Some("42, then."));
 }
 
@@ -395,7 +397,7 @@ async fn what_the_user_allows_a_helper_is_allowed_the_next_time() {
     assert!(!rules.is_empty());
     let always = UserConfirmResultEvent::new(reply_id, [ConfirmResult::allow(call).with_rules(rules)]);
     say(&agent, always).await;
-    let saved = Saved::from_json(&agent.save().unwrap().to_json()).unwrap();
+    let saved = SavedAgent::from_json(&agent.save().unwrap().to_json()).unwrap();
     let elsewhere = helped(&model).stamps(elsewhere()).resume(saved).build().unwrap();
     assert_eq!(elsewhere.reply("Sure?").await.unwrap().text().as_deref(), Some("Still 42."));
 }

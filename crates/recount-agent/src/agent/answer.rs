@@ -5,7 +5,7 @@ use recount_message::{AgentEvent, EventKind};
 use tokio::sync::oneshot;
 
 use super::{Agent, Delivery};
-use crate::input::{Input, Refusal, Said};
+use crate::input::{Input, InputRejection, Said};
 
 impl Agent {
     /// Gives an answer to the reply that is under way, such as a confirmation while other tools still run.
@@ -13,17 +13,17 @@ impl Agent {
     /// # Errors
     ///
     /// When no reply is under way, or it does not take the answer.
-    pub async fn answer(&self, input: impl Into<Input>) -> Result<(), Refusal> {
+    pub async fn answer(&self, input: impl Into<Input>) -> Result<(), InputRejection> {
         let (event, is_recorded) = input.into().into_event()?;
-        if let Some(helper) = self.running_helper(&event) {
+        if let Some(sub_agent) = self.running_sub_agent(&event) {
             let mut input = Input::from(event.clone());
             input.is_recorded = is_recorded;
             // A helper that has just come to wait is answered like any other.
-            match Box::pin(helper.answer(input)).await {
-                Err(Refusal::Idle | Refusal::Late { .. }) => {}
+            match Box::pin(sub_agent.answer(input)).await {
+                Err(InputRejection::NothingWaiting | InputRejection::ReplyEnded { .. }) => {}
                 answered => {
                     if answered.is_ok() && is_recorded {
-                        self.shared.lock().note_of_helpers(&event);
+                        self.shared.lock().record_for_sub_agents(&event);
                     }
                     return answered;
                 }
@@ -33,26 +33,26 @@ impl Agent {
         let mut reply_id = String::new();
         {
             let inner = self.shared.lock();
-            let running = inner.running.as_ref().ok_or(Refusal::Idle)?;
+            let running = inner.running.as_ref().ok_or(InputRejection::NothingWaiting)?;
             let is_interrupt =
                 matches!(&event.kind, EventKind::UserInterrupt(kind) if kind.reply_id == running.reply_id);
             reply_id.clone_from(&running.reply_id);
             let delivery = Delivery { event, is_recorded, answer };
-            running.inbox.send(delivery).map_err(|_| Refusal::Idle)?;
+            running.inbox.send(delivery).map_err(|_| InputRejection::NothingWaiting)?;
             // Nobody looks at answers while a model is asked, and an interrupt cannot wait for that.
             if is_interrupt {
                 running.cancel.cancel();
             }
         }
         // A reply that ends first does not take it.
-        taken.await.unwrap_or(Err(Refusal::Late { reply_id }))
+        taken.await.unwrap_or(Err(InputRejection::ReplyEnded { reply_id }))
     }
 
     /// The agent that works for this one and that an event is for, if it runs.
-    fn running_helper(&self, event: &AgentEvent) -> Option<Self> {
+    fn running_sub_agent(&self, event: &AgentEvent) -> Option<Self> {
         let inner = self.shared.lock();
-        let call_id = inner.call_of_helper(event.reply_id()?)?;
-        let shared = inner.running_helpers.get(&call_id)?.upgrade()?;
+        let call_id = inner.sub_agent_call(event.reply_id()?)?;
+        let shared = inner.running_sub_agents.get(&call_id)?.upgrade()?;
         Some(Self { shared })
     }
 
@@ -98,10 +98,12 @@ impl Agent {
 
 impl Input {
     /// The event in it, for a reply that is under way.
-    fn into_event(self) -> Result<(AgentEvent, bool), Refusal> {
+    fn into_event(self) -> Result<(AgentEvent, bool), InputRejection> {
         match self.said {
             Said::Event(event) => Ok((*event, self.is_recorded)),
-            Said::Messages(_) | Said::Interrupt => Err(Refusal::NoInput { type_name: "message".to_owned() }),
+            Said::Messages(_) | Said::Interrupt => {
+                Err(InputRejection::UnsupportedEvent { type_name: "message".to_owned() })
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use recount_message::jiff::tz::TimeZone;
 use recount_message::jiff::{SignedDuration, Timestamp};
 use recount_message::{ContentBlock, HintBlock, HintLabel, Msg, ToolResultState, parse_time};
 
-use crate::driver::Work;
+use crate::driver::ActiveReply;
 
 /// What the model is told of the time and of how things go, before it is asked.
 ///
@@ -16,7 +16,7 @@ use crate::driver::Work;
 /// use recount_agent::RuntimeState;
 ///
 /// let state = RuntimeState { interval: Duration::from_secs(60), ..RuntimeState::default() };
-/// assert!(state.is_said);
+/// assert!(state.in_message);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuntimeState {
@@ -27,12 +27,17 @@ pub struct RuntimeState {
     /// After so many failures of the same call in a row the model is told to try something else. 3 by default.
     pub tool_retries_limit: usize,
     /// Whether it becomes a part of the message, which is the default, or of the request alone.
-    pub is_said: bool,
+    pub in_message: bool,
 }
 
 impl Default for RuntimeState {
     fn default() -> Self {
-        Self { time_zone: TimeZone::UTC, interval: Duration::from_secs(30 * 60), tool_retries_limit: 3, is_said: true }
+        Self {
+            time_zone: TimeZone::UTC,
+            interval: Duration::from_secs(30 * 60),
+            tool_retries_limit: 3,
+            in_message: true,
+        }
     }
 }
 
@@ -86,18 +91,18 @@ impl RuntimeState {
     }
 }
 
-impl Work {
+impl ActiveReply {
     /// Tells the model of the time and of how things go, where it is due. What is not to be a part of the message comes back.
     pub(crate) fn tell_runtime_state(&mut self) -> Option<HintBlock> {
         let config = self.shared().config.runtime_state.clone()?;
         let (now, id) = (self.shared().stamps.time(), self.shared().stamps.id());
-        let told = self.shared().lock().state.told_time.clone();
+        let told = self.shared().lock().state.time_hint_sent_at.clone();
         let (hint, has_time) = config.hint(self.message(), told.as_deref(), now);
         let hint = hint?.with_id(id);
         if has_time {
-            self.shared().change(|state| state.told_time = Some(recount_message::format_time(now)));
+            self.shared().change(|state| state.time_hint_sent_at = Some(recount_message::format_time(now)));
         }
-        if config.is_said {
+        if config.in_message {
             self.hint(hint);
             return None;
         }

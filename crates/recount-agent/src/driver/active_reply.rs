@@ -9,16 +9,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::structured::MountedForm;
 use crate::agent::{Delivery, Shared};
-use crate::machine::{End, Step, Waiting, next_step};
-use crate::model::Reply;
+use crate::machine::{EndReason, PendingCalls, Step, next_step};
+use crate::model::AgentReplyWriter;
 use crate::state::{ReplyState, Stop, StopAfter};
 
 /// A reply that is being worked on, as a [middleware](crate::middleware::Middleware) sees it.
 ///
 /// When it is dropped before the reply has ended, the reply ends as interrupted.
-pub struct Work {
+pub struct ActiveReply {
     pub(super) shared: Arc<Shared>,
-    pub(super) reply: Reply,
+    pub(super) reply: AgentReplyWriter,
     /// Where the message belongs in the conversation.
     pub(super) place: usize,
     pub(super) cancel: CancellationToken,
@@ -50,11 +50,11 @@ pub(super) enum Stage {
 /// How the rounds of a reply come to an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Ending {
+pub enum ReplyOutcome {
     /// The reply ends by itself.
-    End(End),
+    Ended(EndReason),
     /// It waits for somebody.
-    Waiting(Waiting),
+    Waiting(PendingCalls),
     /// Somebody interrupted it.
     Interrupted,
     /// Something broke.
@@ -80,7 +80,7 @@ impl Failure {
     }
 }
 
-impl Work {
+impl ActiveReply {
     /// The message so far, exactly as a reader has it.
     #[must_use]
     pub fn message(&self) -> &Msg {
@@ -145,7 +145,7 @@ impl Work {
         &self.shared
     }
 
-    pub(crate) fn reply(&mut self) -> &mut Reply {
+    pub(crate) fn reply(&mut self) -> &mut AgentReplyWriter {
         &mut self.reply
     }
 
@@ -164,7 +164,7 @@ impl Work {
     }
 }
 
-impl std::fmt::Debug for Work {
+impl std::fmt::Debug for ActiveReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Work").field("message", self.message()).field("stage", &self.stage).finish_non_exhaustive()
     }

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::ScriptedModel;
 use recount_agent::tool::{FunctionTool, NoArguments};
-use recount_agent::{Compression, Offload, Saved};
+use recount_agent::{Compression, Offload, SavedAgent};
 use recount_message::{AgentEvent, DataBlock, EventKind, Json, Msg, Object};
 
 use crate::support::{agent, elsewhere, folded, order, say};
@@ -53,7 +53,7 @@ async fn a_long_result_is_kept_aside_and_the_model_told_where() {
     assert_eq!(folded(&events).result_of("call_1").unwrap().output.text().unwrap(), "loud ".repeat(100));
 
     // Another process shows it in the same way and does not tell of it again.
-    let saved = Saved::from_json(&here.save().unwrap().to_json()).unwrap();
+    let saved = SavedAgent::from_json(&here.save().unwrap().to_json()).unwrap();
     let there = agent(&model)
         .stamps(elsewhere())
         .tool(shouter("shout"))
@@ -124,13 +124,13 @@ async fn what_is_summarised_can_still_be_read() {
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new().says("It was long."));
     let agent = agent(&model)
         .conversation([Msg::user("Alice", "once ".repeat(200)).with_id("m1")])
-        .compression(Compression::new(200).by(by))
+        .compression(Compression::new(200).summary_model(by))
         .offload(Offload::to(directory.path()))
         .build()
         .unwrap();
     agent.reply("Hi").await.unwrap();
     let state = agent.state().compressed.unwrap();
-    let [path] = state.kept_in.as_slice() else { panic!("{state:?}") };
+    let [path] = state.transcript_files.as_slice() else { panic!("{state:?}") };
     let kept = std::fs::read_to_string(path).unwrap();
     assert!(kept.starts_with("## Alice (user)\nonce once"), "{kept}");
     assert!(model.asked()[0].messages[1].text_or_empty().contains(path));

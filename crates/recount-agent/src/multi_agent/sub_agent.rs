@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::BoxFuture;
-use crate::agent::{Agent, AgentBuilder, Helper};
+use crate::agent::{Agent, AgentBuilder, SubAgentContext};
 use crate::error::Error;
 use crate::input::Input;
 use crate::permission::{PermissionContext, ToolPermission};
-use crate::state::{HelperMemory, HelperOutcome};
+use crate::state::{SubAgentMemory, SubAgentOutcome};
 use crate::tool::derive::schema_of;
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 
@@ -25,7 +25,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 /// ```
 /// use recount_agent::Agent;
 /// use recount_agent::scripted::ScriptedModel;
-/// use recount_agent::several::SubAgent;
+/// use recount_agent::multi_agent::SubAgent;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let researcher = SubAgent::new("research", "Finds something out.", || {
@@ -67,33 +67,33 @@ impl SubAgent {
     async fn work(&self, arguments: Object, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { task } = recount_message::Json::from(arguments).to()?;
         let task = Msg::user(context.agent(), task).with_id(format!("{}.task", context.call_id()));
-        let Some(helper) = Helper::of(context) else { return self.work_alone(task).await };
-        if let Some(done) = helper.outcome() {
+        let Some(sub_agent) = SubAgentContext::of(context) else { return self.work_alone(task).await };
+        if let Some(done) = sub_agent.outcome() {
             return Ok(done);
         }
-        let builder = (self.build)().session_id(context.session_id()).stamps(helper.stamps()).sink(helper.sink());
+        let builder = (self.build)().session_id(context.session_id()).stamps(sub_agent.stamps()).sink(sub_agent.sink());
         let tool = self.spec.name.as_str();
-        let at_first = HelperMemory::of(&builder.initial_state(""));
-        let builder = match helper.memory(tool) {
+        let at_first = SubAgentMemory::of(&builder.initial_state(""));
+        let builder = match sub_agent.memory(tool) {
             Some(memory) => builder.remembering(memory),
             None => builder,
         };
-        let (builder, input) = match helper.left(task.clone()) {
-            Some(saved) => (builder.resume(saved), helper.take_answer().unwrap_or_else(|| ().into())),
+        let (builder, input) = match sub_agent.left(task.clone()) {
+            Some(saved) => (builder.resume(saved), sub_agent.take_answer().unwrap_or_else(|| ().into())),
             None => (builder, Input::from(task).recorded().part_of(context.reply_id(), context.call_id())),
         };
         let agent = builder.build()?;
-        let _running = helper.runs(&agent);
+        let _running = sub_agent.runs(&agent);
         let recorded = input.recorded_event();
         let reply = match agent.reply_stream(input) {
             Ok(reply) => reply,
             // It waits on, for an answer that it takes.
-            Err(Error::Refused(_)) => return Ok(ToolOutput::parked()),
+            Err(Error::Rejected(_)) => return Ok(ToolOutput::parked()),
             Err(error) => return Ok(output(Err(error))),
         };
-        helper.note(recorded.as_ref());
+        sub_agent.note(recorded.as_ref());
         let answered = reply.into_msg().await;
-        helper.remember(tool, &at_first, HelperMemory::of(&agent.state()));
+        sub_agent.remember(tool, &at_first, SubAgentMemory::of(&agent.state()));
         match answered {
             Ok(message) if message.finished_at().is_none() => Ok(ToolOutput::parked()),
             answered => Ok(output(answered)),
@@ -122,18 +122,18 @@ fn output(answered: Result<Msg, Error>) -> ToolOutput {
         let why = answered.err().map(|error| error.to_string()).unwrap_or_default();
         return ToolOutput::failed(format!("the agent cannot be asked: {why}"));
     };
-    let HelperOutcome { text, failed, .. } = outcome(message);
+    let SubAgentOutcome { text, failed, .. } = outcome(message);
     let output = if failed { ToolOutput::failed(text) } else { ToolOutput::new(text) };
     output.with_metadata([("reply_id", message.id())])
 }
 
 /// What a message says to the one that asked for it.
-pub(crate) fn outcome(message: &Msg) -> HelperOutcome {
+pub(crate) fn outcome(message: &Msg) -> SubAgentOutcome {
     let text = message.text_or_empty();
-    let failed = |text: String| HelperOutcome::new(text.trim_end().to_owned(), true);
+    let failed = |text: String| SubAgentOutcome::new(text.trim_end().to_owned(), true);
     match message.finished_reason() {
         Some(FinishedReason::Completed | FinishedReason::ExceedMaxIters) if !text.is_empty() => {
-            HelperOutcome::new(text, false)
+            SubAgentOutcome::new(text, false)
         }
         Some(FinishedReason::Completed | FinishedReason::ExceedMaxIters) | None => {
             failed("the agent said nothing: give it another task, or do it yourself".to_owned())

@@ -5,8 +5,8 @@
 use std::sync::{Arc, Mutex};
 
 use pretty_assertions::assert_eq;
+use recount_agent::multi_agent::{Hub, HubError, fanout_pipeline, sequential_pipeline};
 use recount_agent::scripted::ScriptedModel;
-use recount_agent::several::{Hub, HubError, at_once, in_turn};
 use recount_agent::tool::{FunctionTool, NoArguments};
 use recount_agent::{Agent, AgentBuilder, AgentState, BoxFuture, Error, Sink, SinkError};
 use recount_message::{AgentEvent, ConfirmResult, EventKind, Fold, Msg, UserConfirmResultEvent};
@@ -66,8 +66,8 @@ async fn what_one_says_the_others_hear() {
     let hub = Hub::new();
     hub.join(&a).unwrap();
     hub.join(&b).unwrap();
-    assert!(matches!(hub.join(&a), Err(HubError::Taken { .. })));
-    hub.announce([Msg::user("Alice", "Well?")]).unwrap();
+    assert!(matches!(hub.join(&a), Err(HubError::DuplicateName { .. })));
+    hub.broadcast([Msg::user("Alice", "Well?")]).unwrap();
     hub.reply("AgentA", ()).await.unwrap();
     hub.reply("AgentB", ()).await.unwrap();
     assert_eq!(said(&of_b.asked()[0].messages), ["Alice: Well?", "AgentA: View A"]);
@@ -85,8 +85,8 @@ async fn what_one_says_the_others_hear() {
     assert!(hub.leave("AgentB"));
     assert!(!hub.leave("AgentB"));
     assert_eq!(hub.names(), ["AgentA"]);
-    let Err(HubError::Unknown { present, .. }) = hub.reply("AgentB", ()).await else { panic!() };
-    assert_eq!(present, ["AgentA"]);
+    let Err(HubError::UnknownAgent { members, .. }) = hub.reply("AgentB", ()).await else { panic!() };
+    assert_eq!(members, ["AgentA"]);
     assert_eq!(log_a.members(), ["+AgentA", "+AgentB", "-AgentB"]);
     assert_eq!(log_b.members(), ["+AgentB", "-AgentB"]);
 }
@@ -98,10 +98,10 @@ async fn in_one_log_everything_stands_once() {
     let of_b = ScriptedModel::new().says("View B");
     let a = member("AgentA", &of_a).session_id("s1").sink(log.clone()).build().unwrap();
     let b = member("AgentB", &of_b).session_id("s1").sink(log.clone()).build().unwrap();
-    let hub = Hub::new().on_one_log();
+    let hub = Hub::new().with_shared_log();
     hub.join(&a).unwrap();
     hub.join(&b).unwrap();
-    hub.announce([Msg::user("Alice", "Well?")]).unwrap();
+    hub.broadcast([Msg::user("Alice", "Well?")]).unwrap();
     hub.reply("AgentA", ()).await.unwrap();
     hub.reply("AgentB", ()).await.unwrap();
     let mut fold = Fold::new();
@@ -142,7 +142,7 @@ async fn every_provider_is_told_who_said_what() {
     let hub = Hub::new();
     hub.join(&a).unwrap();
     hub.join(&b).unwrap();
-    hub.announce([Msg::user("Alice", "Well?")]).unwrap();
+    hub.broadcast([Msg::user("Alice", "Well?")]).unwrap();
     for name in ["AgentA", "AgentB", "AgentA"] {
         hub.reply(name, ()).await.unwrap();
     }
@@ -166,13 +166,13 @@ async fn one_passes_on_to_the_next() {
     let of_writer = ScriptedModel::new().thinks("hm").says("Es regnet.");
     let of_translator = ScriptedModel::new().says("It rains.");
     let agents = [member("Writer", &of_writer).build().unwrap(), member("Translator", &of_translator).build().unwrap()];
-    let message = in_turn(&agents, "How is the weather?").await.unwrap();
+    let message = sequential_pipeline(&agents, "How is the weather?").await.unwrap();
     assert_eq!(said(&[message]), ["Translator: It rains."]);
     assert_eq!(said(&of_translator.asked()[0].messages), ["Writer: Es regnet."]);
 
     let failing = [member("A", &ScriptedModel::new()).build().unwrap(), agents[1].clone()];
-    assert!(matches!(in_turn(&failing, "Hi").await, Err(Error::Failed { .. })));
-    assert!(matches!(in_turn(&[], "Hi").await, Err(Error::Refused(_))));
+    assert!(matches!(sequential_pipeline(&failing, "Hi").await, Err(Error::Failed { .. })));
+    assert!(matches!(sequential_pipeline(&[], "Hi").await, Err(Error::Rejected(_))));
 }
 
 #[tokio::test]
@@ -189,7 +189,7 @@ async fn all_are_asked_at_once() {
         }
         gate.open();
     };
-    let (answers, ()) = tokio::join!(at_once(&agents, "Count."), opened);
+    let (answers, ()) = tokio::join!(fanout_pipeline(&agents, "Count."), opened);
     let messages: Vec<Msg> = answers.into_iter().map(Result::unwrap).collect();
     assert_eq!(said(&messages), ["First: one", "Second: two"]);
 }
