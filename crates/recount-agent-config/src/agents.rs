@@ -155,7 +155,7 @@ impl Agents {
         let mut problems: Vec<String> = servers
             .iter()
             .filter_map(|server| {
-                let problem = server.trouble()?;
+                let problem = server.error()?;
                 Some(format!("the MCP server `{}` is not running: {problem}", server.name()))
             })
             .collect();

@@ -187,12 +187,12 @@ fn workspace(config: &AgentConfig, base: &Path, session: Option<&SessionContext>
     let mut workspace = Workspace::new(&directory).map_err(|error| unusable(&directory, error))?;
     for directory in &config.directories {
         let directory = base.join(directory);
-        workspace = workspace.and_directory(&directory).map_err(|error| unusable(&directory, error))?;
+        workspace = workspace.with_directory(&directory).map_err(|error| unusable(&directory, error))?;
     }
     if let Some(SessionContext { key, offload_directory, confinement }) = session {
         workspace = workspace.confine(confinement.clone()).session(key);
         if let Some(directory) = offload_directory {
-            workspace = workspace.keep_aside_in(directory).map_err(|error| unusable(directory, error))?;
+            workspace = workspace.offload_to(directory).map_err(|error| unusable(directory, error))?;
         }
     }
     Ok(workspace)

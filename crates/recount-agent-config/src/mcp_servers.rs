@@ -46,13 +46,13 @@ impl McpServers {
         let start = async || {
             let mut servers = Vec::with_capacity(config.mcp.len());
             for (server, config) in &config.mcp {
-                servers.push(McpServer::start_in(server, config.clone(), confinement, workspace)?);
+                servers.push(McpServer::start_confined(server, config.clone(), confinement, workspace)?);
             }
             lock(&self.started).insert(agent.to_owned(), servers.clone());
             let all_settled = async {
                 for server in &servers {
                     // A server that fails to start is retried in the background, and does not affect the others.
-                    server.settled().await;
+                    server.wait_until_started().await;
                 }
             };
             let _ = tokio::time::timeout(START_TIMEOUT, all_settled).await;

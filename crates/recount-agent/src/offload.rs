@@ -8,7 +8,7 @@ use recount_message::wire::Fnv1a;
 
 /// A directory for what is too long to be shown to the model: long results of tools, images beyond those that are sent, and
 /// messages that were summarised. The model is told where it is and can read it with the tool `read`, if that
-/// [may](crate::builtin::Workspace::keep_aside_in) look there.
+/// [may](crate::builtin::Workspace::offload_to) look there.
 ///
 /// Files are named by what is in them, so that a process that goes on after another one died writes the same files.
 ///

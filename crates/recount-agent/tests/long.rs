@@ -159,11 +159,11 @@ proptest! {
             assert_eq!(fold.messages().last().map(Msg::to_json), Some(reply.to_json()));
             assert!(reply.tool_pairs().all(|(_, result)| result.is_some()));
 
-            for asked in model.asked() {
+            for asked in model.requests() {
                 // Each provider takes it, without the formatter's help.
                 presentable(&asked.messages);
                 // What is in no request was summarised, and what was summarised is in no later request.
-                let (shown, told) = (all_text(&asked.messages), all_text(&by.asked().iter().flat_map(|asked| asked.messages.clone()).collect::<Vec<_>>()));
+                let (shown, told) = (all_text(&asked.messages), all_text(&by.requests().iter().flat_map(|asked| asked.messages.clone()).collect::<Vec<_>>()));
                 for mark in &marks {
                     assert!(shown.contains(mark) || told.contains(mark), "{mark} is lost");
                 }
@@ -171,7 +171,7 @@ proptest! {
                 assert!(seen.is_sorted(), "what is shown is the newest part, without a gap: {seen:?}");
             }
             // What was summarised left room: it takes less than what triggered it, unless nothing more can be left out.
-            let last = model.asked().pop().unwrap();
+            let last = model.requests().pop().unwrap();
             let is_small = estimate_tokens(&last.messages, &[]) <= window * 8 / 10;
             let is_bare = last.messages.iter().filter(|message| message.id() != reply.id()).count() <= 2;
             assert!(is_small || is_bare, "{} tokens of {window}", estimate_tokens(&last.messages, &[]));
@@ -195,7 +195,7 @@ proptest! {
             let (first, by) = (model(), summariser());
             let agent = start(&first, &by).conversation(messages.clone()).sink(log.clone()).build().unwrap();
             let whole = agent.reply("Go on.").await.unwrap();
-            let asked = first.asked();
+            let asked = first.requests();
 
             let entries = log.0.lock().unwrap().clone();
             for cut in 1..entries.len() {
@@ -220,12 +220,12 @@ proptest! {
                 assert_eq!(reply.id(), whole.id());
                 assert_eq!(other.messages()[..messages.len()], messages[..]);
                 assert!(reply.tool_pairs().all(|(_, result)| result.is_some()));
-                for request in second.asked() {
+                for request in second.requests() {
                     presentable(&request.messages);
                 }
                 // Where nothing was said yet, the model is shown what the first process showed, whatever was summarised.
                 if is_silent {
-                    assert_eq!(bare(&second.asked()[0].messages), bare(&asked[0].messages));
+                    assert_eq!(bare(&second.requests()[0].messages), bare(&asked[0].messages));
                 }
             }
         });

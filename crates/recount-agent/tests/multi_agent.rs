@@ -70,9 +70,9 @@ async fn what_one_says_the_others_hear() {
     hub.broadcast([Msg::user("Alice", "Well?")]).unwrap();
     hub.reply("AgentA", ()).await.unwrap();
     hub.reply("AgentB", ()).await.unwrap();
-    assert_eq!(said(&of_b.asked()[0].messages), ["Alice: Well?", "AgentA: View A"]);
+    assert_eq!(said(&of_b.requests()[0].messages), ["Alice: Well?", "AgentA: View A"]);
     hub.reply("AgentA", ()).await.unwrap();
-    assert_eq!(said(&of_a.asked()[1].messages), ["Alice: Well?", "AgentA: View A", "AgentB: View B"]);
+    assert_eq!(said(&of_a.requests()[1].messages), ["Alice: Well?", "AgentA: View A", "AgentB: View B"]);
     let both = ["Alice: Well?", "AgentA: View A", "AgentB: View B", "AgentA: Then I agree."];
     assert_eq!(said(&a.messages()), both);
     assert_eq!(said(&b.messages()), both);
@@ -146,7 +146,7 @@ async fn every_provider_is_told_who_said_what() {
     for name in ["AgentA", "AgentB", "AgentA"] {
         hub.reply(name, ()).await.unwrap();
     }
-    let shown = of_a.asked().pop().unwrap().messages;
+    let shown = of_a.requests().pop().unwrap().messages;
     for provider in Provider::ALL {
         let formatter = Formatter::new(provider).multi_agent(MultiAgent::History);
         let request = formatter.format(&shown, &Media::new()).to_json();
@@ -168,7 +168,7 @@ async fn one_passes_on_to_the_next() {
     let agents = [member("Writer", &of_writer).build().unwrap(), member("Translator", &of_translator).build().unwrap()];
     let message = sequential_pipeline(&agents, "How is the weather?").await.unwrap();
     assert_eq!(said(&[message]), ["Translator: It rains."]);
-    assert_eq!(said(&of_translator.asked()[0].messages), ["Writer: Es regnet."]);
+    assert_eq!(said(&of_translator.requests()[0].messages), ["Writer: Es regnet."]);
 
     let failing = [member("A", &ScriptedModel::new()).build().unwrap(), agents[1].clone()];
     assert!(matches!(sequential_pipeline(&failing, "Hi").await, Err(Error::Failed { .. })));

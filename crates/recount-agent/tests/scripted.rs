@@ -87,7 +87,7 @@ async fn a_call_ends_when_no_more_of_it_comes() {
 #[tokio::test]
 async fn each_call_takes_the_next_answer_until_there_is_none() {
     let model = ScriptedModel::new().says("one").then().then().says("three").fails("it broke");
-    assert_eq!(model.left(), 3);
+    assert_eq!(model.remaining(), 3);
     let mut texts = Vec::new();
     for _ in 0..4 {
         let (outcome, _, message) = ask(&model, &CallOptions::new()).await;
@@ -103,7 +103,7 @@ async fn each_call_takes_the_next_answer_until_there_is_none() {
             (None, text("the script has no more answers")),
         ]
     );
-    assert_eq!(model.asked().len(), 4);
+    assert_eq!(model.requests().len(), 4);
 }
 
 #[tokio::test]

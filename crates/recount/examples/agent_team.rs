@@ -35,7 +35,7 @@ pub(crate) async fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let conclusion = agent_a.reply(objection).await?;
     writeln!(out, "[{}]: {}", conclusion.name(), conclusion.text_or_empty())?;
 
-    let asked = of_a.asked().pop().map(|asked| asked.messages).unwrap_or_default();
+    let asked = of_a.requests().pop().map(|asked| asked.messages).unwrap_or_default();
     writeln!(out, "AgentA was shown: {}", asked.iter().map(Msg::name).collect::<Vec<_>>().join(", "))?;
     Ok(())
 }

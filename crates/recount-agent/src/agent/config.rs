@@ -57,7 +57,7 @@ impl Config {
     /// What is wrong with the arguments that the user has given to a call.
     pub(crate) fn argument_problem(&self, groups: &BTreeSet<String>, edited: &ToolCallBlock) -> Option<String> {
         let tool = self.toolkit.find(&edited.name, groups).ok()?;
-        arguments::read(&edited.input, &tool).err().map(|error| error.to_string())
+        arguments::parse(&edited.input, &tool).err().map(|error| error.to_string())
     }
 
     /// Returns the index of the first allow rule in an answer that does not cover the call as the user has edited it.
@@ -69,7 +69,7 @@ impl Config {
     ) -> Option<usize> {
         let rules = answer.rules.as_ref().filter(|rules| !rules.is_empty())?;
         let tool = self.toolkit.find(&answer.tool_call.name, groups).ok();
-        let read = |input: &str| Some(arguments::read(input, tool.as_ref()?).ok()?.object);
+        let read = |input: &str| Some(arguments::parse(input, tool.as_ref()?).ok()?.object);
         let edited = read(&answer.tool_call.input);
         if edited.is_some() && edited == read(&original.input) {
             return None;
@@ -80,7 +80,7 @@ impl Config {
             }
             let (Some(tool), Some(arguments)) = (&tool, &edited) else { return false };
             // A tool that panics does not end the reply: its rule is not accepted.
-            let coverage = catch_unwind(AssertUnwindSafe(|| tool.is_covered(&[rule], rule.behavior, arguments)));
+            let coverage = catch_unwind(AssertUnwindSafe(|| tool.rule_coverage(&[rule], rule.behavior, arguments)));
             coverage.is_ok_and(|coverage| coverage == Coverage::Yes)
         };
         rules.iter().position(|rule| rule.behavior == PermissionBehavior::Allow && !covers(rule))
@@ -89,6 +89,6 @@ impl Config {
     /// What is wrong with the metadata of a result from elsewhere.
     pub(crate) fn metadata_problem(&self, groups: &BTreeSet<String>, result: &ToolResultBlock) -> Option<String> {
         let tool = self.toolkit.find(&result.name, groups).ok()?;
-        tool.check_metadata(&result.metadata).err().map(|violations| violations.to_string())
+        tool.validate_metadata(&result.metadata).err().map(|violations| violations.to_string())
     }
 }

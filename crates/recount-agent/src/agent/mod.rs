@@ -282,7 +282,7 @@ impl Agent {
     /// agent.compress();
     /// agent.reply("And now?").await?;
     /// // The model was asked for a summary first, and then shown it.
-    /// let asked = model.asked();
+    /// let asked = model.requests();
     /// assert!(asked[2].messages[0].text_or_empty().contains("They spoke of rain."));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;

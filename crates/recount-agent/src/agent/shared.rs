@@ -13,15 +13,15 @@ use crate::input::{Input, InputRejection};
 use crate::sink::{Sink, SinkError};
 use crate::stamps::SharedStamps;
 use crate::state::{AgentState, Phase};
-use crate::tool::{Background, BackgroundReport};
+use crate::tool::{BackgroundEvent, BackgroundTools};
 
 /// What never changes, and what does.
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) stamps: SharedStamps,
     /// The tools that run in the background. They are stopped when the agent is gone.
-    pub(crate) background: Background,
-    reports: Mutex<Option<mpsc::UnboundedReceiver<BackgroundReport>>>,
+    pub(crate) background: BackgroundTools,
+    reports: Mutex<Option<mpsc::UnboundedReceiver<BackgroundEvent>>>,
     /// How many tools run in the background whose outcome nobody was told yet.
     pub(crate) untold: watch::Sender<usize>,
     inner: Mutex<Inner>,
@@ -101,13 +101,13 @@ impl Shared {
             has_reader: false,
             waker: None,
         };
-        let (background, reports) = Background::new();
+        let (background, reports) = BackgroundTools::new();
         let (reports, untold) = (Mutex::new(Some(reports)), watch::Sender::new(0));
         Self { config, stamps, background, reports, untold, inner: Mutex::new(inner) }
     }
 
     /// What the tools in the background report, for the one who passes it on.
-    pub(crate) fn take_reports(&self) -> Option<mpsc::UnboundedReceiver<BackgroundReport>> {
+    pub(crate) fn take_reports(&self) -> Option<mpsc::UnboundedReceiver<BackgroundEvent>> {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 

@@ -93,7 +93,7 @@ impl Tool for Fetch {
         Box::pin(async move { self.fetch(taken(arguments)?).await })
     }
 
-    fn check(&self, arguments: &Object) -> Result<(), ToolError> {
+    fn validate_arguments(&self, arguments: &Object) -> Result<(), ToolError> {
         address(&text(arguments, "url").unwrap_or_default()).map(|_| ())
     }
 
@@ -111,7 +111,7 @@ impl Tool for Fetch {
         })
     }
 
-    fn is_covered(&self, rules: &[&PermissionRule], _: PermissionBehavior, arguments: &Object) -> Coverage {
+    fn rule_coverage(&self, rules: &[&PermissionRule], _: PermissionBehavior, arguments: &Object) -> Coverage {
         let Some(contents) = contents(rules) else { return Coverage::Yes };
         let Ok(url) = address(&text(arguments, "url").unwrap_or_default()) else { return Coverage::Unclear };
         let host = url.host_str().unwrap_or_default();

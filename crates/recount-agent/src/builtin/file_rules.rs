@@ -26,7 +26,9 @@ pub(super) fn permission_to_read(
 ) -> ToolPermission {
     match workspace.judge(&path(arguments)) {
         Ok(target) if workspace.hides(&target) => ToolPermission::Deny(hidden(&target)),
-        Ok(target) if workspace.may_read(&target) || paths(workspace, context).hold(&target) => ToolPermission::Allow,
+        Ok(target) if workspace.may_read(&target) || paths(workspace, context).contains(&target) => {
+            ToolPermission::Allow
+        }
         Ok(target) => ToolPermission::Ask(outside(&target)),
         Err(error) => ToolPermission::Deny(error.to_string()),
     }
@@ -51,22 +53,22 @@ pub(super) fn permission_to_change(
     if is_guarded(&target) {
         return ToolPermission::AskForSafety(format!("`{}` is what Git runs or obeys", target.display()));
     }
-    if !paths.hold(&target) {
+    if !paths.contains(&target) {
         return ToolPermission::Ask(outside(&target));
     }
-    if context.mode.accepts_edits() && paths.hold_for_edit(&target) {
+    if context.mode.accepts_edits() && paths.contains_editable(&target) {
         return ToolPermission::Allow;
     }
     ToolPermission::Ask(format!("it changes `{}`", workspace.shown(&target)))
 }
 
-pub(super) fn covered(
+pub(super) fn coverage(
     workspace: &Workspace,
     contents: &[&str],
     behavior: PermissionBehavior,
     arguments: &Object,
 ) -> Coverage {
-    workspace.paths().covered(&path(arguments), contents, behavior)
+    workspace.paths().coverage(&path(arguments), contents, behavior)
 }
 
 /// Returns rules that allow everything below the directory of the file, or below the path if it is a directory itself.
@@ -86,7 +88,7 @@ pub(super) fn suggested(workspace: &Workspace, tool: &str, arguments: &Object) -
 }
 
 fn paths(workspace: &Workspace, context: &PermissionContext) -> PathResolver {
-    workspace.paths().clone().and(&context.working_directories)
+    workspace.paths().clone().with_directories(&context.working_directories)
 }
 
 fn hidden(target: &Path) -> String {

@@ -105,9 +105,9 @@ impl Tool for FileTool {
         Box::pin(async move { check(&self.workspace, arguments, context) })
     }
 
-    fn is_covered(&self, rules: &[&PermissionRule], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
+    fn rule_coverage(&self, rules: &[&PermissionRule], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
         contents(rules)
-            .map_or(Coverage::Yes, |contents| file_rules::covered(&self.workspace, &contents, behavior, arguments))
+            .map_or(Coverage::Yes, |contents| file_rules::coverage(&self.workspace, &contents, behavior, arguments))
     }
 
     fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {
@@ -147,7 +147,7 @@ mod tests {
         let mut tool = FileTool::new(ToolSpec::new("look", "Looks."), workspace, Access::Reads, endless);
         tool.longest = Duration::from_millis(10);
         let (says, _said) = mpsc::channel(1);
-        let context = ToolContext::new(CallIds::of("s1", "r1", "c1"), "Friday", says, CancellationToken::new());
+        let context = ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", says, CancellationToken::new());
         // The runtime waits for the thread that looks, so this ends only if that one does.
         let error = tool.run(Object::new(), &context).await.unwrap_err().to_string();
         assert_eq!(error, "it took longer than 10ms: use a narrower `path` or pattern");

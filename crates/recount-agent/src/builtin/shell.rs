@@ -80,7 +80,7 @@ impl Shell {
 
     /// The same with another limit to how much output is kept. A command that has more to say is ended.
     #[must_use]
-    pub fn keep_at_most(mut self, bytes: u64) -> Self {
+    pub fn max_offloaded_bytes(mut self, bytes: u64) -> Self {
         self.kept_bytes = bytes;
         self
     }
@@ -205,7 +205,7 @@ impl Tool for Shell {
         Box::pin(self.execute(arguments, context))
     }
 
-    fn check(&self, arguments: &Object) -> Result<(), ToolError> {
+    fn validate_arguments(&self, arguments: &Object) -> Result<(), ToolError> {
         shell_access::requested(arguments).map(|_| ())
     }
 
@@ -237,7 +237,7 @@ impl Tool for Shell {
         })
     }
 
-    fn is_covered(&self, rules: &[&PermissionRule], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
+    fn rule_coverage(&self, rules: &[&PermissionRule], behavior: PermissionBehavior, arguments: &Object) -> Coverage {
         // Without a sandbox there is no access to grant: a rule matches the text or not.
         if behavior != PermissionBehavior::Allow || !self.has_sandbox() {
             return matches(rules, behavior, arguments);
@@ -336,14 +336,14 @@ impl Output<'_> {
             self.kept = Some((file, path));
             let (fits, _) = text.split_at(text.floor_char_boundary(room));
             if !fits.is_empty() {
-                self.context.say(fits).await;
+                self.context.write_text(fits).await;
             }
         }
         match &mut self.kept {
             Some((file, _)) => file.write_all(text.as_bytes())?,
             None => {
                 self.shown.push_str(&text);
-                self.context.say(text).await;
+                self.context.write_text(text).await;
             }
         }
         Ok(())

@@ -58,8 +58,8 @@ impl Workspace {
     /// # Errors
     ///
     /// It is no directory.
-    pub fn and_directory(mut self, directory: impl AsRef<Path>) -> io::Result<Self> {
-        self.paths = std::mem::take(&mut self.paths).and(&[directory_at(directory.as_ref())?]);
+    pub fn with_directory(mut self, directory: impl AsRef<Path>) -> io::Result<Self> {
+        self.paths = std::mem::take(&mut self.paths).with_directories(&[directory_at(directory.as_ref())?]);
         Ok(self)
     }
 
@@ -69,14 +69,14 @@ impl Workspace {
     /// # Errors
     ///
     /// It is not known where that is.
-    pub fn keep_aside_in(mut self, directory: impl AsRef<Path>) -> io::Result<Self> {
+    pub fn offload_to(mut self, directory: impl AsRef<Path>) -> io::Result<Self> {
         self.aside = Aside::lasting(PathResolver::default().resolve(std::path::absolute(directory)?)?);
         Ok(self)
     }
 
     /// The same with another limit to how much of an output is shown, in bytes.
     #[must_use]
-    pub fn show_at_most(mut self, bytes: usize) -> Self {
+    pub fn max_output_bytes(mut self, bytes: usize) -> Self {
         self.shown_bytes = bytes;
         self
     }
@@ -153,7 +153,7 @@ impl Workspace {
 
     /// Whether a resolved path may be read without a question.
     pub(super) fn may_read(&self, target: &Path) -> bool {
-        (self.paths.hold(target) && !self.hides(target)) || self.aside.holds(target)
+        (self.paths.contains(target) && !self.hides(target)) || self.aside.holds(target)
     }
 
     /// Whether a resolved path is hidden from tools, such as the data of the service itself.

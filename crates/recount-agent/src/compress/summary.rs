@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::Summary;
 use crate::driver::{Failure, call_until};
 use crate::model::{AgentReplyWriter, ChatModel};
-use crate::tool::{Mounted, STRUCTURED_OUTPUT, StructuredOutput, arguments};
+use crate::tool::{CompiledTool, STRUCTURED_OUTPUT, StructuredOutput, arguments};
 
 const PROMPT: &str = "You summarise a conversation between an agent and others, so that the agent can go on with its work \
                       from your summary alone. Leave out nothing that it will need, and add nothing that was not said.";
@@ -61,10 +61,11 @@ pub(crate) async fn summarise(
     ask: &SummaryPrompt<'_>,
     cancel: &CancellationToken,
 ) -> Result<Summary, Failure> {
-    let form = Mounted::new(StructuredOutput::of::<Form>()).map_err(|error| Failure::internal(error.to_string()))?;
+    let form =
+        CompiledTool::new(StructuredOutput::of::<Form>()).map_err(|error| Failure::internal(error.to_string()))?;
     let messages = [Msg::system("system", PROMPT), Msg::user("user", question(ask))];
     let options = CallOptions::new()
-        .tools([form.offer()])
+        .tools([form.definition()])
         .tool_choice(ToolChoice::named(STRUCTURED_OUTPUT))
         .cancelled_by(cancel.clone());
     let mut reply: AgentReplyWriter = ReplyWriter::start(Box::new(|_| {}), Stamps::default(), "", ask.agent);
@@ -81,13 +82,13 @@ fn failed(error: &CallError) -> Failure {
 }
 
 /// What the model gave: the form, or a text where it does not know how to fill one in.
-fn said(reply: &AgentReplyWriter, form: &Mounted) -> Result<String, Failure> {
+fn said(reply: &AgentReplyWriter, form: &CompiledTool) -> Result<String, Failure> {
     let message = reply.message();
     let Some(call) = message.blocks::<ToolCallBlock>().find(|call| call.name == STRUCTURED_OUTPUT) else {
         let text = message.text_or_empty();
         return if text.trim().is_empty() { Err(Failure::internal("the model gave no summary")) } else { Ok(text) };
     };
-    let read = arguments::read(&call.input, form).map_err(|error| Failure::internal(error.to_string()))?;
+    let read = arguments::parse(&call.input, form).map_err(|error| Failure::internal(error.to_string()))?;
     let form: Form =
         StructuredOutput::decode(&read.object).map_err(|error| Failure::internal(format!("the summary: {error}")))?;
     Ok(form.text())

@@ -101,7 +101,7 @@ impl DemoModel {
     ///
     /// assert_eq!(DemoModel::new().id(), "demo");
     /// assert_eq!("demo/90".parse::<DemoModel>()?.id(), "demo/90");
-    /// # Ok::<(), recount_agent::demo::PaceError>(())
+    /// # Ok::<(), recount_agent::demo::ParseDemoModelError>(())
     /// ```
     #[must_use]
     pub fn id(&self) -> String {
@@ -112,10 +112,10 @@ impl DemoModel {
 /// Why a text does not name the demo model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not of the form `demo` or `demo/WORDS_PER_SECOND`")]
-pub struct PaceError(String);
+pub struct ParseDemoModelError(String);
 
 impl FromStr for DemoModel {
-    type Err = PaceError;
+    type Err = ParseDemoModelError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         if name == NAME {
@@ -123,7 +123,7 @@ impl FromStr for DemoModel {
         }
         let pace =
             name.split_once('/').filter(|(provider, _)| *provider == NAME).and_then(|(_, pace)| pace.parse().ok());
-        pace.map(|pace| Self::new().words_per_second(pace)).ok_or_else(|| PaceError(name.to_owned()))
+        pace.map(|pace| Self::new().words_per_second(pace)).ok_or_else(|| ParseDemoModelError(name.to_owned()))
     }
 }
 

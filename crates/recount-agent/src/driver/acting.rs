@@ -9,7 +9,7 @@ use super::call::Prepared;
 use super::jobs::{Heard, Job, Jobs, Place, Started};
 use crate::machine::{Batch, batches};
 use crate::state::StopAfter;
-use crate::tool::{STRUCTURED_OUTPUT, ToolError, ToolOutput, ToolSays, arguments};
+use crate::tool::{STRUCTURED_OUTPUT, ToolError, ToolEvent, ToolOutput, arguments};
 
 impl ActiveReply {
     /// Works on calls. Those of a batch that somebody has to answer for first keep the later batches waiting.
@@ -90,7 +90,7 @@ impl ActiveReply {
             for call_id in std::mem::take(&mut self.again) {
                 let Some(call) = self.message().call(&call_id).cloned() else { continue };
                 let read = self.tool(&call.name).map_err(|error| error.to_string()).and_then(|tool| {
-                    let arguments = arguments::read(&call.input, &tool).map_err(|error| error.to_string())?;
+                    let arguments = arguments::parse(&call.input, &tool).map_err(|error| error.to_string())?;
                     Ok(Job { call_id: call_id.clone(), tool, arguments: arguments.object })
                 });
                 match read {
@@ -156,16 +156,16 @@ impl ActiveReply {
         let _ = self.reply.record(event);
     }
 
-    fn said(&mut self, call_id: &str, says: ToolSays) {
+    fn said(&mut self, call_id: &str, says: ToolEvent) {
         match says {
-            ToolSays::Signal { name, value } => self.reply.signal(name, value),
-            ToolSays::Stop { reason } => self.stop(reason, StopAfter::Acting),
-            ToolSays::Text(text) => {
+            ToolEvent::Signal { name, value } => self.reply.signal(name, value),
+            ToolEvent::Stop { reason } => self.stop(reason, StopAfter::Acting),
+            ToolEvent::Text(text) => {
                 if let Some(result) = self.reply.open_result(call_id) {
                     self.reply.result_text(&result, text);
                 }
             }
-            ToolSays::Data(data) => {
+            ToolEvent::Data(data) => {
                 if let Some(result) = self.reply.open_result(call_id)
                     && let Err(error) = self.reply.result_data(&result, *data)
                 {

@@ -12,7 +12,9 @@ use crate::agent::Shared;
 use crate::middleware::{Middleware, Next, ToolRun};
 use crate::permission::Permissions;
 use crate::state::BackgroundCall;
-use crate::tool::{BackgroundReport, CallIds, Mounted, Tool, ToolContext, ToolError, ToolOutput, ToolSays, ToolSpec};
+use crate::tool::{
+    BackgroundEvent, CallIds, CompiledTool, Tool, ToolContext, ToolError, ToolEvent, ToolOutput, ToolSpec,
+};
 
 impl ActiveReply {
     /// Starts a tool that works on beside the reply, whatever becomes of that. Its call is answered at once, and what comes
@@ -24,12 +26,12 @@ impl ActiveReply {
             let shared = self.shared.lock();
             (shared.state.session_id.clone(), Arc::new(shared.state.permissions.clone()))
         };
-        let layered = match Mounted::new(Layered { tool, layers, permissions }) {
+        let layered = match CompiledTool::new(Layered { tool, layers, permissions }) {
             Ok(layered) => layered,
             // It was mounted before, with the same name and schemas.
             Err(error) => return self.settle(&call_id, &error.to_string(), ToolResultState::Error),
         };
-        let ids = CallIds::of(session_id, self.message().id(), &call_id);
+        let ids = CallIds::new(session_id, self.message().id(), &call_id);
         let started = BackgroundCall::new(self.message().id(), &call_id, &layered.spec().name);
         self.shared.change(|state| state.background.push(started));
         if let Some(reports) = self.shared.take_reports() {
@@ -42,24 +44,27 @@ impl ActiveReply {
 }
 
 /// Passes on what tools in the background report, as long as there is an agent.
-async fn report(shared: Weak<Shared>, mut reports: mpsc::UnboundedReceiver<BackgroundReport>) {
+async fn report(shared: Weak<Shared>, mut reports: mpsc::UnboundedReceiver<BackgroundEvent>) {
     while let Some(report) = reports.recv().await {
         let Some(shared) = shared.upgrade() else { return };
         match report {
-            BackgroundReport::Done { hint, .. } => {
+            BackgroundEvent::Finished { hint, .. } => {
                 shared.change(|state| state.take_hint(*hint));
                 shared.untold.send_modify(|untold| *untold = untold.saturating_sub(1));
             }
-            BackgroundReport::Says { says: ToolSays::Signal { name, value }, .. } => shared.signal(name, value),
+            BackgroundEvent::Progress { event: ToolEvent::Signal { name, value }, .. } => shared.signal(name, value),
             // Output is kept for the outcome, and the reply that could have been stopped may be over.
-            BackgroundReport::Says { says: ToolSays::Text(_) | ToolSays::Data(_) | ToolSays::Stop { .. }, .. } => {}
+            BackgroundEvent::Progress {
+                event: ToolEvent::Text(_) | ToolEvent::Data(_) | ToolEvent::Stop { .. },
+                ..
+            } => {}
         }
     }
 }
 
 /// A tool with the middleware around it, and the permissions of the agent when it was started.
 struct Layered {
-    tool: Mounted,
+    tool: CompiledTool,
     layers: Arc<[Arc<dyn Middleware>]>,
     permissions: Arc<Permissions>,
 }

@@ -9,7 +9,7 @@ use super::jobs::Job;
 use crate::future::caught;
 use crate::middleware::{Next, PermissionCheck};
 use crate::permission::{Behavior, Coverage, Decision};
-use crate::tool::{Mounted, Unavailable, arguments};
+use crate::tool::{CompiledTool, ToolLookupError, arguments};
 
 /// What became of a call that was looked at.
 pub(super) enum Prepared {
@@ -25,7 +25,7 @@ pub(super) enum Prepared {
 
 impl ActiveReply {
     /// The tool that a call is for.
-    pub(crate) fn tool(&self, name: &str) -> Result<Mounted, Unavailable> {
+    pub(crate) fn tool(&self, name: &str) -> Result<CompiledTool, ToolLookupError> {
         if let Some(form) = self.form.as_ref().filter(|form| form.tool.spec().name == name) {
             return Ok(form.tool.clone());
         }
@@ -40,7 +40,7 @@ impl ActiveReply {
             Ok(tool) => tool,
             Err(unavailable) => return self.failed(id, &unavailable.to_string()),
         };
-        let arguments = match arguments::read(&call.input, &tool) {
+        let arguments = match arguments::parse(&call.input, &tool) {
             Ok(arguments) => arguments,
             Err(error) => return self.failed(id, &error.to_string()),
         };
@@ -75,7 +75,7 @@ impl ActiveReply {
     async fn decide(
         &mut self,
         call: &ToolCallBlock,
-        tool: &Mounted,
+        tool: &CompiledTool,
         arguments: &Object,
     ) -> Option<Result<Decision, String>> {
         let permissions = Arc::new(self.shared.lock().state.permissions.clone());
@@ -98,7 +98,7 @@ impl ActiveReply {
     }
 
     /// The call may run: it does, or somebody else is told to run it.
-    fn allowed(&mut self, call: &ToolCallBlock, tool: Mounted, arguments: arguments::Arguments) -> Prepared {
+    fn allowed(&mut self, call: &ToolCallBlock, tool: CompiledTool, arguments: arguments::Arguments) -> Prepared {
         let both = (self.reply.unanswered_call(&call.id), self.reply.unanswered_call(&call.id));
         let (Some(unanswered), Some(submitted)) = both else { return Prepared::Settled };
         if call.state != ToolCallState::Allowed {
@@ -119,10 +119,10 @@ impl ActiveReply {
 }
 
 /// Whether a rule that the user is asked to accept would answer for a call too.
-fn is_covered(tool: &Mounted, arguments: &Object, suggested: &[PermissionRule]) -> bool {
+fn is_covered(tool: &CompiledTool, arguments: &Object, suggested: &[PermissionRule]) -> bool {
     let of_tool = suggested
         .iter()
         .filter(|rule| rule.tool_name == tool.spec().name && rule.behavior == PermissionBehavior::Allow);
     let rules: Vec<&PermissionRule> = of_tool.collect();
-    !rules.is_empty() && tool.is_covered(&rules, PermissionBehavior::Allow, arguments) == Coverage::Yes
+    !rules.is_empty() && tool.rule_coverage(&rules, PermissionBehavior::Allow, arguments) == Coverage::Yes
 }

@@ -12,7 +12,7 @@ use crate::agent::Shared;
 use crate::future::panic_text;
 use crate::middleware::{Middleware, Next, ToolRun};
 use crate::permission::Permissions;
-use crate::tool::{CallIds, Mounted, ToolContext, ToolError, ToolOutput, ToolSays};
+use crate::tool::{CallIds, CompiledTool, ToolContext, ToolError, ToolEvent, ToolOutput};
 
 /// So much may be said by tools before they have to wait until it is written.
 const SAID_AHEAD: usize = 64;
@@ -21,7 +21,7 @@ const SAID_AHEAD: usize = 64;
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) call_id: String,
-    pub(super) tool: Mounted,
+    pub(super) tool: CompiledTool,
     pub(super) arguments: Object,
 }
 
@@ -30,20 +30,20 @@ pub(super) struct Job {
 pub(super) struct Jobs {
     running: JoinSet<Result<ToolOutput, ToolError>>,
     calls: HashMap<Id, Started>,
-    says: mpsc::Sender<(String, ToolSays)>,
-    said: mpsc::Receiver<(String, ToolSays)>,
+    says: mpsc::Sender<(String, ToolEvent)>,
+    said: mpsc::Receiver<(String, ToolEvent)>,
 }
 
 #[derive(Debug)]
 pub(super) struct Started {
     pub(super) call_id: String,
-    pub(super) tool: Mounted,
+    pub(super) tool: CompiledTool,
     pub(super) arguments: Object,
 }
 
 /// Something that comes from the tools.
 pub(super) enum Heard {
-    Said(String, ToolSays),
+    Said(String, ToolEvent),
     /// A tool has come to its end, after all that it said.
     Done(Started, Result<ToolOutput, ToolError>),
 }
@@ -60,8 +60,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn context(&self, call_id: &str, says: mpsc::Sender<(String, ToolSays)>) -> ToolContext {
-        let ids = CallIds::of(&self.session_id, &self.reply_id, call_id);
+    pub(super) fn context(&self, call_id: &str, says: mpsc::Sender<(String, ToolEvent)>) -> ToolContext {
+        let ids = CallIds::new(&self.session_id, &self.reply_id, call_id);
         ToolContext::new(ids, &self.agent, says, self.cancel.clone())
             .with_permissions(Arc::clone(&self.permissions))
             .hosted_by(Arc::clone(&self.host))

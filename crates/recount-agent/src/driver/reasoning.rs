@@ -139,11 +139,11 @@ impl ActiveReply {
             let inner = self.shared.lock();
             let mark = view.compressed.as_ref().map(|compressed| &compressed.until);
             let conversation = view::from_mark(&inner.conversation, self.place, shown, mark);
-            (conversation, config.toolkit.offered(&inner.state.groups))
+            (conversation, config.toolkit.definitions(&inner.state.groups))
         };
         let around = view::Around { agent: &config.name, system_prompt: &prompt, control: plan.control_hint, unsaid };
         let messages = view.request(&around, conversation);
-        let tools = tools.into_iter().chain(self.form.as_ref().map(|form| form.tool.offer()));
+        let tools = tools.into_iter().chain(self.form.as_ref().map(|form| form.tool.definition()));
         let options = CallOptions::new().tools(tools).cancelled_by(self.cancel.clone());
         let options = match plan.tool_policy {
             ToolPolicy::Any => options,

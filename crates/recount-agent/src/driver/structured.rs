@@ -4,7 +4,7 @@ use recount_message::{Json, Object};
 
 use crate::agent::Shared;
 use crate::error::Error;
-use crate::tool::{Mounted, StructuredOutput};
+use crate::tool::{CompiledTool, StructuredOutput};
 
 /// The form that an answer has to have.
 pub(crate) type Form = StructuredOutput;
@@ -13,12 +13,12 @@ pub(crate) type Form = StructuredOutput;
 #[derive(Debug, Clone)]
 pub(super) struct MountedForm {
     form: Form,
-    pub(super) tool: Mounted,
+    pub(super) tool: CompiledTool,
 }
 
 impl MountedForm {
     pub(super) fn new(form: Form) -> Result<Self, Error> {
-        let tool = Mounted::new(form.clone())?;
+        let tool = CompiledTool::new(form.clone())?;
         Ok(Self { form, tool })
     }
 

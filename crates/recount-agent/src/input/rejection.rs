@@ -1,6 +1,6 @@
 //! Why a reply does not take an answer.
 
-use crate::permission::Refused;
+use crate::permission::AcceptError;
 
 /// Why a reply does not take an answer. Nothing of it was applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,7 +73,7 @@ pub enum InputRejection {
         /// The call.
         call_id: String,
         /// What is wrong with them.
-        source: Refused,
+        source: AcceptError,
     },
     /// The user has edited the arguments of a call, and an allow rule came along that does not cover the edited call.
     #[error("the rules for the call {call_id:?}: rule {index} (`{rule}`) does not cover the edited call")]

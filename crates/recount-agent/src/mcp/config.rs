@@ -36,7 +36,7 @@ pub struct McpConfig {
     /// So long a call may go without an answer and without progress. One minute unless said otherwise.
     pub timeout: Duration,
     /// So long a call may take in all. One hour unless said otherwise.
-    pub longest: Duration,
+    pub max_duration: Duration,
     /// So long it may take until the server has said which tools it has. One minute unless said otherwise.
     pub start_timeout: Duration,
     /// So many characters of text a result may have, and ten times as many of data. The rest is left out, and the model
@@ -100,7 +100,7 @@ impl McpConfig {
         Self {
             transport,
             timeout: Duration::from_secs(60),
-            longest: Duration::from_secs(3600),
+            max_duration: Duration::from_secs(3600),
             start_timeout: Duration::from_secs(60),
             max_output: 100_000,
             tools: None,
@@ -261,7 +261,7 @@ impl TryFrom<Table> for McpConfig {
         let usual = Self::new(transport);
         Ok(Self {
             timeout: seconds("timeout", table.timeout, usual.timeout)?,
-            longest: seconds("longest", table.longest, usual.longest)?,
+            max_duration: seconds("longest", table.longest, usual.max_duration)?,
             start_timeout: seconds("start_timeout", table.start_timeout, usual.start_timeout)?,
             max_output: table.max_output.unwrap_or(usual.max_output),
             tools: table.tools,
@@ -275,7 +275,7 @@ impl From<McpConfig> for Table {
     fn from(config: McpConfig) -> Self {
         let table = Self {
             timeout: Some(config.timeout.as_secs_f64()),
-            longest: Some(config.longest.as_secs_f64()),
+            longest: Some(config.max_duration.as_secs_f64()),
             start_timeout: Some(config.start_timeout.as_secs_f64()),
             max_output: Some(config.max_output),
             tools: config.tools,

@@ -9,7 +9,7 @@ use rmcp::service::Peer;
 
 use super::server::Shared;
 use super::tool::McpTool;
-use crate::tool::Mounted;
+use crate::tool::CompiledTool;
 
 /// So many tools of a server are taken, which are more than a model can look through.
 const MOST_TOOLS: usize = 1_000;
@@ -18,8 +18,8 @@ const MOST_PAGES: usize = 100;
 
 /// The tools that a server has now. What cannot be a tool is left out and told in the log: it is nothing that the others
 /// should suffer from.
-pub(super) async fn tools(shared: &Arc<Shared>, peer: &Peer<RoleClient>) -> Result<Vec<Mounted>, String> {
-    let mut tools: Vec<Mounted> = Vec::new();
+pub(super) async fn tools(shared: &Arc<Shared>, peer: &Peer<RoleClient>) -> Result<Vec<CompiledTool>, String> {
+    let mut tools: Vec<CompiledTool> = Vec::new();
     let mut seen = HashSet::new();
     let mut cursor = None;
     for _ in 0..MOST_PAGES {
@@ -31,7 +31,7 @@ pub(super) async fn tools(shared: &Arc<Shared>, peer: &Peer<RoleClient>) -> Resu
             if !is_wanted || tools.len() == MOST_TOOLS || !seen.insert(tool.name.clone()) {
                 continue;
             }
-            match McpTool::new(shared, tool).map(Mounted::new) {
+            match McpTool::new(shared, tool).map(CompiledTool::new) {
                 // One could be named like another one as it is called here, and no provider takes two of a name.
                 Ok(Ok(mounted)) if tools.iter().any(|tool| tool.spec().name == mounted.spec().name) => {
                     tracing::warn!(server = &*shared.name, "it has two tools `{}`", mounted.spec().name);

@@ -16,9 +16,9 @@ use super::config::McpConfig;
 use super::error::McpError;
 use super::handler::ProgressRoutes;
 use super::names;
-use super::stderr::LastWords;
+use super::stderr::StderrTail;
 use super::supervise;
-use crate::tool::{Mounted, ToolSource};
+use crate::tool::{CompiledTool, ToolSource};
 
 /// An MCP server and its tools.
 ///
@@ -41,14 +41,14 @@ pub(super) struct Shared {
     pub(super) workspace: PathBuf,
     begun: Instant,
     pub(super) state: watch::Sender<State>,
-    tools: RwLock<Arc<[Mounted]>>,
+    tools: RwLock<Arc<[CompiledTool]>>,
     pub(super) progress: Arc<ProgressRoutes>,
     /// The server has other tools.
     pub(super) changed: Arc<Notify>,
     /// The server did not answer: somebody should see whether it is still there.
     pub(super) suspect: Notify,
     pub(super) shutdown: CancellationToken,
-    pub(super) last_words: Arc<LastWords>,
+    pub(super) last_words: Arc<StderrTail>,
 }
 
 /// Whether a server runs.
@@ -69,7 +69,7 @@ impl McpServer {
     /// When its name cannot be one, or it cannot be started. It is not tried again then; see [`start`](Self::start).
     pub async fn connect(name: &str, config: McpConfig) -> Result<Arc<Self>, McpError> {
         let server = Self::start(name, config)?;
-        match server.settled().await {
+        match server.wait_until_started().await {
             None => Ok(server),
             Some(why) => Err(McpError::Start { server: name.to_owned(), why }),
         }
@@ -84,7 +84,7 @@ impl McpServer {
     ///
     /// When its name cannot be one.
     pub fn start(name: &str, config: McpConfig) -> Result<Arc<Self>, McpError> {
-        Self::start_in(name, config, &Confinement::default(), Path::new("."))
+        Self::start_confined(name, config, &Confinement::default(), Path::new("."))
     }
 
     /// Starts a server as [`start`](Self::start) does, confined as `confinement` demands. It runs in `workspace` unless its
@@ -93,7 +93,7 @@ impl McpServer {
     /// # Errors
     ///
     /// The name is not valid.
-    pub fn start_in(
+    pub fn start_confined(
         name: &str,
         config: McpConfig,
         confinement: &Confinement,
@@ -120,10 +120,10 @@ impl McpServer {
     }
 
     /// Waits until it is known whether the server runs, and says why not if it does not. It is tried again all the same.
-    pub async fn settled(&self) -> Option<String> {
+    pub async fn wait_until_started(&self) -> Option<String> {
         let mut state = self.shared.state.subscribe();
         let _ = state.wait_for(|state| !matches!(state, State::Starting)).await;
-        self.trouble()
+        self.error()
     }
 
     /// Ends the server, which may do so in good order, and waits until it has. Its tools say that it was closed from then on.
@@ -139,7 +139,7 @@ impl McpServer {
     }
 
     /// Why the server does not run, if it should and does not.
-    pub fn trouble(&self) -> Option<String> {
+    pub fn error(&self) -> Option<String> {
         match &*self.shared.state.borrow() {
             State::Starting if self.shared.begun.elapsed() > IS_LATE => Some("it has not answered yet".to_owned()),
             State::Ready(_) | State::Starting => None,
@@ -151,13 +151,13 @@ impl McpServer {
     /// Waits until the server runs, however often it has to be started for that.
     ///
     /// It does not come back for one that was [closed](Self::close).
-    pub async fn ready(&self) {
+    pub async fn wait_until_ready(&self) {
         let mut state = self.shared.state.subscribe();
         let _ = state.wait_for(|state| matches!(state, State::Ready(peer) if !peer.is_transport_closed())).await;
     }
 
     /// Waits until the server has other tools than these.
-    pub async fn changed_from(&self, tools: &Arc<[Mounted]>) -> Arc<[Mounted]> {
+    pub async fn wait_for_tools_change(&self, tools: &Arc<[CompiledTool]>) -> Arc<[CompiledTool]> {
         let mut state = self.shared.state.subscribe();
         loop {
             let now = self.tools();
@@ -181,7 +181,7 @@ impl ToolSource for McpServer {
         &self.shared.name
     }
 
-    fn tools(&self) -> Arc<[Mounted]> {
+    fn tools(&self) -> Arc<[CompiledTool]> {
         self.shared.tools.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -205,7 +205,7 @@ impl Shared {
     }
 
     /// Takes new tools, and wakes who waits for them.
-    pub(super) fn set_tools(&self, tools: Vec<Mounted>) {
+    pub(super) fn set_tools(&self, tools: Vec<CompiledTool>) {
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools.into();
         self.state.send_modify(|_| {});
     }

@@ -18,18 +18,18 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The last words of a server.
 #[derive(Debug)]
-pub(super) struct LastWords {
+pub(super) struct StderrTail {
     lines: Mutex<VecDeque<String>>,
     is_over: watch::Sender<bool>,
 }
 
-impl Default for LastWords {
+impl Default for StderrTail {
     fn default() -> Self {
         Self { lines: Mutex::default(), is_over: watch::Sender::new(true) }
     }
 }
 
-impl LastWords {
+impl StderrTail {
     /// What it said last. Waits a little where it might not be over yet.
     pub(super) async fn told(&self) -> String {
         let _ = timeout(PATIENCE, self.is_over.subscribe().wait_for(|is_over| *is_over)).await;
@@ -89,7 +89,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_last_lines_are_kept_and_long_ones_cut() {
-        let words = LastWords::default();
+        let words = StderrTail::default();
         words.begin();
         let mut text: String = (0..20).map(|line| format!("line {line}\n")).collect();
         text.push_str(&"x".repeat(10_000));

@@ -77,7 +77,7 @@ impl McpTool {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let options = PeerRequestOptions::with_timeout(server.config.timeout)
             .reset_timeout_on_progress()
-            .with_max_total_timeout(server.config.longest);
+            .with_max_total_timeout(server.config.max_duration);
         let sent = server.progress.send(&peer, request, options).await;
         let (handle, route, mut progress) = sent.map_err(|error| self.told(&error, &server))?;
         let mut abandoned = Abandoned { request: Some((peer, handle.id.clone())) };

@@ -23,7 +23,7 @@ use crate::driver::{ActiveReply, Failure, ReplyOutcome};
 use crate::machine::CallPlan;
 use crate::model::ChatModel;
 use crate::permission::{Decision, Permissions};
-use crate::tool::{Mounted, ToolContext, ToolError, ToolOutput};
+use crate::tool::{CompiledTool, ToolContext, ToolError, ToolOutput};
 
 /// Something around an agent's work. Every function may be left out.
 ///
@@ -132,7 +132,7 @@ pub struct PermissionCheck {
     /// The call.
     pub call_id: String,
     /// The tool.
-    pub tool: Mounted,
+    pub tool: CompiledTool,
     /// What it would run with.
     pub arguments: Object,
     /// The user has agreed to it, with these arguments.
@@ -146,7 +146,7 @@ pub struct PermissionCheck {
 #[non_exhaustive]
 pub struct ToolRun {
     /// The tool.
-    pub tool: Mounted,
+    pub tool: CompiledTool,
     /// What it runs with.
     pub arguments: Object,
     /// Where it runs.

@@ -115,7 +115,7 @@ impl Permissions {
         }
         let rules = self.rules(allow).get(&tool.spec().name)?;
         let rules: Vec<&PermissionRule> = rules.iter().collect();
-        let together = rules.len() > 1 && tool.is_covered(&rules, allow, arguments) == Coverage::Yes;
+        let together = rules.len() > 1 && tool.rule_coverage(&rules, allow, arguments) == Coverage::Yes;
         together.then(|| "several rules allow it together".to_owned())
     }
 
@@ -130,7 +130,7 @@ impl Permissions {
         rules.iter().find(|rule| {
             // The tool decides whether a rule without content allows a call. Such a rule denies or asks about every call.
             let matches_all = behavior != PermissionBehavior::Allow && contents(&[rule]).is_none();
-            wanted.contains(&if matches_all { Coverage::Yes } else { tool.is_covered(&[rule], behavior, arguments) })
+            wanted.contains(&if matches_all { Coverage::Yes } else { tool.rule_coverage(&[rule], behavior, arguments) })
         })
     }
 }

@@ -24,6 +24,6 @@ pub(crate) mod wildcard;
 pub use decision::{Behavior, Decision};
 pub use mode::Mode;
 pub(crate) use rules::contents;
-pub use rules::{Permissions, Refused, WorkingDirectory};
+pub use rules::{AcceptError, Permissions, WorkingDirectory};
 pub(crate) use saved::written_rule;
 pub use tool_permission::{Coverage, PermissionContext, ToolPermission};

@@ -31,7 +31,7 @@ impl PathResolver {
 
     /// The same with more directories.
     #[must_use]
-    pub fn and(mut self, directories: &[PathBuf]) -> Self {
+    pub fn with_directories(mut self, directories: &[PathBuf]) -> Self {
         self.directories.extend(Self::new(directories).directories);
         self
     }
@@ -57,14 +57,14 @@ impl PathResolver {
     }
 
     /// Whether a path that was [resolved](Self::resolve) lies in one of the directories or is one.
-    pub fn hold(&self, resolved: &Path) -> bool {
+    pub fn contains(&self, resolved: &Path) -> bool {
         self.directories.iter().any(|directory| resolved.starts_with(directory))
     }
 
     /// Whether a path that was resolved lies inside of one of the directories, and not where Git keeps what it runs.
     #[cfg(feature = "builtin")]
-    pub(crate) fn hold_for_edit(&self, resolved: &Path) -> bool {
-        self.hold(resolved)
+    pub(crate) fn contains_editable(&self, resolved: &Path) -> bool {
+        self.contains(resolved)
             && !self.directories.iter().any(|directory| directory.starts_with(resolved))
             && !is_guarded(resolved)
     }
@@ -76,16 +76,16 @@ impl PathResolver {
     /// use recount_message::PermissionBehavior::{Allow, Deny};
     ///
     /// let paths = PathResolver::new(["/srv/src"]);
-    /// assert_eq!(paths.covered("/srv/src/lib.rs", &["/srv/src/**"], Allow), Coverage::Yes);
-    /// assert_eq!(paths.covered("/srv/src/../../opt/x", &["/srv/src/**"], Allow), Coverage::No);
-    /// assert_eq!(paths.covered("./../..//opt/./x", &["/opt/**"], Deny), Coverage::Yes);
+    /// assert_eq!(paths.coverage("/srv/src/lib.rs", &["/srv/src/**"], Allow), Coverage::Yes);
+    /// assert_eq!(paths.coverage("/srv/src/../../opt/x", &["/srv/src/**"], Allow), Coverage::No);
+    /// assert_eq!(paths.coverage("./../..//opt/./x", &["/opt/**"], Deny), Coverage::Yes);
     ///
     /// // A relative pattern is about the directory itself, whatever characters its name has.
     /// let paths = PathResolver::new(["/srv/[id]"]);
-    /// assert_eq!(paths.covered("src/x", &["src/**"], Deny), Coverage::Yes);
-    /// assert_eq!(paths.covered("/srv/i/src/x", &["src/**"], Allow), Coverage::No);
+    /// assert_eq!(paths.coverage("src/x", &["src/**"], Deny), Coverage::Yes);
+    /// assert_eq!(paths.coverage("/srv/i/src/x", &["src/**"], Allow), Coverage::No);
     /// ```
-    pub fn covered(&self, path: &str, patterns: &[&str], behavior: PermissionBehavior) -> Coverage {
+    pub fn coverage(&self, path: &str, patterns: &[&str], behavior: PermissionBehavior) -> Coverage {
         let written = lexical(&self.base().join(path));
         let Ok(leads_to) = self.resolve(path) else { return Coverage::Unclear };
         let denies = behavior != PermissionBehavior::Allow;

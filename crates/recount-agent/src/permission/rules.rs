@@ -55,7 +55,7 @@ fn user() -> String {
 /// Why the rules of a confirmation were not taken. None of them was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum AcceptError {
     /// A rule is for another tool than the one that the user was asked about.
     #[error("rule {index} is for `{named}`, but the user was asked about `{tool}`")]
     OtherTool {
@@ -140,15 +140,15 @@ impl Permissions {
         &mut self,
         rules: impl IntoIterator<Item = PermissionRule>,
         tool: &str,
-    ) -> Result<Vec<PermissionRule>, Refused> {
+    ) -> Result<Vec<PermissionRule>, AcceptError> {
         let rules: Vec<_> = rules.into_iter().collect();
         for (index, rule) in rules.iter().enumerate() {
             let tool = tool.to_owned();
             if rule.tool_name != tool {
-                return Err(Refused::OtherTool { index, named: rule.tool_name.clone(), tool });
+                return Err(AcceptError::OtherTool { index, named: rule.tool_name.clone(), tool });
             }
             if rule.behavior == PermissionBehavior::Passthrough {
-                return Err(Refused::NoEffect { index, tool });
+                return Err(AcceptError::NoEffect { index, tool });
             }
         }
         Ok(rules.into_iter().filter(|rule| self.add(rule.clone())).collect())

@@ -1,12 +1,12 @@
 //! Models that answer as a script says, for tests.
 
 mod answer;
-mod attentive;
+mod fn_model;
 mod gate;
 mod play;
 
 pub use answer::{Answer, Piece};
-pub use attentive::AttentiveModel;
+pub use fn_model::FnModel;
 pub use gate::Gate;
 
 use std::collections::VecDeque;
@@ -35,7 +35,7 @@ const NAME: &str = "scripted";
 ///     .calls("get_weather", r#"{"city": "Beijing"}"#)
 ///     .then()
 ///     .says("Sunny, 25°C.");
-/// assert_eq!(model.left(), 2);
+/// assert_eq!(model.remaining(), 2);
 /// ```
 #[derive(Debug, Clone)]
 #[must_use]
@@ -51,13 +51,13 @@ struct Script {
     is_complete: bool,
     /// How many calls were written, for their ids.
     calls: u32,
-    asked: Vec<Asked>,
+    asked: Vec<RecordedRequest>,
 }
 
 /// What a scripted model was asked.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Asked {
+pub struct RecordedRequest {
     /// The conversation.
     pub messages: Vec<Msg>,
     /// The names of the tools.
@@ -177,13 +177,13 @@ impl ScriptedModel {
 
     /// How many answers it has left.
     #[must_use]
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.lock().answers.len()
     }
 
     /// What it was asked, call by call.
     #[must_use]
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<RecordedRequest> {
         self.lock().asked.clone()
     }
 
@@ -216,7 +216,7 @@ impl ChatModel for ScriptedModel {
         options: &'a CallOptions,
         reply: &'a mut AgentReplyWriter,
     ) -> BoxFuture<'a, CallOutcome> {
-        let asked = Asked {
+        let asked = RecordedRequest {
             messages: messages.to_vec(),
             tools: options.tools.iter().map(|tool| tool.name().to_owned()).collect(),
             tool_choice: options.tool_choice.clone(),

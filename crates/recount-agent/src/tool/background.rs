@@ -1,4 +1,4 @@
-//! Tools that go on while the reply does.
+//! Tools that run in the background, independent of the reply that called them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,88 +9,92 @@ use recount_message::{HintBlock, MediaBlock, Object, Payload, Source, ToolResult
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{CallIds, Mounted, ToolContext, ToolError, ToolOutput, ToolSays};
+use super::{CallIds, CompiledTool, ToolContext, ToolError, ToolEvent, ToolOutput};
 use crate::state::background_hint;
 
-/// So long a tool may take to clean up once it is cancelled.
-const GRACE: Duration = Duration::from_secs(2);
-/// So much of what a tool says is kept for its outcome, in bytes.
-const MOST_KEPT: usize = 1 << 20;
-/// So many words of a tool may wait to be read.
-const WORDS: usize = 64;
+/// The time that a tool has for its cleanup after it is cancelled.
+const GRACE_PERIOD: Duration = Duration::from_secs(2);
+/// The maximum output of a tool that is kept for its result, in bytes.
+const MAX_OUTPUT: usize = 1 << 20;
+/// The capacity of the channel of a tool's events.
+const EVENT_CAPACITY: usize = 64;
 
 /// The tools that run in the background of one agent.
 ///
-/// A call gets its result at once, and the [outcome](BackgroundReport::Done) comes when it comes. When the last handle of
-/// this is dropped, which is when the agent is gone, everything that runs is stopped.
+/// A call gets its result at once. The outcome of the tool follows as [`BackgroundEvent::Finished`]. Dropping the last
+/// handle, which the agent holds, cancels all running tools.
 ///
 /// ```
-/// use recount_agent::tool::{Background, BackgroundReport, CallIds, FunctionTool, Mounted, NoArguments};
+/// use recount_agent::tool::{BackgroundEvent, BackgroundTools, CallIds, CompiledTool, FunctionTool, NoArguments};
 /// use recount_message::Object;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// let build = FunctionTool::new("build", "Builds.", |_: NoArguments| async { Ok("green") }).background();
-/// let (background, mut reports) = Background::new();
+/// let (background, mut events) = BackgroundTools::new();
 ///
-/// let started = background.start(&Mounted::new(build)?, Object::new(), CallIds::of("s1", "r1", "c1"), "Friday");
+/// let started = background.start(&CompiledTool::new(build)?, Object::new(), CallIds::new("s1", "r1", "c1"), "Friday");
 /// assert_eq!(started.content.text().as_deref(), Some("`build` has started; its outcome will be told later"));
 ///
-/// let Some(BackgroundReport::Done { hint, .. }) = reports.recv().await else { panic!() };
+/// let Some(BackgroundEvent::Finished { hint, .. }) = events.recv().await else { panic!() };
 /// assert_eq!(hint.hint.text().as_deref(), Some("`build` (call c1), which ran in the background, is done:\ngreen"));
 /// # Ok::<(), recount_agent::tool::ToolkitError>(())
 /// # }).unwrap();
 /// ```
 #[derive(Clone)]
-pub struct Background {
+pub struct BackgroundTools {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    running: Arc<Mutex<Running>>,
-    reports: mpsc::UnboundedSender<BackgroundReport>,
+    running: Arc<Mutex<RunningCalls>>,
+    events: mpsc::UnboundedSender<BackgroundEvent>,
     cancel: CancellationToken,
 }
 
 #[derive(Default)]
-struct Running {
+struct RunningCalls {
     started: u64,
     calls: BTreeMap<u64, (CallIds, CancellationToken)>,
 }
 
-/// What is told of a tool that runs in the background.
+/// An event of a tool that runs in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum BackgroundReport {
-    /// It says something to the session, or wants the reply to end. What it says as output is kept for its outcome.
-    Says {
+pub enum BackgroundEvent {
+    /// The tool emitted a signal or requested a stop. Its output is collected for `Finished`.
+    Progress {
         /// The call.
         ids: CallIds,
-        /// What it says.
-        says: ToolSays,
+        /// The event of the tool.
+        event: ToolEvent,
     },
-    /// It has ended.
-    Done {
+    /// The tool has ended.
+    Finished {
         /// The call.
         ids: CallIds,
-        /// How it went.
+        /// Whether the tool succeeded, failed or was interrupted.
         state: ToolResultState,
-        /// What the model is told. Its id follows from the call's, so that it cannot be told twice.
+        /// The outcome for the model. Its id is derived from the call's, so that it is added only once.
         hint: Box<HintBlock>,
-        /// For the program, not for the model.
+        /// The metadata for the application. It is not shown to the model.
         metadata: Object,
     },
 }
 
-impl Background {
-    /// Nothing runs yet. What there is to report comes out of the channel.
-    pub fn new() -> (Self, mpsc::UnboundedReceiver<BackgroundReport>) {
-        let (reports, receiver) = mpsc::unbounded_channel();
-        let inner = Inner { running: Arc::default(), reports, cancel: CancellationToken::new() };
+impl BackgroundTools {
+    /// Creates a set without running tools, and the receiver of its events.
+    pub fn new() -> (Self, mpsc::UnboundedReceiver<BackgroundEvent>) {
+        let (events, receiver) = mpsc::unbounded_channel();
+        let inner = Inner { running: Arc::default(), events, cancel: CancellationToken::new() };
         (Self { inner: Arc::new(inner) }, receiver)
     }
 
-    /// Starts a tool and gives the result that its call gets at once. Has to be called within a Tokio runtime.
-    pub fn start(&self, tool: &Mounted, arguments: Object, ids: CallIds, agent: &str) -> ToolOutput {
+    /// Starts a tool and returns the immediate result of its call.
+    ///
+    /// # Panics
+    ///
+    /// If called outside of a Tokio runtime.
+    pub fn start(&self, tool: &CompiledTool, arguments: Object, ids: CallIds, agent: &str) -> ToolOutput {
         let cancel = self.inner.cancel.child_token();
         let key = {
             let mut running = lock(&self.inner.running);
@@ -99,31 +103,31 @@ impl Background {
             running.calls.insert(key, (ids.clone(), cancel.clone()));
             key
         };
-        let run = Run { tool: tool.clone(), ids, agent: agent.to_owned(), cancel };
-        let name = run.tool.spec().name.clone();
-        let (reports, running) = (self.inner.reports.clone(), Arc::clone(&self.inner.running));
+        let call = BackgroundCall { tool: tool.clone(), ids, agent: agent.to_owned(), cancel };
+        let name = call.tool.spec().name.clone();
+        let (events, running) = (self.inner.events.clone(), Arc::clone(&self.inner.running));
         tokio::spawn(async move {
-            let done = run.until_it_ends(arguments, &reports).await;
+            let finished = call.run(arguments, &events).await;
             lock(&running).calls.remove(&key);
-            // Nobody is there to be told once the agent is gone.
-            let _ = reports.send(done);
+            // The receiver is closed if the agent was dropped.
+            let _ = events.send(finished);
         });
         ToolOutput::new(format!("`{name}` has started; its outcome will be told later"))
     }
 
-    /// The calls that run now, in the order in which they started.
+    /// Returns the running calls in the order in which they were started.
     pub fn running(&self) -> Vec<CallIds> {
         lock(&self.inner.running).calls.values().map(|(ids, _)| ids.clone()).collect()
     }
 
-    /// Stops a call. Its outcome says that it was. Says whether there was such a call.
+    /// Cancels a call. Its outcome is `Interrupted`. Returns `false` if the call is not running.
     pub fn cancel(&self, ids: &CallIds) -> bool {
         let running = lock(&self.inner.running);
-        let found = running.calls.values().find(|(known, _)| known == ids);
+        let found = running.calls.values().find(|(running_ids, _)| running_ids == ids);
         found.map(|(_, cancel)| cancel.cancel()).is_some()
     }
 
-    /// Stops everything.
+    /// Cancels all running calls.
     pub fn cancel_all(&self) {
         for (_, cancel) in lock(&self.inner.running).calls.values() {
             cancel.cancel();
@@ -137,50 +141,46 @@ impl Drop for Inner {
     }
 }
 
-/// The calls that run. They are plain data, which a panic elsewhere cannot have left half changed.
-fn lock(running: &Mutex<Running>) -> MutexGuard<'_, Running> {
+/// Locks the running calls. A panic in another thread cannot leave them inconsistent.
+fn lock(running: &Mutex<RunningCalls>) -> MutexGuard<'_, RunningCalls> {
     running.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One call.
-struct Run {
-    tool: Mounted,
+struct BackgroundCall {
+    tool: CompiledTool,
     ids: CallIds,
     agent: String,
     cancel: CancellationToken,
 }
 
-impl Run {
-    async fn until_it_ends(
-        self,
-        arguments: Object,
-        reports: &mpsc::UnboundedSender<BackgroundReport>,
-    ) -> BackgroundReport {
-        let (says, mut said) = mpsc::channel(WORDS);
-        let context = ToolContext::new(self.ids.clone(), &self.agent, says, self.cancel.clone());
+impl BackgroundCall {
+    /// Runs the tool to its end and returns the outcome.
+    async fn run(self, arguments: Object, events: &mpsc::UnboundedSender<BackgroundEvent>) -> BackgroundEvent {
+        let (sender, mut receiver) = mpsc::channel(EVENT_CAPACITY);
+        let context = ToolContext::new(self.ids.clone(), &self.agent, sender, self.cancel.clone());
         let tool = self.tool.clone();
-        // A task of its own, so that a panic ends it and nothing else.
+        // A separate task isolates panics.
         let mut task = tokio::spawn(async move { tool.run(arguments, &context).await });
-        let mut kept = Kept::default();
-        let mut is_silent = false;
+        let mut output = CollectedOutput::default();
+        let mut is_closed = false;
         let ended = loop {
             tokio::select! {
                 biased;
-                word = said.recv(), if !is_silent => match word {
-                    Some((_, says)) => kept.take(says).into_iter().for_each(|says| {
-                        let _ = reports.send(BackgroundReport::Says { ids: self.ids.clone(), says });
+                received = receiver.recv(), if !is_closed => match received {
+                    Some((_, event)) => output.take(event).into_iter().for_each(|event| {
+                        let _ = events.send(BackgroundEvent::Progress { ids: self.ids.clone(), event });
                     }),
-                    None => is_silent = true,
+                    None => is_closed = true,
                 },
                 ended = &mut task => break Some(ended),
-                () = self.cancel.cancelled() => break tokio::time::timeout(GRACE, &mut task).await.ok(),
+                () = self.cancel.cancelled() => break tokio::time::timeout(GRACE_PERIOD, &mut task).await.ok(),
             }
         };
-        while let Ok((_, says)) = said.try_recv() {
-            kept.take(says);
+        while let Ok((_, event)) = receiver.try_recv() {
+            output.take(event);
         }
-        let (state, output) = match ended {
-            Some(Ok(Ok(output))) => (output.state(), output),
+        let (state, returned) = match ended {
+            Some(Ok(Ok(returned))) => (returned.state(), returned),
             Some(Ok(Err(error))) if !self.cancel.is_cancelled() => failed(&error),
             Some(Err(error)) if error.is_panic() => failed(&ToolError::new("it panicked")),
             Some(Ok(Err(_)) | Err(_)) | None => {
@@ -188,8 +188,8 @@ impl Run {
                 (ToolResultState::Interrupted, ToolOutput::failed(""))
             }
         };
-        let hint = kept.hint(&self, state, output.content);
-        BackgroundReport::Done { ids: self.ids, state, hint: Box::new(hint), metadata: output.metadata }
+        let hint = output.into_hint(&self, state, returned.content);
+        BackgroundEvent::Finished { ids: self.ids, state, hint: Box::new(hint), metadata: returned.metadata }
     }
 }
 
@@ -197,38 +197,38 @@ fn failed(error: &ToolError) -> (ToolResultState, ToolOutput) {
     (ToolResultState::Error, ToolOutput::failed(error.to_string()))
 }
 
-/// What a tool has said while it ran.
+/// The output that a tool wrote while it ran, up to [`MAX_OUTPUT`].
 #[derive(Default)]
-struct Kept {
+struct CollectedOutput {
     blocks: Vec<MediaBlock>,
     bytes: usize,
-    is_cut: bool,
+    is_truncated: bool,
 }
 
-impl Kept {
-    /// Keeps what is output, and gives back what is not.
-    fn take(&mut self, says: ToolSays) -> Option<ToolSays> {
-        let (block, bytes) = match says {
-            ToolSays::Text(text) => {
+impl CollectedOutput {
+    /// Collects output. Returns any other event.
+    fn take(&mut self, event: ToolEvent) -> Option<ToolEvent> {
+        let (block, bytes) = match event {
+            ToolEvent::Text(text) => {
                 let bytes = text.len();
                 (MediaBlock::from(text), bytes)
             }
-            ToolSays::Data(data) => {
+            ToolEvent::Data(data) => {
                 let bytes = match &data.source {
                     Source::Base64(source) => source.data.len(),
                     _ => 0,
                 };
                 (MediaBlock::from(*data), bytes)
             }
-            other @ (ToolSays::Signal { .. } | ToolSays::Stop { .. }) => return Some(other),
+            other @ (ToolEvent::Signal { .. } | ToolEvent::Stop { .. }) => return Some(other),
         };
         self.push(block, bytes);
         None
     }
 
     fn push(&mut self, block: MediaBlock, bytes: usize) {
-        if self.bytes + bytes > MOST_KEPT {
-            self.is_cut = true;
+        if self.bytes + bytes > MAX_OUTPUT {
+            self.is_truncated = true;
             return;
         }
         self.bytes += bytes;
@@ -238,21 +238,22 @@ impl Kept {
         }
     }
 
-    /// What the model is told in the end.
-    fn hint(mut self, run: &Run, state: ToolResultState, last: Payload) -> HintBlock {
-        let name = &run.tool.spec().name;
-        let how = match state {
+    /// Creates the hint that reports the outcome to the model.
+    fn into_hint(mut self, call: &BackgroundCall, state: ToolResultState, returned: Payload) -> HintBlock {
+        let name = &call.tool.spec().name;
+        let outcome = match state {
             ToolResultState::Interrupted => "was stopped",
             ToolResultState::Error => "failed",
             _ => "is done",
         };
-        for block in blocks(last) {
-            // What it returns comes last and is what counts, so it is kept in any case.
+        for block in blocks(returned) {
+            // The returned value is always kept.
             self.push(block, 0);
         }
-        let cut = if self.is_cut { "\n(Some of what it said was too long and is left out.)" } else { "" };
+        let cut = if self.is_truncated { "\n(Some of its output was too long and is left out.)" } else { "" };
         let colon = if self.blocks.is_empty() { "" } else { ":\n" };
-        let opening = format!("`{name}` (call {}), which ran in the background, {how}{cut}{colon}", run.ids.call_id);
+        let opening =
+            format!("`{name}` (call {}), which ran in the background, {outcome}{cut}{colon}", call.ids.call_id);
         let hint = match self.blocks.as_slice() {
             [] => Payload::from(opening),
             [MediaBlock::Text(only)] => Payload::from(opening + &only.text),
@@ -261,7 +262,7 @@ impl Kept {
                 Payload::from(self.blocks)
             }
         };
-        background_hint(hint, &run.ids.call_id, name)
+        background_hint(hint, &call.ids.call_id, name)
     }
 }
 
@@ -272,8 +273,8 @@ fn blocks(payload: Payload) -> Vec<MediaBlock> {
     }
 }
 
-impl fmt::Debug for Background {
+impl fmt::Debug for BackgroundTools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Background").field("running", &self.running()).finish_non_exhaustive()
+        f.debug_struct("BackgroundTools").field("running", &self.running()).finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! What a running tool knows and can say.
+//! The context of a running tool.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::Shared;
 use crate::permission::Permissions;
 
-/// Where a tool runs: for which call, and the way to say something while it does.
+/// The context of a tool call: its ids, the channel for its output, and the permissions.
 #[derive(Debug, Clone)]
 pub struct ToolContext {
     call: Arc<Call>,
-    says: mpsc::Sender<(String, ToolSays)>,
+    events: mpsc::Sender<(String, ToolEvent)>,
     cancel: CancellationToken,
     host: Option<Host>,
     permissions: Arc<Permissions>,
 }
 
-/// The agent whose reply the call is a part of.
+/// The agent whose reply contains the call.
 #[derive(Clone)]
 struct Host(Arc<Shared>);
 
@@ -35,86 +35,85 @@ struct Call {
     agent: String,
 }
 
-/// Which call it is.
+/// The ids of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CallIds {
     /// The session.
     pub session_id: String,
-    /// The reply in it.
+    /// The reply in the session.
     pub reply_id: String,
     /// The call in the reply.
     pub call_id: String,
 }
 
 impl CallIds {
-    /// A call of a reply in a session.
-    pub fn of(session_id: impl Into<String>, reply_id: impl Into<String>, call_id: impl Into<String>) -> Self {
+    /// Creates the ids of a call.
+    pub fn new(session_id: impl Into<String>, reply_id: impl Into<String>, call_id: impl Into<String>) -> Self {
         Self { session_id: session_id.into(), reply_id: reply_id.into(), call_id: call_id.into() }
     }
 }
 
-/// Something that a tool says while it runs.
+/// An event of a running tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ToolSays {
-    /// More of its output.
+pub enum ToolEvent {
+    /// More text of the output.
     Text(String),
-    /// More of its output: an image, a file, or a piece of one that was begun under the same id.
+    /// More output: an image, a file, or the continuation of one with the same id.
     Data(Box<DataBlock>),
-    /// A signal for the session.
+    /// A CUSTOM event for the session.
     Signal {
-        /// Its name.
+        /// The name of the event.
         name: String,
-        /// Its value.
+        /// The value of the event.
         value: Object,
     },
-    /// The reply shall end once the calls at hand are done.
+    /// A request to end the reply after the current calls.
     Stop {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl ToolContext {
-    /// A context whose words go into a channel, each with the id of its call.
+    /// Creates a context that sends events to a channel, each with the id of its call.
     ///
-    /// The agent makes one for each call. A test of a tool makes its own:
+    /// The agent creates one for each call. The test of a tool creates its own:
     ///
     /// ```
-    /// use recount_agent::tool::{ToolContext, ToolSays};
+    /// use recount_agent::tool::{CallIds, ToolContext, ToolEvent};
     /// use tokio_util::sync::CancellationToken;
     ///
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-    /// let (says, mut said) = tokio::sync::mpsc::channel(8);
-    /// let context = ToolContext::new(CallIds::of("s1", "r1", "c1"), "Friday", says, CancellationToken::new());
-    /// context.say("compiling").await;
-    /// assert_eq!(said.recv().await, Some(("c1".into(), ToolSays::Text("compiling".into()))));
+    /// let (sender, mut events) = tokio::sync::mpsc::channel(8);
+    /// let context = ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", sender, CancellationToken::new());
+    /// context.write_text("compiling").await;
+    /// assert_eq!(events.recv().await, Some(("c1".into(), ToolEvent::Text("compiling".into()))));
     /// # });
-    /// # use recount_agent::tool::CallIds;
     /// ```
     pub fn new(
         ids: CallIds,
         agent: impl Into<String>,
-        says: mpsc::Sender<(String, ToolSays)>,
+        events: mpsc::Sender<(String, ToolEvent)>,
         cancel: CancellationToken,
     ) -> Self {
         Self {
             call: Arc::new(Call { ids, agent: agent.into() }),
-            says,
+            events,
             cancel,
             host: None,
             permissions: Arc::default(),
         }
     }
 
-    /// The same with the permissions of the agent. Without this they are empty.
+    /// Sets the permissions of the agent. By default they are empty.
     #[must_use]
     pub fn with_permissions(mut self, permissions: impl Into<Arc<Permissions>>) -> Self {
         self.permissions = permissions.into();
         self
     }
 
-    /// The same in the reply of an agent, which others can then take part in.
+    /// Sets the agent whose reply contains the call. A sub-agent requires it.
     pub(crate) fn hosted_by(mut self, host: Arc<Shared>) -> Self {
         self.host = Some(Host(host));
         self
@@ -124,58 +123,59 @@ impl ToolContext {
         self.host.as_ref().map(|Host(shared)| shared)
     }
 
-    /// The session.
+    /// The id of the session.
     pub fn session_id(&self) -> &str {
         &self.call.ids.session_id
     }
 
-    /// The reply that the call is a part of.
+    /// The id of the reply that contains the call.
     pub fn reply_id(&self) -> &str {
         &self.call.ids.reply_id
     }
 
-    /// The call. It is the same one when the tool runs again after a crash, so it will do as an idempotency key.
+    /// The id of the call. It stays the same when the tool runs again after a crash, so it can be used as an idempotency
+    /// key.
     pub fn call_id(&self) -> &str {
         &self.call.ids.call_id
     }
 
-    /// The name of the agent that calls.
+    /// The name of the calling agent.
     pub fn agent(&self) -> &str {
         &self.call.agent
     }
 
-    /// The permissions of the agent when the tool was started.
+    /// The permissions of the agent at the start of the tool.
     pub fn permissions(&self) -> &Permissions {
         &self.permissions
     }
 
-    /// Becomes cancelled when the reply is interrupted.
+    /// Returns the token that is cancelled when the reply is interrupted.
     pub fn cancelled(&self) -> &CancellationToken {
         &self.cancel
     }
 
-    /// Shows more of the output. Waits while the reply cannot keep up.
-    pub async fn say(&self, text: impl Into<String>) {
-        self.tell(ToolSays::Text(text.into())).await;
+    /// Writes text to the output. Waits while the channel is full.
+    pub async fn write_text(&self, text: impl Into<String>) {
+        self.send(ToolEvent::Text(text.into())).await;
     }
 
-    /// Shows an image or a file as a part of the output, or more of one under the same id.
-    pub async fn show(&self, data: DataBlock) {
-        self.tell(ToolSays::Data(Box::new(data))).await;
+    /// Writes an image or a file to the output, or continues the one with the same id.
+    pub async fn write_data(&self, data: DataBlock) {
+        self.send(ToolEvent::Data(Box::new(data))).await;
     }
 
-    /// Sends a CUSTOM signal to whoever reads the session.
+    /// Emits a CUSTOM event to the readers of the session.
     pub async fn signal(&self, name: impl Into<String>, value: impl Into<Object>) {
-        self.tell(ToolSays::Signal { name: name.into(), value: value.into() }).await;
+        self.send(ToolEvent::Signal { name: name.into(), value: value.into() }).await;
     }
 
-    /// Asks the reply to end once the calls at hand are done.
+    /// Requests the end of the reply after the current calls.
     pub async fn request_stop(&self, reason: impl Into<String>) {
-        self.tell(ToolSays::Stop { reason: reason.into() }).await;
+        self.send(ToolEvent::Stop { reason: reason.into() }).await;
     }
 
-    async fn tell(&self, says: ToolSays) {
-        // Nobody listens any more when the reply has ended, and then there is nothing left to say it to.
-        let _ = self.says.send((self.call.ids.call_id.clone(), says)).await;
+    async fn send(&self, event: ToolEvent) {
+        // The channel is closed after the reply has ended.
+        let _ = self.events.send((self.call.ids.call_id.clone(), event)).await;
     }
 }

@@ -56,7 +56,7 @@ type OwnPermission<A> = dyn Fn(A) -> ToolPermission + Send + Sync;
 /// }
 ///
 /// let tool = FunctionTool::with_context("build", "Builds a target.", |build: Build, context| async move {
-///     context.say(format!("compiling {}\n", build.target)).await;
+///     context.write_text(format!("compiling {}\n", build.target)).await;
 ///     Ok(ToolOutput::new("done").with_metadata([("target", build.target)]))
 /// });
 /// ```
@@ -238,7 +238,7 @@ impl<A: DeserializeOwned + Send + 'static> Tool for FunctionTool<A> {
         }
     }
 
-    fn check(&self, arguments: &Object) -> Result<(), ToolError> {
+    fn validate_arguments(&self, arguments: &Object) -> Result<(), ToolError> {
         typed::<A>(arguments.clone())?;
         Ok(())
     }

@@ -2,10 +2,10 @@
 
 pub mod arguments;
 mod background;
+mod compiled;
 mod context;
 pub(crate) mod derive;
 mod function;
-mod mounted;
 mod output;
 mod returned;
 mod schema;
@@ -13,18 +13,18 @@ mod spec;
 mod structured;
 mod toolkit;
 
-pub use background::{Background, BackgroundReport};
-pub use context::{CallIds, ToolContext, ToolSays};
-pub use function::{FunctionTool, NoArguments};
-pub use mounted::Mounted;
+pub use background::{BackgroundEvent, BackgroundTools};
+pub use compiled::CompiledTool;
 #[cfg(all(test, feature = "mcp"))]
-pub(crate) use mounted::is_name;
+pub(crate) use compiled::is_name;
+pub use context::{CallIds, ToolContext, ToolEvent};
+pub use function::{FunctionTool, NoArguments};
 pub use output::{ToolError, ToolOutput};
 pub use returned::IntoOutput;
 pub use schema::{Schema, SchemaError, Violation, Violations};
 pub use spec::ToolSpec;
 pub use structured::{STRUCTURED_OUTPUT, StructuredOutput};
-pub use toolkit::{ToolGroup, ToolSource, Toolkit, ToolkitError, Unavailable};
+pub use toolkit::{ToolGroup, ToolLookupError, ToolSource, Toolkit, ToolkitError};
 
 use recount_message::{Object, PermissionBehavior, PermissionRule};
 
@@ -49,7 +49,7 @@ pub trait Tool: Send + Sync + 'static {
     /// # Errors
     ///
     /// When they cannot be used. The model is told why, and nobody is asked for permission.
-    fn check(&self, _arguments: &Object) -> Result<(), ToolError> {
+    fn validate_arguments(&self, _arguments: &Object) -> Result<(), ToolError> {
         Ok(())
     }
 
@@ -73,7 +73,7 @@ pub trait Tool: Send + Sync + 'static {
     /// deny or ask rule without content matches every call and is not passed to this method.
     ///
     /// By default, rules without content match every call, and others none.
-    fn is_covered(&self, rules: &[&PermissionRule], _behavior: PermissionBehavior, _arguments: &Object) -> Coverage {
+    fn rule_coverage(&self, rules: &[&PermissionRule], _behavior: PermissionBehavior, _arguments: &Object) -> Coverage {
         Coverage::from(contents(rules).is_none())
     }
 

@@ -29,7 +29,7 @@ type Check = dyn Fn(&Object) -> Result<(), ToolError> + Send + Sync;
 /// schema alone; whoever takes it up again gives the type again, so that what only the type can check is still checked.
 ///
 /// ```
-/// use recount_agent::tool::{Mounted, StructuredOutput, arguments};
+/// use recount_agent::tool::{CompiledTool, StructuredOutput, arguments};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
 ///
@@ -40,7 +40,7 @@ type Check = dyn Fn(&Object) -> Result<(), ToolError> + Send + Sync;
 ///     remarks: Vec<String>,
 /// }
 /// let tool = StructuredOutput::of::<Verdict>();
-/// let arguments = arguments::read(r#"{"approved": true}"#, &Mounted::new(tool.clone())?)?;
+/// let arguments = arguments::parse(r#"{"approved": true}"#, &CompiledTool::new(tool.clone())?)?;
 /// let output = tool.complete(&arguments.object);
 /// assert_eq!(output.to_json(), r#"{"approved":true,"remarks":[]}"#);
 /// assert!(StructuredOutput::decode::<Verdict>(&output)?.approved);
@@ -69,7 +69,7 @@ impl StructuredOutput {
 
     /// The same with a check of what no schema can say. The model is told what it complains about.
     #[must_use]
-    pub fn checked_by(mut self, check: impl Fn(&Object) -> Result<(), ToolError> + Send + Sync + 'static) -> Self {
+    pub fn with_validator(mut self, check: impl Fn(&Object) -> Result<(), ToolError> + Send + Sync + 'static) -> Self {
         let earlier = self.check.take();
         self.check = Some(Arc::new(move |output| {
             earlier.as_ref().map_or(Ok(()), |earlier| earlier(output))?;
@@ -116,7 +116,7 @@ impl Tool for StructuredOutput {
         Box::pin(async { Ok(ToolOutput::new(DONE)) })
     }
 
-    fn check(&self, arguments: &Object) -> Result<(), ToolError> {
+    fn validate_arguments(&self, arguments: &Object) -> Result<(), ToolError> {
         self.check.as_ref().map_or(Ok(()), |check| check(&self.complete(arguments)))
     }
 }

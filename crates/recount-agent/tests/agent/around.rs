@@ -91,7 +91,7 @@ async fn the_first_middleware_is_the_outermost() {
     assert_eq!(order(&events)[1..3], ["outer reasons", "inner reasons"]);
     let result = folded(&events).result_of("c1").unwrap().output.text().unwrap();
     assert_eq!(result, "outer(inner(search ran))");
-    let asked = &model.asked()[0].messages;
+    let asked = &model.requests()[0].messages;
     assert_eq!(asked[0].text().as_deref(), Some("You are Friday. outer inner"));
     let said: Vec<String> = asked[2..].iter().filter_map(Msg::text).collect();
     assert_eq!(said, ["outer", "inner"]);
@@ -165,7 +165,7 @@ async fn hints_come_before_the_model_is_asked() {
     let events = say(&agent, ()).await;
     assert_eq!(order(&events)[..3], ["REPLY_START", "HINT_BLOCK", "MODEL_CALL_START"]);
     assert!(agent.state().hints.is_empty() && kept.state().hints.is_empty());
-    assert!(model.asked()[0].messages[1].has::<HintBlock>());
+    assert!(model.requests()[0].messages[1].has::<HintBlock>());
 }
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn a_long_result_is_shortened_for_the_model_alone() {
     assert!(order(&events).contains(&"recount.truncated".to_owned()));
     let result = |message: &Msg| message.result_of("c1").unwrap().output.text().unwrap();
     assert_eq!(result(&folded(&events)).chars().count(), 1_000);
-    let asked = model.asked().pop().unwrap();
+    let asked = model.requests().pop().unwrap();
     let shown = result(asked.messages.last().unwrap());
     assert!(shown.starts_with(&"é".repeat(20)) && shown.contains("about 500 tokens"), "{shown}");
 }
@@ -245,7 +245,7 @@ async fn control_hints_are_a_part_of_the_request_alone() {
     let message = agent.reply("Hi").await.unwrap();
     assert_eq!(message.finished_reason(), Some(FinishedReason::ExceedMaxIters));
     assert!(!message.has::<HintBlock>());
-    let asked = model.asked().pop().unwrap();
+    let asked = model.requests().pop().unwrap();
     assert!(asked.messages.last().unwrap().has::<HintBlock>());
     assert_eq!(asked.tool_choice, Some(recount_model::format::ToolChoice::none()));
 }

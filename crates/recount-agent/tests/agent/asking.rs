@@ -29,7 +29,7 @@ async fn a_text() {
     let messages = agent.messages();
     assert_eq!(messages.len(), 2);
     assert_eq!(messages[1], folded(&events));
-    assert_eq!(model.asked()[0].messages.len(), 2);
+    assert_eq!(model.requests()[0].messages.len(), 2);
 }
 
 #[tokio::test]
@@ -127,6 +127,6 @@ async fn a_model_that_cannot_be_forced_is_asked() {
     let schema = Json::parse(r#"{"type": "object", "properties": {"number": {"type": "integer"}}}"#).unwrap();
     let message = agent.reply_stream_with_schema("How much?", schema).unwrap().into_msg().await.unwrap();
     assert_eq!(message.structured_output().unwrap().to_json(), r#"{"number":42}"#);
-    let forced: Vec<bool> = model.asked().iter().map(|asked| asked.tool_choice.is_some()).collect();
+    let forced: Vec<bool> = model.requests().iter().map(|asked| asked.tool_choice.is_some()).collect();
     assert_eq!(forced, [false, true, false, false]);
 }

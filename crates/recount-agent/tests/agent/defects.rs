@@ -294,7 +294,7 @@ async fn d16b_a_stream_that_breaks_is_made_again_and_the_next_model_is_asked() {
     assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
     // What was shown stays, and no request has it.
     assert_eq!(message.content().len(), 3);
-    let asked = other.asked().pop().unwrap();
+    let asked = other.requests().pop().unwrap();
     assert!(asked.messages.iter().all(|message| !message.text_or_empty().contains("Once")), "{:?}", asked.messages);
     assert_eq!(agent.state().reply, None);
 }
@@ -431,7 +431,7 @@ async fn d24b_stop_on_reject_stops() {
     let no = ConfirmResult { confirmed: false, ..ConfirmResult::allow(waiting.call("c1").unwrap().clone()) };
     let message = agent.reply(UserConfirmResultEvent::new(waiting.id().to_owned(), [no])).await.unwrap();
     assert_eq!(message.generate_reason(), recount_message::GenerateReason::AllToolsDenied);
-    assert_eq!((message.text(), model.left()), (None, 1));
+    assert_eq!((message.text(), model.remaining()), (None, 1));
 }
 
 #[tokio::test]
@@ -497,7 +497,7 @@ async fn d28_results_from_elsewhere_are_shortened_too_and_audio_stays() {
     let call = waiting.call("c1").unwrap().clone();
     let events = say(&agent, results(&waiting, vec![call.success("o".repeat(1_000))])).await;
     assert!(order(&events).contains(&"recount.truncated".to_owned()));
-    let asked = model.asked().pop().unwrap();
+    let asked = model.requests().pop().unwrap();
     let shown = asked.messages.last().unwrap();
     assert!(shown.result_of("c1").unwrap().output.text().unwrap().len() < 400);
     assert!(shown.has::<DataBlock>());

@@ -199,7 +199,7 @@ impl Tool for WordTool {
         Box::pin(async move { Ok(arguments.get("word").and_then(Json::to_text).unwrap_or_default().into()) })
     }
 
-    fn is_covered(&self, rules: &[&PermissionRule], _: PermissionBehavior, arguments: &Object) -> Coverage {
+    fn rule_coverage(&self, rules: &[&PermissionRule], _: PermissionBehavior, arguments: &Object) -> Coverage {
         let word = arguments.get("word").and_then(Json::to_text);
         assert_ne!(word.as_deref(), Some("panic"), "a tool that fails");
         Coverage::from(rules.iter().any(|rule| rule.rule_content.is_none() || rule.rule_content == word))

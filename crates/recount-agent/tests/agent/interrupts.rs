@@ -55,7 +55,7 @@ async fn in_the_middle_of_a_tool_that_does_not_care() {
     let stubborn = FunctionTool::with_context("stubborn", "Waits.", move |_: NoArguments, context: ToolContext| {
         let gate = inside.clone();
         async move {
-            context.say("working").await;
+            context.write_text("working").await;
             gate.pass().await;
             Ok("never said")
         }

@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use recount_agent::middleware::{Middleware, Next, SummaryRequest};
-use recount_agent::scripted::{Answer, Asked, Gate, ScriptedModel};
+use recount_agent::scripted::{Answer, Gate, RecordedRequest, ScriptedModel};
 use recount_agent::tool::STRUCTURED_OUTPUT;
 use recount_agent::{Agent, AgentBuilder, BoxFuture, Compression, Error, Failure, SavedAgent, Summary};
 use recount_message::{
@@ -54,7 +54,7 @@ fn told<'e>(events: &'e [AgentEvent], wanted: &str) -> Vec<&'e Object> {
     custom.collect()
 }
 
-fn shown(asked: &Asked) -> Vec<String> {
+fn shown(asked: &RecordedRequest) -> Vec<String> {
     asked.messages.iter().map(Msg::text_or_empty).collect()
 }
 
@@ -77,12 +77,12 @@ async fn the_oldest_part_is_summarised_and_nothing_is_rewritten() {
     assert!(told.get("usage").is_some_and(|usage| usage.as_str().contains("90")));
 
     // What was left out is what was summarised, and the newest fifth stays.
-    let asked = model.asked().remove(0);
+    let asked = model.requests().remove(0);
     let texts = shown(&asked);
     assert_eq!(texts.len(), 4, "{texts:#?}");
     assert!(texts[1].contains("They counted words.") && !texts[1].contains("word3"));
     assert!(texts[2].starts_with("word4") && texts[3] == "Hi");
-    let question = by.asked().remove(0);
+    let question = by.requests().remove(0);
     assert!(question.messages[1].text_or_empty().contains("word3"));
     assert!(!question.messages[1].text_or_empty().contains("word4"));
     assert_eq!(question.tools, [STRUCTURED_OUTPUT]);
@@ -108,7 +108,7 @@ async fn what_was_summarised_stays_so_in_another_process() {
         .unwrap();
     let events = say(&there, "And now?").await;
     assert!(told(&events, "recount.compressed").is_empty());
-    let texts = shown(&model.asked()[1]);
+    let texts = shown(&model.requests()[1]);
     assert!(texts[1].contains("All of it.") && texts[2].starts_with("word4"), "{texts:#?}");
     assert_eq!(texts[3..], ["Hi", "Hello.", "And now?"]);
 }
@@ -120,9 +120,9 @@ async fn a_summary_goes_into_the_next_one() {
     let agent = small(&model, &by).build().unwrap();
     agent.reply("Hi").await.unwrap();
     agent.reply(words(300, "more ").as_str()).await.unwrap();
-    let question = by.asked()[1].messages[1].text_or_empty();
+    let question = by.requests()[1].messages[1].text_or_empty();
     assert!(question.contains("First part.") && question.contains("word4") && !question.contains("word3"));
-    let texts = shown(&model.asked()[1]);
+    let texts = shown(&model.requests()[1]);
     assert!(texts[1].contains("Both parts.") && !texts[1].contains("First part."), "{texts:#?}");
     assert!(texts[2].starts_with("more "), "what was asked last stays, however long it is");
 }
@@ -146,7 +146,7 @@ async fn a_long_reply_is_cut_between_its_rounds() {
     assert_eq!(reply.finished_reason(), Some(FinishedReason::Completed));
     assert_eq!(reply.tool_pairs().filter(|(_, result)| result.is_some()).count(), 6);
 
-    for asked in model.asked() {
+    for asked in model.requests() {
         let blocks: Vec<&ContentBlock> = asked.messages.iter().flat_map(Msg::content).collect();
         let calls = blocks.iter().filter(|block| matches!(block, ContentBlock::ToolCall(_))).count();
         let results = blocks.iter().filter(|block| matches!(block, ContentBlock::ToolResult(_))).count();
@@ -165,7 +165,7 @@ async fn old_thinking_is_left_out_and_stays_in_the_message() {
     let (model, by) = (ScriptedModel::new().says("Hello."), summariser(&["Words."]));
     let agent = small(&model, &by).conversation(before.clone()).build().unwrap();
     agent.reply("Hi").await.unwrap();
-    let asked = model.asked().remove(0);
+    let asked = model.requests().remove(0);
     assert!(!asked.messages.iter().any(Msg::has::<ThinkingBlock>));
     assert!(shown(&asked).contains(&"So it is.".to_owned()));
     assert_eq!(agent.messages()[..6], before);
@@ -180,10 +180,10 @@ async fn where_nobody_summarises_the_oldest_is_left_out() {
     let told = told(&events, "recount.compressed")[0].clone();
     assert_eq!(told.get("how").and_then(Json::to_text).as_deref(), Some("truncation"));
     assert_eq!(told.get("error").and_then(Json::to_text).as_deref(), Some("too long"));
-    let texts = shown(&model.asked()[0]);
+    let texts = shown(&model.requests()[0]);
     assert!(texts[1].contains("nobody has summarised them") && texts[2].starts_with("word4"), "{texts:#?}");
     // It was asked a second time with less.
-    let asked = by.asked();
+    let asked = by.requests();
     assert_eq!(asked.len(), 2);
     let second = asked[1].messages[1].text_or_empty();
     assert!(!second.contains("word0") && second.contains("word3"));
@@ -205,7 +205,7 @@ async fn a_text_will_do_as_a_summary() {
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new().says("In plain words."));
     let agent = small(&model, &by).build().unwrap();
     agent.reply("Hi").await.unwrap();
-    assert!(shown(&model.asked()[0])[1].contains("In plain words."));
+    assert!(shown(&model.requests()[0])[1].contains("In plain words."));
 }
 
 #[tokio::test]
@@ -221,7 +221,7 @@ async fn an_interrupt_while_it_is_summarised_counts() {
     };
     let (events, ()) = tokio::join!(drain(stream), interrupt);
     assert_eq!(order(&events), ["REPLY_START", "REPLY_END interrupted"]);
-    assert_eq!((agent.state().compressed, model.asked().len()), (None, 0));
+    assert_eq!((agent.state().compressed, model.requests().len()), (None, 0));
 }
 
 #[tokio::test]
@@ -248,7 +248,7 @@ async fn what_does_not_help_is_not_tried() {
         .build()
         .unwrap();
     agent.reply("Hi").await.unwrap();
-    assert!(by.asked().is_empty());
+    assert!(by.requests().is_empty());
 }
 
 #[tokio::test]
@@ -256,7 +256,7 @@ async fn nothing_is_summarised_where_nobody_wants_it() {
     let model = ScriptedModel::new().says("Hello.");
     let agent = small(&model, &model).compression(None).build().unwrap();
     agent.reply("Hi").await.unwrap();
-    assert_eq!(model.asked()[0].messages.len(), 7);
+    assert_eq!(model.requests()[0].messages.len(), 7);
 }
 
 #[tokio::test]
@@ -270,7 +270,7 @@ async fn a_middleware_may_remember_in_its_own_way() {
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new());
     let agent = small(&model, &by).middleware(Diary).build().unwrap();
     agent.reply("Hi").await.unwrap();
-    assert!(shown(&model.asked()[0])[1].contains("4 messages are in the diary."));
+    assert!(shown(&model.requests()[0])[1].contains("4 messages are in the diary."));
 }
 
 #[tokio::test]
@@ -298,7 +298,7 @@ async fn a_summary_can_be_wanted() {
     assert_eq!(order(&events)[..3], ["REPLY_START", "recount.compressed", "MODEL_CALL_START"]);
     let told = told(&events, "recount.compressed")[0];
     assert_eq!(told.get("because").and_then(Json::to_text).as_deref(), Some("wanted"));
-    let texts = shown(&model.asked()[0]);
+    let texts = shown(&model.requests()[0]);
     assert!(texts.len() < 6 && texts[1].contains("They counted words."), "{texts:#?}");
     assert_eq!(folded(&events).text().as_deref(), Some("Hello."));
     // It was wanted once.
@@ -312,7 +312,7 @@ async fn what_was_just_asked_is_not_summarised_where_there_is_room() {
     agent.compress();
     let events = say(&agent, "Hi").await;
     assert!(told(&events, "recount.compressed").is_empty());
-    assert_eq!((shown(&model.asked()[0]).last().map(String::as_str), by.asked().len()), (Some("Hi"), 0));
+    assert_eq!((shown(&model.requests()[0]).last().map(String::as_str), by.requests().len()), (Some("Hi"), 0));
 }
 
 #[tokio::test]
@@ -326,7 +326,7 @@ async fn a_summary_that_is_wanted_and_cannot_be_had_takes_nothing_away() {
     assert_eq!(told.get("how").and_then(Json::to_text).as_deref(), Some("nothing"));
     assert!(told.get("error").is_some());
     // The prompt, five messages, and what was asked.
-    assert_eq!(model.asked()[0].messages.len(), 7);
+    assert_eq!(model.requests()[0].messages.len(), 7);
     assert_eq!(agent.state().compressed, None);
 }
 
@@ -354,7 +354,7 @@ async fn what_the_provider_finds_too_long_is_summarised_and_asked_again() {
     );
     let told = told(&events, "recount.compressed")[0];
     assert_eq!(told.get("because").and_then(Json::to_text).as_deref(), Some("refused"));
-    let asked = model.asked();
+    let asked = model.requests();
     assert!(asked[1].messages.len() < asked[0].messages.len());
     assert_eq!(folded(&events).text().as_deref(), Some("Hello."));
 }
@@ -366,5 +366,5 @@ async fn what_is_still_too_long_fails() {
     let agent = small(&model, &by).compression(Compression::new(100_000).summary_model(by.clone())).build().unwrap();
     let Err(Error::Failed { error, .. }) = agent.reply("Hi").await else { panic!() };
     assert!(error.message.contains("too long"), "{}", error.message);
-    assert_eq!(model.asked().len(), 2);
+    assert_eq!(model.requests().len(), 2);
 }

@@ -25,7 +25,7 @@ fn text(value: &Object, key: &str) -> Option<String> {
 }
 
 fn result_shown(model: &ScriptedModel, call: usize) -> String {
-    let messages = &model.asked()[call].messages;
+    let messages = &model.requests()[call].messages;
     messages.iter().find_map(|message| message.result_of("call_1")).unwrap().output.text().unwrap()
 }
 
@@ -108,7 +108,7 @@ async fn only_the_newest_images_are_sent() {
     let path = text(&told[0], "path").unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"GIF89a\x01");
 
-    let asked = model.asked().remove(0);
+    let asked = model.requests().remove(0);
     let images = asked.messages.iter().flat_map(Msg::blocks::<DataBlock>).map(|image| image.id.clone());
     assert_eq!(images.collect::<Vec<_>>(), ["i3"]);
     assert!(asked.messages[1].text_or_empty().contains(&path));
@@ -133,5 +133,5 @@ async fn what_is_summarised_can_still_be_read() {
     let [path] = state.transcript_files.as_slice() else { panic!("{state:?}") };
     let kept = std::fs::read_to_string(path).unwrap();
     assert!(kept.starts_with("## Alice (user)\nonce once"), "{kept}");
-    assert!(model.asked()[0].messages[1].text_or_empty().contains(path));
+    assert!(model.requests()[0].messages[1].text_or_empty().contains(path));
 }

@@ -78,7 +78,7 @@ async fn what_a_broken_call_had_shown_is_marked_and_the_call_made_again() {
         order(&events)[..4],
         ["TEXT_BLOCK_END", "THINKING_BLOCK_START", "THINKING_BLOCK_END", "MODEL_CALL_END interrupted"]
     );
-    let asked = model.asked().pop().unwrap();
+    let asked = model.requests().pop().unwrap();
     assert!(asked.messages.iter().all(|message| message.name() != "Friday"), "{:?}", asked.messages);
     assert_eq!(second.messages()[1].text().as_deref(), Some("Let me look.\nHello."));
 }
@@ -100,7 +100,7 @@ async fn a_tool_that_ran_is_not_run_again_unless_that_does_no_harm() {
         let message = second.messages()[1].clone();
         let result = message.result_of("c1").unwrap();
         assert_eq!(result.state, state);
-        let told = model.asked().pop().unwrap().messages.last().and_then(|message| message.result_of("c1").cloned());
+        let told = model.requests().pop().unwrap().messages.last().and_then(|message| message.result_of("c1").cloned());
         assert_eq!(told.unwrap().output, result.output);
     }
 }
@@ -171,7 +171,7 @@ async fn d19_a_call_that_was_left_is_run_in_its_own_reply() {
     let message = second.reply(()).await.unwrap();
     assert_eq!(message.id(), reply_id);
     assert_eq!(message.result_of("c1").unwrap().output.text().as_deref(), Some("search ran"));
-    assert_eq!(model.asked().len(), 1);
+    assert_eq!(model.requests().len(), 1);
 }
 
 /// An agent whose tool works in the background for ever, after its reply has ended.
@@ -201,7 +201,7 @@ async fn what_came_of_a_tool_in_the_background_is_not_known() {
     let EventKind::HintBlock(hint) = &told[1].kind else { panic!("{:?}", order(&told)) };
     assert_eq!(hint.block_id, "c1.outcome");
     assert!(hint.hint.text().unwrap().contains("not known"));
-    assert!(model.asked()[0].messages.iter().any(Msg::has::<HintBlock>));
+    assert!(model.requests()[0].messages.iter().any(Msg::has::<HintBlock>));
 
     // Once, also when the next process dies.
     let mut fold = Fold::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use recount_agent::builtin::{self, Workspace};
 use recount_agent::permission::{Decision, Permissions};
-use recount_agent::tool::{CallIds, Tool, ToolContext, ToolError, ToolOutput, ToolSays};
+use recount_agent::tool::{CallIds, Tool, ToolContext, ToolError, ToolEvent, ToolOutput};
 use recount_message::{MediaBlock, Object, ToolResultState};
 use recount_testkit::sandbox::confinement;
 use tempfile::TempDir;
@@ -84,7 +84,7 @@ impl Bench {
 /// Calls a tool and gathers what it says.
 pub(crate) async fn call(tool: &dyn Tool, arguments: &str, cancel: CancellationToken) -> Called {
     let (says, mut saying) = mpsc::channel(4);
-    let context = ToolContext::new(CallIds::of("s1", "r1", "c1"), "Friday", says, cancel);
+    let context = ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", says, cancel);
     let arguments = Object::parse(arguments).unwrap();
     let run = async {
         let result = tool.run(arguments, &context).await;
@@ -94,7 +94,7 @@ pub(crate) async fn call(tool: &dyn Tool, arguments: &str, cancel: CancellationT
     let listen = async {
         let mut said = String::new();
         while let Some((_, says)) = saying.recv().await {
-            if let ToolSays::Text(text) = says {
+            if let ToolEvent::Text(text) = says {
                 said.push_str(&text);
             }
         }

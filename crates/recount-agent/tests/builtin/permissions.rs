@@ -279,7 +279,7 @@ async fn deny_rules_are_searched_in_the_whole_command() {
 fn a_call_that_requests_unknown_access_is_rejected() {
     let bench = Bench::new();
     let arguments = Object::parse(r#"{"command":"ls","access":["write","root"]}"#).unwrap();
-    let error = bench.tool("shell").check(&arguments).unwrap_err().to_string();
+    let error = bench.tool("shell").validate_arguments(&arguments).unwrap_err().to_string();
     assert!(error.starts_with("invalid `access`: unknown access `root`"), "{error}");
 }
 

@@ -51,7 +51,7 @@ async fn text_is_found_with_its_place() {
 
 #[tokio::test]
 async fn what_is_too_long_is_kept_aside_and_can_be_read() {
-    let bench = Bench::with(|workspace| workspace.show_at_most(200));
+    let bench = Bench::with(|workspace| workspace.max_output_bytes(200));
     for number in 0..100 {
         bench.file(&format!("file-{number:03}"), "");
     }

@@ -49,7 +49,7 @@ async fn output_is_said_while_the_command_runs() {
     let bench = Bench::new();
     // It goes on only after somebody has seen the first line.
     let (says, mut saying) = tokio::sync::mpsc::channel(4);
-    let ids = recount_agent::tool::CallIds::of("s1", "r1", "c1");
+    let ids = recount_agent::tool::CallIds::new("s1", "r1", "c1");
     let context = recount_agent::tool::ToolContext::new(ids, "Friday", says, CancellationToken::new());
     let command = r#"{"command":"echo first; until [ -e go ]; do sleep 0.02; done; echo second"}"#;
     let arguments = Object::parse(command).unwrap();
@@ -59,7 +59,7 @@ async fn output_is_said_while_the_command_runs() {
         (first.1, saying.recv().await.unwrap().1)
     };
     let (result, (first, second)) = tokio::join!(bench.tool("shell").run(arguments, &context), watch);
-    let text = |text: &str| recount_agent::tool::ToolSays::Text(text.to_owned());
+    let text = |text: &str| recount_agent::tool::ToolEvent::Text(text.to_owned());
     assert_eq!((first, second), (text("first\n"), text("second\n")));
     assert_eq!(result.unwrap().state(), ToolResultState::Success);
 }
@@ -113,8 +113,8 @@ async fn what_is_left_in_the_background_is_ended_and_told() {
 #[tokio::test]
 async fn endless_output_is_cut_kept_and_ended() {
     let directory = tempfile::tempdir().unwrap();
-    let workspace = Workspace::new(directory.path()).unwrap().show_at_most(1_000).confine(confinement());
-    let shell = Shell::new(Arc::new(workspace)).keep_at_most(100_000);
+    let workspace = Workspace::new(directory.path()).unwrap().max_output_bytes(1_000).confine(confinement());
+    let shell = Shell::new(Arc::new(workspace)).max_offloaded_bytes(100_000);
     let called = call(&shell, r#"{"command":"yes 86415"}"#, CancellationToken::new()).await;
     assert_eq!(called.said.len(), 1_000);
     let note = shown(&called.result.unwrap());

@@ -99,11 +99,11 @@ async fn a_command_that_hides_in_another_is_asked_about() {
 #[tokio::test]
 async fn endless_output_ends_and_the_reply_goes_on() {
     let directory = tempfile::tempdir().unwrap();
-    let workspace = Arc::new(Workspace::new(directory.path()).unwrap().show_at_most(1_000));
+    let workspace = Arc::new(Workspace::new(directory.path()).unwrap().max_output_bytes(1_000));
     let model = ScriptedModel::new().calls("shell", r#"{"command":"yes 86421"}"#).then().says("Enough.");
     let agent = Agent::builder("Friday")
         .model(model.clone())
-        .tool(Shell::new(workspace).keep_at_most(50_000))
+        .tool(Shell::new(workspace).max_offloaded_bytes(50_000))
         .permissions(Permissions::new(Mode::Bypass))
         .build()
         .unwrap();
@@ -123,7 +123,7 @@ async fn what_hangs_panics_or_floods_hurts_only_its_call() {
         .says("Done.");
     let flood = FunctionTool::with_context("flood", "Floods.", |_: NoArguments, context| async move {
         for _ in 0..20_000 {
-            context.say("0123456789").await;
+            context.write_text("0123456789").await;
         }
         Ok("")
     });
@@ -149,7 +149,7 @@ async fn what_hangs_panics_or_floods_hurts_only_its_call() {
     assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
     // The message has all of the flood, and the model little of it.
     assert_eq!(message.result_of("call_3").unwrap().output.text().unwrap().len(), 200_000);
-    let shown: usize = model.asked()[1].messages.iter().map(|message| message.to_json().len()).sum();
+    let shown: usize = model.requests()[1].messages.iter().map(|message| message.to_json().len()).sum();
     assert!(shown < 10_000, "{shown}");
 }
 
@@ -177,7 +177,7 @@ async fn what_is_kept_aside_can_be_read() {
     let directory = tempfile::tempdir().unwrap();
     let (work, aside) = (directory.path().join("work"), directory.path().join("aside"));
     std::fs::create_dir(&work).unwrap();
-    let workspace = Workspace::new(&work).unwrap().keep_aside_in(&aside).unwrap();
+    let workspace = Workspace::new(&work).unwrap().offload_to(&aside).unwrap();
     let lines = FunctionTool::new("lines", "Says much.", |_: NoArguments| async {
         Ok((1..=500).map(|line| format!("line {line}\n")).collect::<String>())
     });

@@ -158,7 +158,7 @@ async fn check(permissions: &Permissions) {
             continue;
         }
         let (says, mut saying) = tokio::sync::mpsc::channel(64);
-        let ids = CallIds::of("s1", "r1", "c1");
+        let ids = CallIds::new("s1", "r1", "c1");
         let context =
             ToolContext::new(ids, "Friday", says, CancellationToken::new()).with_permissions(permissions.clone());
         let listen = async {

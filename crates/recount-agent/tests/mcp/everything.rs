@@ -37,8 +37,8 @@ async fn one_that_went_away_is_found_again() {
     let port = address.rsplit(':').next().and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap();
     let (_, _process) = served_at(port).await;
     // Nobody had to ask again.
-    server.changed_from(&before).await;
-    server.ready().await;
+    server.wait_for_tools_change(&before).await;
+    server.wait_until_ready().await;
     assert_eq!(text(&server, "echo", r#"{"message": "hello"}"#).await, "Echo: hello");
 }
 
@@ -76,7 +76,7 @@ async fn shows_everything(server: &Arc<McpServer>) {
     assert_eq!(text(server, "echo", r#"{"message": "hello"}"#).await, "Echo: hello");
     // Repaired on the way, as for any other tool.
     assert_eq!(text(server, "get-sum", r#"{"a": "2", "b": 3"#).await, "The sum of 2 and 3 is 5.");
-    let wrong = arguments::read(r#"{"a": "two"}"#, &tool(server, "get-sum")).unwrap_err().to_string();
+    let wrong = arguments::parse(r#"{"a": "two"}"#, &tool(server, "get-sum")).unwrap_err().to_string();
     assert!(wrong.contains("\"b\" is a required property (at $)"), "{wrong}");
 
     let image = call(server, "get-tiny-image", "{}").await.unwrap();

@@ -23,8 +23,8 @@ async fn a_server_that_dies_hurts_only_the_call_and_is_started_again() {
         "the MCP server `frail` died before it answered; whether it did what was asked is not known"
     );
     assert_eq!(text(&other, "echo", r#"{"a":1}"#).await, r#"{"a":1}"#);
-    server.changed_from(&before).await;
-    server.ready().await;
+    server.wait_for_tools_change(&before).await;
+    server.wait_until_ready().await;
     assert_eq!(text(&server, "echo", r#"{"a":2}"#).await, r#"{"a":2}"#);
 }
 
@@ -70,8 +70,8 @@ async fn a_server_that_hangs_is_given_up_and_started_again() {
     let server = McpServer::connect("deaf", config).await.unwrap();
     let before = server.tools();
     assert_eq!(error(&server, "hang").await, "the MCP server `deaf` did not answer within 2s; the call was given up");
-    server.changed_from(&before).await;
-    server.ready().await;
+    server.wait_for_tools_change(&before).await;
+    server.wait_until_ready().await;
     assert_eq!(text(&server, "echo", "{}").await, "{}");
 }
 
@@ -86,7 +86,7 @@ async fn a_call_that_takes_too_long_ends_and_the_server_stays() {
 #[tokio::test]
 async fn progress_without_end_comes_to_an_end() {
     let mut config = hostile(&[]).timeout(Duration::from_secs(1));
-    config.longest = Duration::from_secs(3);
+    config.max_duration = Duration::from_secs(3);
     let server = McpServer::connect("babbler", config).await.unwrap();
     // It tells of more progress than anybody listens to, which does not keep the call from ending.
     let told = error(&server, "babble").await;
@@ -172,7 +172,7 @@ async fn new_tools_are_there_as_soon_as_the_server_tells_of_them() {
     let before = server.tools();
     assert!(!names(&server).contains(&"s__grown".to_owned()));
     assert_eq!(text(&server, "grow", "{}").await, "grown");
-    server.changed_from(&before).await;
+    server.wait_for_tools_change(&before).await;
     assert!(names(&server).contains(&"s__grown".to_owned()));
     assert_eq!(server.instructions().as_deref(), Some("Be careful."));
 }
@@ -293,7 +293,7 @@ fn a_server_that_is_still_starting_ends_too() {
         let (server, file) = start("closed");
         let process = process_in(&file).await;
         server.close().await;
-        assert!(server.trouble().is_some() && !server.is_starting());
+        assert!(server.error().is_some() && !server.is_starting());
         while !has_ended(&process) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

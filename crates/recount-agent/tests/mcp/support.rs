@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use recount_agent::mcp::{McpConfig, McpServer};
 use recount_agent::tool::{
-    CallIds, Mounted, ToolContext, ToolError, ToolOutput, ToolSays, ToolSource, Toolkit, arguments,
+    CallIds, CompiledTool, ToolContext, ToolError, ToolEvent, ToolOutput, ToolSource, Toolkit, arguments,
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -30,14 +30,14 @@ pub(crate) fn everything() -> PathBuf {
     script
 }
 
-pub(crate) fn tool(server: &Arc<McpServer>, name: &str) -> Mounted {
+pub(crate) fn tool(server: &Arc<McpServer>, name: &str) -> CompiledTool {
     let toolkit = Toolkit::new().with_source(server.clone()).unwrap();
     toolkit.find(&format!("{}__{name}", server.name()), &BTreeSet::new()).unwrap()
 }
 
 pub(crate) struct Call {
     pub(crate) context: ToolContext,
-    pub(crate) said: mpsc::Receiver<(String, ToolSays)>,
+    pub(crate) said: mpsc::Receiver<(String, ToolEvent)>,
     pub(crate) cancel: CancellationToken,
 }
 
@@ -45,14 +45,14 @@ impl Call {
     pub(crate) fn new() -> Self {
         let (says, said) = mpsc::channel(64);
         let cancel = CancellationToken::new();
-        Self { context: ToolContext::new(CallIds::of("s1", "r1", "c1"), "Friday", says, cancel.clone()), said, cancel }
+        Self { context: ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", says, cancel.clone()), said, cancel }
     }
 }
 
 /// Calls a tool with what a model might write.
 pub(crate) async fn call(server: &Arc<McpServer>, name: &str, input: &str) -> Result<ToolOutput, ToolError> {
     let tool = tool(server, name);
-    let arguments = arguments::read(input, &tool).unwrap();
+    let arguments = arguments::parse(input, &tool).unwrap();
     tool.run(arguments.object, &Call::new().context).await
 }
 
@@ -65,11 +65,11 @@ pub(crate) async fn error(server: &Arc<McpServer>, name: &str) -> String {
 }
 
 /// The signals that a call gave, as their JSON.
-pub(crate) fn signals(said: &mut mpsc::Receiver<(String, ToolSays)>) -> Vec<String> {
+pub(crate) fn signals(said: &mut mpsc::Receiver<(String, ToolEvent)>) -> Vec<String> {
     let mut signals = Vec::new();
     while let Ok((_, says)) = said.try_recv() {
         match says {
-            ToolSays::Signal { name, value } => signals.push(format!("{name} {value}")),
+            ToolEvent::Signal { name, value } => signals.push(format!("{name} {value}")),
             other => panic!("{other:?}"),
         }
     }

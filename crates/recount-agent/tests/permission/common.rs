@@ -41,7 +41,7 @@ impl Tool for ScriptedTool {
         Box::pin(async { self.permission.clone() })
     }
 
-    fn is_covered(&self, rules: &[&PermissionRule], _: PermissionBehavior, _: &Object) -> Coverage {
+    fn rule_coverage(&self, rules: &[&PermissionRule], _: PermissionBehavior, _: &Object) -> Coverage {
         if rules.iter().any(|rule| rule.rule_content.is_none()) { Coverage::Yes } else { self.coverage }
     }
 }

@@ -1,7 +1,7 @@
 //! What a confirmation may bring along.
 
 use pretty_assertions::assert_eq;
-use recount_agent::permission::{Behavior, Coverage, Mode, Permissions, Refused, ToolPermission};
+use recount_agent::permission::{AcceptError, Behavior, Coverage, Mode, Permissions, ToolPermission};
 use recount_message::{Object, PermissionBehavior, PermissionRule};
 
 use super::common::ScriptedTool;
@@ -15,7 +15,7 @@ fn rules_for_another_tool_are_refused_and_none_is_taken() {
     let mut permissions = Permissions::default();
     let rules = [allow("read", None), allow("shell", None)];
     let refused = permissions.accept(rules, "read").unwrap_err();
-    assert_eq!(refused, Refused::OtherTool { index: 1, named: "shell".to_owned(), tool: "read".to_owned() });
+    assert_eq!(refused, AcceptError::OtherTool { index: 1, named: "shell".to_owned(), tool: "read".to_owned() });
     assert_eq!(refused.to_string(), "rule 1 is for `shell`, but the user was asked about `read`");
     assert_eq!(permissions, Permissions::default());
 }
@@ -24,7 +24,7 @@ fn rules_for_another_tool_are_refused_and_none_is_taken() {
 fn a_rule_without_effect_is_refused() {
     let rule = PermissionRule::new("read", None, PermissionBehavior::Passthrough);
     let refused = Permissions::default().accept([rule], "read").unwrap_err();
-    assert_eq!(refused, Refused::NoEffect { index: 0, tool: "read".to_owned() });
+    assert_eq!(refused, AcceptError::NoEffect { index: 0, tool: "read".to_owned() });
 }
 
 #[test]

@@ -158,7 +158,7 @@ proptest! {
     #[test]
     fn an_allow_rule_for_a_directory_allows_nothing_outside(path in "(\\.\\./|\\./|a/|src/|srv/|//|opt/){0,8}x") {
         let paths = PathResolver::new(["/srv/src"]);
-        let allowed = paths.covered(&path, &["/srv/src/**"], Allow) == Coverage::Yes;
+        let allowed = paths.coverage(&path, &["/srv/src/**"], Allow) == Coverage::Yes;
         prop_assert_eq!(allowed, paths.resolve(&path).unwrap().starts_with(Path::new("/srv/src")));
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use recount_agent::scripted::Asked;
+use recount_agent::scripted::RecordedRequest;
 use recount_message::{AgentEvent, EventKind, Fold};
 use recount_model::format::ToolChoice;
 use serde_json::{Map, Value, json};
@@ -63,7 +63,7 @@ impl Playing {
         }
     }
 
-    pub(crate) fn essence(&self, asked: &[Asked]) -> Essence {
+    pub(crate) fn essence(&self, asked: &[RecordedRequest]) -> Essence {
         Essence {
             events: self.turns.iter().map(|turn| json!(turn)).collect(),
             raised: self.raised.iter().map(|raised| json!(raised)).collect(),
@@ -103,7 +103,7 @@ fn told(event: &Value) -> String {
     words.chain(calls).filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
 }
 
-fn asked_with(asked: &Asked) -> Value {
+fn asked_with(asked: &RecordedRequest) -> Value {
     let choice = asked.tool_choice.as_ref().map(|choice| {
         let known = [("none", ToolChoice::none()), ("auto", ToolChoice::auto()), ("required", ToolChoice::required())];
         let name = known.iter().find(|(_, known)| known == choice).map(|(name, _)| *name);

@@ -35,8 +35,8 @@ pub(crate) async fn play(scenario: &Scenario) -> Essence {
         // However the last reply ended, the next turn would work.
         presentable(&player.agent.messages());
     }
-    let mut asked = player.model.asked();
-    asked.extend(player.fallback.asked());
+    let mut asked = player.model.requests();
+    asked.extend(player.fallback.requests());
     player.played.essence(&asked)
 }
 

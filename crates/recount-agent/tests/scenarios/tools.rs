@@ -91,8 +91,8 @@ impl ScriptedTool {
 async fn show(payload: Payload, context: &ToolContext) {
     for block in payload.blocks() {
         match block {
-            MediaBlock::Text(block) => context.say(&block.text).await,
-            MediaBlock::Data(block) => context.show(block.clone()).await,
+            MediaBlock::Text(block) => context.write_text(&block.text).await,
+            MediaBlock::Data(block) => context.write_data(block.clone()).await,
             _ => panic!("no script has such a block"),
         }
     }

@@ -1,7 +1,7 @@
 //! A model whose answer follows from what it is shown, so that it does not matter who asks it and how often.
 
 use recount_agent::ChatModel;
-use recount_agent::scripted::{AttentiveModel, ScriptedModel};
+use recount_agent::scripted::{FnModel, ScriptedModel};
 use recount_message::Msg;
 
 /// A call: id, tool, input.
@@ -9,7 +9,7 @@ type Call = (&'static str, &'static str, &'static str);
 
 /// Makes calls, one round after another, until each has its result, and then says something.
 pub(crate) fn looker(rounds: Vec<Vec<Call>>, says: &'static str) -> impl ChatModel {
-    AttentiveModel::new(move |messages, _| {
+    FnModel::new(move |messages, _| {
         // An id that was used before has something added to it.
         let has_result = |id: &str| {
             messages

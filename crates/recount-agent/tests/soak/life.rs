@@ -307,7 +307,7 @@ impl Life {
         let fold = self.log.fold();
         self.tally.helped = fold.messages().filter(|message| message.parent().is_some()).count();
         // What the model was shown could be shown to any, whatever was left out of it.
-        self.model.asked().iter().rev().step_by(4).for_each(|asked| presentable(&asked.messages));
+        self.model.requests().iter().rev().step_by(4).for_each(|asked| presentable(&asked.messages));
         self.model = ScriptedModel::new().says("Done.");
         self.restart();
         let message = self.agent.reply("Are you done?").await.unwrap();

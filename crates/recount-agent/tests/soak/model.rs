@@ -1,7 +1,7 @@
 //! Random answers.
 
 use recount_agent::ChatModel;
-use recount_agent::scripted::{Answer, AttentiveModel, Piece, ScriptedModel};
+use recount_agent::scripted::{Answer, FnModel, Piece, ScriptedModel};
 use recount_message::{DataBlock, ErrorType, Object};
 use recount_model::decode::{CallError, CallErrorKind};
 
@@ -13,7 +13,7 @@ const INPUTS: &[&str] = &["{}", "{}", r#"{"x":"1"}"#, r#"{"x":1}"#, "", r#"{"x":
 
 /// A model that summarises whatever it is shown, or does not. Whether it does follows from how much that is.
 pub(crate) fn summariser() -> impl ChatModel {
-    AttentiveModel::new(|messages, _| {
+    FnModel::new(|messages, _| {
         let length: usize = messages.iter().map(|message| message.text_or_empty().len()).sum();
         match length % 5 {
             0 => ScriptedModel::new().fails("the summary fails on purpose"),

@@ -120,22 +120,22 @@ impl Random {
         self.note(context);
         let name = self.spec.name.as_str();
         if name.starts_with("panics") {
-            context.say("half ").await;
+            context.write_text("half ").await;
             panic!("{ON_PURPOSE}");
         }
         if name.starts_with("hangs") {
-            context.say("begun ").await;
+            context.write_text("begun ").await;
             std::future::pending::<()>().await;
         }
         if name.contains("slow") {
             for _ in 0..5 {
                 tokio::task::yield_now().await;
-                context.say("step ").await;
+                context.write_text("step ").await;
             }
         }
         if name.starts_with("streams") {
-            context.say("look: ").await;
-            context.show(DataBlock::from_bytes(b"GIF89a")).await;
+            context.write_text("look: ").await;
+            context.write_data(DataBlock::from_bytes(b"GIF89a")).await;
             context.signal("progress", [("done", 1)]).await;
         }
         if name == "stops" {

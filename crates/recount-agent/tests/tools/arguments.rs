@@ -6,14 +6,14 @@ use super::support::echo;
 /// Reads arguments for a schema: what the tool gets, and what is told of repairs.
 #[track_caller]
 fn check(schema: &str, input: &str, expected: &str, repairs: &[&str]) {
-    let read = arguments::read(input, &echo(schema)).unwrap();
+    let read = arguments::parse(input, &echo(schema)).unwrap();
     assert_eq!(read.object.to_json(), expected, "{input}");
     assert_eq!(read.repaired.iter().map(ToString::to_string).collect::<Vec<_>>(), repairs, "{input}");
 }
 
 #[track_caller]
 fn refused(schema: &str, input: &str, expected: &str) {
-    let error = arguments::read(input, &echo(schema)).unwrap_err();
+    let error = arguments::parse(input, &echo(schema)).unwrap_err();
     assert_eq!(error.to_string(), format!("invalid arguments for `echo`: {expected}"), "{input}");
 }
 
@@ -127,17 +127,17 @@ fn of_a_repeated_key_the_last_one_counts() {
 #[test]
 fn a_schema_that_cannot_be_met_ends() {
     let schema = r#"{"type":"object","properties":{"a":{"allOf":[{"type":"string"},{"type":"integer"}]}}}"#;
-    assert!(arguments::read(r#"{"a": "1"}"#, &echo(schema)).is_err());
+    assert!(arguments::parse(r#"{"a": "1"}"#, &echo(schema)).is_err());
 }
 
 #[test]
 fn mistakes_are_told_in_short() {
     let schema = r#"{"type":"object","additionalProperties":{"type":"boolean"}}"#;
     let many: Vec<String> = (0..9).map(|index| format!("\"k{index}\": 1")).collect();
-    let error = arguments::read(&format!("{{{}}}", many.join(",")), &echo(schema)).unwrap_err().to_string();
+    let error = arguments::parse(&format!("{{{}}}", many.join(",")), &echo(schema)).unwrap_err().to_string();
     assert!(error.ends_with("(at $.k4); and 4 more"), "{error}");
     let long = format!(r#"{{"a b": "{}"}}"#, "x".repeat(100_000));
-    let error = arguments::read(&long, &echo(schema)).unwrap_err().to_string();
+    let error = arguments::parse(&long, &echo(schema)).unwrap_err().to_string();
     assert!(error.len() < 500 && error.ends_with("… (at $[\"a b\"])"), "{error}");
     refused(schema, r#"{"a": 1e400}"#, "the number 1e400 is too large (at $)");
 }

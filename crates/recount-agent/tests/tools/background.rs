@@ -2,31 +2,32 @@ use std::sync::Arc;
 
 use pretty_assertions::assert_eq;
 use recount_agent::tool::{
-    Background, BackgroundReport, CallIds, FunctionTool, Mounted, NoArguments, ToolError, ToolOutput, ToolSays,
+    BackgroundEvent, BackgroundTools, CallIds, CompiledTool, FunctionTool, NoArguments, ToolError, ToolEvent,
+    ToolOutput,
 };
 use recount_message::{DataBlock, HintBlock, Object, ToolResultState};
 use tokio::sync::{Notify, mpsc};
 
-type Reports = mpsc::UnboundedReceiver<BackgroundReport>;
+type Reports = mpsc::UnboundedReceiver<BackgroundEvent>;
 
 fn ids(call: &str) -> CallIds {
-    CallIds::of("s1", "r1", call)
+    CallIds::new("s1", "r1", call)
 }
 
 /// Starts a tool, and gives what its call is told.
-fn start<F, R>(background: &Background, function: F) -> String
+fn start<F, R>(background: &BackgroundTools, function: F) -> String
 where
     F: Fn(NoArguments, recount_agent::tool::ToolContext) -> R + Send + Sync + 'static,
     R: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
 {
     let tool = FunctionTool::with_context("build", "Builds.", function).background();
-    let started = background.start(&Mounted::new(tool).unwrap(), Object::new(), ids("c1"), "Friday");
+    let started = background.start(&CompiledTool::new(tool).unwrap(), Object::new(), ids("c1"), "Friday");
     started.content.text().unwrap()
 }
 
 async fn done(reports: &mut Reports) -> (ToolResultState, HintBlock, Object) {
     match reports.recv().await.unwrap() {
-        BackgroundReport::Done { ids: of, state, hint, metadata } => {
+        BackgroundEvent::Finished { ids: of, state, hint, metadata } => {
             assert_eq!(of, ids("c1"));
             (state, *hint, metadata)
         }
@@ -36,15 +37,15 @@ async fn done(reports: &mut Reports) -> (ToolResultState, HintBlock, Object) {
 
 #[tokio::test]
 async fn the_outcome_comes_as_a_hint_with_its_source() {
-    let (background, mut reports) = Background::new();
+    let (background, mut reports) = BackgroundTools::new();
     let go = Arc::new(Notify::new());
     let wait = Arc::clone(&go);
     let started = start(&background, move |_, context| {
         let wait = Arc::clone(&wait);
         async move {
-            context.say("compiling\n").await;
+            context.write_text("compiling\n").await;
             wait.notified().await;
-            context.say("linking\n").await;
+            context.write_text("linking\n").await;
             Ok(ToolOutput::new("green").with_metadata([("exit", 0)]))
         }
     });
@@ -66,20 +67,20 @@ async fn the_outcome_comes_as_a_hint_with_its_source() {
 
 #[tokio::test]
 async fn signals_are_passed_on_at_once() {
-    let (background, mut reports) = Background::new();
+    let (background, mut reports) = BackgroundTools::new();
     start(&background, |_, context| async move {
         context.signal("progress", [("percent", 50)]).await;
-        context.show(DataBlock::from_bytes(b"GIF89a")).await;
+        context.write_data(DataBlock::from_bytes(b"GIF89a")).await;
         Ok(ToolOutput::new("done"))
     });
-    let says = ToolSays::Signal { name: "progress".into(), value: Object::from([("percent", 50)]) };
-    assert_eq!(reports.recv().await.unwrap(), BackgroundReport::Says { ids: ids("c1"), says });
+    let event = ToolEvent::Signal { name: "progress".into(), value: Object::from([("percent", 50)]) };
+    assert_eq!(reports.recv().await.unwrap(), BackgroundEvent::Progress { ids: ids("c1"), event });
     assert_eq!(done(&mut reports).await.1.hint.blocks().len(), 3);
 }
 
 #[tokio::test]
 async fn an_error_and_a_panic_are_outcomes_too() {
-    let (background, mut reports) = Background::new();
+    let (background, mut reports) = BackgroundTools::new();
     start(&background, |_, _| async { Err(ToolError::new("no disk")) });
     let (state, hint, _) = done(&mut reports).await;
     assert_eq!(state, ToolResultState::Error);
@@ -93,11 +94,11 @@ async fn an_error_and_a_panic_are_outcomes_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_can_be_stopped() {
-    let (background, mut reports) = Background::new();
+    let (background, mut reports) = BackgroundTools::new();
     start(&background, |_, context| async move {
-        context.say("half").await;
+        context.write_text("half").await;
         context.cancelled().cancelled().await;
-        context.say(" and cleaned up").await;
+        context.write_text(" and cleaned up").await;
         Err(ToolError::new("cancelled"))
     });
     tokio::task::yield_now().await;
@@ -116,7 +117,7 @@ async fn a_call_can_be_stopped() {
 
 #[tokio::test]
 async fn everything_stops_when_the_agent_is_gone() {
-    let (background, mut reports) = Background::new();
+    let (background, mut reports) = BackgroundTools::new();
     let other = background.clone();
     start(&background, |_, context| async move {
         context.cancelled().cancelled().await;
@@ -134,10 +135,10 @@ async fn everything_stops_when_the_agent_is_gone() {
 
 #[tokio::test]
 async fn what_floods_is_cut() {
-    let (background, mut reports) = Background::new();
+    let (background, mut reports) = BackgroundTools::new();
     start(&background, |_, context| async move {
         for _ in 0..40 {
-            context.say("x".repeat(100_000)).await;
+            context.write_text("x".repeat(100_000)).await;
         }
         Ok(ToolOutput::new("the end"))
     });

@@ -2,7 +2,7 @@ use std::error::Error;
 
 use pretty_assertions::assert_eq;
 use recount_agent::permission::{PermissionContext, ToolPermission};
-use recount_agent::tool::{FunctionTool, Mounted, NoArguments, Tool, ToolError, ToolOutput, ToolSays, arguments};
+use recount_agent::tool::{CompiledTool, FunctionTool, NoArguments, Tool, ToolError, ToolEvent, ToolOutput, arguments};
 use recount_message::{DataBlock, Json, MediaBlock, Object, ToolResultState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ async fn a_function_is_a_tool() {
         r#""days":{"description":"How many days.","format":"uint8","maximum":255,"minimum":0,"type":["integer","null"]}},"#,
         r#""required":["city"],"type":"object"}}}"#
     );
-    assert_eq!(Mounted::new(tool).unwrap().offer().to_json().as_str(), expected);
+    assert_eq!(CompiledTool::new(tool).unwrap().definition().to_json().as_str(), expected);
 }
 
 async fn parsed(weather: Weather) -> Result<Vec<u32>, ToolError> {
@@ -87,7 +87,7 @@ fn what_caused_an_error_is_told_along_with_it() {
 #[tokio::test]
 async fn a_tool_speaks_while_it_runs() {
     let tool = FunctionTool::with_context("build", "", |_: NoArguments, context| async move {
-        context.say("compiling\n").await;
+        context.write_text("compiling\n").await;
         context.signal("progress", [("percent", 50)]).await;
         context.request_stop("the disk is full").await;
         Ok(format!("{} {} {}", context.session_id(), context.call_id(), context.agent()))
@@ -101,10 +101,10 @@ async fn a_tool_speaks_while_it_runs() {
         assert_eq!(call, "c1");
         words.push(says);
     }
-    let progress = ToolSays::Signal { name: "progress".into(), value: Object::from([("percent", 50)]) };
+    let progress = ToolEvent::Signal { name: "progress".into(), value: Object::from([("percent", 50)]) };
     assert_eq!(
         words,
-        [ToolSays::Text("compiling\n".into()), progress, ToolSays::Stop { reason: "the disk is full".into() }]
+        [ToolEvent::Text("compiling\n".into()), progress, ToolEvent::Stop { reason: "the disk is full".into() }]
     );
 }
 
@@ -129,17 +129,17 @@ fn what_only_the_type_can_say_is_said_before_anybody_is_asked() {
         number: Even,
     }
     let tool = FunctionTool::new("pair", "", |_: Pair| async { Ok(()) });
-    let tool = Mounted::new(tool).unwrap();
-    assert!(arguments::read(r#"{"number": 4}"#, &tool).is_ok());
-    let error = arguments::read(r#"{"number": 3}"#, &tool).unwrap_err();
+    let tool = CompiledTool::new(tool).unwrap();
+    assert!(arguments::parse(r#"{"number": 4}"#, &tool).is_ok());
+    let error = arguments::parse(r#"{"number": 3}"#, &tool).unwrap_err();
     assert_eq!(error.to_string(), "invalid arguments for `pair`: `number`: 3 is odd at line 1 column 12");
 }
 
 #[tokio::test]
 async fn a_whole_number_may_be_written_with_a_fraction() {
     let tool = FunctionTool::new("echo", "", |weather: Weather| async { Ok(weather) });
-    let tool = Mounted::new(tool).unwrap();
-    let read = arguments::read(r#"{"city": "Rome", "days": 3.0}"#, &tool).unwrap();
+    let tool = CompiledTool::new(tool).unwrap();
+    let read = arguments::parse(r#"{"city": "Rome", "days": 3.0}"#, &tool).unwrap();
     assert!(!read.is_repaired());
     assert_eq!(text(&run(&*tool, &read.object.to_json()).await.unwrap()), r#"{"city":"Rome","days":3}"#);
 }
@@ -167,8 +167,8 @@ async fn an_external_tool_is_not_run_here() {
         run(&tool, r#"{"city":"x"}"#).await.unwrap_err().to_string(),
         "`ask` is run elsewhere and cannot be run here"
     );
-    let tool = Mounted::new(tool).unwrap();
-    assert!(tool.check_metadata(&Object::from([("exit", 0)])).is_ok());
-    let violations = tool.check_metadata(&Object::new()).unwrap_err();
+    let tool = CompiledTool::new(tool).unwrap();
+    assert!(tool.validate_metadata(&Object::from([("exit", 0)])).is_ok());
+    let violations = tool.validate_metadata(&Object::new()).unwrap_err();
     assert_eq!(violations.to_string(), "\"exit\" is a required property (at $)");
 }

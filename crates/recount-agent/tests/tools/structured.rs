@@ -1,5 +1,5 @@
 use pretty_assertions::assert_eq;
-use recount_agent::tool::{Mounted, StructuredOutput, Tool, ToolError, arguments};
+use recount_agent::tool::{CompiledTool, StructuredOutput, Tool, ToolError, arguments};
 use recount_message::{Json, Object};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,20 +40,20 @@ impl TryFrom<Unchecked> for Weather {
 }
 
 #[track_caller]
-fn refused(tool: &Mounted, input: &str, expected: &str) {
-    let error = arguments::read(input, tool).unwrap_err().to_string();
+fn refused(tool: &CompiledTool, input: &str, expected: &str) {
+    let error = arguments::parse(input, tool).unwrap_err().to_string();
     assert_eq!(error, format!("invalid arguments for `GenerateStructuredOutput`: {expected}"));
 }
 
 #[tokio::test]
-async fn an_answer_is_checked_by_its_schema_and_by_its_type() {
+async fn an_answer_is_with_validator_its_schema_and_by_its_type() {
     let output = StructuredOutput::of::<Weather>();
-    let tool = Mounted::new(output.clone()).unwrap();
+    let tool = CompiledTool::new(output.clone()).unwrap();
     refused(&tool, r#"{"city":"Paris"}"#, "\"temp\" is a required property (at $)");
     refused(&tool, r#"{"city":"Paris","temp":99}"#, "99 is greater than the maximum of 60 (at $.temp)");
     refused(&tool, r#"{"city":"Paris","temp":20,"unit":"K"}"#, "K is no unit");
 
-    let read = arguments::read(r#"{"city":"Paris","temp":"20"}"#, &tool).unwrap();
+    let read = arguments::parse(r#"{"city":"Paris","temp":"20"}"#, &tool).unwrap();
     assert!(read.is_repaired());
     assert_eq!(text(&run(&*tool, "{}").await.unwrap()), "Structured output generated successfully.");
     let answer = output.complete(&read.object);
@@ -69,17 +69,17 @@ fn what_the_type_checks_is_still_checked_after_a_reload() {
     let wrong = r#"{"city":"Paris","temp":20,"unit":"K"}"#;
     // The schema alone cannot know.
     let from_schema = StructuredOutput::from_schema(Json::parse(&written).unwrap());
-    assert!(arguments::read(wrong, &Mounted::new(from_schema.clone()).unwrap()).is_ok());
+    assert!(arguments::parse(wrong, &CompiledTool::new(from_schema.clone()).unwrap()).is_ok());
     assert_eq!(from_schema.complete(&Object::from([("city", "Rome")])).to_json(), r#"{"city":"Rome","unit":"C"}"#);
 
     let again = StructuredOutput::of::<Weather>();
     assert_eq!(again.schema().to_string(), written);
-    refused(&Mounted::new(again).unwrap(), wrong, "K is no unit");
-    let checked = from_schema.checked_by(|output| match output.get("unit").and_then(Json::to_text).as_deref() {
+    refused(&CompiledTool::new(again).unwrap(), wrong, "K is no unit");
+    let checked = from_schema.with_validator(|output| match output.get("unit").and_then(Json::to_text).as_deref() {
         Some("C") => Ok(()),
         _ => Err(ToolError::new("say it in degrees Celsius")),
     });
-    refused(&Mounted::new(checked).unwrap(), wrong, "say it in degrees Celsius");
+    refused(&CompiledTool::new(checked).unwrap(), wrong, "say it in degrees Celsius");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn an_answer_that_is_no_object_is_wrapped_in_one() {
         Bad,
     }
     let tool = StructuredOutput::of::<Vec<Mood>>();
-    let read = arguments::read(r#"{"output": ["good", "bad"]}"#, &Mounted::new(tool.clone()).unwrap()).unwrap();
+    let read = arguments::parse(r#"{"output": ["good", "bad"]}"#, &CompiledTool::new(tool.clone()).unwrap()).unwrap();
     let moods = StructuredOutput::decode::<Vec<Mood>>(&tool.complete(&read.object)).unwrap();
     assert_eq!(moods, [Mood::Good, Mood::Bad]);
 }
@@ -118,13 +118,13 @@ fn a_type_that_holds_itself_has_a_schema() {
         parts: Vec<Task>,
     }
     let output = StructuredOutput::of::<Task>();
-    let tool = Mounted::new(output.clone()).unwrap();
-    let read = arguments::read(r#"{"title":"a","parts":[{"title":"b"}]}"#, &tool).unwrap();
+    let tool = CompiledTool::new(output.clone()).unwrap();
+    let read = arguments::parse(r#"{"title":"a","parts":[{"title":"b"}]}"#, &tool).unwrap();
     assert_eq!(output.complete(&read.object).to_json(), r#"{"title":"a","parts":[{"title":"b","parts":[]}]}"#);
     refused(&tool, r#"{"title":"a","parts":[{"parts":[]}]}"#, "\"title\" is a required property (at $.parts[0])");
     let list = StructuredOutput::of::<Vec<Task>>();
-    let tool = Mounted::new(list.clone()).unwrap();
-    let read = arguments::read(r#"{"output":[{"title":"a"}]}"#, &tool).unwrap();
+    let tool = CompiledTool::new(list.clone()).unwrap();
+    let read = arguments::parse(r#"{"output":[{"title":"a"}]}"#, &tool).unwrap();
     assert_eq!(list.complete(&read.object).to_json(), r#"{"output":[{"title":"a","parts":[]}]}"#);
     assert_eq!(list.spec().name, "GenerateStructuredOutput");
 }

@@ -1,21 +1,21 @@
 //! Tools to test with, and ways to run them.
 
 use recount_agent::tool::{
-    CallIds, FunctionTool, Mounted, Tool, ToolContext, ToolError, ToolOutput, ToolSays, ToolSpec,
+    CallIds, CompiledTool, FunctionTool, Tool, ToolContext, ToolError, ToolEvent, ToolOutput, ToolSpec,
 };
 use recount_message::{Json, Object};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// A tool that gives its arguments back.
-pub(crate) fn echo(schema: &str) -> Mounted {
+pub(crate) fn echo(schema: &str) -> CompiledTool {
     let spec = ToolSpec::new("echo", "Gives its arguments back.").parameters(Json::parse(schema).unwrap());
-    Mounted::new(FunctionTool::dynamic(spec, |arguments, _| async move { Ok(arguments) })).unwrap()
+    CompiledTool::new(FunctionTool::dynamic(spec, |arguments, _| async move { Ok(arguments) })).unwrap()
 }
 
-pub(crate) fn context() -> (ToolContext, mpsc::Receiver<(String, ToolSays)>) {
+pub(crate) fn context() -> (ToolContext, mpsc::Receiver<(String, ToolEvent)>) {
     let (says, said) = mpsc::channel(16);
-    (ToolContext::new(CallIds::of("s1", "r1", "c1"), "Friday", says, CancellationToken::new()), said)
+    (ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", says, CancellationToken::new()), said)
 }
 
 pub(crate) async fn run(tool: &dyn Tool, arguments: &str) -> Result<ToolOutput, ToolError> {

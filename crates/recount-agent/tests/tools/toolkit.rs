@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 
 use pretty_assertions::assert_eq;
 use recount_agent::tool::{
-    FunctionTool, Mounted, NoArguments, ToolGroup, ToolSource, ToolSpec, Toolkit, ToolkitError, arguments,
+    CompiledTool, FunctionTool, NoArguments, ToolGroup, ToolSource, ToolSpec, Toolkit, ToolkitError, arguments,
 };
 use recount_message::Json;
 
@@ -48,7 +48,7 @@ fn a_schema_that_is_none_is_found_when_the_tool_is_added() {
     };
     refused(
         with(r#"{"type":"object","properties":{"a":{"type":"text"}}}"#),
-        "the tool `lookup` has a schema that cannot be used: \"text\" is not valid under any of the schemas listed in the 'anyOf' keyword (at $.properties.a.type)",
+        "the tool `lookup` has a schema that cannot be used: unknown type \"text\" (at $.properties.a.type)",
     );
     // Nothing is fetched for a schema.
     let error = with(r#"{"$ref":"http://127.0.0.1:1/schema.json"}"#).unwrap_err().to_string();
@@ -85,7 +85,7 @@ fn groups_are_switched() {
         "the tool `open` is in the group `browser`, which is not active: activate it with `reset_tools` first"
     );
     let names = |active: &BTreeSet<String>| -> Vec<String> {
-        toolkit.offered(active).iter().map(|tool| tool.name().to_owned()).collect()
+        toolkit.definitions(active).iter().map(|tool| tool.name().to_owned()).collect()
     };
     assert_eq!(names(&active), ["read", "reset_tools"]);
     assert_eq!(names(&none()), ["reset_tools"]);
@@ -105,14 +105,14 @@ async fn a_model_says_which_groups_it_needs() {
     );
     assert_eq!(reset.spec().parameters.as_str(), schema);
 
-    let read = arguments::read(r#"{"browser": "true"}"#, &reset).unwrap();
+    let read = arguments::parse(r#"{"browser": "true"}"#, &reset).unwrap();
     let output = run(&*reset, &read.object.to_json()).await.unwrap();
     assert_eq!(text(&output), "active groups of tools: `browser`\n\n# browser\nOpen a page before you click.");
     assert_eq!(output.active_groups, Some(BTreeSet::from(["browser".to_owned()])));
     let output = run(&*reset, "{}").await.unwrap();
     assert_eq!(text(&output), "no group of tools is active now");
     assert_eq!(output.active_groups, Some(none()));
-    let error = arguments::read(r#"{"network": true}"#, &reset).unwrap_err().to_string();
+    let error = arguments::parse(r#"{"network": true}"#, &reset).unwrap_err().to_string();
     assert!(error.contains("network"), "{error}");
 }
 
@@ -131,14 +131,14 @@ fn groups_have_to_be_there_once() {
     );
 }
 
-struct Server(&'static str, Mutex<Arc<[Mounted]>>);
+struct Server(&'static str, Mutex<Arc<[CompiledTool]>>);
 
 impl ToolSource for Server {
     fn name(&self) -> &str {
         self.0
     }
 
-    fn tools(&self) -> Arc<[Mounted]> {
+    fn tools(&self) -> Arc<[CompiledTool]> {
         self.1.lock().unwrap().clone()
     }
 }
@@ -152,9 +152,9 @@ fn the_tools_of_a_source_may_change() {
     let server = server("files");
     let toolkit = Toolkit::new().with_source(server.clone()).unwrap();
     assert!(toolkit.find("files__read", &none()).is_err());
-    *server.1.lock().unwrap() = Arc::new([Mounted::new(tool("files__read", "")).unwrap()]);
+    *server.1.lock().unwrap() = Arc::new([CompiledTool::new(tool("files__read", "")).unwrap()]);
     assert!(toolkit.find("files__read", &none()).is_ok());
-    assert_eq!(toolkit.offered(&none()).len(), 1);
+    assert_eq!(toolkit.definitions(&none()).len(), 1);
 }
 
 #[test]

@@ -52,7 +52,7 @@ async fn queued_messages_are_answered_in_turn_and_seen_when_their_turn_comes() {
         }
     }
     let shown: Vec<Vec<String>> =
-        model.asked().iter().map(|asked| asked.messages.iter().filter_map(Msg::text).collect()).collect();
+        model.requests().iter().map(|asked| asked.messages.iter().filter_map(Msg::text).collect()).collect();
     assert_eq!(shown[0], ["m1"]);
     assert_eq!(shown[1], ["m1", "One.", "m2"]);
     assert_eq!(shown[2], ["m1", "One.", "m2", "Two.", "m3"]);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pretty_assertions::assert_eq;
 use recount_agent::multi_agent::SubAgent;
-use recount_agent::scripted::{AttentiveModel, ScriptedModel};
+use recount_agent::scripted::{FnModel, ScriptedModel};
 use recount_agent::{Agent, AgentBuilder, ChatModel, OnRestart};
 use recount_host::{Host, HostOptions, OnBusy, PostError};
 use recount_log::{Env, Log, MemoryStorage, Options, Session, SqliteStorage, Writer};
@@ -16,7 +16,7 @@ use crate::dying::{Death, Dying};
 
 /// A model that calls `deploy`, and then says how that went.
 fn deployer() -> impl ChatModel {
-    AttentiveModel::new(|messages, reply_id| {
+    FnModel::new(|messages, reply_id| {
         let last = messages.iter().rev().find(|message| message.tool_pairs().next().is_some());
         let answered = last.filter(|message| message.id() == reply_id);
         let result = answered.and_then(|message| message.tool_pairs().last()?.1).map(|result| result.state);
@@ -30,7 +30,7 @@ fn deployer() -> impl ChatModel {
 
 /// A model that has another agent do it.
 fn boss() -> impl ChatModel {
-    AttentiveModel::new(|messages, reply_id| {
+    FnModel::new(|messages, reply_id| {
         let own = messages.iter().find(|message| message.id() == reply_id);
         let result = own.and_then(|message| message.tool_pairs().last()?.1);
         match result {

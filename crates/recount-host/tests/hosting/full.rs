@@ -62,7 +62,7 @@ async fn an_agent_does_not_run_ahead_of_its_log() {
                 async move {
                     gate.pass().await;
                     for _ in 0..LINES {
-                        context.say("A line.\n").await;
+                        context.write_text("A line.\n").await;
                         said.fetch_add(1, Ordering::SeqCst);
                     }
                     Ok("done")

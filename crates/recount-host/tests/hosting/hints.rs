@@ -236,5 +236,5 @@ async fn a_conversation_is_summarised_when_somebody_wants_it() {
     let posted = second.post(session.key(), user("m2", "And now?"), OnBusy::Reject).await.unwrap();
     watcher.ended(&posted.reply_id).await;
     assert_eq!(watcher.signals("recount.compressed").len(), 1);
-    assert!(model.asked()[2].messages[0].text_or_empty().contains("They spoke of rain."));
+    assert!(model.requests()[2].messages[0].text_or_empty().contains("They spoke of rain."));
 }

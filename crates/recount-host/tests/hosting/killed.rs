@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use recount_agent::scripted::{AttentiveModel, ScriptedModel};
+use recount_agent::scripted::{FnModel, ScriptedModel};
 use recount_agent::tool::{FunctionTool, NoArguments};
 use recount_agent::{Agent, AgentBuilder, ChatModel};
 use recount_host::{Host, HostOptions, OnBusy, SingleAgent};
@@ -22,7 +22,7 @@ const ROUNDS: usize = 6;
 
 /// A model that calls a tool and then says something, word by word.
 fn talker() -> impl ChatModel {
-    AttentiveModel::new(|messages, reply_id| {
+    FnModel::new(|messages, reply_id| {
         let own = messages.iter().find(|message| message.id() == reply_id);
         if own.is_some_and(|message| message.tool_pairs().next().is_some()) {
             ScriptedModel::new().thinks("So.").streams((0..50).map(|word| format!("word {word} ")))

@@ -60,7 +60,7 @@ async fn a_message_that_is_posted_again_gets_the_first_answer() {
     assert!(matches!(other, PostError::IdConflict { id } if id == "m2"));
     assert_eq!(watcher.fold.messages().count(), 4);
     assert_eq!(session.info().await.unwrap().head, watcher.events.len() as u64);
-    assert_eq!(model.asked().len(), 2);
+    assert_eq!(model.requests().len(), 2);
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn what_others_say_in_the_session_is_a_part_of_the_conversation() {
     let posted = host.post(session.key(), user("m2", "Two"), OnBusy::Reject).await.unwrap();
     watcher.ended(&posted.reply_id).await;
 
-    let asked = model.asked();
+    let asked = model.requests();
     let shown: Vec<(&str, Option<String>)> =
         asked[1].messages.iter().map(|message| (message.name(), message.text())).collect();
     let said = |text: &str| Some(text.to_owned());

@@ -26,7 +26,7 @@ async fn a_model_is_shown_bytes_where_a_message_names_them() {
     watcher.ended(&posted.reply_id).await;
 
     let sources = |message: &Msg| message.blocks::<DataBlock>().map(|data| data.source.clone()).collect::<Vec<_>>();
-    let asked = model.asked();
+    let asked = model.requests();
     let shown = asked[0].messages.iter().find(|message| message.id() == "m1").unwrap();
     let bytes = Source::from(Base64Source::new(b"\x89PNG", "image/png"));
     assert_eq!(sources(shown), [bytes, named[1].source.clone()], "its own by its bytes, and not another tenant's");

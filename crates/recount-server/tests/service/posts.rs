@@ -95,7 +95,7 @@ async fn a_model_is_shown_the_bytes_of_a_blob() {
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     assert_eq!(post(&service, &json!({"content": [at(url)]})).await.status, 202);
     while !stream.next().await.unwrap().data.contains("\"REPLY_END\"") {}
-    let asked = model.asked();
+    let asked = model.requests();
     let shown: Vec<&DataBlock> = asked[0].messages.iter().flat_map(Msg::blocks::<DataBlock>).collect();
     let Source::Base64(source) = &shown[0].source else { panic!("{shown:?}") };
     assert_eq!((source.bytes().unwrap().as_slice(), source.media_type.as_str()), (png.as_slice(), "image/png"));

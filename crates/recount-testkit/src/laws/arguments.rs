@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use recount_agent::tool::{FunctionTool, Mounted, ToolSpec, arguments};
+use recount_agent::tool::{CompiledTool, FunctionTool, ToolSpec, arguments};
 use recount_message::{Json, Object};
 
 use super::{Broken, Verdict, ensure, ensure_same};
@@ -21,12 +21,12 @@ const SCHEMAS: [&str; 8] = [
         "b":{"allOf":[{"type":"string"},{"type":"integer"}]}}}"#,
 ];
 
-fn tools() -> &'static [Mounted] {
-    static TOOLS: OnceLock<Vec<Mounted>> = OnceLock::new();
+fn tools() -> &'static [CompiledTool] {
+    static TOOLS: OnceLock<Vec<CompiledTool>> = OnceLock::new();
     TOOLS.get_or_init(|| {
         let tool = |schema: &&str| {
             let spec = ToolSpec::new("tool", "").parameters(Json::parse(schema).ok()?);
-            Mounted::new(FunctionTool::dynamic(spec, |arguments, _| async move { Ok(arguments) })).ok()
+            CompiledTool::new(FunctionTool::dynamic(spec, |arguments, _| async move { Ok(arguments) })).ok()
         };
         SCHEMAS.iter().filter_map(tool).collect()
     })
@@ -41,16 +41,16 @@ pub fn arguments(text: &str, chance: u64) -> Verdict {
     ensure_same!(tools().len(), SCHEMAS.len(), "the schemas that compile");
     let Some(tool) = tools().get((chance % SCHEMAS.len() as u64) as usize) else { return Ok(()) };
     let strict = Object::parse(text).ok().filter(has_no_repeated_key);
-    let is_right = strict.as_ref().is_some_and(|object| tool.parameters().check(&object.clone().into()).is_ok());
-    match arguments::read(text, tool) {
+    let is_right = strict.as_ref().is_some_and(|object| tool.parameters().validate(&object.clone().into()).is_ok());
+    match arguments::parse(text, tool) {
         Ok(read) => {
             let json = Json::from(read.object.clone());
-            ensure!(tool.parameters().check(&json).is_ok(), "{text} became {json}, which is not right");
+            ensure!(tool.parameters().validate(&json).is_ok(), "{text} became {json}, which is not right");
             ensure_same!(read.is_repaired(), !is_right && !text.trim().is_empty(), "whether {text} was repaired");
             if is_right {
                 ensure_same!(Some(&read.object), strict.as_ref(), "arguments that were right");
             }
-            let again = arguments::read(json.as_str(), tool).map_err(|error| Broken::new(error.to_string()))?;
+            let again = arguments::parse(json.as_str(), tool).map_err(|error| Broken::new(error.to_string()))?;
             ensure_same!(again.object, read.object, "arguments that are read again");
             ensure!(!again.is_repaired(), "{json} needed {:?} although it was repaired", again.repaired);
             Ok(())

@@ -1,126 +1,117 @@
-//! Values of the wrong type, turned into the right one.
+//! Conversion of values that have the wrong type.
 //!
-//! The schema's own errors say where and what. So references, alternatives and conditions need no second reading of the
-//! schema, and a value that is right is never touched.
+//! Conversions are derived from validation errors, so references, alternatives and conditions of the schema are resolved by
+//! the validator, and a valid value is never changed.
 
-use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::paths::Location;
-use jsonschema::{JsonType, ValidationError};
 use recount_message::Json;
 use serde_json::Value;
 
 use super::Repair;
-use super::tree::Tree;
-use crate::tool::schema::{Schema, Violations, path_of};
+use super::parts::JsonParts;
+use crate::tool::schema::{ErrorKind, Location, Schema, Type, Types, ValidationError, Violations};
 
-/// Mending one value may show what is wrong within it, so it is tried as often as schemas are deep.
-const ROUNDS: usize = 8;
+/// The maximum number of validations. A conversion can reveal an error within the converted value.
+const MAX_ROUNDS: usize = 8;
 
-/// What is to be done with one value.
+/// A change to one part of a value.
 struct Edit {
-    place: Location,
+    location: Location,
     change: Change,
 }
 
 enum Change {
-    Become(Json),
-    LeaveOut,
+    Replace(Json),
+    /// Removes the property.
+    Remove,
 }
 
-/// Makes a value fit a schema, and notes what had to change for that.
-pub(super) fn fit(tree: &mut Tree, schema: &Schema, repairs: &mut Vec<Repair>) -> Result<(), Violations> {
-    for _ in 0..ROUNDS {
-        let value = tree.value()?;
-        let errors = schema.errors(&value);
+/// Converts a value until it is valid, and records each repair.
+pub(super) fn coerce(value: &mut JsonParts, schema: &Schema, repairs: &mut Vec<Repair>) -> Result<(), Violations> {
+    for _ in 0..MAX_ROUNDS {
+        let errors = schema.errors(&value.to_value()?);
         if errors.is_empty() {
             return Ok(());
         }
-        let edits: Vec<Edit> = errors.iter().flat_map(|error| edits(error, tree)).collect();
+        let edits: Vec<Edit> = errors.iter().flat_map(|error| edits(error, value)).collect();
         if edits.is_empty() {
-            return Err(Violations::of(&errors));
+            return Err(Violations::new(&errors));
         }
         for edit in edits {
-            apply(edit, tree, repairs);
+            apply(edit, value, repairs);
         }
     }
-    let value = tree.value()?;
-    let errors = schema.errors(&value);
-    if errors.is_empty() { Ok(()) } else { Err(Violations::of(&errors)) }
+    let errors = schema.errors(&value.to_value()?);
+    if errors.is_empty() { Ok(()) } else { Err(Violations::new(&errors)) }
 }
 
-fn apply(edit: Edit, tree: &mut Tree, repairs: &mut Vec<Repair>) {
-    let path = path_of(&edit.place);
+fn apply(edit: Edit, value: &mut JsonParts, repairs: &mut Vec<Repair>) {
+    let path = edit.location.to_string();
     match edit.change {
-        Change::Become(to) => {
-            let Some(part) = tree.get_mut(edit.place.segments()) else { return };
+        Change::Replace(to) => {
+            let Some(part) = value.get_mut(edit.location.segments()) else { return };
             let from = part.to_json();
-            *part = Tree::of(&to);
+            *part = JsonParts::new(&to);
             repairs.push(Repair::Coerced { path, from, to });
         }
-        Change::LeaveOut => {
-            let segments: Vec<_> = edit.place.segments().collect();
-            let Some((last, parents)) = segments.split_last() else { return };
-            if tree.get_mut(parents.iter().cloned()).is_some_and(|parent| parent.remove(last)) {
-                repairs.push(Repair::NullLeftOut { path });
+        Change::Remove => {
+            let Some((last, parents)) = edit.location.segments().split_last() else { return };
+            if value.get_mut(parents).is_some_and(|parent| parent.remove(last)) {
+                repairs.push(Repair::NullRemoved { path });
             }
         }
     }
 }
 
-/// What would mend an error. Nothing for what cannot be mended.
-fn edits(error: &ValidationError<'_>, tree: &Tree) -> Vec<Edit> {
-    let place = error.instance_path();
-    let become_one = |json: Option<Json>| {
-        json.map(|json| Edit { place: place.clone(), change: Change::Become(json) }).into_iter().collect()
+/// Returns the edits that correct an error, none if that is not possible without loss.
+fn edits(error: &ValidationError, value: &JsonParts) -> Vec<Edit> {
+    let location = &error.location;
+    let replace = |json: Option<Json>| {
+        json.map(|json| Edit { location: location.clone(), change: Change::Replace(json) }).into_iter().collect()
     };
-    match error.kind() {
-        ValidationErrorKind::Type { kind } => match tree.get(place.segments()) {
-            Some(Tree::Leaf(json)) if json.is_null() && !place.is_empty() => {
-                vec![Edit { place: place.clone(), change: Change::LeaveOut }]
+    match &error.kind {
+        ErrorKind::Type(types) => match value.get(location.segments()) {
+            Some(JsonParts::Leaf(json)) if json.is_null() && !location.is_empty() => {
+                vec![Edit { location: location.clone(), change: Change::Remove }]
             }
-            Some(part) => become_one(converted(part, kind)),
+            Some(part) => replace(converted(part, *types)),
             None => Vec::new(),
         },
-        ValidationErrorKind::Enum { options } => match (options.as_ref(), tree.get(place.segments())) {
-            (Value::Array(options), Some(Tree::Leaf(json))) => become_one(options.iter().find_map(|o| same(json, o))),
-            _ => Vec::new(),
+        ErrorKind::Enum(options) => match value.get(location.segments()) {
+            Some(JsonParts::Leaf(json)) => replace(options.iter().find_map(|option| same_text(json, option))),
+            Some(JsonParts::Object(_) | JsonParts::Array(_)) | None => Vec::new(),
         },
-        ValidationErrorKind::Constant { expected_value } => match tree.get(place.segments()) {
-            Some(Tree::Leaf(json)) => become_one(same(json, expected_value)),
-            Some(Tree::Object(_) | Tree::Array(_)) | None => Vec::new(),
+        ErrorKind::Const(expected) => match value.get(location.segments()) {
+            Some(JsonParts::Leaf(json)) => replace(same_text(json, expected)),
+            Some(JsonParts::Object(_) | JsonParts::Array(_)) | None => Vec::new(),
         },
-        // The first alternative that everything can be mended for.
-        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => context
+        // The first alternative whose errors can all be corrected.
+        ErrorKind::NoAlternative(alternatives) => alternatives
             .iter()
-            .map(|branch| branch.iter().map(|error| edits(error, tree)).collect::<Vec<_>>())
-            .find(|branch| !branch.is_empty() && branch.iter().all(|edits| !edits.is_empty()))
-            .map(|branch| branch.into_iter().flatten().collect())
+            .map(|errors| errors.iter().map(|error| edits(error, value)).collect::<Vec<_>>())
+            .find(|edits| !edits.is_empty() && edits.iter().all(|edits| !edits.is_empty()))
+            .map(|edits| edits.into_iter().flatten().collect())
             .unwrap_or_default(),
-        _ => Vec::new(),
+        ErrorKind::Other => Vec::new(),
     }
 }
 
-/// A value as one of the types that are asked for, if nothing is lost by it.
-fn converted(part: &Tree, kind: &TypeKind) -> Option<Json> {
-    let wants = |wanted: JsonType| match kind {
-        TypeKind::Single(one) => *one == wanted,
-        TypeKind::Multiple(several) => several.contains(wanted),
-    };
-    let in_a_list = || wants(JsonType::Array).then(|| Json::from(vec![part.to_json()]));
+/// Converts a value to one of the expected types. Returns `None` if that is not possible without loss.
+fn converted(part: &JsonParts, expected: Types) -> Option<Json> {
+    let as_list = || expected.contains(Type::Array).then(|| Json::from(vec![part.to_json()]));
     match part {
-        Tree::Array(_) => None,
-        Tree::Object(_) => in_a_list(),
-        Tree::Leaf(json) => match json.to_text() {
-            Some(text) => told_in(&text, wants).or_else(in_a_list),
+        JsonParts::Array(_) => None,
+        JsonParts::Object(_) => as_list(),
+        JsonParts::Leaf(json) => match json.to_text() {
+            Some(text) => parsed(&text, expected).or_else(as_list),
             None if json.is_null() => None,
-            None if wants(JsonType::String) => Some(Json::from(json.as_str())),
-            None => in_a_list(),
+            None if expected.contains(Type::String) => Some(Json::from(json.as_str())),
+            None => as_list(),
         },
     }
 }
 
-/// The value that a string tells of, if it is of a type that is asked for.
-fn told_in(text: &str, wants: impl Fn(JsonType) -> bool) -> Option<Json> {
+/// Parses the value in a string. Returns `None` unless it has one of the expected types.
+fn parsed(text: &str, expected: Types) -> Option<Json> {
     let text = match text.trim() {
         "True" => "true",
         "False" => "false",
@@ -128,22 +119,22 @@ fn told_in(text: &str, wants: impl Fn(JsonType) -> bool) -> Option<Json> {
         other => other,
     };
     let json = Json::parse(text).ok()?;
-    let is_wanted = match text.bytes().next()? {
-        b'{' => wants(JsonType::Object),
-        b'[' => wants(JsonType::Array),
-        b't' | b'f' => wants(JsonType::Boolean),
-        b'n' => wants(JsonType::Null),
+    let is_expected = match text.bytes().next()? {
+        b'{' => expected.contains(Type::Object),
+        b'[' => expected.contains(Type::Array),
+        b't' | b'f' => expected.contains(Type::Boolean),
+        b'n' => expected.contains(Type::Null),
         b'"' => false,
-        _ => wants(JsonType::Number) || wants(JsonType::Integer),
+        _ => expected.contains(Type::Number) || expected.contains(Type::Integer),
     };
-    is_wanted.then_some(json)
+    is_expected.then_some(json)
 }
 
-/// An option that is the same as a value but for its type: `1` and `"1"`.
-fn same(json: &Json, option: &Value) -> Option<Json> {
+/// Returns an option if it differs from a value only by its type, such as `1` and `"1"`.
+fn same_text(json: &Json, option: &Value) -> Option<Json> {
     let is_same = match (json.to_text(), option) {
         (Some(text), Value::Number(_) | Value::Bool(_)) => {
-            Json::parse(text.trim()).is_ok_and(|told| told == Json::from(option.clone()))
+            Json::parse(text.trim()).is_ok_and(|parsed| parsed == Json::from(option.clone()))
         }
         (None, Value::String(option)) => json.as_str() == option,
         _ => false,

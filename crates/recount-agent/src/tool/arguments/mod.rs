@@ -1,7 +1,7 @@
-//! What a model gives a tool to work with: read, repaired where that is safe, and checked.
+//! Parsing, repair and validation of the arguments of a tool call.
 
 mod coerce;
-mod tree;
+mod parts;
 
 use std::fmt;
 
@@ -9,78 +9,81 @@ use recount_message::{Json, Object};
 use recount_model::repair::{self, RepairError};
 
 use super::ToolError;
-use super::mounted::Mounted;
+use super::compiled::CompiledTool;
 use super::schema::{Violation, Violations};
-use tree::Tree;
+use parts::JsonParts;
 
-/// The arguments of one call.
+/// The maximum length of JSON in the description of a repair, in characters.
+const MAX_QUOTED: usize = 60;
+
+/// The valid arguments of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arguments {
-    /// What the tool gets. Each key is there once.
+    /// The arguments of the tool. Keys are unique.
     pub object: Object,
-    /// What had to be repaired, so that it can be told. Nothing for what was right as it came.
+    /// The repairs that were necessary. Empty for valid input.
     pub repaired: Vec<Repair>,
 }
 
-/// One thing that was repaired in a call's arguments.
+/// One repair of a call's arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Repair {
-    /// The text was no JSON.
+    /// The text was not valid JSON.
     Text(repair::Repair),
-    /// A key came more than once; the last one counts.
+    /// A key occurred more than once. The last value was kept.
     RepeatedKey {
-        /// Which, as `$.days`.
+        /// The path of the key, such as `$.days`.
         path: String,
     },
-    /// A value had another type than the schema asks for, and could be turned into that without loss.
+    /// A value was converted to the type that the schema expects, without loss.
     Coerced {
-        /// Where.
+        /// The path of the value.
         path: String,
-        /// What it was.
+        /// The original value.
         from: Json,
-        /// What it is now.
+        /// The converted value.
         to: Json,
     },
-    /// A value was `null` where the schema asks for something else, and was left out.
-    NullLeftOut {
-        /// Where.
+    /// A property was `null`, which the schema does not allow, and was removed.
+    NullRemoved {
+        /// The path of the property.
         path: String,
     },
 }
 
-/// Why a call's arguments cannot be used. The model reads it.
+/// Arguments that are invalid and cannot be repaired. The message is sent to the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("invalid arguments for `{tool}`: {mistake}")]
+#[error("invalid arguments for `{tool}`: {kind}")]
 pub struct ArgumentError {
     /// The name of the tool.
     pub tool: String,
-    /// What is wrong.
-    pub mistake: Mistake,
+    /// The reason.
+    pub kind: ArgumentErrorKind,
 }
 
-/// What is wrong with a call's arguments.
+/// The reason why arguments are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Mistake {
-    /// They are no JSON object.
+pub enum ArgumentErrorKind {
+    /// The text is not a JSON object.
     #[error("{0}: send one JSON object")]
-    Unreadable(RepairError),
-    /// The schema asks for something else.
+    Malformed(RepairError),
+    /// The arguments violate the schema.
     #[error("{0}")]
     Schema(Violations),
-    /// The tool itself does not take them.
+    /// The tool itself rejected the arguments.
     #[error("{0}")]
-    Refused(ToolError),
+    Rejected(ToolError),
 }
 
-/// Reads the arguments that a model wrote for a tool.
+/// Parses and validates the arguments that a model wrote for a tool.
 ///
-/// Blank stands for no arguments. What is no JSON is repaired where it can be read in one way only, a value of the wrong
-/// type is turned into the right one where nothing is lost by it, and what was done is told in [`Arguments::repaired`].
+/// A blank text is an empty object. Text that is not valid JSON is repaired if it can be read in only one way. A value of
+/// the wrong type is converted if nothing is lost. [`Arguments::repaired`] lists the repairs.
 ///
 /// ```
-/// use recount_agent::tool::{FunctionTool, Mounted, arguments};
+/// use recount_agent::tool::{CompiledTool, FunctionTool, arguments};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
 ///
@@ -89,39 +92,39 @@ pub enum Mistake {
 ///     city: String,
 ///     days: u8,
 /// }
-/// let tool = FunctionTool::new("forecast", "Says how the weather will be.", |forecast: Forecast| async move {
+/// let tool = FunctionTool::new("forecast", "Returns the weather forecast.", |forecast: Forecast| async move {
 ///     Ok(format!("{} days of sun in {}", forecast.days, forecast.city))
 /// });
-/// let tool = Mounted::new(tool)?;
+/// let tool = CompiledTool::new(tool)?;
 ///
-/// let arguments = arguments::read(r#"{"city": "Paris", "days": "3"}"#, &tool)?;
+/// let arguments = arguments::parse(r#"{"city": "Paris", "days": "3"}"#, &tool)?;
 /// assert_eq!(arguments.object.to_json(), r#"{"city":"Paris","days":3}"#);
 /// assert_eq!(arguments.repaired[0].to_string(), r#"`"3"` became `3` (at $.days)"#);
 ///
-/// let error = arguments::read(r#"{"city": "Paris"}"#, &tool).unwrap_err();
+/// let error = arguments::parse(r#"{"city": "Paris"}"#, &tool).unwrap_err();
 /// assert_eq!(error.to_string(), "invalid arguments for `forecast`: \"days\" is a required property (at $)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 ///
-/// When the text is no object and cannot be made one, or is not what the schema or the tool asks for.
-pub fn read(input: &str, tool: &Mounted) -> Result<Arguments, ArgumentError> {
-    read_for(input, tool).map_err(|mistake| ArgumentError { tool: tool.spec().name.clone(), mistake })
+/// The text cannot be repaired to a JSON object, the object violates the schema, or the tool rejects it.
+pub fn parse(input: &str, tool: &CompiledTool) -> Result<Arguments, ArgumentError> {
+    parse_for(input, tool).map_err(|kind| ArgumentError { tool: tool.spec().name.clone(), kind })
 }
 
-fn read_for(input: &str, tool: &Mounted) -> Result<Arguments, Mistake> {
-    let read = repair::parse_object(input).map_err(Mistake::Unreadable)?;
+fn parse_for(input: &str, tool: &CompiledTool) -> Result<Arguments, ArgumentErrorKind> {
+    let read = repair::parse_object(input).map_err(ArgumentErrorKind::Malformed)?;
     let mut repaired: Vec<Repair> = read.repairs.into_iter().map(Repair::Text).collect();
-    let mut tree = Tree::of_object(&read.object, &mut repaired);
-    coerce::fit(&mut tree, tool.parameters(), &mut repaired).map_err(Mistake::Schema)?;
-    let object = if repaired.is_empty() { read.object } else { tree.into_object() };
-    tool.check(&object).map_err(Mistake::Refused)?;
+    let mut parts = JsonParts::of_object(&read.object, &mut repaired);
+    coerce::coerce(&mut parts, tool.parameters(), &mut repaired).map_err(ArgumentErrorKind::Schema)?;
+    let object = if repaired.is_empty() { read.object } else { parts.into_object() };
+    tool.validate_arguments(&object).map_err(ArgumentErrorKind::Rejected)?;
     Ok(Arguments { object, repaired })
 }
 
 impl Arguments {
-    /// Whether the model wrote something else.
+    /// Returns whether the arguments differ from what the model wrote.
     pub fn is_repaired(&self) -> bool {
         !self.repaired.is_empty()
     }
@@ -132,19 +135,19 @@ impl fmt::Display for Repair {
         match self {
             Self::Text(repair) => repair.fmt(f),
             Self::RepeatedKey { path } => write!(f, "of a repeated key the last one counts (at {path})"),
-            Self::Coerced { path, from, to } => write!(f, "`{}` became `{}` (at {path})", Short(from), Short(to)),
-            Self::NullLeftOut { path } => write!(f, "`null` was left out (at {path})"),
+            Self::Coerced { path, from, to } => write!(f, "`{}` became `{}` (at {path})", Quoted(from), Quoted(to)),
+            Self::NullRemoved { path } => write!(f, "`null` was left out (at {path})"),
         }
     }
 }
 
-/// JSON in a message, cut where it is long.
-struct Short<'a>(&'a Json);
+/// JSON in a message, truncated to [`MAX_QUOTED`].
+struct Quoted<'a>(&'a Json);
 
-impl fmt::Display for Short<'_> {
+impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.0.as_str();
-        match text.char_indices().nth(60) {
+        match text.char_indices().nth(MAX_QUOTED) {
             None => f.write_str(text),
             Some((end, _)) => write!(f, "{}…", text.get(..end).unwrap_or_default()),
         }

@@ -8,7 +8,7 @@ use crate::tool::schema::SchemaError;
 pub enum ToolkitError {
     /// Two tools have the same name.
     #[error("two tools are called `{name}`: {first:?} and {second:?}")]
-    Repeated {
+    DuplicateTool {
         /// The name.
         name: String,
         /// What the first one says of itself.
@@ -18,19 +18,19 @@ pub enum ToolkitError {
     },
     /// The name is that of a tool which the agent brings.
     #[error("the agent has a tool of its own that is called `{name}`")]
-    Reserved {
+    ReservedName {
         /// The name.
         name: String,
     },
     /// Some provider would not take the name.
     #[error("`{name}` cannot be a tool's name: it must be 1 to 64 letters, digits, `_` or `-`")]
-    Name {
+    InvalidName {
         /// The name.
         name: String,
     },
     /// The schema of its arguments or of its metadata cannot be used.
     #[error("the tool `{tool}` has a schema that cannot be used: {error}")]
-    Schema {
+    InvalidSchema {
         /// The tool.
         tool: String,
         /// Why.
@@ -46,19 +46,19 @@ pub enum ToolkitError {
     },
     /// Two groups have the same name.
     #[error("two groups of tools are called `{name}`")]
-    RepeatedGroup {
+    DuplicateGroup {
         /// The name.
         name: String,
     },
     /// Two sources have names that their tools could not be told apart by.
     #[error("two sources of tools could both have tools that begin with `{name}__`")]
-    RepeatedSource {
+    ConflictingSource {
         /// The name.
         name: String,
     },
     /// A tool has a name that a source might give to one of its own.
     #[error("the tool `{tool}` has a name that belongs to the source `{source_name}`")]
-    OfSource {
+    NameOfSource {
         /// The tool.
         tool: String,
         /// The source.
@@ -69,7 +69,7 @@ pub enum ToolkitError {
 /// Why a tool that a model called cannot be. The model reads it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unavailable {
+pub enum ToolLookupError {
     /// There is no such tool.
     #[error("there is no tool `{name}`{}", listed(known))]
     Unknown {

@@ -4,7 +4,7 @@ mod error;
 mod group;
 mod reset;
 
-pub use error::{ToolkitError, Unavailable};
+pub use error::{ToolLookupError, ToolkitError};
 pub use group::ToolGroup;
 
 use std::collections::{BTreeSet, HashMap};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use recount_model::format;
 
 use super::Tool;
-use super::mounted::Mounted;
+use super::compiled::CompiledTool;
 use super::structured::STRUCTURED_OUTPUT;
 use reset::{RESET_TOOLS, ResetTools};
 
@@ -33,7 +33,7 @@ use reset::{RESET_TOOLS, ResetTools};
 ///
 /// // A model that sees a group can ask for it.
 /// let names = |active: &BTreeSet<String>| -> Vec<String> {
-///     toolkit.offered(active).iter().map(|tool| tool.name().to_owned()).collect()
+///     toolkit.definitions(active).iter().map(|tool| tool.name().to_owned()).collect()
 /// };
 /// assert_eq!(names(&toolkit.initially_active()), ["clock", "reset_tools"]);
 /// assert_eq!(names(&BTreeSet::from(["browser".into()])), ["clock", "open", "reset_tools"]);
@@ -41,12 +41,12 @@ use reset::{RESET_TOOLS, ResetTools};
 /// ```
 #[derive(Clone, Default)]
 pub struct Toolkit {
-    tools: Vec<Mounted>,
+    tools: Vec<CompiledTool>,
     /// Where each tool is.
     places: HashMap<String, usize>,
     groups: Vec<ToolGroup>,
     /// The tool that switches groups, as soon as there are some.
-    reset: Option<Mounted>,
+    reset: Option<CompiledTool>,
     sources: Vec<Arc<dyn ToolSource>>,
 }
 
@@ -56,7 +56,7 @@ pub trait ToolSource: Send + Sync + 'static {
     fn name(&self) -> &str;
 
     /// The tools that it has now.
-    fn tools(&self) -> Arc<[Mounted]>;
+    fn tools(&self) -> Arc<[CompiledTool]>;
 }
 
 impl Toolkit {
@@ -80,7 +80,7 @@ impl Toolkit {
     ///
     /// As [`with`](Self::with).
     pub fn with_shared(mut self, tool: Arc<dyn Tool>) -> Result<Self, ToolkitError> {
-        let mounted = Mounted::shared(tool)?;
+        let mounted = CompiledTool::shared(tool)?;
         self.check_name(&mounted)?;
         let spec = mounted.spec();
         if let Some(group) = &spec.group
@@ -93,18 +93,20 @@ impl Toolkit {
         Ok(self)
     }
 
-    fn check_name(&self, new: &Mounted) -> Result<(), ToolkitError> {
+    fn check_name(&self, new: &CompiledTool) -> Result<(), ToolkitError> {
         let spec = new.spec();
         let name = &spec.name;
         if name == STRUCTURED_OUTPUT || (name == RESET_TOOLS && self.reset.is_some()) {
-            return Err(ToolkitError::Reserved { name: name.clone() });
+            return Err(ToolkitError::ReservedName { name: name.clone() });
         }
         if let Some(known) = self.own(name) {
             let (first, second) = (known.spec().description.clone(), spec.description.clone());
-            return Err(ToolkitError::Repeated { name: name.clone(), first, second });
+            return Err(ToolkitError::DuplicateTool { name: name.clone(), first, second });
         }
         match self.sources.iter().find(|source| is_of(source.name(), name)) {
-            Some(source) => Err(ToolkitError::OfSource { tool: name.clone(), source_name: source.name().to_owned() }),
+            Some(source) => {
+                Err(ToolkitError::NameOfSource { tool: name.clone(), source_name: source.name().to_owned() })
+            }
             None => Ok(()),
         }
     }
@@ -116,13 +118,13 @@ impl Toolkit {
     /// When there is one with its name already.
     pub fn with_group(mut self, group: ToolGroup) -> Result<Self, ToolkitError> {
         if self.groups.iter().any(|known| known.name == group.name) {
-            return Err(ToolkitError::RepeatedGroup { name: group.name });
+            return Err(ToolkitError::DuplicateGroup { name: group.name });
         }
         if self.places.contains_key(RESET_TOOLS) {
-            return Err(ToolkitError::Reserved { name: RESET_TOOLS.to_owned() });
+            return Err(ToolkitError::ReservedName { name: RESET_TOOLS.to_owned() });
         }
         self.groups.push(group);
-        self.reset = Some(Mounted::new(ResetTools::new(&self.groups))?);
+        self.reset = Some(CompiledTool::new(ResetTools::new(&self.groups))?);
         Ok(self)
     }
 
@@ -136,11 +138,11 @@ impl Toolkit {
         // `a` and `a__b` could both have a tool `a__b__c`.
         let overlaps = |known: &str| known == name || is_of(known, name) || is_of(name, known);
         if self.sources.iter().any(|known| overlaps(known.name())) {
-            return Err(ToolkitError::RepeatedSource { name: name.to_owned() });
+            return Err(ToolkitError::ConflictingSource { name: name.to_owned() });
         }
         if let Some(tool) = self.tools.iter().find(|tool| is_of(name, &tool.spec().name)) {
             let tool = tool.spec().name.clone();
-            return Err(ToolkitError::OfSource { tool, source_name: name.to_owned() });
+            return Err(ToolkitError::NameOfSource { tool, source_name: name.to_owned() });
         }
         self.sources.push(source);
         Ok(self)
@@ -167,39 +169,39 @@ impl Toolkit {
     /// # Errors
     ///
     /// When there is no such tool, or its group is not active. The model is told so.
-    pub fn find(&self, name: &str, active: &BTreeSet<String>) -> Result<Mounted, Unavailable> {
-        let tool = self.any(name).ok_or_else(|| Unavailable::Unknown {
+    pub fn find(&self, name: &str, active: &BTreeSet<String>) -> Result<CompiledTool, ToolLookupError> {
+        let tool = self.any(name).ok_or_else(|| ToolLookupError::Unknown {
             name: name.to_owned(),
             known: self.available(active).map(|tool| tool.spec().name.clone()).collect(),
         })?;
         match &tool.spec().group {
             Some(group) if !active.contains(group) => {
-                Err(Unavailable::Inactive { name: name.to_owned(), group: group.clone() })
+                Err(ToolLookupError::Inactive { name: name.to_owned(), group: group.clone() })
             }
             _ => Ok(tool),
         }
     }
 
     /// The tools that a model may call now, as it is told of them.
-    pub fn offered(&self, active: &BTreeSet<String>) -> Vec<format::Tool> {
-        self.available(active).map(|tool| tool.offer()).collect()
+    pub fn definitions(&self, active: &BTreeSet<String>) -> Vec<format::Tool> {
+        self.available(active).map(|tool| tool.definition()).collect()
     }
 
     /// The tools that a model may call now.
-    pub fn available(&self, active: &BTreeSet<String>) -> impl Iterator<Item = Mounted> {
+    pub fn available(&self, active: &BTreeSet<String>) -> impl Iterator<Item = CompiledTool> {
         let of_sources = self.sources.iter().flat_map(|source| source.tools().to_vec());
         let all = self.tools.iter().chain(&self.reset).cloned().chain(of_sources);
         all.filter(|tool| tool.spec().group.as_ref().is_none_or(|group| active.contains(group)))
     }
 
-    fn any(&self, name: &str) -> Option<Mounted> {
+    fn any(&self, name: &str) -> Option<CompiledTool> {
         self.own(name).or(self.reset.as_ref().filter(|reset| reset.spec().name == name)).cloned().or_else(|| {
             let source = self.sources.iter().find(|source| is_of(source.name(), name))?;
             source.tools().iter().find(|tool| tool.spec().name == name).cloned()
         })
     }
 
-    fn own(&self, name: &str) -> Option<&Mounted> {
+    fn own(&self, name: &str) -> Option<&CompiledTool> {
         self.tools.get(*self.places.get(name)?)
     }
 }
@@ -211,7 +213,8 @@ fn is_of(source: &str, name: &str) -> bool {
 
 impl fmt::Debug for Toolkit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = |tools: &[Mounted]| -> Vec<String> { tools.iter().map(|tool| tool.spec().name.clone()).collect() };
+        let names =
+            |tools: &[CompiledTool]| -> Vec<String> { tools.iter().map(|tool| tool.spec().name.clone()).collect() };
         f.debug_struct("Toolkit")
             .field("tools", &names(&self.tools))
             .field("groups", &self.groups)

@@ -14,11 +14,11 @@ use crate::model::{AgentReplyWriter, ChatModel};
 ///
 /// ```
 /// use recount_agent::Agent;
-/// use recount_agent::scripted::{AttentiveModel, ScriptedModel};
+/// use recount_agent::scripted::{FnModel, ScriptedModel};
 /// use recount_message::{Msg, Role};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let parrot = AttentiveModel::new(|messages, _reply_id| {
+/// let parrot = FnModel::new(|messages, _reply_id| {
 ///     let asked = messages.iter().rfind(|message| message.role() == Role::User);
 ///     ScriptedModel::new().says(asked.map(Msg::text_or_empty).unwrap_or_default())
 /// });
@@ -27,18 +27,18 @@ use crate::model::{AgentReplyWriter, ChatModel};
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
-pub struct AttentiveModel<F> {
+pub struct FnModel<F> {
     answer: F,
 }
 
-impl<F: Fn(&[Msg], &str) -> ScriptedModel + Send + Sync + 'static> AttentiveModel<F> {
+impl<F: Fn(&[Msg], &str) -> ScriptedModel + Send + Sync + 'static> FnModel<F> {
     /// The model that answers as the function says.
     pub fn new(answer: F) -> Self {
         Self { answer }
     }
 }
 
-impl<F: Fn(&[Msg], &str) -> ScriptedModel + Send + Sync + 'static> ChatModel for AttentiveModel<F> {
+impl<F: Fn(&[Msg], &str) -> ScriptedModel + Send + Sync + 'static> ChatModel for FnModel<F> {
     fn name(&self) -> &str {
         NAME
     }
@@ -54,8 +54,8 @@ impl<F: Fn(&[Msg], &str) -> ScriptedModel + Send + Sync + 'static> ChatModel for
     }
 }
 
-impl<F> std::fmt::Debug for AttentiveModel<F> {
+impl<F> std::fmt::Debug for FnModel<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AttentiveModel").finish_non_exhaustive()
+        f.debug_struct("FnModel").finish_non_exhaustive()
     }
 }

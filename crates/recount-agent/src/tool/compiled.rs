@@ -13,7 +13,7 @@ use super::toolkit::ToolkitError;
 
 /// A tool with its schemas compiled. It is cheap to clone.
 #[derive(Clone)]
-pub struct Mounted(Arc<Inner>);
+pub struct CompiledTool(Arc<Inner>);
 
 struct Inner {
     tool: Arc<dyn Tool>,
@@ -21,7 +21,7 @@ struct Inner {
     metadata: Option<Schema>,
 }
 
-impl Mounted {
+impl CompiledTool {
     /// Makes a tool ready.
     ///
     /// # Errors
@@ -39,10 +39,11 @@ impl Mounted {
     pub fn shared(tool: Arc<dyn Tool>) -> Result<Self, ToolkitError> {
         let spec = tool.spec();
         if !is_name(&spec.name) {
-            return Err(ToolkitError::Name { name: spec.name.clone() });
+            return Err(ToolkitError::InvalidName { name: spec.name.clone() });
         }
-        let compile =
-            |schema| Schema::compile(schema).map_err(|error| ToolkitError::Schema { tool: spec.name.clone(), error });
+        let compile = |schema| {
+            Schema::compile(schema).map_err(|error| ToolkitError::InvalidSchema { tool: spec.name.clone(), error })
+        };
         let parameters = compile(&spec.parameters)?;
         let metadata = spec.metadata_schema.as_ref().map(compile).transpose()?;
         Ok(Self(Arc::new(Inner { tool, parameters, metadata })))
@@ -63,21 +64,21 @@ impl Mounted {
     /// # Errors
     ///
     /// When it is something else.
-    pub fn check_metadata(&self, metadata: &Object) -> Result<(), Violations> {
+    pub fn validate_metadata(&self, metadata: &Object) -> Result<(), Violations> {
         match &self.0.metadata {
-            Some(schema) => schema.check(&metadata.clone().into()),
+            Some(schema) => schema.validate(&metadata.clone().into()),
             None => Ok(()),
         }
     }
 
     /// The tool as the model is told of it.
-    pub fn offer(&self) -> format::Tool {
+    pub fn definition(&self) -> format::Tool {
         let spec = self.spec();
         format::Tool::new(&spec.name).description(&spec.description).parameters(spec.parameters.clone())
     }
 }
 
-impl Deref for Mounted {
+impl Deref for CompiledTool {
     type Target = dyn Tool;
 
     fn deref(&self) -> &Self::Target {
@@ -85,9 +86,9 @@ impl Deref for Mounted {
     }
 }
 
-impl fmt::Debug for Mounted {
+impl fmt::Debug for CompiledTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Mounted").field(self.spec()).finish()
+        f.debug_tuple("CompiledTool").field(self.spec()).finish()
     }
 }
 
