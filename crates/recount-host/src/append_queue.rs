@@ -1,4 +1,4 @@
-//! What is on its way to the log: in order, without waiting, and bounded.
+//! The queue of events on their way to the log: ordered and bounded.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,15 +10,15 @@ use tracing::Instrument as _;
 
 use crate::telemetry::RunTraces;
 
-/// An agent is not asked on while more events than these wait to be written.
-const MOST_EVENTS: usize = 1_024;
-/// The same in bytes.
-const MOST_BYTES: usize = 1 << 20;
+/// The agent is paused while this many events are queued.
+const MAX_EVENTS: usize = 1_024;
+/// The agent is paused while this many bytes are queued.
+const MAX_BYTES: usize = 1 << 20;
 
-/// What is on its way to the log. Clones are the same.
+/// A queue of events and state changes to append to a session's log. Clones share the queue.
 ///
-/// Whoever puts something in does not wait for it, so that there is one order for all that is said in a session by its run.
-/// One task takes out what has come in the meantime and commits it at once.
+/// Producers do not wait, so the events of a run have one order. A task drains the queue and commits everything that has
+/// accumulated at once.
 #[derive(Debug, Clone)]
 pub(crate) struct AppendQueue {
     inner: Arc<Inner>,
@@ -27,82 +27,87 @@ pub(crate) struct AppendQueue {
 #[derive(Debug)]
 struct Inner {
     queue: Mutex<Queue>,
-    bell: Notify,
+    changed: Notify,
     progress: watch::Sender<Progress>,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
-    parcels: VecDeque<AppendBatch>,
+    batches: VecDeque<AppendBatch>,
+    /// The total number of queued events.
     events: usize,
+    /// The total size of the queued events.
     bytes: usize,
+    /// How many batches were pushed so far.
     pushed: u64,
     is_closed: bool,
 }
 
-/// How far the commits have come.
+/// The progress of the commits.
 #[derive(Debug, Clone, Default)]
 struct Progress {
+    /// How many batches were committed so far.
     committed: u64,
     failure: Option<Error>,
 }
 
-/// Events and documents that are committed together.
+/// Events and state changes that are committed together.
 #[derive(Debug, Default)]
 struct AppendBatch {
     events: Events,
     states: Vec<StateChange>,
-    /// Who wants to know what became of it. It travels alone then.
-    answer: Option<oneshot::Sender<Result<Appended, Error>>>,
+    /// Receives the result. Such a batch has a commit of its own, because it may be rejected.
+    response: Option<oneshot::Sender<Result<Appended, Error>>>,
 }
 
-/// Parcels that are committed together.
-struct Load {
-    parcel: AppendBatch,
+/// One or more batches, merged into one commit.
+struct CommitGroup {
+    batch: AppendBatch,
+    /// The number of merged batches.
     count: u64,
 }
 
 impl AppendQueue {
-    /// Begins to write to a session under a lease, at most so many events at once.
-    pub(crate) fn open(session: Session, lease: Lease, batch: usize, traces: RunTraces) -> Self {
-        let inner = Inner { queue: Mutex::default(), bell: Notify::new(), progress: watch::Sender::default() };
-        let outbox = Self { inner: Arc::new(inner) };
-        tokio::spawn(outbox.clone().deliver(session, lease, batch.max(1), traces));
-        outbox
+    /// Creates a queue, and spawns the task that commits at most `max_batch` events at once under a lease.
+    pub(crate) fn spawn(session: Session, lease: Lease, max_batch: usize, traces: RunTraces) -> Self {
+        let inner = Inner { queue: Mutex::default(), changed: Notify::new(), progress: watch::Sender::default() };
+        let queue = Self { inner: Arc::new(inner) };
+        tokio::spawn(queue.clone().drain(session, lease, max_batch.max(1), traces));
+        queue
     }
 
-    /// Puts events and documents in.
+    /// Queues events and state changes.
     pub(crate) fn push(&self, events: Events, states: Vec<StateChange>) {
-        self.put(AppendBatch { events, states, answer: None });
+        self.enqueue(AppendBatch { events, states, response: None });
     }
 
-    /// Puts events and documents in that may be refused, and says what became of them.
-    pub(crate) async fn ask(&self, events: Events, states: Vec<StateChange>) -> Result<Appended, Error> {
-        let (answer, answered) = oneshot::channel();
-        self.put(AppendBatch { events, states, answer: Some(answer) });
-        answered.await.unwrap_or_else(|_| Err(self.failure().unwrap_or(Error::Closed)))
+    /// Queues events and state changes that the log may reject, and waits for the result.
+    pub(crate) async fn append(&self, events: Events, states: Vec<StateChange>) -> Result<Appended, Error> {
+        let (response, result) = oneshot::channel();
+        self.enqueue(AppendBatch { events, states, response: Some(response) });
+        result.await.unwrap_or_else(|_| Err(self.failure().unwrap_or(Error::Closed)))
     }
 
-    fn put(&self, parcel: AppendBatch) {
+    fn enqueue(&self, batch: AppendBatch) {
         let mut queue = self.lock();
         if queue.is_closed {
             return;
         }
-        queue.events += parcel.events.len();
-        queue.bytes += parcel.events.bytes();
+        queue.events += batch.events.len();
+        queue.bytes += batch.events.bytes();
         queue.pushed += 1;
-        queue.parcels.push_back(parcel);
+        queue.batches.push_back(batch);
         drop(queue);
-        self.inner.bell.notify_one();
+        self.inner.changed.notify_one();
     }
 
-    /// Comes to its end when all that was put in until now is committed.
-    pub(crate) fn committed(&self) -> impl Future<Output = Result<(), Error>> + Send + use<> {
-        let wanted = self.lock().pushed;
+    /// Waits until everything that was queued before this call is committed.
+    pub(crate) fn flush(&self) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+        let pushed = self.lock().pushed;
         let mut progress = self.inner.progress.subscribe();
         async move {
-            let reached = |now: &Progress| now.committed >= wanted || now.failure.is_some();
-            match progress.wait_for(reached).await.as_deref() {
+            let is_done = |progress: &Progress| progress.committed >= pushed || progress.failure.is_some();
+            match progress.wait_for(is_done).await.as_deref() {
                 Ok(Progress { failure: Some(failure), .. }) => Err(failure.clone()),
                 Ok(_) => Ok(()),
                 Err(_) => Err(Error::Closed),
@@ -110,95 +115,96 @@ impl AppendQueue {
         }
     }
 
-    /// Comes to its end when there is room for more.
-    pub(crate) async fn room(&self) {
+    /// Waits until the queue is below its limits.
+    pub(crate) async fn wait_for_capacity(&self) {
         let mut progress = self.inner.progress.subscribe();
-        let _ = progress.wait_for(|now| now.failure.is_some() || self.has_room()).await;
+        let _ = progress.wait_for(|progress| progress.failure.is_some() || self.has_capacity()).await;
     }
 
-    fn has_room(&self) -> bool {
+    fn has_capacity(&self) -> bool {
         let queue = self.lock();
-        queue.events < MOST_EVENTS && queue.bytes < MOST_BYTES
+        queue.events < MAX_EVENTS && queue.bytes < MAX_BYTES
     }
 
-    /// Why nothing is written any more.
+    /// The error after which nothing more is appended.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.inner.progress.borrow().failure.clone()
     }
 
-    /// Comes to its end when nothing can be written any more.
-    pub(crate) async fn failed(&self) -> Error {
+    /// Waits until appending fails.
+    pub(crate) async fn wait_for_failure(&self) -> Error {
         let mut progress = self.inner.progress.subscribe();
-        match progress.wait_for(|now| now.failure.is_some()).await.as_deref() {
+        match progress.wait_for(|progress| progress.failure.is_some()).await.as_deref() {
             Ok(Progress { failure: Some(failure), .. }) => failure.clone(),
             _ => Error::Closed,
         }
     }
 
-    /// Takes nothing more. What is in it is written.
+    /// Accepts nothing more. Queued batches are still committed.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
-        self.inner.bell.notify_one();
+        self.inner.changed.notify_one();
     }
 
-    /// Takes nothing more, and throws away what is in it.
-    pub(crate) fn abandon(&self, why: Error) {
+    /// Accepts nothing more, and discards queued batches.
+    pub(crate) fn abort(&self, reason: Error) {
         let mut queue = self.lock();
         queue.is_closed = true;
-        queue.parcels.clear();
+        queue.batches.clear();
         drop(queue);
-        self.inner.progress.send_modify(|now| {
-            now.failure.get_or_insert(why);
+        self.inner.progress.send_modify(|progress| {
+            progress.failure.get_or_insert(reason);
         });
-        self.inner.bell.notify_one();
+        self.inner.changed.notify_one();
     }
 
-    async fn deliver(self, session: Session, lease: Lease, batch: usize, traces: RunTraces) {
+    /// Commits queued batches until the queue is closed and empty, or the log fails.
+    async fn drain(self, session: Session, lease: Lease, max_batch: usize, traces: RunTraces) {
         loop {
-            let Some(load) = self.next(batch) else {
+            let Some(group) = self.next_group(max_batch) else {
                 if self.lock().is_closed {
                     return;
                 }
-                self.inner.bell.notified().await;
+                self.inner.changed.notified().await;
                 continue;
             };
-            let Load { parcel: AppendBatch { events, states, answer }, count } = load;
-            // Each load is a sequence of its own: one that is refused takes nothing else along.
-            let span = traces.commit(events.len());
-            let outcome = session.appender(Some(lease.clone())).append_with(events, states).instrument(span).await;
-            let failure = outcome.as_ref().err().filter(|error| answer.is_none() || !is_refusal(error)).cloned();
-            if let Some(answer) = answer {
-                // Who asked may have gone.
-                let _ = answer.send(outcome);
+            let CommitGroup { batch: AppendBatch { events, states, response }, count } = group;
+            // Each group has an appender of its own, so that a rejected group does not fail the following ones.
+            let span = traces.commit_span(events.len());
+            let result = session.appender(Some(lease.clone())).append_with(events, states).instrument(span).await;
+            let failure = result.as_ref().err().filter(|error| response.is_none() || !is_rejection(error)).cloned();
+            if let Some(response) = response {
+                // The caller may have been cancelled.
+                let _ = response.send(result);
             }
             if let Some(failure) = failure {
-                return self.abandon(failure);
+                return self.abort(failure);
             }
-            self.inner.progress.send_modify(|now| now.committed += count);
+            self.inner.progress.send_modify(|progress| progress.committed += count);
         }
     }
 
-    /// What is committed next: one parcel that wants an answer, or as many others as fit.
-    fn next(&self, batch: usize) -> Option<Load> {
+    /// Takes the next batch, merged with as many of the following ones as fit into `max_batch` events. A batch with a response
+    /// channel is not merged.
+    fn next_group(&self, max_batch: usize) -> Option<CommitGroup> {
         let mut queue = self.lock();
-        let mut load = Load { parcel: queue.parcels.pop_front()?, count: 1 };
-        while load.parcel.answer.is_none()
-            && queue
-                .parcels
-                .front()
-                .is_some_and(|next| next.answer.is_none() && load.parcel.events.len() + next.events.len() <= batch)
-            && let Some(AppendBatch { events, states, .. }) = queue.parcels.pop_front()
+        let mut group = CommitGroup { batch: queue.batches.pop_front()?, count: 1 };
+        while group.batch.response.is_none()
+            && queue.batches.front().is_some_and(|next| {
+                next.response.is_none() && group.batch.events.len() + next.events.len() <= max_batch
+            })
+            && let Some(AppendBatch { events, states, .. }) = queue.batches.pop_front()
         {
-            load.parcel.events.extend(events);
+            group.batch.events.extend(events);
             for change in states {
-                load.parcel.states.retain(|before| before.name != change.name);
-                load.parcel.states.push(change);
+                group.batch.states.retain(|earlier| earlier.name != change.name);
+                group.batch.states.push(change);
             }
-            load.count += 1;
+            group.count += 1;
         }
-        queue.events = queue.events.saturating_sub(load.parcel.events.len());
-        queue.bytes = queue.bytes.saturating_sub(load.parcel.events.bytes());
-        Some(load)
+        queue.events = queue.events.saturating_sub(group.batch.events.len());
+        queue.bytes = queue.bytes.saturating_sub(group.batch.events.bytes());
+        Some(group)
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -206,7 +212,7 @@ impl AppendQueue {
     }
 }
 
-/// Whether an error is about the request, and not about the log.
-fn is_refusal(error: &Error) -> bool {
+/// Whether the log rejected the request, as opposed to having failed.
+fn is_rejection(error: &Error) -> bool {
     matches!(error, Error::Refused(_) | Error::Moved { .. })
 }

@@ -1,66 +1,66 @@
-//! What can go wrong.
+//! The errors of the host.
 
 use crate::SourceError;
 
-/// Why the host did not do what it was asked. Nothing has changed then, but for what [`recount_log::Error`] says of itself.
+/// An error of the host. Nothing was changed, except as described by [`recount_log::Error`].
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The log did not take it.
+    /// The log rejected the operation or failed.
     #[error(transparent)]
     Log(#[from] recount_log::Error),
-    /// The host is about to stop and begins nothing new.
-    #[error("the host is about to stop and begins nothing new")]
+    /// The host is shutting down and starts nothing new.
+    #[error("the host is shutting down")]
     Draining,
-    /// Another host works on the session.
-    #[error("the session is worked on by {holder:?}")]
+    /// Another host holds the lease of the session.
+    #[error("the session is leased by another host, {holder:?}")]
     LeaseHeld {
-        /// The other one, as it calls itself.
+        /// The name of the other host.
         holder: String,
     },
-    /// There is no agent for the session.
+    /// The session's agent could not be built.
     #[error(transparent)]
     Agent(#[from] SourceError),
 }
 
 impl Error {
-    /// Whether somebody else has taken the session.
-    pub(crate) fn is_taken(&self) -> bool {
+    /// Whether another host has acquired the lease of the session.
+    pub(crate) fn is_lease_lost(&self) -> bool {
         matches!(self, Self::Log(recount_log::Error::LeaseLost { .. }))
     }
 }
 
-/// Why a message was not taken.
+/// The reason why a message was rejected.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum PostError {
-    /// A reply is under way or waits, and the message was not to be queued.
-    #[error("the reply {reply_id:?} is under way")]
+    /// A reply is running or waiting, and [`OnBusy::Reject`](crate::OnBusy::Reject) was given.
+    #[error("the reply {reply_id:?} is in progress")]
     Busy {
-        /// That reply.
+        /// The id of that reply.
         reply_id: String,
     },
-    /// Another message has its id.
-    #[error("there is a message {id:?} already, and it says something else")]
+    /// A message with the same id and different content exists.
+    #[error("the message {id:?} exists with different content")]
     IdConflict {
-        /// The id that both have.
+        /// The id of both messages.
         id: String,
     },
-    /// Something else in the session has its id, or the one that its reply would have.
-    #[error("the id {id:?} is that of something else in the session")]
+    /// The message's id, or the id of its reply, belongs to something else in the session.
+    #[error("the id {id:?} is already used in the session")]
     IdInUse {
         /// The id.
         id: String,
     },
-    /// The message is none that can be said to an agent.
-    #[error("the message {id:?} holds {problem}, which cannot be said to an agent")]
+    /// The message has a role or content that cannot be sent to an agent.
+    #[error("the message {id:?} cannot be sent to an agent: it contains {problem}")]
     InvalidMessage {
-        /// The message's id.
+        /// The id of the message.
         id: String,
-        /// What it holds.
+        /// The role or content that is not allowed.
         problem: String,
     },
-    /// Any other reason.
+    /// Any other error.
     #[error(transparent)]
     Host(#[from] Error),
 }

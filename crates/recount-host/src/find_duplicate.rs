@@ -1,18 +1,18 @@
-//! Whether the log has an event.
+//! Lookup of events by id in the log.
 
 use recount_log::{Appended, Cursor, Error, Session};
 use recount_message::AgentEvent;
 
-/// What became of an event that was written before; nothing if it was not. It is not written now.
+/// Returns the result of an event that is in the log already, or `None`. Appends nothing.
 pub(crate) async fn find_duplicate(
     session: &Session,
     head: Cursor,
     event: &AgentEvent,
 ) -> Result<Option<Appended>, Error> {
-    // Nothing is ever behind this place, so nothing is written; and known events are known before that is looked at.
-    let nowhere = Cursor { seq: u64::MAX, ..head };
-    match session.append_if(nowhere, [event]).await {
-        Ok(known) => Ok(Some(known)),
+    // The log detects duplicates before it compares the head, and no head can be this one.
+    let impossible_head = Cursor { seq: u64::MAX, ..head };
+    match session.append_if(impossible_head, [event]).await {
+        Ok(duplicate) => Ok(Some(duplicate)),
         Err(Error::Moved { .. }) => Ok(None),
         Err(error) => Err(error),
     }

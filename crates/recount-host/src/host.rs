@@ -1,4 +1,4 @@
-//! The host, as programs use it.
+//! The handle of a host.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use recount_message::{AgentEvent, Event, Msg, UserInterruptEvent};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::batch::{Batch, RejectedEvent};
 use crate::error::{Error, PostError};
 use crate::find_duplicate::find_duplicate;
 use crate::options::{HostOptions, OnBusy, Posted};
+use crate::routing::{RejectedEvent, RoutedEvents};
 use crate::run::{self, Command};
 use crate::run_counts::HostLoad;
 use crate::scan::may_be_input;
@@ -20,101 +20,102 @@ use crate::shared::Shared;
 use crate::source::{AgentInfo, AgentSource};
 use crate::trace_context::TraceContext;
 
-/// So often something is sent to a session's run that ends before it takes it. To send it twice is to send it once.
+/// How many times a command is sent if the run ends before it handles it. All commands are idempotent.
 const ATTEMPTS: usize = 3;
 
-/// Agents on a log. It is a handle; clones are the same host.
+/// Hosts agents on a log. Clones share the host.
 ///
-/// When the last handle is dropped, everything that is under way is left as it stands, as if the process had died: the next
-/// host goes on with it. To stop in good order, [`drain`](Self::drain) first.
+/// Dropping the last handle stops all runs at once, as if the process had crashed. The next host resumes their replies. Call
+/// [`drain`](Self::drain) for a graceful shutdown.
 #[derive(Clone)]
 pub struct Host {
     shared: Arc<Shared>,
-    /// Ends with the last handle. The runs themselves hold none.
-    _life: Arc<Life>,
+    /// Stops the runs when the last handle is dropped. The runs hold no handle.
+    _shutdown_on_drop: Arc<ShutdownOnDrop>,
 }
 
-struct Life(CancellationToken);
+struct ShutdownOnDrop(CancellationToken);
 
-impl Drop for Life {
+impl Drop for ShutdownOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
     }
 }
 
 impl Host {
-    /// Begins to host agents on a log, and goes on with what an earlier process has left: replies that were under way go on,
-    /// those that waited wait on, and messages that were queued are answered.
+    /// Starts a host on a log. Resumes the replies that an earlier process left open, and answers the messages that it left
+    /// queued.
     ///
     /// # Errors
     ///
     /// When the log cannot be read.
     pub async fn start(log: Log, agents: Arc<dyn AgentSource>, options: HostOptions) -> Result<Self, Error> {
-        let hosting = log.hosted_sessions().await?;
-        let left = CancellationToken::new();
-        let shared = Arc::new(Shared::new(log, agents, options, left.clone()));
-        for session in hosting {
+        let sessions = log.hosted_sessions().await?;
+        let shutdown = CancellationToken::new();
+        let shared = Arc::new(Shared::new(log, agents, options, shutdown.clone()));
+        for session in sessions {
             shared.send(&session, Command::Wake).await;
         }
-        Ok(Self { shared, _life: Arc::new(Life(left)) })
+        Ok(Self { shared, _shutdown_on_drop: Arc::new(ShutdownOnDrop(shutdown)) })
     }
 
-    /// Writes a user's message, and has it answered by the session's agent: the one that it names as `agent`, else the
-    /// default one. The answer comes when both the message and that it will be answered are kept.
+    /// Appends a user's message, to be answered by the session's agent: the one in its property `agent`, or else the default
+    /// agent. Returns when the message is committed together with the start of its reply or its place in the queue.
     ///
-    /// A message with an id that was posted before gets the first answer again.
+    /// Posting a message with the id of an earlier one returns the earlier result.
     ///
     /// # Errors
     ///
-    /// When a reply is under way and the message is not to be queued, when it cannot be said to an agent, when there is no
-    /// agent, or when the log does not take it. Nothing is written then.
+    /// When a reply is in progress and `on_busy` is [`OnBusy::Reject`], when the message is invalid, when the agent cannot be
+    /// built, or when the log fails. Nothing is appended then.
     pub async fn post(&self, session: &SessionKey, message: Msg, on_busy: OnBusy) -> Result<Posted, PostError> {
         if *self.shared.draining.borrow() {
             return Err(Error::Draining.into());
         }
-        let message = run::checked(message)?;
+        let message = run::validate(message)?;
         for _ in 0..ATTEMPTS {
-            let (answer, answered) = oneshot::channel();
+            let (response, result) = oneshot::channel();
             let message = Box::new(message.clone());
-            let asked = TraceContext::current();
-            self.shared.send(session, Command::Post { message, on_busy, asked, answer }).await;
-            if let Ok(answer) = answered.await {
-                return answer;
+            let caller = TraceContext::current();
+            self.shared.send(session, Command::Post { message, on_busy, caller, response }).await;
+            if let Ok(result) = result.await {
+                return result;
             }
         }
-        Err(self.unanswered().into())
+        Err(self.run_unavailable().into())
     }
 
-    /// Writes any other events: answers, interrupts, hints, signals, what an agent elsewhere says.
+    /// Appends any other events: confirmations, tool results, interrupts, hints, signals, and the events of remote agents.
     ///
-    /// What a run waits for reaches it through the log. A hint that is not of a reply elsewhere is told to the model before
-    /// it is asked the next time, as a part of that reply; an idle session begins one for it. Such a hint is an entry when
-    /// it is told, and kept until then. In a reply of an agent here only that agent speaks: what somebody else says in it is
-    /// not written, and told as ignored (`hosted`).
+    /// Inputs reach the run through the log. A hint that is not part of a remote agent's reply goes to the hosted agent: it is
+    /// passed to the model with its next call, or starts a reply if the session is idle. It is stored at once, and becomes
+    /// an entry when the model receives it. Only the hosted agent may append to its reply. Other events in that reply are not
+    /// appended, and reported as ignored with the reason `hosted`.
     ///
     /// # Errors
     ///
-    /// When an input is refused (nothing of the batch is written then), or when the log does not take it.
+    /// When an input is rejected (nothing of the batch is appended then), or when the log fails.
     pub async fn append(&self, session: &SessionKey, events: impl Into<Events>) -> Result<Appended, Error> {
-        self.write(session, None, events.into(), Vec::new()).await
+        self.append_routed(session, None, events.into(), Vec::new()).await
     }
 
-    /// The same, if a cursor is still the head.
+    /// Appends events if a cursor is still the head of the session.
     ///
     /// # Errors
     ///
-    /// [`recount_log::Error::Moved`] when it is not, and as [`append`](Self::append).
+    /// [`recount_log::Error::Moved`] if the cursor is not the head, and as [`append`](Self::append).
     pub async fn append_if(
         &self,
         session: &SessionKey,
         head: Cursor,
         events: impl Into<Events>,
     ) -> Result<Appended, Error> {
-        self.write(session, Some(head), events.into(), Vec::new()).await
+        self.append_routed(session, Some(head), events.into(), Vec::new()).await
     }
 
-    /// The same, with documents that are kept in the same commit. Hints for a run here are not a part of that commit; they
-    /// come after it, and whoever sends them again sends them once.
+    /// Appends events and state changes in one commit if a cursor is still the head of the session.
+    ///
+    /// Hints for the hosted agent are stored after that commit. If that fails, the call can be repeated with the same events.
     ///
     /// # Errors
     ///
@@ -126,35 +127,35 @@ impl Host {
         events: impl Into<Events>,
         states: Vec<StateChange>,
     ) -> Result<Appended, Error> {
-        self.write(session, Some(head), events.into(), states).await
+        self.append_routed(session, Some(head), events.into(), states).await
     }
 
-    async fn write(
+    async fn append_routed(
         &self,
         key: &SessionKey,
-        after: Option<Cursor>,
+        head: Option<Cursor>,
         events: Events,
         states: Vec<StateChange>,
     ) -> Result<Appended, Error> {
-        // Without a run there is no reply of an agent here, and without hints nobody to be told.
-        let batch = match Batch::may_have_hints(&events) || self.shared.has_run(key) {
-            true => Batch::of(&events, &self.open(key).await?),
-            false => Batch::for_log(events),
+        // Without a run there is no hosted reply to protect, so events without hints need no routing.
+        let routed = match RoutedEvents::may_have_hints(&events) || self.shared.has_run(key) {
+            true => RoutedEvents::new(&events, &self.open_replies(key).await?),
+            false => RoutedEvents::all_to_log(events),
         };
-        let Batch { hints, strays, others, places } = batch;
+        let RoutedEvents { hints, rejected, for_log, positions } = routed;
         let session = self.shared.log.session(key.clone());
         let mut total = None;
-        if !others.is_empty() || hints.is_empty() || !states.is_empty() {
-            let concerns_run = others.texts().any(|text| may_be_input(text));
-            let appended = match after {
-                Some(head) => session.append_if_with(head, others, states).await,
-                None => session.append(others).await,
+        if !for_log.is_empty() || hints.is_empty() || !states.is_empty() {
+            let may_concern_run = for_log.texts().any(|text| may_be_input(text));
+            let appended = match head {
+                Some(head) => session.append_if_with(head, for_log, states).await,
+                None => session.append(for_log).await,
             };
-            let appended = places.of_outcome(appended)?;
-            if concerns_run && !self.shared.has_run(key) && self.is_hosting(key).await? {
+            let appended = positions.map_result(appended)?;
+            if may_concern_run && !self.shared.has_run(key) && self.has_hosted_reply(key).await? {
                 self.shared.send(key, Command::Wake).await;
             }
-            total = Some(self.with_strays(key, appended, strays).await?);
+            total = Some(self.add_rejected(key, appended, rejected).await?);
         }
         for hint in hints {
             if *self.shared.draining.borrow() {
@@ -174,21 +175,21 @@ impl Host {
         total.ok_or_else(|| recount_log::Error::Closed.into())
     }
 
-    /// What is told of events that are not their sender's to say: that they are there already, or that nobody heard them.
-    async fn with_strays(
+    /// Adds rejected events to a result: as duplicates if the agent has appended them itself, else as ignored.
+    async fn add_rejected(
         &self,
         key: &SessionKey,
         mut appended: Appended,
-        strays: Vec<RejectedEvent>,
+        rejected: Vec<RejectedEvent>,
     ) -> Result<Appended, Error> {
-        if strays.is_empty() {
+        if rejected.is_empty() {
             return Ok(appended);
         }
         let session = self.shared.log.session(key.clone());
-        for stray in strays {
-            match find_duplicate(&session, appended.cursor, &stray.event).await? {
+        for event in rejected {
+            match find_duplicate(&session, appended.cursor, &event.event).await? {
                 Some(_) => appended.duplicates += 1,
-                None => appended.ignored.push(stray.ignored()),
+                None => appended.ignored.push(event.to_ignored()),
             }
         }
         appended.ignored.sort_by_key(|ignored| ignored.index);
@@ -197,38 +198,38 @@ impl Host {
 
     async fn hint(&self, key: &SessionKey, hint: AgentEvent) -> Result<Appended, Error> {
         for _ in 0..ATTEMPTS {
-            let (answer, answered) = oneshot::channel();
+            let (response, result) = oneshot::channel();
             let event = Box::new(hint.clone());
-            self.shared.send(key, Command::Hint { event, answer: Some(answer) }).await;
-            if let Ok(answer) = answered.await {
-                return answer;
+            self.shared.send(key, Command::Hint { event, response: Some(response) }).await;
+            if let Ok(result) = result.await {
+                return result;
             }
         }
-        Err(self.unanswered())
+        Err(self.run_unavailable())
     }
 
-    /// Why nobody has answered.
-    fn unanswered(&self) -> Error {
-        if self.shared.left.is_cancelled() { Error::Draining } else { recount_log::Error::Closed.into() }
+    /// The error when the run ends before it handles a command.
+    fn run_unavailable(&self) -> Error {
+        if self.shared.shutdown.is_cancelled() { Error::Draining } else { recount_log::Error::Closed.into() }
     }
 
-    /// Stops the reply that is under way or waits, and says where; nothing when there is none. Messages that are queued are
-    /// answered next. A reply of an agent elsewhere is told to stop when there is none here.
+    /// Interrupts the open reply, and returns the cursor of the interrupt. `None` if no reply is open. Queued messages are
+    /// answered next. If several replies are open, a hosted one is preferred to that of a remote agent.
     ///
     /// # Errors
     ///
-    /// When the session does not exist or the log does not take it.
+    /// When the session does not exist or the log fails.
     pub async fn interrupt(&self, session: &SessionKey) -> Result<Option<Cursor>, Error> {
         self.interrupt_once(session, None).await
     }
 
-    /// The same under an id. Asking again with it, because the answer got lost, does not stop the reply after that one.
+    /// Interrupts the open reply, with an idempotency key. A retry with the same `id` does not interrupt the following reply.
     ///
     /// # Errors
     ///
     /// As [`interrupt`](Self::interrupt).
     pub async fn interrupt_once(&self, session: &SessionKey, id: Option<String>) -> Result<Option<Cursor>, Error> {
-        let mut open: Vec<OpenReplyInfo> = self.open(session).await?;
+        let mut open: Vec<OpenReplyInfo> = self.open_replies(session).await?;
         open.retain(|reply| !reply.nested);
         let reply = open.iter().find(|reply| reply.hosted).or_else(|| open.last());
         let mut interrupt =
@@ -247,7 +248,7 @@ impl Host {
         match self.append(session, [&interrupt]).await {
             Ok(appended) => Ok(Some(appended.cursor)),
             Err(Error::Log(recount_log::Error::Refused(refusal))) => match refusal.reason {
-                // Somebody was first.
+                // The reply was interrupted concurrently.
                 RefusalReason::Duplicate => {
                     let row = self.shared.log.session(session.clone()).info().await?;
                     Ok(Some(Cursor { epoch: row.epoch, seq: row.head }))
@@ -258,50 +259,50 @@ impl Host {
         }
     }
 
-    /// Has a session's conversation summarised before its model is asked the next time, in the reply that is under way or in the
-    /// next one. The log tells of it by `recount.compressed`.
+    /// Requests a summary of the conversation before the next model call, in the open reply or in the next one. The log then
+    /// has a signal `recount.compressed`.
     ///
     /// # Errors
     ///
-    /// When the log does not take it.
+    /// When the log fails.
     pub async fn compress(&self, session: &SessionKey) -> Result<(), Error> {
         for _ in 0..ATTEMPTS {
-            let (answer, answered) = oneshot::channel();
-            self.shared.send(session, Command::Compress { answer }).await;
-            if let Ok(answer) = answered.await {
-                return answer;
+            let (response, result) = oneshot::channel();
+            self.shared.send(session, Command::Compress { response }).await;
+            if let Ok(result) = result.await {
+                return result;
             }
         }
-        Err(self.unanswered())
+        Err(self.run_unavailable())
     }
 
-    /// Every agent, in the order in which people are shown them.
+    /// Returns all agents, in display order.
     pub fn agents(&self) -> Vec<AgentInfo> {
         self.shared.agents.agents()
     }
 
-    /// The name of the agent of sessions that name none.
+    /// The name of the agent for sessions that name none.
     pub fn default_agent(&self) -> &str {
         self.shared.agents.default_agent()
     }
 
-    /// A session was removed from the log: what its agents have put aside goes too.
+    /// Deletes the files that agents stored for a session. Call it after removing the session from the log.
     pub fn forget(&self, session: &SessionKey) {
         self.shared.agents.forget(session);
     }
 
-    /// Stops in good order: nothing new is begun, and what is under way gets this long to come to its end or to wait for
-    /// somebody. What is not there yet then is left as it stands, and the next host goes on with it.
-    pub async fn drain(&self, within: Duration) {
+    /// Shuts down gracefully: starts nothing new, and waits up to `timeout` for open replies to end or to wait for input. Then
+    /// stops the remaining runs. The next host resumes their replies.
+    pub async fn drain(&self, timeout: Duration) {
         self.shared.draining.send_replace(true);
-        let _ = tokio::time::timeout(within, self.shared.all_ended()).await;
-        self.shared.left.cancel();
-        self.shared.all_ended().await;
+        let _ = tokio::time::timeout(timeout, self.shared.wait_for_runs()).await;
+        self.shared.shutdown.cancel();
+        self.shared.wait_for_runs().await;
     }
 
-    /// What it is doing right now.
+    /// Returns the current load.
     pub fn load(&self) -> HostLoad {
-        self.shared.tally.load()
+        self.shared.counts.load()
     }
 
     /// The log.
@@ -309,7 +310,7 @@ impl Host {
         &self.shared.log
     }
 
-    async fn open(&self, key: &SessionKey) -> Result<Vec<OpenReplyInfo>, Error> {
+    async fn open_replies(&self, key: &SessionKey) -> Result<Vec<OpenReplyInfo>, Error> {
         let key = key.clone();
         let open = self.shared.log.read(move |view| {
             view.session(&key)?.ok_or_else(|| recount_log::Error::UnknownSession(key.clone()))?;
@@ -318,8 +319,8 @@ impl Host {
         Ok(open.await?)
     }
 
-    async fn is_hosting(&self, key: &SessionKey) -> Result<bool, Error> {
-        Ok(self.open(key).await?.iter().any(|open| open.hosted))
+    async fn has_hosted_reply(&self, key: &SessionKey) -> Result<bool, Error> {
+        Ok(self.open_replies(key).await?.iter().any(|open| open.hosted))
     }
 }
 

@@ -1,14 +1,14 @@
-//! Agents that live on a log.
+//! Agents on a log.
 //!
-//! A run belongs to its session and not to whoever asked: what an agent says goes to the session's log, and what people
-//! answer comes from there. Whoever wants to see it reads the log, wherever they join.
+//! A run belongs to its session, not to the caller that started it. The host appends the agent's events to the session's log,
+//! and reads confirmations and tool results from there. Clients read the log, and can join at any time.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::sync::Arc;
 //!
 //! use recount_agent::{Agent, scripted::ScriptedModel};
-//! use recount_host::{Host, HostOptions, SingleAgent, OnBusy};
+//! use recount_host::{Host, HostOptions, OnBusy, SingleAgent};
 //! use recount_log::{Frame, Log, Start};
 //! use recount_message::{Event, Fold, Msg};
 //!
@@ -18,7 +18,7 @@
 //! let friday = SingleAgent::new("friday", move || Agent::builder("Friday").model(model.clone()));
 //! let host = Host::start(log, Arc::new(friday), HostOptions::default()).await?;
 //!
-//! // The answer says that the message is kept, and which reply will answer it.
+//! // The message is committed when `post` returns. The result names the reply that will answer it.
 //! let posted = host.post(session.key(), Msg::user("Alice", "Hi"), OnBusy::Reject).await?;
 //!
 //! let mut reader = session.subscribe(Start::Beginning)?;
@@ -33,26 +33,25 @@
 //!
 //! # The contract
 //!
-//! - An [`AgentSource`] knows which agents there are, and makes one for each run. The crate `recount-agent-config` has one for
-//!   agents from a TOML file.
-//! - [`Host::post`] writes a user's message together with the start of its reply, in one commit. So there is no moment in
-//!   which a message was taken and its answer could be forgotten. The reply's id follows from the message's, and a message
-//!   that is posted again gets the first answer.
-//! - While a reply is under way or waits, the next message is refused, queued, or interrupts it ([`OnBusy`]). A queued
-//!   message's reply begins in the commit that ends the one before it.
-//! - Confirmations, results from outside and interrupts are entries of the log. The log's writer decides which one comes
-//!   first; the run takes them from there, whoever wrote them.
-//! - Bytes that were uploaded to the log are shown to models wherever a message names them by their URL.
-//! - A hint is told to the model before it is asked the next time; an idle session wakes up for it.
-//! - A host that dies leaves nothing behind but the log. The next one ([`Host::start`]) goes on with what was under way.
-//! - One run per session: a lease says whose. A host that has lost it writes nothing more.
+//! - An [`AgentSource`] lists the available agents and builds one for each run. The crate `recount-agent-config` has a source
+//!   for agents from a TOML file.
+//! - [`Host::post`] commits a user's message together with the start of its reply, so a committed message is always answered.
+//!   The reply's id is derived from the message's id. Posting the same message again returns the same result.
+//! - While a reply is running or waiting, the next message is rejected, queued, or interrupts the reply ([`OnBusy`]). The
+//!   reply to a queued message starts in the commit that ends the previous reply.
+//! - Confirmations, external tool results and interrupts are entries of the log. The log's writer decides their order, and the
+//!   run reads them from there, regardless of which client appended them.
+//! - Uploads to the log are inlined for the model wherever a message references them by URL.
+//! - A hint is passed to the model with its next call. If the session is idle, the hint starts a reply.
+//! - A host keeps no state outside the log. After a crash, the next host ([`Host::start`]) resumes the open replies.
+//! - A session has at most one run, which holds a lease. A host that has lost the lease appends nothing more.
 
 mod append_queue;
-mod batch;
 mod error;
 mod find_duplicate;
 mod host;
 mod options;
+mod routing;
 mod run;
 mod run_counts;
 mod run_metadata;

@@ -1,14 +1,14 @@
-//! How a host works, and what it is asked and answers.
+//! The options of a host, and the options and results of posting a message.
 
 use std::time::Duration;
 
 use recount_agent::OnRestart;
 use recount_log::Cursor;
 
-/// The subject of the lease under which a host works on a session.
+/// The subject of the lease that a host holds while it runs a session.
 pub const LEASE: &str = "run";
 
-/// How a host works.
+/// The options of a host.
 ///
 /// ```
 /// use recount_host::HostOptions;
@@ -18,13 +18,13 @@ pub const LEASE: &str = "run";
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostOptions {
-    /// What it calls itself in leases, for people and logs.
+    /// The name of this host in leases, for users and logs.
     pub holder: String,
-    /// For so long nobody else takes a session from a host that is not heard of. It is renewed as long as it works.
+    /// The time after which another host may acquire the lease of a host that no longer renews it. Default: 30 seconds.
     pub lease_time: Duration,
-    /// What becomes of replies whose process died. What the agents themselves say, if nothing is said here.
+    /// How to handle replies that were interrupted by a crash. `None` uses the setting of each agent.
     pub on_restart: Option<OnRestart>,
-    /// So many events are committed at once at most.
+    /// The maximum number of events in one commit. Default: 256.
     pub batch: usize,
 }
 
@@ -35,23 +35,23 @@ impl Default for HostOptions {
     }
 }
 
-/// What to do with a message while a reply is under way or waits.
+/// How to handle a message that arrives while a reply is running or waiting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnBusy {
-    /// It is refused, and nothing is written.
+    /// Reject the message. Nothing is appended.
     #[default]
     Reject,
-    /// It is answered when the replies before it have ended.
+    /// Append the message, and answer it after the replies before it.
     Queue,
-    /// The reply is stopped, and the message is answered next, before those that are queued.
+    /// Append the message, interrupt the reply, and answer the message before those that are queued.
     Interrupt,
 }
 
-/// What became of a message that was posted.
+/// The result of posting a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posted {
-    /// The reply that answers it, now or when its turn comes.
+    /// The id of the reply to the message. The reply may be queued.
     pub reply_id: String,
-    /// Where the message stands. What comes after it is the reply, from its start.
+    /// The cursor of the message. The reply starts after it.
     pub cursor: Cursor,
 }

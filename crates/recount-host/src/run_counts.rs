@@ -1,19 +1,19 @@
-//! How many runs are at work, and how many wait for somebody.
+//! The numbers of running and waiting replies.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a host is doing.
+/// The current load of a host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostLoad {
-    /// Replies that an agent is at work on.
+    /// The number of replies that an agent is working on.
     pub running: usize,
-    /// Replies that wait for somebody.
+    /// The number of replies that wait for a confirmation or an external result.
     pub waiting: usize,
 }
 
-/// What all runs are doing.
+/// The numbers of running and waiting replies of all runs.
 #[derive(Debug, Default)]
 pub(crate) struct RunCounts {
     running: AtomicUsize,
@@ -25,8 +25,8 @@ impl RunCounts {
         HostLoad { running: self.running.load(Ordering::Relaxed), waiting: self.waiting.load(Ordering::Relaxed) }
     }
 
-    fn of(&self, state: RunStatus) -> Option<&AtomicUsize> {
-        match state {
+    fn counter(&self, status: RunStatus) -> Option<&AtomicUsize> {
+        match status {
             RunStatus::Idle => None,
             RunStatus::Running => Some(&self.running),
             RunStatus::Waiting => Some(&self.waiting),
@@ -34,7 +34,7 @@ impl RunCounts {
     }
 }
 
-/// What one run is doing.
+/// The status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunStatus {
     Idle,
@@ -42,29 +42,29 @@ pub(crate) enum RunStatus {
     Waiting,
 }
 
-/// One run, as it is counted.
+/// Counts one run under its current status. Dropping it removes the run from the counts.
 #[derive(Debug)]
 pub(crate) struct CountedRun {
-    tally: Arc<RunCounts>,
-    state: RunStatus,
+    counts: Arc<RunCounts>,
+    status: RunStatus,
 }
 
 impl CountedRun {
-    pub(crate) fn new(tally: Arc<RunCounts>) -> Self {
-        Self { tally, state: RunStatus::Idle }
+    pub(crate) fn new(counts: Arc<RunCounts>) -> Self {
+        Self { counts, status: RunStatus::Idle }
     }
 
-    pub(crate) fn set(&mut self, state: RunStatus) {
-        if state == self.state {
+    pub(crate) fn set(&mut self, status: RunStatus) {
+        if status == self.status {
             return;
         }
-        if let Some(count) = self.tally.of(self.state) {
-            count.fetch_sub(1, Ordering::Relaxed);
+        if let Some(counter) = self.counts.counter(self.status) {
+            counter.fetch_sub(1, Ordering::Relaxed);
         }
-        if let Some(count) = self.tally.of(state) {
-            count.fetch_add(1, Ordering::Relaxed);
+        if let Some(counter) = self.counts.counter(status) {
+            counter.fetch_add(1, Ordering::Relaxed);
         }
-        self.state = state;
+        self.status = status;
     }
 }
 

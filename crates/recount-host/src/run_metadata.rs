@@ -1,4 +1,4 @@
-//! What a host has to know of a session beside its entries, kept as a document in the same commits.
+//! The metadata of a session's run. It is stored as documents in the same commits as the entries.
 
 use std::collections::VecDeque;
 
@@ -6,56 +6,61 @@ use recount_log::storage::StateChange;
 use recount_message::{AgentEvent, Event, ReplyStartEvent, Stamps};
 use serde::{Deserialize, Serialize};
 
-/// What the host's document is called.
+/// The name of the document with the [`RunMetadata`].
 pub(crate) const METADATA_DOCUMENT: &str = "host";
 
-/// What the document is called that says how far a reply had come when its host stopped in good order: the cursor of the last
-/// entry. When there are more entries somebody has gone on with it, and the document says nothing any more.
+/// The name of the document that a draining host writes when it stops during a reply. It holds the cursor of the last entry,
+/// and is valid only while that entry is the head.
 pub(crate) const DRAINED_DOCUMENT: &str = "host/left";
 
-/// What a host has to know of a session beside its entries.
+/// The state of a session's run that cannot be derived from the entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct RunMetadata {
-    /// The reply that has not ended.
-    pub(crate) reply: Option<OpenReply>,
-    /// The number of the last input that the run has taken.
-    pub(crate) read: u64,
+    /// The open reply.
+    pub(crate) reply: Option<CurrentReply>,
+    /// The sequence number of the last input that the run has processed.
+    #[serde(rename = "read")]
+    pub(crate) last_input_seq: u64,
     /// The messages that are answered next.
     pub(crate) queue: VecDeque<QueuedMessage>,
-    /// Hints that were taken and not told yet.
-    pub(crate) hints: Vec<Pending>,
-    /// The conversation is to be summarised before the model is asked the next time.
+    /// The hints that were accepted and not yet passed to the model.
+    pub(crate) hints: Vec<PendingHint>,
+    /// Whether the conversation must be summarised before the next model call.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) compress: bool,
-    /// The agent that was said to have joined.
-    pub(crate) joined: Option<String>,
+    /// The name of the agent that was last announced in the log.
+    #[serde(rename = "joined")]
+    pub(crate) announced_agent: Option<String>,
 }
 
-/// A reply that has not ended.
+/// The open reply of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct OpenReply {
+pub(crate) struct CurrentReply {
     pub(crate) id: String,
-    /// The agent, by the name that sessions name.
+    /// The name by which sessions select the agent.
     pub(crate) agent: String,
-    /// The agent, as it calls itself.
+    /// The name of the agent in its messages.
     pub(crate) name: String,
 }
 
 /// A message that waits to be answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct QueuedMessage {
-    pub(crate) message: String,
-    pub(crate) reply: String,
+    #[serde(rename = "message")]
+    pub(crate) message_id: String,
+    #[serde(rename = "reply")]
+    pub(crate) reply_id: String,
 }
 
-/// A hint that waits to be told.
+/// A hint that was not yet passed to the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Pending {
-    /// Id of its event, under which it will be written.
-    pub(crate) id: String,
-    /// Id of its block.
-    pub(crate) block: String,
+pub(crate) struct PendingHint {
+    /// The id of the event under which the hint will be appended.
+    #[serde(rename = "id")]
+    pub(crate) event_id: String,
+    #[serde(rename = "block")]
+    pub(crate) block_id: String,
     /// The event in native JSON.
     pub(crate) event: String,
 }
@@ -65,26 +70,26 @@ impl RunMetadata {
         serde_json::from_str(text)
     }
 
-    /// The notes as a document to be kept.
-    pub(crate) fn change(&self) -> StateChange {
-        // Strings and numbers can always be written.
+    /// Returns the change that stores the metadata.
+    pub(crate) fn to_state_change(&self) -> StateChange {
+        // Serializing strings and numbers cannot fail.
         StateChange { name: METADATA_DOCUMENT.to_owned(), body: serde_json::to_string(self).ok() }
     }
 }
 
-/// What the document with an agent's state is called.
-pub(crate) fn agent_document(agent: &str) -> String {
+/// The name of the document with an agent's state.
+pub(crate) fn agent_state_document(agent: &str) -> String {
     format!("agent/{agent}")
 }
 
-/// The reply that answers a message. It follows from the message's id, so that a message that is posted again gets the first
-/// answer however much later it comes.
-pub(crate) fn reply_to(message_id: &str) -> String {
+/// Derives the id of a reply from the id of its message. Posting a message again therefore returns the same reply, regardless
+/// of how much later.
+pub(crate) fn reply_id_for(message_id: &str) -> String {
     format!("{message_id}.reply")
 }
 
-/// The start of a reply.
-pub(crate) fn start_of(reply: &OpenReply, session_id: &str) -> AgentEvent {
+/// Creates the first event of a reply.
+pub(crate) fn reply_start_event(reply: &CurrentReply, session_id: &str) -> AgentEvent {
     let mut stamps = Stamps::default();
     let start = ReplyStartEvent {
         session_id: session_id.to_owned().into(),
@@ -100,19 +105,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_survive_being_written_down() {
-        let reply = OpenReply { id: "r".to_owned(), agent: "friday".to_owned(), name: "Friday".to_owned() };
-        let queued = QueuedMessage { message: "m".to_owned(), reply: "m.reply".to_owned() };
-        let pending = Pending { id: "e".to_owned(), block: "b".to_owned(), event: "{}".to_owned() };
-        let notes = RunMetadata {
+    fn metadata_round_trips_through_json() {
+        let reply = CurrentReply { id: "r".to_owned(), agent: "friday".to_owned(), name: "Friday".to_owned() };
+        let queued = QueuedMessage { message_id: "m".to_owned(), reply_id: "m.reply".to_owned() };
+        let hint = PendingHint { event_id: "e".to_owned(), block_id: "b".to_owned(), event: "{}".to_owned() };
+        let metadata = RunMetadata {
             reply: Some(reply),
-            read: 7,
+            last_input_seq: 7,
             queue: [queued].into(),
-            hints: vec![pending],
+            hints: vec![hint],
             compress: true,
-            joined: Some("Friday".to_owned()),
+            announced_agent: Some("Friday".to_owned()),
         };
-        assert_eq!(RunMetadata::from_json(&notes.change().body.unwrap()).unwrap(), notes);
+        let text = metadata.to_state_change().body.unwrap();
+        assert_eq!(
+            text,
+            r#"{"reply":{"id":"r","agent":"friday","name":"Friday"},"read":7,"queue":[{"message":"m","reply":"m.reply"}],"hints":[{"id":"e","block":"b","event":"{}"}],"compress":true,"joined":"Friday"}"#
+        );
+        assert_eq!(RunMetadata::from_json(&text).unwrap(), metadata);
         assert_eq!(RunMetadata::from_json("{}").unwrap(), RunMetadata::default());
     }
 }

@@ -1,4 +1,4 @@
-//! What a session's run and its sink share: the notes, and what is on its way to the agent.
+//! The state that a session's run shares with its sink: the metadata, and the inputs on their way to the agent.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,149 +7,149 @@ use recount_agent::{AgentState, ReplyState};
 use recount_log::storage::StateChange;
 use recount_message::{AgentEvent, Event, EventKind, Stamps};
 
-use crate::run_metadata::{OpenReply, RunMetadata, agent_document, start_of};
+use crate::run_metadata::{CurrentReply, RunMetadata, agent_state_document, reply_start_event};
 
-/// What a session's run and its sink share.
+/// A [`RunState`] behind a mutex, shared by a run and its sink.
 #[derive(Debug, Default)]
-pub(crate) struct SharedRunState {
-    papers: Mutex<RunState>,
-}
+pub(crate) struct SharedRunState(Mutex<RunState>);
 
+/// The state of a session's run.
 #[derive(Debug, Default)]
 pub(crate) struct RunState {
-    pub(crate) notes: RunMetadata,
-    /// Inputs that stand in the log and that the agent has not taken yet, in their order.
-    pub(crate) untaken: Vec<PendingInput>,
-    /// The parts of the reply that have not ended: what agents say that work for its agent.
-    pub(crate) parts: HashSet<String>,
-    /// What the agent knew when it last said so, if that is not on its way to the log yet.
-    state: Option<StateChange>,
-    /// The notes have changed since they were last written.
-    is_changed: bool,
-    /// The hints that the agent's state had when it was last written.
+    pub(crate) metadata: RunMetadata,
+    /// The inputs in the log that the agent has not accepted yet, in log order.
+    pub(crate) pending_inputs: Vec<PendingInput>,
+    /// The ids of the open replies of sub-agents.
+    pub(crate) sub_replies: HashSet<String>,
+    /// The latest state of the agent, if it was not yet handed to the append queue.
+    agent_state: Option<StateChange>,
+    /// Whether the metadata has changed since it was last handed to the append queue.
+    is_metadata_changed: bool,
+    /// The ids of the hints in the latest state of the agent.
     stored_hints: HashSet<String>,
-    /// The number of the run that is at it.
-    run: u64,
-    /// Nothing is written any more: the run was left, here and now.
-    pub(crate) is_left: bool,
+    /// Incremented for each agent that starts to work. The sinks of earlier agents are outdated.
+    generation: u64,
+    /// Whether the run has stopped. Nothing is appended then.
+    pub(crate) is_stopped: bool,
 }
 
-/// An input that the agent has not taken yet.
+/// An input in the log that the agent has not accepted yet.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingInput {
     pub(crate) seq: u64,
     pub(crate) event: AgentEvent,
-    /// The agent was told of it.
+    /// Whether the input was passed to the agent.
     pub(crate) is_offered: bool,
 }
 
 impl SharedRunState {
-    pub(crate) fn new(notes: RunMetadata) -> Self {
-        Self { papers: Mutex::new(RunState { notes, ..RunState::default() }) }
+    pub(crate) fn new(metadata: RunMetadata) -> Self {
+        Self(Mutex::new(RunState { metadata, ..RunState::default() }))
     }
 
-    /// The papers are plain data, which a panic elsewhere cannot have left half changed.
+    /// Locks the state. A poisoned lock is accepted, because no method panics halfway through a change.
     pub(crate) fn lock(&self) -> MutexGuard<'_, RunState> {
-        self.papers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The reply that has not ended.
-    pub(crate) fn reply(&self) -> Option<OpenReply> {
-        self.lock().notes.reply.clone()
+    /// The open reply.
+    pub(crate) fn reply(&self) -> Option<CurrentReply> {
+        self.lock().metadata.reply.clone()
     }
 }
 
 impl RunState {
-    /// Begins a run, and ends the one before it.
-    pub(crate) fn begin_run(&mut self) -> u64 {
-        self.run += 1;
-        self.run
+    /// Starts a new generation, which makes the sinks of earlier ones outdated.
+    pub(crate) fn next_generation(&mut self) -> u64 {
+        self.generation += 1;
+        self.generation
     }
 
-    /// Whether an event is about the reply that has not ended, or about a part of it.
-    pub(crate) fn is_about_reply(&self, event: &Event<'_>) -> bool {
-        let is_reply =
-            |id: &str| self.notes.reply.as_ref().is_some_and(|open| open.id == id) || self.parts.contains(id);
-        event.reply_id().is_some_and(is_reply)
+    /// Whether a generation is the current one and its reply is still open.
+    pub(crate) fn is_current(&self, generation: u64, reply_id: &str) -> bool {
+        self.generation == generation && self.metadata.reply.as_ref().is_some_and(|open| open.id == reply_id)
     }
 
-    /// RunMetadata that a part of the reply has begun or ended.
-    pub(crate) fn note_part(&mut self, event: &Event<'_>) {
+    /// Whether an event belongs to the open reply or to an open reply of a sub-agent.
+    pub(crate) fn is_for_reply(&self, event: &Event<'_>) -> bool {
+        let is_open =
+            |id: &str| self.metadata.reply.as_ref().is_some_and(|open| open.id == id) || self.sub_replies.contains(id);
+        event.reply_id().is_some_and(is_open)
+    }
+
+    /// Updates the set of open sub-agent replies.
+    pub(crate) fn track_sub_reply(&mut self, event: &Event<'_>) {
         match &event.kind {
-            EventKind::ReplyStart(start) => drop(self.parts.insert(start.reply_id.to_string())),
-            EventKind::ReplyEnd(end) => drop(self.parts.remove(&*end.reply_id)),
+            EventKind::ReplyStart(start) => drop(self.sub_replies.insert(start.reply_id.to_string())),
+            EventKind::ReplyEnd(end) => drop(self.sub_replies.remove(&*end.reply_id)),
             _ => {}
         }
     }
 
-    /// Whether a run is still at its reply.
-    pub(crate) fn is_current(&self, run: u64, reply_id: &str) -> bool {
-        self.run == run && self.notes.reply.as_ref().is_some_and(|open| open.id == reply_id)
+    /// Changes the metadata. It is stored with the next commit.
+    pub(crate) fn update_metadata(&mut self, change: impl FnOnce(&mut RunMetadata)) {
+        change(&mut self.metadata);
+        self.is_metadata_changed = true;
     }
 
-    /// Changes the notes. They are kept together with what is written next.
-    pub(crate) fn note(&mut self, change: impl FnOnce(&mut RunMetadata)) {
-        change(&mut self.notes);
-        self.is_changed = true;
-    }
-
-    /// Takes what an agent knows, to be kept together with what is written next.
-    pub(crate) fn keep(&mut self, agent: &str, state: &AgentState) {
+    /// Sets the state of an agent. It is stored with the next commit.
+    pub(crate) fn set_agent_state(&mut self, agent: &str, state: &AgentState) {
         self.stored_hints = state.hints.iter().map(|hint| hint.id.clone()).collect();
-        self.state = Some(StateChange { name: agent_document(agent), body: Some(state.to_json()) });
+        self.agent_state = Some(StateChange { name: agent_state_document(agent), body: Some(state.to_json()) });
     }
 
-    /// The hints, by the ids of their blocks, that are kept already and will be told.
-    pub(crate) fn known_hints(&self) -> HashSet<String> {
-        let pending = self.notes.hints.iter().map(|pending| pending.block.clone());
+    /// Returns the block ids of the hints that are stored and will be passed to the model.
+    pub(crate) fn stored_hint_ids(&self) -> HashSet<String> {
+        let pending = self.metadata.hints.iter().map(|hint| hint.block_id.clone());
         self.stored_hints.iter().cloned().chain(pending).collect()
     }
 
-    /// The documents that have changed.
-    pub(crate) fn changes(&mut self) -> Vec<StateChange> {
-        let notes = std::mem::take(&mut self.is_changed).then(|| self.notes.change());
-        self.state.take().into_iter().chain(notes).collect()
+    /// Takes the changed documents, to be committed with the next events.
+    pub(crate) fn take_state_changes(&mut self) -> Vec<StateChange> {
+        let metadata = std::mem::take(&mut self.is_metadata_changed).then(|| self.metadata.to_state_change());
+        self.agent_state.take().into_iter().chain(metadata).collect()
     }
 
-    /// Whether an event is an input that the agent has taken just now. It stands in the log already.
-    pub(crate) fn take_input(&mut self, event_id: &str) -> bool {
-        let Some(index) = self.untaken.iter().position(|input| input.event.id == event_id) else { return false };
-        let seq = self.untaken.remove(index).seq;
-        self.note(|notes| notes.read = notes.read.max(seq));
+    /// Removes a pending input that the agent has accepted or never will. Returns `false` if the event is not a pending input.
+    pub(crate) fn consume_input(&mut self, event_id: &str) -> bool {
+        let Some(index) = self.pending_inputs.iter().position(|input| input.event.id == event_id) else { return false };
+        let seq = self.pending_inputs.remove(index).seq;
+        self.update_metadata(|metadata| metadata.last_input_seq = metadata.last_input_seq.max(seq));
         true
     }
 
-    /// The id of the event under which a hint was posted, if it was. It is told now.
-    pub(crate) fn take_hint(&mut self, block_id: &str) -> Option<String> {
-        let index = self.notes.hints.iter().position(|hint| hint.block == block_id)?;
-        let mut id = String::new();
-        self.note(|notes| id = notes.hints.remove(index).id);
-        Some(id)
+    /// Removes a pending hint, and returns the id of the event under which it was posted. `None` if the hint was not posted.
+    pub(crate) fn consume_hint(&mut self, block_id: &str) -> Option<String> {
+        let index = self.metadata.hints.iter().position(|hint| hint.block_id == block_id)?;
+        let mut event_id = String::new();
+        self.update_metadata(|metadata| event_id = metadata.hints.remove(index).event_id);
+        Some(event_id)
     }
 
-    /// The reply has ended. The next one begins with it, if something is there to be answered.
+    /// Ends the open reply. Returns the start of the next reply if a message or a hint is pending; it must be committed
+    /// together with the end of this one.
     pub(crate) fn end_reply(&mut self, session_id: &str, state: Option<&AgentState>) -> Option<AgentEvent> {
-        let ended = self.notes.reply.take()?;
-        self.is_changed = true;
-        let has_hints = !self.notes.hints.is_empty() || state.is_some_and(|state| !state.hints.is_empty());
-        let id = match self.notes.queue.pop_front() {
-            Some(queued) => queued.reply,
+        let ended = self.metadata.reply.take()?;
+        self.is_metadata_changed = true;
+        let has_hints = !self.metadata.hints.is_empty() || state.is_some_and(|state| !state.hints.is_empty());
+        let id = match self.metadata.queue.pop_front() {
+            Some(queued) => queued.reply_id,
             None if has_hints => Stamps::default().id(),
             None => return None,
         };
-        let next = OpenReply { id, ..ended };
+        let next = CurrentReply { id, ..ended };
         if let Some(state) = state {
             let mut state = state.clone();
             state.reply = Some(ReplyState::fresh(&next.id));
-            self.keep(&next.agent, &state);
+            self.set_agent_state(&next.agent, &state);
         }
-        let start = start_of(&next, session_id);
-        self.notes.reply = Some(next);
+        let start = reply_start_event(&next, session_id);
+        self.metadata.reply = Some(next);
         Some(start)
     }
 }
 
-/// Whether an event is one that a reply may wait for.
+/// Whether an event is an input that a reply may wait for.
 pub(crate) fn is_input(event: &Event<'_>) -> bool {
     matches!(
         event.kind,

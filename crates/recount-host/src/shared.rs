@@ -1,4 +1,4 @@
-//! What the handles of a host and its runs share.
+//! The state that the handles and runs of a host share.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,55 +12,60 @@ use crate::run::{self, Command};
 use crate::run_counts::RunCounts;
 use crate::source::AgentSource;
 
-/// So many commands may wait for a session's run.
-const COMMANDS: usize = 64;
+/// The capacity of a run's command channel.
+const COMMAND_CAPACITY: usize = 64;
 
-/// What the handles of a host and its runs share.
+/// The state that the handles and runs of a host share.
 pub(crate) struct Shared {
     pub(crate) log: Log,
     pub(crate) agents: Arc<dyn AgentSource>,
     pub(crate) options: HostOptions,
-    /// Nothing new is begun.
+    /// Whether the host is draining. No new replies are started then.
     pub(crate) draining: watch::Sender<bool>,
-    /// Everything is left as it stands.
-    pub(crate) left: CancellationToken,
+    /// Stops all runs at once. Open replies stay open for the next host.
+    pub(crate) shutdown: CancellationToken,
     runs: Mutex<HashMap<SessionKey, mpsc::Sender<Command>>>,
-    /// How many runs there are.
-    count: watch::Sender<usize>,
-    /// What they are doing.
-    pub(crate) tally: Arc<RunCounts>,
+    /// The number of run tasks.
+    run_tasks: watch::Sender<usize>,
+    /// The numbers of running and waiting replies.
+    pub(crate) counts: Arc<RunCounts>,
 }
 
 impl Shared {
-    pub(crate) fn new(log: Log, agents: Arc<dyn AgentSource>, options: HostOptions, left: CancellationToken) -> Self {
+    pub(crate) fn new(
+        log: Log,
+        agents: Arc<dyn AgentSource>,
+        options: HostOptions,
+        shutdown: CancellationToken,
+    ) -> Self {
         Self {
             log,
             agents,
             options,
             draining: watch::Sender::new(false),
-            left,
+            shutdown,
             runs: Mutex::default(),
-            count: watch::Sender::new(0),
-            tally: Arc::default(),
+            run_tasks: watch::Sender::new(0),
+            counts: Arc::default(),
         }
     }
 
-    /// Sends a command to a session's run, which is begun if there is none.
+    /// Sends a command to the run of a session, and spawns the run if there is none.
     pub(crate) async fn send(self: &Arc<Self>, key: &SessionKey, command: Command) {
         let sender = {
             let mut runs = self.lock();
             match runs.get(key) {
                 Some(sender) if !sender.is_closed() => sender.clone(),
                 Some(_) | None => {
-                    let (sender, commands) = mpsc::channel(COMMANDS);
+                    let (sender, commands) = mpsc::channel(COMMAND_CAPACITY);
                     runs.insert(key.clone(), sender.clone());
-                    self.count.send_modify(|count| *count += 1);
-                    tokio::spawn(run::go(Arc::clone(self), key.clone(), commands, sender.downgrade()));
+                    self.run_tasks.send_modify(|count| *count += 1);
+                    tokio::spawn(run::run_session(Arc::clone(self), key.clone(), commands, sender.downgrade()));
                     sender
                 }
             }
         };
-        // A run that ends without taking it drops it, and whoever waits for an answer is told.
+        // If the run has ended, the command is dropped, which closes its response channel.
         let _ = sender.send(command).await;
     }
 
@@ -68,30 +73,30 @@ impl Shared {
         self.lock().contains_key(key)
     }
 
-    /// A run wants to end. It may not if somebody has sent it something.
-    pub(crate) fn leave(&self, key: &SessionKey, commands: &mpsc::Receiver<Command>) -> bool {
+    /// Removes an idle run. Returns `false` if it must continue because a command was sent to it.
+    pub(crate) fn remove_if_idle(&self, key: &SessionKey, commands: &mpsc::Receiver<Command>) -> bool {
         let mut runs = self.lock();
-        let is_last = commands.is_empty() && runs.get(key).is_none_or(|sender| sender.strong_count() == 1);
-        if is_last {
+        let is_idle = commands.is_empty() && runs.get(key).is_none_or(|sender| sender.strong_count() == 1);
+        if is_idle {
             runs.remove(key);
         }
-        is_last
+        is_idle
     }
 
-    /// A run ends, whatever was sent to it.
+    /// Removes a run. Commands in its channel are dropped.
     pub(crate) fn remove(&self, key: &SessionKey) {
         self.lock().remove(key);
     }
 
-    /// A run has ended.
-    pub(crate) fn ended(&self) {
-        self.count.send_modify(|count| *count = count.saturating_sub(1));
+    /// Records that a run task has ended.
+    pub(crate) fn run_task_ended(&self) {
+        self.run_tasks.send_modify(|count| *count = count.saturating_sub(1));
     }
 
-    /// Comes to its end when there is no run.
-    pub(crate) async fn all_ended(&self) {
-        // Who counts them is here.
-        let _ = self.count.subscribe().wait_for(|count| *count == 0).await;
+    /// Waits until all run tasks have ended.
+    pub(crate) async fn wait_for_runs(&self) {
+        // The sender lives as long as `self`, so this cannot fail.
+        let _ = self.run_tasks.subscribe().wait_for(|count| *count == 0).await;
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, mpsc::Sender<Command>>> {

@@ -1,4 +1,4 @@
-//! Where an agent's events go: to the log, with what belongs to them in the same commit.
+//! The sink of an agent: appends its events to the log, with state changes in the same commit.
 
 use std::sync::Arc;
 
@@ -8,93 +8,92 @@ use recount_message::{AgentEvent, EventKind};
 use tokio_util::sync::CancellationToken;
 
 use crate::append_queue::AppendQueue;
-use crate::run_metadata::OpenReply;
+use crate::run_metadata::CurrentReply;
 use crate::run_state::SharedRunState;
 
-/// The sink of one run.
+/// The sink of an agent at work on one reply.
 #[derive(Debug)]
 pub(crate) struct LogSink {
-    desk: Arc<SharedRunState>,
-    outbox: AppendQueue,
-    /// Cancelled when the host leaves everything as it stands.
-    left: CancellationToken,
+    state: Arc<SharedRunState>,
+    queue: AppendQueue,
+    /// Cancelled when the host stops at once.
+    shutdown: CancellationToken,
     session_id: String,
-    /// The agent, by the name that sessions name.
+    /// The name by which sessions select the agent.
     agent: String,
     reply_id: String,
-    /// Which run of the session it is of.
-    run: u64,
-    /// The run is over. What a tool in the background says is still written, and what the agent knows is not: another
-    /// one may be at the next reply.
-    is_over: bool,
+    generation: u64,
+    /// Whether the reply has ended or another agent has taken over. Events of background tools are still appended, but no
+    /// longer the agent's state.
+    is_outdated: bool,
 }
 
 impl LogSink {
-    /// The sink of a new run, at the reply that has not ended.
+    /// Creates a sink for the open reply, and starts a new generation.
     pub(crate) fn new(
-        desk: Arc<SharedRunState>,
-        outbox: AppendQueue,
-        left: CancellationToken,
+        state: Arc<SharedRunState>,
+        queue: AppendQueue,
+        shutdown: CancellationToken,
         session_id: String,
-        reply: OpenReply,
+        reply: CurrentReply,
     ) -> Self {
-        let OpenReply { id: reply_id, agent, .. } = reply;
-        let run = desk.lock().begin_run();
-        Self { desk, outbox, left, session_id, agent, reply_id, run, is_over: false }
+        let CurrentReply { id: reply_id, agent, .. } = reply;
+        let generation = state.lock().next_generation();
+        Self { state, queue, shutdown, session_id, agent, reply_id, generation, is_outdated: false }
     }
 }
 
 impl Sink for LogSink {
-    fn append(&mut self, event: &AgentEvent, state: Option<&AgentState>) -> Result<(), SinkError> {
-        let mut desk = self.desk.lock();
-        if desk.is_left || self.left.is_cancelled() {
-            return Err(SinkError::new("the run was left"));
+    fn append(&mut self, event: &AgentEvent, agent_state: Option<&AgentState>) -> Result<(), SinkError> {
+        let mut state = self.state.lock();
+        if state.is_stopped || self.shutdown.is_cancelled() {
+            return Err(SinkError::new("the run was stopped"));
         }
-        if let Some(error) = self.outbox.failure() {
+        if let Some(error) = self.queue.failure() {
             return Err(SinkError::new(error.to_string()));
         }
-        self.is_over |= !desk.is_current(self.run, &self.reply_id);
-        if self.is_over {
-            self.outbox.push(Events::of([event]), Vec::new());
+        self.is_outdated |= !state.is_current(self.generation, &self.reply_id);
+        if self.is_outdated {
+            self.queue.push(Events::of([event]), Vec::new());
             return Ok(());
         }
-        if let Some(state) = state {
-            desk.keep(&self.agent, state);
+        if let Some(agent_state) = agent_state {
+            state.set_agent_state(&self.agent, agent_state);
         }
-        // What the agent takes note of here stands in the log. That it did is kept with what follows from it.
-        if desk.take_input(&event.id) {
+        // An input is in the log already. That it was accepted is stored with the next event.
+        if state.consume_input(&event.id) {
             return Ok(());
         }
-        desk.note_part(event);
+        state.track_sub_reply(event);
         let events = match &event.kind {
-            EventKind::HintBlock(hint) => match desk.take_hint(&hint.block_id) {
+            EventKind::HintBlock(hint) => match state.consume_hint(&hint.block_id) {
                 Some(id) => Events::of([&AgentEvent { id: id.into(), ..event.clone() }]),
                 None => Events::of([event]),
             },
-            // By now it was done, if there was something to summarise.
-            EventKind::ModelCallStart(_) if desk.notes.compress => {
-                desk.note(|notes| notes.compress = false);
+            // The agent summarises before the call, if there is something to summarise.
+            EventKind::ModelCallStart(_) if state.metadata.compress => {
+                state.update_metadata(|metadata| metadata.compress = false);
                 Events::of([event])
             }
             EventKind::ReplyEnd(end) if end.reply_id == self.reply_id => {
-                let next = desk.end_reply(&self.session_id, state);
-                Events::of([event].into_iter().chain(&next))
+                let next_start = state.end_reply(&self.session_id, agent_state);
+                Events::of([event].into_iter().chain(&next_start))
             }
             _ => Events::of([event]),
         };
-        let states = desk.changes();
-        self.outbox.push(events, states);
+        let changes = state.take_state_changes();
+        self.queue.push(events, changes);
         Ok(())
     }
 
     fn commit(&mut self) -> BoxFuture<'static, Result<(), SinkError>> {
-        let is_left = self.desk.lock().is_left || self.left.is_cancelled();
-        let committed = self.outbox.committed();
+        let is_stopped = self.state.lock().is_stopped || self.shutdown.is_cancelled();
+        let flushed = self.queue.flush();
         Box::pin(async move {
-            if is_left {
-                return Err(SinkError::new("the run was left"));
+            if is_stopped {
+                return Err(SinkError::new("the run was stopped"));
             }
-            committed.await.map_err(|error| SinkError::new(error.to_string()))
+            flushed.await.map_err(|error| SinkError::new(error.to_string()))
         })
     }
 }

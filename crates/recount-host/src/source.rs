@@ -1,63 +1,62 @@
-//! Where agents come from.
+//! The source of agents.
 
 use recount_agent::{AgentBuilder, BoxFuture};
 use recount_log::SessionKey;
 
-/// Knows which agents there are, and makes one for a session.
+/// Lists the available agents, and builds one for each run of a session.
 pub trait AgentSource: Send + Sync + 'static {
-    /// Every agent, in the order in which people are shown them.
+    /// Returns all agents, in display order.
     fn agents(&self) -> Vec<AgentInfo>;
 
-    /// The name of the agent of sessions that name none.
+    /// Returns the name of the agent for sessions that name none.
     fn default_agent(&self) -> &str;
 
-    /// An agent for a session: its model, prompt, tools and permissions. Where its events go and what it remembers is
-    /// filled in by the host.
+    /// Builds an agent for a session: its model, prompt, tools and permissions. The host adds the sink and the saved state.
     ///
     /// # Errors
     ///
-    /// When there is no such agent, or when something that it needs is missing, such as a key.
+    /// When the agent is unknown, or when a requirement such as an API key is missing.
     fn build<'a>(&'a self, name: &'a str, session: &'a SessionKey) -> BoxFuture<'a, Result<AgentBuilder, SourceError>>;
 
-    /// A session was removed: what is kept for it can go.
+    /// Deletes the files that are stored for a session. Called after the session was removed from the log.
     fn forget(&self, session: &SessionKey) {
         let _ = session;
     }
 }
 
-/// What people are told of an agent.
+/// The description of an agent for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentInfo {
-    /// The name that sessions name.
+    /// The name by which sessions select the agent.
     pub name: String,
     /// The model, as `provider/name`.
     pub model: String,
-    /// What it is for, if its configuration says so.
+    /// The purpose of the agent, if it is configured.
     pub description: Option<String>,
     /// The names of its tools.
     pub tools: Vec<String>,
 }
 
-/// Why there is no agent.
+/// The reason why an agent could not be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// Nobody has heard of it.
+    /// There is no agent with this name.
     #[error("unknown agent `{name}`")]
     Unknown {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
-    /// It is known, and cannot work.
+    /// The agent is configured but cannot run.
     #[error("agent `{name}` is unavailable: {problem}")]
     Unavailable {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// What is missing or wrong.
+        /// The missing or invalid requirement.
         problem: String,
     },
 }
 
-/// The only agent there is, made anew by a function for each run.
+/// A source of one agent, which a function builds for each run.
 ///
 /// ```
 /// use recount_agent::{Agent, scripted::ScriptedModel};
@@ -68,14 +67,14 @@ pub enum SourceError {
 /// ```
 pub struct SingleAgent<F> {
     info: AgentInfo,
-    make: F,
+    build: F,
 }
 
 impl<F: Fn() -> AgentBuilder + Send + Sync + 'static> SingleAgent<F> {
-    /// The agent that the function makes, under the name that sessions know it by.
-    pub fn new(name: impl Into<String>, make: F) -> Self {
+    /// Creates a source from the name by which sessions select the agent, and the function that builds it.
+    pub fn new(name: impl Into<String>, build: F) -> Self {
         let info = AgentInfo { name: name.into(), model: String::new(), description: None, tools: Vec::new() };
-        Self { info, make }
+        Self { info, build }
     }
 }
 
@@ -94,8 +93,8 @@ impl<F: Fn() -> AgentBuilder + Send + Sync + 'static> AgentSource for SingleAgen
         _session: &'a SessionKey,
     ) -> BoxFuture<'a, Result<AgentBuilder, SourceError>> {
         let is_known = name == self.info.name;
-        let made = if is_known { Ok((self.make)()) } else { Err(SourceError::Unknown { name: name.to_owned() }) };
-        Box::pin(async { made })
+        let built = if is_known { Ok((self.build)()) } else { Err(SourceError::Unknown { name: name.to_owned() }) };
+        Box::pin(async { built })
     }
 }
 

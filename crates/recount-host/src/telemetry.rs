@@ -1,6 +1,4 @@
-//! What is told of runs to who watches them: spans for OpenTelemetry, and lines in the logs.
-//!
-//! Neither has anything of what was said in it.
+//! Spans and log lines of runs. They contain ids, names and counts, but no content of messages.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,84 +7,84 @@ use std::time::Instant;
 use recount_agent::machine::EndReason;
 use recount_agent::middleware::{Middleware, ModelRequest, Next, ToolRun};
 use recount_agent::tool::{ToolError, ToolOutput};
-use recount_agent::{ActiveReply, BoxFuture, ReplyOutcome};
+use recount_agent::{BoxFuture, ReplyOutcome, ActiveReply};
 use recount_model::client::CallOutcome;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info_span};
 
 use crate::trace_context::TraceContext;
 
-/// The target of all spans for OpenTelemetry, of the host and of the service. Where nobody collects it, they cost nothing.
+/// The target of all spans for OpenTelemetry, of the host and of the service. They are disabled unless a subscriber enables
+/// this target.
 pub const SPAN_TARGET: &str = "recount_spans";
 
-/// Where the spans of a session's run belong. Clones are the same.
-///
-/// A span is never the parent of another one in `tracing`, which would keep it open for as long: a request has been answered
-/// long before the reply that it began is over. Only OpenTelemetry knows what belongs to what.
+/// The parents of the spans of a session's run. Clones share the state.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct RunTraces(Arc<Mutex<Inner>>);
+pub(crate) struct RunTraces(Arc<Mutex<Parents>>);
 
 #[derive(Debug, Default)]
-struct Inner {
-    /// Who has asked for replies that have not ended.
-    asked: HashMap<String, TraceContext>,
-    /// What is under way: the work at a reply, or else what somebody has asked for.
-    work: Option<TraceContext>,
+struct Parents {
+    /// The contexts of the callers that requested the open replies, by reply id.
+    callers: HashMap<String, TraceContext>,
+    /// The context of the current work on a reply, or else of the current request.
+    current: Option<TraceContext>,
 }
 
 impl RunTraces {
-    /// Somebody asks for something. If nothing else is under way, what is done now is done for them.
-    pub(crate) fn asking(&self, by: &TraceContext) {
-        self.lock().work.get_or_insert_with(|| by.clone());
+    /// Makes a request the current context, unless an agent is at work.
+    pub(crate) fn enter_request(&self, caller: &TraceContext) {
+        self.lock().current.get_or_insert_with(|| caller.clone());
     }
 
-    /// Somebody has asked for a reply.
-    pub(crate) fn asked(&self, reply_id: &str, by: TraceContext) {
-        self.lock().asked.insert(reply_id.to_owned(), by);
+    /// Records the caller that requested a reply.
+    pub(crate) fn reply_requested(&self, reply_id: &str, caller: TraceContext) {
+        self.lock().callers.insert(reply_id.to_owned(), caller);
     }
 
-    /// A reply is no longer worked on.
-    pub(crate) fn ended(&self, reply_id: &str) {
-        let mut inner = self.lock();
-        inner.asked.remove(reply_id);
-        inner.work = None;
+    /// Discards the contexts of a reply that has ended.
+    pub(crate) fn reply_ended(&self, reply_id: &str) {
+        let mut parents = self.lock();
+        parents.callers.remove(reply_id);
+        parents.current = None;
     }
 
-    /// The span of a commit that is a part of the work.
-    pub(crate) fn commit(&self, entries: usize) -> Span {
+    /// Creates the span of a commit.
+    pub(crate) fn commit_span(&self, entries: usize) -> Span {
         let span = info_span!(target: SPAN_TARGET, parent: None, "log commit", otel.kind = "internal", recount.log.entries = entries);
-        self.in_work(&span);
+        self.attach(&span);
         span
     }
 
-    fn in_work(&self, span: &Span) {
+    /// Makes a span a child of the current context.
+    fn attach(&self, span: &Span) {
         if span.is_disabled() {
             return;
         }
-        let work = self.lock().work.clone();
-        if let Some(work) = work {
-            work.adopt(span);
+        let current = self.lock().current.clone();
+        if let Some(current) = current {
+            current.adopt(span);
         }
     }
 
-    fn begin(&self, reply_id: &str, span: &Span) {
+    /// Makes the span of a reply a child of its caller, and the current context.
+    fn enter_reply(&self, reply_id: &str, span: &Span) {
         if span.is_disabled() {
             return;
         }
-        let asked = self.lock().asked.get(reply_id).cloned();
-        if let Some(asked) = asked {
-            asked.adopt(span);
+        let caller = self.lock().callers.get(reply_id).cloned();
+        if let Some(caller) = caller {
+            caller.adopt(span);
         }
-        let work = TraceContext::of(span);
-        self.lock().work = Some(work);
+        self.lock().current = Some(TraceContext::of(span));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, Parents> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The span of an operation, as OpenTelemetry's conventions for agents name them. What is only known later is empty.
+/// Creates the span of an operation, named after OpenTelemetry's conventions for generative AI. Fields that are set later are
+/// empty.
 macro_rules! operation_span {
     ($operation:literal, $kind:literal, $of:expr, $($fields:tt)*) => {
         info_span!(
@@ -101,12 +99,12 @@ macro_rules! operation_span {
     };
 }
 
-/// Watches an agent's work.
+/// A middleware that reports the work of an agent on a reply.
 #[derive(Debug)]
 pub(crate) struct RunTelemetry {
     pub(crate) session: String,
     pub(crate) reply_id: String,
-    /// The agent, by the name that sessions name.
+    /// The name by which sessions select the agent.
     pub(crate) agent: String,
     pub(crate) traces: RunTraces,
 }
@@ -123,33 +121,28 @@ impl Middleware for RunTelemetry {
             recount.reply.id = reply_id,
             recount.outcome = Empty,
         );
-        traces.begin(reply_id, &span);
-        tracing::info!(session, reply = reply_id, agent, "a run begins");
-        let began = Instant::now();
-        let told = span.clone();
+        traces.enter_reply(reply_id, &span);
+        tracing::info!(session, reply = reply_id, agent, "run started");
+        let started = Instant::now();
+        let recorded = span.clone();
         let run = async move {
             let ending = next.reply(work).await;
-            let outcome = word_for(&ending);
-            told.record("recount.outcome", outcome);
-            let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let outcome = outcome_name(&ending);
+            recorded.record("recount.outcome", outcome);
+            let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             if let ReplyOutcome::Failed(failure) = &ending {
-                failed(&told, failure.error.kind.as_str());
                 let kind = failure.error.kind.as_str();
-                tracing::warn!(session, reply = reply_id, agent, outcome, error = kind, took_ms, "a run ends");
+                record_error(&recorded, kind);
+                tracing::warn!(session, reply = reply_id, agent, outcome, error = kind, took_ms, "run ended");
             } else {
-                tracing::info!(session, reply = reply_id, agent, outcome, took_ms, "a run ends");
+                tracing::info!(session, reply = reply_id, agent, outcome, took_ms, "run ended");
             }
             ending
         };
         Box::pin(run.instrument(span))
     }
 
-    fn model_call<'a>(
-        &'a self,
-        work: &'a mut ActiveReply,
-        request: ModelRequest,
-        next: Next<'a>,
-    ) -> BoxFuture<'a, CallOutcome> {
+    fn model_call<'a>(&'a self, work: &'a mut ActiveReply, request: ModelRequest, next: Next<'a>) -> BoxFuture<'a, CallOutcome> {
         let model = request.model.name().to_owned();
         let span = operation_span!(
             "chat",
@@ -164,12 +157,12 @@ impl Middleware for RunTelemetry {
             gen_ai.usage.output_tokens = Empty,
             recount.requests = Empty,
         );
-        self.traces.in_work(&span);
-        let told = span.clone();
+        self.traces.attach(&span);
+        let recorded = span.clone();
         let call = async move {
             let outcome = next.model_call(work, request).await;
-            if !told.is_disabled() {
-                tell_call(&told, &outcome);
+            if !recorded.is_disabled() {
+                record_call(&recorded, &outcome);
             }
             outcome
         };
@@ -185,12 +178,12 @@ impl Middleware for RunTelemetry {
             gen_ai.tool.name = name,
             gen_ai.tool.call.id = act.context.call_id(),
         );
-        self.traces.in_work(&span);
-        let told = span.clone();
+        self.traces.attach(&span);
+        let recorded = span.clone();
         let call = async move {
             let output = next.acting(act).await;
             if output.is_err() {
-                failed(&told, "tool_error");
+                record_error(&recorded, "tool_error");
             }
             output
         };
@@ -198,7 +191,7 @@ impl Middleware for RunTelemetry {
     }
 }
 
-fn tell_call(span: &Span, outcome: &CallOutcome) {
+fn record_call(span: &Span, outcome: &CallOutcome) {
     let CallOutcome { end, model, requests, .. } = outcome;
     if let Some((provider, _)) = model.split_once('/') {
         span.record("gen_ai.provider.name", provider);
@@ -216,17 +209,17 @@ fn tell_call(span: &Span, outcome: &CallOutcome) {
     }
     span.record("recount.requests", *requests);
     if let Some(error) = &end.error {
-        failed(span, error.class().as_str());
+        record_error(span, error.class().as_str());
     }
 }
 
-/// The kind of an error says enough: its words may have what was said in them.
-fn failed(span: &Span, kind: &str) {
+/// Records the kind of an error. Its message is omitted, because it may contain content of the conversation.
+fn record_error(span: &Span, kind: &str) {
     span.record("error.type", kind);
     span.record("otel.status_code", "ERROR");
 }
 
-fn word_for(ending: &ReplyOutcome) -> &'static str {
+fn outcome_name(ending: &ReplyOutcome) -> &'static str {
     match ending {
         ReplyOutcome::Ended(EndReason::Completed | EndReason::Structured) => "completed",
         ReplyOutcome::Ended(EndReason::Exceeded) => "exceeded",

@@ -1,4 +1,4 @@
-//! Uploads, as models are shown them: by their bytes.
+//! A middleware that replaces the URLs of uploads with their bytes, for the model.
 
 use recount_agent::middleware::{Middleware, ModelRequest, Next};
 use recount_agent::{ActiveReply, BoxFuture};
@@ -6,44 +6,44 @@ use recount_log::{Digest, Log, SessionKey};
 use recount_message::{Base64Source, ContentBlock, DataBlock, MediaBlock, Msg, Payload, Source};
 use recount_model::client::CallOutcome;
 
-/// The media type of a URL that says nothing about it.
-const UNSAID: &str = "application/octet-stream";
+/// The media type of URLs that specify none.
+const UNSPECIFIED: &str = "application/octet-stream";
 
-/// Puts the bytes of uploads in place of their URLs, which nobody but the log could fetch, before a model is asked. Messages
-/// go on naming them by URL.
+/// Inlines uploads into the messages of each model request, because the provider cannot fetch their URLs. The session's
+/// messages keep the URLs.
 #[derive(Debug)]
-pub(crate) struct Uploads {
+pub(crate) struct InlineUploads {
     log: Log,
-    /// Whose uploads a session may name.
+    /// The tenant whose uploads the session may use.
     tenant: String,
 }
 
-impl Uploads {
-    pub(crate) fn of(log: &Log, session: &SessionKey) -> Self {
+impl InlineUploads {
+    pub(crate) fn new(log: &Log, session: &SessionKey) -> Self {
         Self { log: log.clone(), tenant: session.tenant().to_owned() }
     }
 
-    async fn put_in(&self, message: Msg) -> Msg {
+    async fn inline(&self, message: Msg) -> Msg {
         let mut parts = message.into_parts();
-        for data in parts.content.iter_mut().flat_map(data_of) {
-            let Source::Url(named) = &data.source else { continue };
-            let Some(digest) = Digest::in_url(named.url()) else { continue };
+        for data in parts.content.iter_mut().flat_map(data_blocks) {
+            let Source::Url(url) = &data.source else { continue };
+            let Some(digest) = Digest::in_url(url.url()) else { continue };
             match self.log.uploaded(&self.tenant, digest).await {
                 Ok(Some(upload)) => {
-                    let is_said = named.media_type != UNSAID;
-                    let media_type = if is_said { named.media_type.clone() } else { upload.media_type };
+                    let is_specified = url.media_type != UNSPECIFIED;
+                    let media_type = if is_specified { url.media_type.clone() } else { upload.media_type };
                     data.source = Base64Source::new(&upload.bytes, media_type).into();
                 }
-                // The model is told that something was there.
+                // The URL stays, so the model can see that something was attached.
                 Ok(None) => {}
-                Err(error) => tracing::warn!(%error, %digest, "an upload cannot be read"),
+                Err(error) => tracing::warn!(%error, %digest, "cannot read an upload"),
             }
         }
         Msg::as_received(parts)
     }
 }
 
-impl Middleware for Uploads {
+impl Middleware for InlineUploads {
     fn model_call<'a>(
         &'a self,
         work: &'a mut ActiveReply,
@@ -53,7 +53,7 @@ impl Middleware for Uploads {
         Box::pin(async move {
             let mut messages = Vec::with_capacity(request.messages.len());
             for message in request.messages {
-                messages.push(self.put_in(message).await);
+                messages.push(self.inline(message).await);
             }
             request.messages = messages;
             next.model_call(work, request).await
@@ -61,8 +61,8 @@ impl Middleware for Uploads {
     }
 }
 
-/// The data that a block is or holds.
-fn data_of(block: &mut ContentBlock) -> Vec<&mut DataBlock> {
+/// Returns the data blocks that a block is or contains.
+fn data_blocks(block: &mut ContentBlock) -> Vec<&mut DataBlock> {
     let payload = match block {
         ContentBlock::Data(data) => return vec![data],
         ContentBlock::ToolResult(result) => &mut result.output,

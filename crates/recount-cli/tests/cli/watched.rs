@@ -50,8 +50,8 @@ fn logs_tell_what_happens_and_no_secret() {
     for message in ["the service begins", "the service is to end", "the service has ended"] {
         find(message);
     }
-    assert_eq!(find("a run begins")["session"], "s");
-    assert_eq!(find("a run ends")["outcome"], "completed");
+    assert_eq!(find("run started")["session"], "s");
+    assert_eq!(find("run ended")["outcome"], "completed");
     let login = find("a login has failed");
     assert_eq!((&login["path"], &login["remote"]), (&json!("/v1/sessions"), &json!("127.0.0.1")));
     for secret in [token.trim(), "rct_wrong", "secret-ticket", words] {

@@ -1,18 +1,18 @@
-//! What stands in for an agent that there is not any more, so that its reply comes to an end.
+//! A stand-in for an agent that cannot be built, so that its open reply ends with an error.
 
 use recount_agent::{Agent, AgentBuilder, AgentReplyWriter, BoxFuture, ChatModel};
 use recount_message::{ErrorType, Msg};
 use recount_model::client::{CallOptions, CallOutcome};
 use recount_model::decode::{CallEnd, CallError, CallErrorKind};
 
-/// An agent that can only say why it cannot work.
+/// Returns an agent whose model calls fail with a message. It stands in for an agent that cannot be built.
 pub fn failing_agent(name: &str, problem: String) -> AgentBuilder {
-    Agent::builder(name).model(NoModel(problem)).runtime_state(None)
+    Agent::builder(name).model(FailingModel(problem)).runtime_state(None)
 }
 
-struct NoModel(String);
+struct FailingModel(String);
 
-impl ChatModel for NoModel {
+impl ChatModel for FailingModel {
     fn name(&self) -> &str {
         "none"
     }

@@ -1,4 +1,4 @@
-//! An agent with what it has to know: its state, and the session's messages.
+//! Loading an agent with its state and the session's messages, to resume the open reply.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,65 +9,60 @@ use recount_log::{Error, Start};
 use recount_message::{Checkpoint, CheckpointReply, ContentBlock, Msg, ReplyFold, Role};
 
 use super::failing_agent::failing_agent;
-use super::hint::block_of;
+use super::hint::parse_hint_block;
 use super::rebuild::{RebuiltReplies, rebuild_replies};
-use super::start::opened;
+use super::start::open_replies;
 use super::{Run, StopReason};
-use crate::run_metadata::{DRAINED_DOCUMENT, OpenReply, agent_document, reply_to};
+use crate::run_metadata::{CurrentReply, DRAINED_DOCUMENT, agent_state_document, reply_id_for};
 use crate::sink::LogSink;
 use crate::telemetry::RunTelemetry;
-use crate::uploads::Uploads;
+use crate::uploads::InlineUploads;
 
-/// So many messages are read at once.
-const PAGE: usize = 256;
+/// The number of messages that are read at once.
+const PAGE_SIZE: usize = 256;
 
 impl Run<'_> {
-    /// Takes up the reply that has not ended, from where the log has it.
-    pub(super) async fn take_up(&mut self) -> Result<(), StopReason> {
-        let Some(reply) = self.desk.reply() else { return Ok(()) };
-        // What the last run has said is a part of it.
-        self.outbox.committed().await?;
-        let read = self.desk.lock().notes.read;
+    /// Resumes the open reply from the log: waits if the reply waits for input, else starts its agent.
+    pub(super) async fn resume(&mut self) -> Result<(), StopReason> {
+        let Some(reply) = self.state.reply() else { return Ok(()) };
+        // The events of the previous agent are part of the reply.
+        self.queue.flush().await?;
+        let last_input_seq = self.state.lock().metadata.last_input_seq;
         let id = reply.id.clone();
-        let is_wanted = move |opened: &OpenReplyInfo| opened.id == id || (opened.hosted && opened.nested);
-        let rebuilt = rebuild_replies(&self.host.log, &self.session, is_wanted, read).await?;
-        let RebuiltReplies { mut folds, untaken, cursor } = rebuilt;
-        let is_left = self.session.state(DRAINED_DOCUMENT).await?.is_some_and(|at| at == cursor.to_string());
+        let is_needed = move |info: &OpenReplyInfo| info.id == id || (info.hosted && info.nested);
+        let rebuilt = rebuild_replies(&self.host.log, &self.session, is_needed, last_input_seq).await?;
+        let RebuiltReplies { mut folds, pending_inputs, cursor } = rebuilt;
+        let was_drained = self.session.state(DRAINED_DOCUMENT).await?.is_some_and(|head| head == cursor.to_string());
         let Some(fold) = folds.remove(&reply.id) else {
-            // Somebody else has ended it.
-            self.desk.lock().note(|notes| notes.reply = None);
+            // Another client has ended the reply.
+            self.state.lock().update_metadata(|metadata| metadata.reply = None);
             return Ok(());
         };
         self.reader = Some(self.session.subscribe(Start::After(cursor))?);
-        let waits = untaken.is_empty() && waits(fold.message());
+        let waits = pending_inputs.is_empty() && waits_for_input(fold.message());
         {
-            let mut desk = self.desk.lock();
-            desk.untaken = untaken;
-            desk.parts = folds.keys().cloned().collect();
+            let mut state = self.state.lock();
+            state.pending_inputs = pending_inputs;
+            state.sub_replies = folds.keys().cloned().collect();
         }
         self.must_reload = false;
         if waits && !std::mem::take(&mut self.has_expired) {
-            return self.wait_on(&reply).await;
+            let state = self.stored_state(&reply.agent).await?;
+            self.start_waiting(state.and_then(|state| state.expires_at()));
+            return Ok(());
         }
-        let agent = self.load(&reply, fold, folds, is_left).await?;
-        self.set_to_work(agent, &reply.id)
+        let agent = self.load_agent(&reply, fold, folds, was_drained).await?;
+        self.start_agent(agent, &reply.id)
     }
 
-    /// The reply waits, and nobody has to be at it until somebody answers or the time for that is over.
-    async fn wait_on(&mut self, reply: &OpenReply) -> Result<(), StopReason> {
-        let stored = self.session.state(&agent_document(&reply.agent)).await?;
-        let state = stored.and_then(|text| AgentState::from_json(&text).ok());
-        self.wait(state.and_then(|state| state.expires_at()));
-        Ok(())
-    }
-
-    /// Makes the agent of a reply, with all that it has to know.
-    async fn load(
+    /// Builds the agent of a reply with its state and the conversation. If the agent is unavailable, a failing one takes its
+    /// place, which ends the reply.
+    async fn load_agent(
         &mut self,
-        reply: &OpenReply,
+        reply: &CurrentReply,
         fold: ReplyFold,
-        parts: HashMap<String, ReplyFold>,
-        is_left: bool,
+        sub_replies: HashMap<String, ReplyFold>,
+        was_drained: bool,
     ) -> Result<Agent, StopReason> {
         let builder = match self.prepared.take().filter(|prepared| prepared.name() == reply.name) {
             Some(builder) => builder,
@@ -77,110 +72,114 @@ impl Run<'_> {
             },
         };
         let initial = builder.initial_state(self.session.key().name());
-        let is_blank = fold.message().content().is_empty();
-        let mut state = self.state(reply, initial, is_blank).await?;
-        if let Some(known) = &mut state.reply {
-            known.is_handed_over = is_left;
+        let is_new = fold.message().content().is_empty();
+        let mut state = self.resumed_state(reply, initial, is_new).await?;
+        if let Some(reply_state) = &mut state.reply {
+            reply_state.is_handed_over = was_drained;
         }
         let mut conversation = self.conversation(reply, fold).await?;
-        conversation.replies.extend(parts.into_values().map(|part| {
-            let call_floor = Some(part.call_floor());
-            CheckpointReply { message: part.into_message(), call_floor }
+        conversation.replies.extend(sub_replies.into_values().map(|fold| {
+            let call_floor = Some(fold.call_floor());
+            CheckpointReply { message: fold.into_message(), call_floor }
         }));
         let saved = SavedAgent::new(state, conversation);
-        match self.build(builder, reply, saved.clone()) {
+        match self.build_agent(builder, reply, saved.clone()) {
             Ok(agent) => Ok(agent),
             Err(error) => {
-                let stand_in = failing_agent(&reply.name, error.to_string());
-                self.build(stand_in, reply, saved).map_err(|_| StopReason::Failed)
+                let builder = failing_agent(&reply.name, error.to_string());
+                self.build_agent(builder, reply, saved).map_err(|_| StopReason::Failed)
             }
         }
     }
 
-    fn build(&self, builder: AgentBuilder, reply: &OpenReply, saved: SavedAgent) -> Result<Agent, BuildError> {
+    fn build_agent(&self, builder: AgentBuilder, reply: &CurrentReply, saved: SavedAgent) -> Result<Agent, BuildError> {
         let session_id = self.session.key().name().to_owned();
-        let (desk, outbox, left) = (self.desk.clone(), self.outbox.clone(), self.host.left.clone());
-        let sink = LogSink::new(desk, outbox, left, session_id, reply.clone());
+        let (state, queue, shutdown) = (self.state.clone(), self.queue.clone(), self.host.shutdown.clone());
+        let sink = LogSink::new(state, queue, shutdown, session_id, reply.clone());
         let builder = match self.host.options.on_restart {
             Some(on_restart) => builder.on_restart(on_restart),
             None => builder,
         };
-        let watching = RunTelemetry {
+        let telemetry = RunTelemetry {
             session: self.session.key().name().to_owned(),
             reply_id: reply.id.clone(),
             agent: reply.agent.clone(),
             traces: self.traces.clone(),
         };
-        let uploads = Uploads::of(&self.host.log, self.session.key());
-        let builder = builder.middleware(watching).middleware(uploads).still_running(self.watched.clone());
+        let uploads = InlineUploads::new(&self.host.log, self.session.key());
+        let builder = builder.middleware(telemetry).middleware(uploads).still_running(self.watched_calls.clone());
         builder.sink(sink).resume(saved).build()
     }
 
-    /// What the agent knew when it last said so, with the hints that it has to be told.
-    async fn state(&mut self, reply: &OpenReply, initial: AgentState, is_blank: bool) -> Result<AgentState, Error> {
-        let mut state = self.stored_state(&reply.agent, initial).await?;
-        if state.reply.as_ref().is_none_or(|known| known.id != reply.id) {
-            let known = if is_blank { ReplyState::fresh(&reply.id) } else { ReplyState::new(&reply.id) };
-            state.reply = Some(known);
+    /// Returns the state with which an agent resumes a reply: its stored state or the initial one, with the pending hints.
+    async fn resumed_state(
+        &mut self,
+        reply: &CurrentReply,
+        initial: AgentState,
+        is_new: bool,
+    ) -> Result<AgentState, Error> {
+        let mut agent_state = self.stored_state(&reply.agent).await?.unwrap_or(initial);
+        if agent_state.reply.as_ref().is_none_or(|known| known.id != reply.id) {
+            let reply_state = if is_new { ReplyState::fresh(&reply.id) } else { ReplyState::new(&reply.id) };
+            agent_state.reply = Some(reply_state);
         }
-        let (pending, compress) = {
-            let desk = self.desk.lock();
-            (desk.notes.hints.clone(), desk.notes.compress)
+        let (hints, compress) = {
+            let state = self.state.lock();
+            (state.metadata.hints.clone(), state.metadata.compress)
         };
-        state.compress |= compress;
-        state.hints.retain(|hint| !pending.iter().any(|pending| pending.block == hint.id));
-        state.hints.extend(pending.iter().filter_map(|pending| block_of(&pending.event)));
-        Ok(state)
+        agent_state.compress |= compress;
+        agent_state.hints.retain(|stored| !hints.iter().any(|hint| hint.block_id == stored.id));
+        agent_state.hints.extend(hints.iter().filter_map(|hint| parse_hint_block(&hint.event)));
+        Ok(agent_state)
     }
 
-    /// What an agent knew when it last said so, or what it knows at first.
-    pub(super) async fn stored_state(&mut self, agent: &str, initial: AgentState) -> Result<AgentState, Error> {
-        let stored = self.session.state(&agent_document(agent)).await?;
-        // What cannot be read was written by another version.
-        let known = stored.and_then(|text| AgentState::from_json(&text).ok());
-        Ok(known.unwrap_or(initial))
+    /// Returns the stored state of an agent. `None` if nothing is stored, or if another version wrote it in a format that this
+    /// one cannot read.
+    pub(super) async fn stored_state(&mut self, agent: &str) -> Result<Option<AgentState>, Error> {
+        let stored = self.session.state(&agent_state_document(agent)).await?;
+        Ok(stored.and_then(|text| AgentState::from_json(&text).ok()))
     }
 
-    /// The session's messages as the agent sees them: each question before its answer, nothing that is still queued, and of
-    /// others only what they said.
-    async fn conversation(&mut self, reply: &OpenReply, fold: ReplyFold) -> Result<Checkpoint, Error> {
+    /// Returns the session's messages as the agent sees them: each question directly before its reply, without queued
+    /// messages, and with only the visible content of other agents' replies.
+    async fn conversation(&mut self, reply: &CurrentReply, fold: ReplyFold) -> Result<Checkpoint, Error> {
         let open: HashSet<String> =
-            opened(&self.host, &self.session).await?.into_iter().map(|opened| opened.id).collect();
+            open_replies(&self.host, &self.session).await?.into_iter().map(|info| info.id).collect();
         let queued: HashSet<String> =
-            self.desk.lock().notes.queue.iter().map(|queued| queued.message.clone()).collect();
-        let all = self.messages().await?;
-        let ids: HashSet<String> = all.iter().map(|message| message.id().to_owned()).collect();
+            self.state.lock().metadata.queue.iter().map(|queued| queued.message_id.clone()).collect();
+        let messages = self.messages().await?;
+        let ids: HashSet<String> = messages.iter().map(|message| message.id().to_owned()).collect();
         let mut questions: HashMap<String, Msg> = HashMap::new();
-        let mut replies = Vec::with_capacity(all.len());
-        let whole = |message| CheckpointReply { message, call_floor: None };
+        let mut replies = Vec::with_capacity(messages.len());
+        let complete = |message| CheckpointReply { message, call_floor: None };
         let call_floor = fold.call_floor();
         let mut own = Some(fold.into_message());
-        for message in all {
+        for message in messages {
             if queued.contains(message.id()) || message.role() == Role::System {
                 continue;
             }
-            let answer = reply_to(message.id());
-            if ids.contains(&answer) {
-                questions.insert(answer, message);
+            let reply_id = reply_id_for(message.id());
+            if ids.contains(&reply_id) {
+                questions.insert(reply_id, message);
                 continue;
             }
-            replies.extend(questions.remove(message.id()).map(whole));
+            replies.extend(questions.remove(message.id()).map(complete));
             if message.id() == reply.id {
                 replies.extend(own.take().map(|message| CheckpointReply { message, call_floor: Some(call_floor) }));
             } else if !open.contains(message.id()) {
-                replies.extend(said_by_others(message, &reply.name).map(whole));
+                replies.extend(visible_to(message, &reply.name).map(complete));
             }
         }
         replies.extend(own.map(|message| CheckpointReply { message, call_floor: Some(call_floor) }));
         Ok(Checkpoint { cursor: 0, replies, taken: Vec::new() })
     }
 
-    /// All messages that are no part of another reply, oldest first.
+    /// Returns all messages except the replies of sub-agents, oldest first.
     async fn messages(&mut self) -> Result<Vec<Msg>, Error> {
         let mut pages = Vec::new();
         let mut before: Option<String> = None;
         loop {
-            let page = self.session.messages(before.as_deref(), Visibility::TopLevel, PAGE).await?;
+            let page = self.session.messages(before.as_deref(), Visibility::TopLevel, PAGE_SIZE).await?;
             let Some(page) = page else { break };
             before = page.before;
             pages.push(page.messages);
@@ -193,16 +192,17 @@ impl Run<'_> {
     }
 }
 
-/// Whether a reply only waits for somebody.
-fn waits(message: &Msg) -> bool {
+/// Whether a reply can continue only after an input.
+fn waits_for_input(message: &Msg) -> bool {
     let calls = OpenCalls::of(message);
-    let is_at_rest = |status| matches!(status, CallStatus::Asking | CallStatus::Submitted | CallStatus::Pending);
-    calls.is_waiting() && calls.iter().all(|(_, status)| is_at_rest(status))
+    let is_waiting = |status| matches!(status, CallStatus::Asking | CallStatus::Submitted | CallStatus::Pending);
+    calls.is_waiting() && calls.iter().all(|(_, status)| is_waiting(status))
 }
 
-/// A message as an agent sees it: of another agent's reply only what was said, since its calls are not this one's.
-fn said_by_others(message: Msg, name: &str) -> Option<Msg> {
-    if message.role() != Role::Assistant || message.name() == name {
+/// Returns a message as an agent sees it. Replies of other agents are reduced to text and data, because their tool calls do
+/// not concern this agent. `None` if nothing is left.
+fn visible_to(message: Msg, agent_name: &str) -> Option<Msg> {
+    if message.role() != Role::Assistant || message.name() == agent_name {
         return Some(message);
     }
     let mut parts = message.into_parts();

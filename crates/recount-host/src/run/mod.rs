@@ -1,4 +1,4 @@
-//! A session's run: the one task that works on a session, as long as there is something to do.
+//! The run of a session: the task that handles its commands and drives its agent while there is work to do.
 
 mod failing_agent;
 mod hint;
@@ -11,8 +11,8 @@ mod run_event;
 mod start;
 
 pub use failing_agent::failing_agent;
-pub(crate) use post::checked;
-pub(crate) use start::go;
+pub(crate) use post::validate;
+pub(crate) use start::run_session;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -39,95 +39,95 @@ use crate::shared::Shared;
 use crate::telemetry::RunTraces;
 use crate::trace_context::TraceContext;
 
-/// So long a reply waits at least before its time is over.
-const SHORTEST_WAIT: Duration = Duration::from_millis(20);
+/// The minimum time between the start of waiting and its expiry.
+const MIN_WAIT: Duration = Duration::from_millis(20);
 
-/// Something for a session's run to do.
+/// A command for a session's run.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// See whether there is something to go on with.
+    /// Resume the open reply, if there is one.
     Wake,
-    /// Take a message.
+    /// Append a user's message.
     Post {
         message: Box<Msg>,
         on_busy: OnBusy,
-        /// Whom the reply is for, in the eyes of who traces it.
-        asked: TraceContext,
-        answer: oneshot::Sender<Result<Posted, PostError>>,
+        /// The trace context of the caller, which becomes the parent of the reply's span.
+        caller: TraceContext,
+        response: oneshot::Sender<Result<Posted, PostError>>,
     },
-    /// Take a hint.
-    Hint { event: Box<AgentEvent>, answer: Option<oneshot::Sender<Result<Appended, crate::Error>>> },
-    /// Have the conversation summarised.
-    Compress { answer: oneshot::Sender<Result<(), crate::Error>> },
+    /// Pass a hint to the model. Hints of background tools have no response channel.
+    Hint { event: Box<AgentEvent>, response: Option<oneshot::Sender<Result<Appended, crate::Error>>> },
+    /// Summarise the conversation before the next model call.
+    Compress { response: oneshot::Sender<Result<(), crate::Error>> },
 }
 
-/// A session's run.
+/// The run of a session.
 struct Run<'c> {
     host: Arc<Shared>,
     session: Session,
     lease: Lease,
-    desk: Arc<SharedRunState>,
-    outbox: AppendQueue,
+    state: Arc<SharedRunState>,
+    queue: AppendQueue,
     commands: &'c mut mpsc::Receiver<Command>,
-    /// For those who watch agents whose reply is over.
-    own: mpsc::WeakSender<Command>,
+    /// The run's own command channel, for watchers of background tools.
+    own_sender: mpsc::WeakSender<Command>,
     draining: watch::Receiver<bool>,
-    /// Reads along while a reply has not ended.
+    /// Reads the session while a reply is open.
     reader: Option<Reader>,
-    /// The agent that is at work.
-    work: Option<Work>,
-    /// The reply waits for somebody, and nobody is at it.
+    /// The agent that is working on the open reply.
+    active: Option<ActiveAgent>,
+    /// Whether the open reply waits for input, without an active agent.
     is_waiting: bool,
-    /// Until when it waits, if that is limited.
-    expiry: Option<Instant>,
-    /// That time is over.
+    /// When the wait expires. `None` if it is unlimited.
+    wait_deadline: Option<Instant>,
+    /// Whether the wait has expired.
     has_expired: bool,
-    /// What the agent has is not what the log has: when it comes to rest it is loaded again.
+    /// Whether the agent's view of the reply differs from the log. The agent is loaded again when it stops.
     must_reload: bool,
-    /// The inputs that agents were told of. One that none of them takes is not told for ever.
-    told: HashSet<String>,
-    /// An agent that was made to see whether it can be, and is to be used.
+    /// The ids of the inputs that were passed to an agent. An input that no agent accepts is not passed on forever.
+    offered_inputs: HashSet<String>,
+    /// A builder that was created to check that the agent is available. The next agent uses it.
     prepared: Option<AgentBuilder>,
-    /// Those who wait for tools in the background.
+    /// Tasks that wait for the results of background tools.
     watchers: JoinSet<()>,
-    /// The tools in the background that they wait for, or have waited for.
-    watched: Vec<BackgroundCall>,
+    /// The background tool calls that have or had a watcher.
+    watched_calls: Vec<BackgroundCall>,
     renewal: Interval,
     traces: RunTraces,
     counted: CountedRun,
 }
 
-/// An agent at work.
-struct Work {
+/// An agent that is working on a reply.
+struct ActiveAgent {
     agent: Agent,
     stream: ReplyStream,
     reply_id: String,
-    /// Inputs on their way to it, each with its event's id.
-    answers: JoinSet<(String, Result<(), InputRejection>)>,
-    /// The inputs that were mended once already.
-    mended: HashSet<String>,
+    /// Tasks that pass inputs to the agent. Each returns the id of the input's event.
+    inputs: JoinSet<(String, Result<(), InputRejection>)>,
+    /// The ids of the inputs that were repaired once.
+    repaired_inputs: HashSet<String>,
 }
 
-/// Why a run ends.
+/// The reason why a run stops.
 #[derive(Debug)]
 enum StopReason {
     /// There is nothing left to do.
     Idle,
-    /// It is left as it stands.
-    Left,
-    /// Somebody else has the session.
-    Taken,
-    /// There is no such session any more, or no log.
-    Gone,
-    /// The log failed.
+    /// The host stops at once.
+    Shutdown,
+    /// Another host holds the lease.
+    LeaseLost,
+    /// The session was removed, or the log is closed.
+    Closed,
+    /// The log failed. The run is restarted after a delay.
     Failed,
 }
 
 impl From<Error> for StopReason {
     fn from(error: Error) -> Self {
         match error {
-            Error::LeaseLost { .. } | Error::LeaseHeld { .. } => Self::Taken,
-            Error::UnknownSession(_) | Error::Closed => Self::Gone,
+            Error::LeaseLost { .. } | Error::LeaseHeld { .. } => Self::LeaseLost,
+            Error::UnknownSession(_) | Error::Closed => Self::Closed,
             Error::Broken(earlier) => Self::from((*earlier).clone()),
             _ => Self::Failed,
         }
@@ -135,40 +135,40 @@ impl From<Error> for StopReason {
 }
 
 impl Run<'_> {
-    /// Works until there is nothing left to do.
-    async fn work(&mut self) -> StopReason {
+    /// Handles events until there is nothing left to do.
+    async fn run(&mut self) -> StopReason {
         loop {
-            if let Err(stop) = self.go_on().await {
+            if let Err(stop) = self.resume_if_due().await {
                 return stop;
             }
-            self.counted.set(self.doing());
+            self.counted.set(self.status());
             if self.is_idle() {
-                return self.outbox.committed().await.map_or_else(StopReason::from, |()| StopReason::Idle);
+                return self.queue.flush().await.map_or_else(StopReason::from, |()| StopReason::Idle);
             }
-            let happened = self.next().await;
-            if let Err(stop) = self.take(happened).await {
+            let event = self.next_event().await;
+            if let Err(stop) = self.handle(event).await {
                 return stop;
             }
         }
     }
 
-    /// Takes up the reply that has not ended, if nobody is at it and nothing is waited for. Where its agent does not take what
-    /// the log says, it is taken up again at once, with what the log has made of it.
-    async fn go_on(&mut self) -> Result<(), StopReason> {
+    /// Resumes the open reply unless it is active or waiting. If the agent rejects an input of the log, the reply is resumed
+    /// again, from the log's view of it.
+    async fn resume_if_due(&mut self) -> Result<(), StopReason> {
         loop {
-            let is_due = self.work.is_none() && !self.is_waiting && !*self.draining.borrow();
-            if !is_due || self.desk.reply().is_none() {
+            let is_due = self.active.is_none() && !self.is_waiting && !*self.draining.borrow();
+            if !is_due || self.state.reply().is_none() {
                 return Ok(());
             }
-            self.take_up().await?;
+            self.resume().await?;
             if !self.must_reload {
                 return Ok(());
             }
         }
     }
 
-    fn doing(&self) -> RunStatus {
-        match (&self.work, self.is_waiting) {
+    fn status(&self) -> RunStatus {
+        match (&self.active, self.is_waiting) {
             (Some(_), _) => RunStatus::Running,
             (None, true) => RunStatus::Waiting,
             (None, false) => RunStatus::Idle,
@@ -176,127 +176,133 @@ impl Run<'_> {
     }
 
     fn is_idle(&self) -> bool {
-        let has_reply = self.desk.reply().is_some() && !*self.draining.borrow();
-        self.work.is_none() && !has_reply && self.watchers.is_empty() && self.commands.is_empty()
+        let has_reply = self.state.reply().is_some() && !*self.draining.borrow();
+        self.active.is_none() && !has_reply && self.watchers.is_empty() && self.commands.is_empty()
     }
 
-    async fn take(&mut self, happened: RunEvent) -> Result<(), StopReason> {
-        match happened {
-            RunEvent::Failed(error) => return Err(error.into()),
-            RunEvent::Draining | RunEvent::Unwatched | RunEvent::Said(true) | RunEvent::Told(Command::Wake) => {}
-            RunEvent::Told(Command::Post { message, on_busy, asked, answer }) => {
-                self.traces.asking(&asked);
-                let outcome = self.post(*message, on_busy).await;
-                if let Ok(posted) = &outcome {
-                    self.traces.asked(&posted.reply_id, asked);
+    async fn handle(&mut self, event: RunEvent) -> Result<(), StopReason> {
+        match event {
+            RunEvent::AppendFailed(error) => return Err(error.into()),
+            RunEvent::Draining
+            | RunEvent::WatcherEnded
+            | RunEvent::AgentProgressed
+            | RunEvent::Command(Command::Wake) => {}
+            RunEvent::Command(Command::Post { message, on_busy, caller, response }) => {
+                self.traces.enter_request(&caller);
+                let result = self.post(*message, on_busy).await;
+                if let Ok(posted) = &result {
+                    self.traces.reply_requested(&posted.reply_id, caller);
                 }
-                let is_taken = matches!(&outcome, Err(PostError::Host(error)) if error.is_taken());
-                self.tell(Some(answer), outcome, is_taken)?;
+                let is_lease_lost = matches!(&result, Err(PostError::Host(error)) if error.is_lease_lost());
+                self.respond(Some(response), result, is_lease_lost)?;
             }
-            RunEvent::Told(Command::Hint { event, answer }) => {
-                let outcome = self.hint(*event).await;
-                let is_taken = outcome.as_ref().is_err_and(crate::Error::is_taken);
-                self.tell(answer, outcome, is_taken)?;
+            RunEvent::Command(Command::Hint { event, response }) => {
+                let result = self.hint(*event).await;
+                let is_lease_lost = result.as_ref().is_err_and(crate::Error::is_lease_lost);
+                self.respond(response, result, is_lease_lost)?;
             }
-            RunEvent::Told(Command::Compress { answer }) => {
-                let outcome = self.compress().await;
-                let is_taken = outcome.as_ref().is_err_and(crate::Error::is_taken);
-                self.tell(Some(answer), outcome, is_taken)?;
+            RunEvent::Command(Command::Compress { response }) => {
+                let result = self.compress().await;
+                let is_lease_lost = result.as_ref().is_err_and(crate::Error::is_lease_lost);
+                self.respond(Some(response), result, is_lease_lost)?;
             }
-            RunEvent::Read(frame) => self.read(frame?).await?,
-            RunEvent::Answered(id, outcome) => self.answered(&id, outcome),
-            RunEvent::Said(false) => self.rest(),
-            RunEvent::Expired => {
+            RunEvent::Frame(frame) => self.handle_frame(frame?).await?,
+            RunEvent::InputHandled(id, result) => self.input_handled(&id, result),
+            RunEvent::AgentStopped => self.agent_stopped(),
+            RunEvent::WaitExpired => {
                 self.is_waiting = false;
                 self.has_expired = true;
             }
-            RunEvent::Due => self.session.renew(&self.lease, self.host.options.lease_time).await?,
+            RunEvent::RenewalDue => self.session.renew(&self.lease, self.host.options.lease_time).await?,
         }
         Ok(())
     }
 
-    /// Tells somebody what became of what they asked. When the session was taken in that moment they ask again, and hear by
-    /// whom.
-    fn tell<T>(&self, answer: Option<oneshot::Sender<T>>, outcome: T, is_taken: bool) -> Result<(), StopReason> {
-        if is_taken {
-            return Err(StopReason::Taken);
+    /// Sends the result of a command. If the lease was lost meanwhile, drops the response channel instead: the caller sends the
+    /// command again, and then gets an error with the name of the new holder.
+    fn respond<T>(
+        &self,
+        response: Option<oneshot::Sender<T>>,
+        result: T,
+        is_lease_lost: bool,
+    ) -> Result<(), StopReason> {
+        if is_lease_lost {
+            return Err(StopReason::LeaseLost);
         }
-        if let Some(answer) = answer {
-            // They may have gone.
-            let _ = answer.send(outcome);
+        if let Some(response) = response {
+            // The caller may have been cancelled.
+            let _ = response.send(result);
         }
-        // What could not be written for them cannot be written for the agent either.
-        self.outbox.failure().map_or(Ok(()), |failure| Err(failure.into()))
+        // If appending failed for the caller, it fails for the agent too.
+        self.queue.failure().map_or(Ok(()), |failure| Err(failure.into()))
     }
 
-    /// The agent has come to the end of what it can do now: the reply has ended, or it waits.
-    fn rest(&mut self) {
-        let Some(work) = self.work.take() else { return };
-        let is_open = self.desk.reply().is_some_and(|open| open.id == work.reply_id);
+    /// Handles an agent that has stopped because the reply has ended or waits for input.
+    fn agent_stopped(&mut self) {
+        let Some(active) = self.active.take() else { return };
+        let is_open = self.state.reply().is_some_and(|open| open.id == active.reply_id);
         if !is_open {
             self.reader = None;
-            self.told.clear();
-            self.traces.ended(&work.reply_id);
-        } else if self.desk.lock().untaken.is_empty() && !self.must_reload {
-            self.wait(work.agent.expires_at());
+            self.offered_inputs.clear();
+            self.traces.reply_ended(&active.reply_id);
+        } else if self.state.lock().pending_inputs.is_empty() && !self.must_reload {
+            self.start_waiting(active.agent.expires_at());
         }
-        // What has come in the last moment is taken up with a new look at the log.
-        self.watch(work);
+        // Otherwise an input arrived while the agent stopped. The reply is resumed from the log, which has the input.
+        self.watch_background_calls(active);
     }
 
-    /// The reply waits, until a time if that is limited.
-    fn wait(&mut self, until: Option<Timestamp>) {
+    /// Marks the open reply as waiting, with an optional expiry.
+    fn start_waiting(&mut self, expires_at: Option<Timestamp>) {
         self.is_waiting = true;
-        self.expiry = until.map(|time| {
-            let left = Duration::try_from(time.duration_since(Timestamp::now())).unwrap_or_default();
-            // Clocks may differ a little about whether it is over.
-            Instant::now() + left.max(SHORTEST_WAIT)
+        self.wait_deadline = expires_at.map(|time| {
+            let remaining = Duration::try_from(time.duration_since(Timestamp::now())).unwrap_or_default();
+            // The wall clock and the timer may disagree slightly about the expiry.
+            Instant::now() + remaining.max(MIN_WAIT)
         });
     }
 
-    /// Waits for what tools in the background come to. The agent is there as long as they run.
-    fn watch(&mut self, work: Work) {
-        let Work { agent, reply_id, .. } = work;
-        self.watched.extend(agent.state().background);
-        let known = self.desk.lock().known_hints();
-        let own = self.own.clone();
+    /// Spawns a watcher that keeps the agent alive while its background tools run, and sends their results as hints.
+    fn watch_background_calls(&mut self, active: ActiveAgent) {
+        let ActiveAgent { agent, reply_id, .. } = active;
+        self.watched_calls.extend(agent.state().background);
+        let stored_hints = self.state.lock().stored_hint_ids();
+        let own_sender = self.own_sender.clone();
         self.watchers.spawn(async move {
             while let Some(hint) = agent.next_hint().await {
-                // It stands in the state that the next agent begins with.
-                if known.contains(&hint.id) {
+                // A stored hint is in the state with which the next agent starts.
+                if stored_hints.contains(&hint.id) {
                     continue;
                 }
-                let Some(own) = own.upgrade() else { return };
-                let event = Box::new(hint::event_of(hint, &reply_id));
-                let _ = own.send(Command::Hint { event, answer: None }).await;
+                let Some(sender) = own_sender.upgrade() else { return };
+                let event = Box::new(hint::background_hint_event(hint, &reply_id));
+                let _ = sender.send(Command::Hint { event, response: None }).await;
             }
         });
     }
 
-    /// The end of the run.
-    async fn end(mut self, stop: &StopReason) {
-        if !matches!(stop, StopReason::Idle) {
-            self.desk.lock().is_left = true;
-            let was_working = self.work.take().is_some();
+    /// Stops the run and releases the lease.
+    async fn stop(mut self, reason: &StopReason) {
+        if !matches!(reason, StopReason::Idle) {
+            self.state.lock().is_stopped = true;
+            let was_active = self.active.take().is_some();
             self.watchers.abort_all();
-            self.outbox.abandon(Error::Closed);
-            if was_working && matches!(stop, StopReason::Left) && *self.draining.borrow() {
-                // Without this note it is a reply whose process died.
-                let _ = note_leaving(&self.session, &self.lease).await;
+            self.queue.abort(Error::Closed);
+            if was_active && matches!(reason, StopReason::Shutdown) && *self.draining.borrow() {
+                // Without this document, the next host treats the reply as interrupted by a crash.
+                let _ = write_drained_document(&self.session, &self.lease).await;
             }
         }
-        self.outbox.close();
-        // It may be lost already.
+        self.queue.close();
+        // The lease may be lost already.
         let _ = self.session.release(self.lease).await;
     }
 }
 
-/// RunMetadata that a session's reply was left in good order, and where.
-async fn note_leaving(session: &Session, lease: &Lease) -> Result<(), Error> {
+/// Records that the host stopped gracefully during a reply, with the cursor of the last entry.
+async fn write_drained_document(session: &Session, lease: &Lease) -> Result<(), Error> {
     let appender = session.appender(Some(lease.clone()));
     let body = Some(appender.flush().await?.to_string());
-    appender
-        .append_with(Events::default(), vec![StateChange { name: DRAINED_DOCUMENT.to_owned(), body }])
-        .await
-        .map(drop)
+    let change = StateChange { name: DRAINED_DOCUMENT.to_owned(), body };
+    appender.append_with(Events::default(), vec![change]).await.map(drop)
 }

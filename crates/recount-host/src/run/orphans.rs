@@ -1,4 +1,4 @@
-//! Replies that nobody will go on with.
+//! Ending of orphaned replies: hosted replies that are open but that no agent will resume.
 
 use std::collections::HashMap;
 
@@ -8,19 +8,19 @@ use recount_message::{AgentEvent, FinishedReason, ReplyEnd, ReplyWriter, Stamps,
 use super::Run;
 use super::rebuild::{RebuiltReplies, rebuild_replies};
 
-/// What is said of a call that was under way.
-const BROKEN: &str = "<system-reminder>The process stopped before this call was done.</system-reminder>";
+/// The result of a tool call that was interrupted, for the model.
+const INTERRUPTED_RESULT: &str = "<system-reminder>The process stopped before this call was done.</system-reminder>";
 
 impl Run<'_> {
-    /// Ends what was hosted and is no part of the reply that is gone on with. Calls get results, as every call does.
-    pub(super) async fn close_orphans(&mut self) -> Result<(), Error> {
-        let main = self.desk.reply().map(|open| open.id);
-        let RebuiltReplies { folds, .. } =
-            rebuild_replies(&self.host.log, &self.session, |opened| opened.hosted, u64::MAX).await?;
+    /// Ends the hosted replies that are neither the open reply nor part of it. Their unanswered calls get a result.
+    pub(super) async fn end_orphaned_replies(&mut self) -> Result<(), Error> {
+        let current = self.state.reply().map(|open| open.id);
+        let rebuilt = rebuild_replies(&self.host.log, &self.session, |info| info.hosted, u64::MAX).await?;
+        let RebuiltReplies { folds, .. } = rebuilt;
         let parents: HashMap<String, String> =
             folds.iter().filter_map(|(id, fold)| Some((id.clone(), fold.message().parent()?))).collect();
         for (id, fold) in folds {
-            if main.as_ref().is_some_and(|main| is_part(&id, main, &parents)) {
+            if current.as_ref().is_some_and(|current| is_same_or_descendant(&id, current, &parents)) {
                 continue;
             }
             let mut events: Vec<AgentEvent> = Vec::new();
@@ -34,28 +34,28 @@ impl Run<'_> {
                 .map(|(call, _)| call.id.clone())
                 .collect();
             for id in unanswered {
-                let begun = writer.open_result(&id).or_else(|| {
+                let result = writer.open_result(&id).or_else(|| {
                     let call = writer.unanswered_call(&id)?;
                     Some(writer.tool_result(call))
                 });
-                if let Some(result) = begun {
-                    writer.result_text(&result, BROKEN);
+                if let Some(result) = result {
+                    writer.result_text(&result, INTERRUPTED_RESULT);
                     writer.end_result(result, ToolResultState::Interrupted);
                 }
             }
             writer.end(ReplyEnd::new(FinishedReason::Interrupted));
-            self.outbox.push(Events::of(&events), Vec::new());
+            self.queue.push(Events::of(&events), Vec::new());
         }
-        self.outbox.committed().await
+        self.queue.flush().await
     }
 }
 
-/// Whether a reply is another one, or a part of it.
-fn is_part(id: &str, of: &str, parents: &HashMap<String, String>) -> bool {
+/// Whether a reply is `ancestor` or one of its direct or indirect sub-agent replies.
+fn is_same_or_descendant(id: &str, ancestor: &str, parents: &HashMap<String, String>) -> bool {
     let mut id = id;
-    // No chain of parents is longer than there are replies.
+    // The bound ends the loop even if the parents form a cycle.
     for _ in 0..=parents.len() {
-        if id == of {
+        if id == ancestor {
             return true;
         }
         let Some(parent) = parents.get(id) else { return false };

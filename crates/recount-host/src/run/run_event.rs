@@ -1,4 +1,4 @@
-//! What a run waits for.
+//! The events that a run waits for.
 
 use recount_agent::{InputRejection, ReplyStream};
 use recount_log::{Error, Frame, Reader};
@@ -8,72 +8,84 @@ use tokio::time::Instant;
 use super::{Command, Run};
 use crate::append_queue::AppendQueue;
 
-/// What has happened.
+/// An event that a run waits for.
 pub(super) enum RunEvent {
+    /// The host started to drain.
     Draining,
-    Told(Command),
-    Read(Result<Frame, Error>),
-    Answered(String, Result<(), InputRejection>),
-    /// The agent has said something, or has come to the end of what it can do now.
-    Said(bool),
-    Unwatched,
-    Due,
-    Expired,
-    Failed(Error),
+    Command(Command),
+    /// The log has a new entry.
+    Frame(Result<Frame, Error>),
+    /// The agent has accepted or rejected an input. The id is that of the input's event.
+    InputHandled(String, Result<(), InputRejection>),
+    /// The agent has emitted an event.
+    AgentProgressed,
+    /// The agent has ended the reply, or waits for input.
+    AgentStopped,
+    /// A watcher of background tools has ended.
+    WatcherEnded,
+    /// The lease must be renewed.
+    RenewalDue,
+    /// The reply has waited for as long as its agent allows.
+    WaitExpired,
+    /// Appending to the log failed.
+    AppendFailed(Error),
 }
 
 impl Run<'_> {
-    /// Waits for the next thing to happen.
-    pub(super) async fn next(&mut self) -> RunEvent {
-        let (draining, outbox) = (&mut self.draining, &self.outbox);
+    /// Waits for the next event.
+    pub(super) async fn next_event(&mut self) -> RunEvent {
+        let (draining, queue) = (&mut self.draining, &self.queue);
         let (reader, watchers) = (&mut self.reader, &mut self.watchers);
         let has_watchers = !watchers.is_empty();
-        let is_working = self.work.is_some();
-        let (stream, answers) = match &mut self.work {
-            Some(work) => (Some(&mut work.stream), Some(&mut work.answers)),
+        let is_active = self.active.is_some();
+        let (stream, inputs) = match &mut self.active {
+            Some(active) => (Some(&mut active.stream), Some(&mut active.inputs)),
             None => (None, None),
         };
-        let has_answers = answers.as_ref().is_some_and(|answers| !answers.is_empty());
+        let has_inputs = inputs.as_ref().is_some_and(|inputs| !inputs.is_empty());
         tokio::select! {
             biased;
-            error = outbox.failed() => RunEvent::Failed(error),
+            error = queue.wait_for_failure() => RunEvent::AppendFailed(error),
             Ok(()) = draining.changed() => RunEvent::Draining,
-            Some(command) = self.commands.recv() => RunEvent::Told(command),
-            frame = read(reader) => RunEvent::Read(frame),
-            Some((id, outcome)) = answered(answers), if has_answers => RunEvent::Answered(id, outcome),
-            // Before what the agent says, of which there may always be more.
-            _ = self.renewal.tick() => RunEvent::Due,
-            is_on = said(stream, outbox), if is_working => RunEvent::Said(is_on),
-            Some(_) = watchers.join_next(), if has_watchers => RunEvent::Unwatched,
-            () = until(self.expiry), if self.is_waiting => RunEvent::Expired,
+            Some(command) = self.commands.recv() => RunEvent::Command(command),
+            frame = next_frame(reader) => RunEvent::Frame(frame),
+            Some((id, result)) = next_handled(inputs), if has_inputs => RunEvent::InputHandled(id, result),
+            // Before the agent, which may always have another event.
+            _ = self.renewal.tick() => RunEvent::RenewalDue,
+            has_event = poll_agent(stream, queue), if is_active => match has_event {
+                true => RunEvent::AgentProgressed,
+                false => RunEvent::AgentStopped,
+            },
+            Some(_) = watchers.join_next(), if has_watchers => RunEvent::WatcherEnded,
+            () = sleep_until(self.wait_deadline), if self.is_waiting => RunEvent::WaitExpired,
         }
     }
 }
 
-async fn read(reader: &mut Option<Reader>) -> Result<Frame, Error> {
+async fn next_frame(reader: &mut Option<Reader>) -> Result<Frame, Error> {
     match reader {
         Some(reader) => reader.next().await,
         None => std::future::pending().await,
     }
 }
 
-async fn until(time: Option<Instant>) {
-    match time {
-        Some(time) => tokio::time::sleep_until(time).await,
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,
     }
 }
 
-async fn answered(
-    answers: Option<&mut JoinSet<(String, Result<(), InputRejection>)>>,
+async fn next_handled(
+    inputs: Option<&mut JoinSet<(String, Result<(), InputRejection>)>>,
 ) -> Option<(String, Result<(), InputRejection>)> {
-    // One that was not brought to its end is of a reply that has come to its own.
-    answers?.join_next().await?.ok()
+    // A task that did not complete belongs to a reply that has ended.
+    inputs?.join_next().await?.ok()
 }
 
-/// Drives the agent on by one event, as soon as there is room for more.
-async fn said(stream: Option<&mut ReplyStream>, outbox: &AppendQueue) -> bool {
-    outbox.room().await;
+/// Drives the agent by one event, as soon as the queue has capacity. Returns `false` if the agent has stopped.
+async fn poll_agent(stream: Option<&mut ReplyStream>, queue: &AppendQueue) -> bool {
+    queue.wait_for_capacity().await;
     match stream {
         Some(stream) => stream.next().await.is_some(),
         None => false,
