@@ -7,7 +7,7 @@ use std::time::Instant;
 use recount_agent::machine::EndReason;
 use recount_agent::middleware::{Middleware, ModelRequest, Next, ToolRun};
 use recount_agent::tool::{ToolError, ToolOutput};
-use recount_agent::{BoxFuture, ReplyOutcome, ActiveReply};
+use recount_agent::{ActiveReply, BoxFuture, ReplyOutcome};
 use recount_model::client::CallOutcome;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info_span};
@@ -142,7 +142,12 @@ impl Middleware for RunTelemetry {
         Box::pin(run.instrument(span))
     }
 
-    fn model_call<'a>(&'a self, work: &'a mut ActiveReply, request: ModelRequest, next: Next<'a>) -> BoxFuture<'a, CallOutcome> {
+    fn model_call<'a>(
+        &'a self,
+        work: &'a mut ActiveReply,
+        request: ModelRequest,
+        next: Next<'a>,
+    ) -> BoxFuture<'a, CallOutcome> {
         let model = request.model.name().to_owned();
         let span = operation_span!(
             "chat",

@@ -145,8 +145,8 @@ impl Run<'_> {
             return;
         }
         // Edited arguments cannot be repaired: only the user knows the intended ones.
-        let is_repairable =
-            repaired_inputs.insert(event_id.to_owned()) && !matches!(rejection, InputRejection::InvalidArguments { .. });
+        let is_repairable = repaired_inputs.insert(event_id.to_owned())
+            && !matches!(rejection, InputRejection::InvalidArguments { .. });
         let input = state.pending_inputs.iter_mut().find(|input| input.event.id == event_id);
         match input.filter(|_| is_repairable) {
             Some(input) => {
