@@ -4,6 +4,7 @@
 //! are in the storage, and it is asked when an event is for a reply that is not open.
 
 use hashbrown::HashMap;
+use recount_message::wire::ObjectWriter;
 use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json, Object, Outcome, Reason, ReplyFold};
 
 use crate::storage::{Append, MessageRow, MessageStatus, OpenReplyInfo, OpenReplyRow, ReplyCheckpoint, StorageResult};
@@ -91,7 +92,11 @@ impl TrackedReply {
     /// Goes on from what is stored, if that is a checkpoint.
     pub(crate) fn resume(row: &OpenReplyRow) -> Result<Option<Self>, String> {
         let Some(checkpoint) = &row.checkpoint else { return Ok(None) };
-        let text = format!(r#"{{"version":1,"cursor":"{}","replies":[{}]}}"#, checkpoint.seq, checkpoint.fold);
+        let text = ObjectWriter::new()
+            .raw("version", 1)
+            .string("cursor", &checkpoint.seq.to_string())
+            .array("replies", [&checkpoint.fold])
+            .finish();
         let problem = |what: String| format!("the checkpoint of the reply {:?}: {what}", row.opened.id);
         let parsed = Checkpoint::from_json(&text).map_err(|error| problem(error.to_string()))?;
         let fold = Fold::resume(parsed);
@@ -104,12 +109,10 @@ impl TrackedReply {
 
     /// The reply as an item of a checkpoint's `replies`.
     pub(crate) fn to_json(&self) -> String {
-        let mut text = String::from("{\"message\":");
-        self.fold.message().write_json(&mut text);
-        text.push_str(",\"call_floor\":");
-        text.push_str(&self.fold.call_floor().to_string());
-        text.push('}');
-        text
+        ObjectWriter::new()
+            .raw_with("message", |text| self.fold.message().write_json(text))
+            .raw("call_floor", self.fold.call_floor())
+            .finish()
     }
 
     pub(crate) fn has_ended(&self) -> bool {

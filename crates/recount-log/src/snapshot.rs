@@ -1,8 +1,9 @@
 //! What a session looks like at a place.
 
-use std::fmt::{Display, Write};
+use std::fmt::Display;
 use std::sync::Arc;
 
+use recount_message::wire::ObjectWriter;
 use recount_message::{Json, Msg, Object};
 
 use crate::fold_cache::FoldCache;
@@ -136,19 +137,16 @@ impl Snapshot {
     /// # Ok(()) }
     /// ```
     pub fn to_json(&self) -> String {
-        let mut text = String::from("{\"messages\":[");
-        text.push_str(&self.messages.join(","));
-        text.push_str("],\"open\":");
-        push_by_id(&mut text, self.open.iter().map(|reply| (&*reply.id, &*reply.fold)));
-        text.push_str(",\"before\":");
-        text.push_str(self.before.as_deref().map_or_else(Json::null, Json::from).as_str());
-        if !self.has_usual_order() {
-            text.push_str(",\"places\":");
-            let places = self.open.iter().zip(&self.positions);
-            push_by_id(&mut text, places.map(|(reply, place)| (&*reply.id, place)));
+        let open = object_by_id(self.open.iter().map(|reply| (&*reply.id, &*reply.fold)));
+        let json = ObjectWriter::new()
+            .array("messages", &self.messages)
+            .raw("open", open)
+            .raw("before", Json::from(self.before.as_deref()));
+        if self.has_usual_order() {
+            return json.finish();
         }
-        text.push('}');
-        text
+        let places = self.open.iter().zip(&self.positions);
+        json.raw("places", object_by_id(places.map(|(reply, place)| (&*reply.id, place)))).finish()
     }
 
     /// Whether nothing is open, or one reply that is the newest of all. The keys of an object have no order that everybody
@@ -162,15 +160,9 @@ impl Snapshot {
     }
 }
 
-/// Writes an object whose values are JSON already.
-fn push_by_id<'i>(text: &mut String, values: impl Iterator<Item = (&'i str, impl Display)>) {
-    text.push('{');
-    for (index, (id, value)) in values.enumerate() {
-        let comma = if index > 0 { "," } else { "" };
-        // To write to a text cannot fail.
-        let _ = write!(text, "{comma}{}:{value}", Json::from(id).as_str());
-    }
-    text.push('}');
+/// Returns an object with a field for each id. The values display as JSON.
+fn object_by_id<'i>(values: impl Iterator<Item = (&'i str, impl Display)>) -> String {
+    values.fold(ObjectWriter::new(), |object, (id, value)| object.raw(id, value)).finish()
 }
 
 impl MessagePage {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use recount_log::Activity;
+use recount_message::wire::ObjectWriter;
 use recount_message::{Event, EventKind};
 use tokio::sync::{Notify, broadcast};
 
@@ -77,7 +78,7 @@ impl News {
     /// Tells of a session. `info` is the session as JSON; one that is gone has none.
     pub(crate) fn tell(&self, tenant: &str, name: &str, change: Change, info: Option<&str>) {
         let (what, info) = (change.as_str(), info.unwrap_or("null"));
-        let json = format!("{{\"session\":\"{name}\",\"change\":\"{what}\",\"info\":{info}}}");
+        let json = ObjectWriter::new().string("session", name).string("change", what).raw("info", info).finish();
         self.send(Item { tenant: Some(tenant.to_owned()), json });
     }
 

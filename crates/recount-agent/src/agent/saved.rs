@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use recount_message::wire::ObjectWriter;
 use recount_message::{Checkpoint, CheckpointReply, DecodeError, Fold, Msg, ReplyFold};
 
 use super::shared::OpenReply;
@@ -71,7 +72,7 @@ impl SavedAgent {
     /// Writes it as JSON, on one line.
     #[must_use]
     pub fn to_json(&self) -> String {
-        format!(r#"{{"state":{},"conversation":{}}}"#, self.state.to_json(), self.conversation.to_json())
+        ObjectWriter::new().raw("state", self.state.to_json()).raw("conversation", self.conversation.to_json()).finish()
     }
 
     /// Reads it.

@@ -56,6 +56,16 @@ impl ObjectWriter {
         self
     }
 
+    /// Writes a field whose value `write` appends as JSON text.
+    ///
+    /// The value is not validated.
+    #[must_use]
+    pub fn raw_with(mut self, name: &str, write: impl FnOnce(&mut String)) -> Self {
+        write::key(&mut self.text, name);
+        write(&mut self.text);
+        self
+    }
+
     /// Writes a field whose value is an array of values that are JSON text.
     ///
     /// The values are not validated.

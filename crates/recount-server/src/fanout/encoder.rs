@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use recount_log::{Cursor, Entry, GapReason, Snapshot, SnapshotItem};
-use recount_message::wire::write_string;
+use recount_message::wire::{ObjectWriter, write_string};
 use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json, Object};
 
 use super::chunk::ChunkBuilder;
@@ -106,10 +106,12 @@ impl Encoder {
             // A front end would take it for one of its events. The snapshot that follows tells it all it needs.
             _ if self.style.is_in_line() => return,
             Framing::Sse => {
-                let _ = write!(out.text, "event: gap\ndata: {{\"reason\":\"{reason}\"}}\n\n");
+                let gap = ObjectWriter::new().string("reason", reason).finish();
+                let _ = write!(out.text, "event: gap\ndata: {gap}\n\n");
             }
             Framing::Ws => {
-                let _ = write!(out.text, "{{\"session\":{},\"gap\":{{\"reason\":\"{reason}\"}}}}", self.session);
+                let gap = ObjectWriter::new().string("reason", reason).finish();
+                out.text.push_str(&ObjectWriter::new().raw("session", &self.session).raw("gap", gap).finish());
             }
             Framing::Lines => return,
         }
@@ -135,7 +137,8 @@ impl Encoder {
             }
             Framing::Ws => {
                 let (session, json) = (&self.session, snapshot.to_json());
-                let _ = write!(out.text, "{{\"session\":{session},\"id\":\"{cursor}\",\"snapshot\":{json}}}");
+                let frame = ObjectWriter::new().raw("session", session).string("id", &cursor.to_string());
+                out.text.push_str(&frame.raw("snapshot", json).finish());
             }
             Framing::Lines => return,
         }
@@ -160,7 +163,7 @@ impl Encoder {
     /// Everything in a snapshot as one fold, for who is told all of it anew. What waits for an open reply stands after it.
     fn whole(&self, snapshot: &Snapshot) -> Fold {
         let item = |shown| match shown {
-            SnapshotItem::Message(message) => format!("{{\"message\":{message},\"call_floor\":null}}"),
+            SnapshotItem::Message(message) => finished_reply(message),
             SnapshotItem::OpenReply(reply) => reply.fold.to_string(),
         };
         let mut whole = fold_of(snapshot.cursor, snapshot.items().map(item)).checkpoint();
@@ -254,16 +257,18 @@ impl Encoder {
     }
 }
 
+/// Returns a finished message, given as JSON, as an item of a checkpoint's `replies`.
+pub(crate) fn finished_reply(message: &str) -> String {
+    ObjectWriter::new().raw("message", message).raw("call_floor", "null").finish()
+}
+
 /// A fold of replies that are items of a checkpoint.
 pub(crate) fn fold_of(cursor: Cursor, replies: impl Iterator<Item = impl AsRef<str>>) -> Fold {
-    let mut text = format!(r#"{{"version":1,"cursor":"{}","replies":["#, cursor.seq);
-    for (index, reply) in replies.enumerate() {
-        if index > 0 {
-            text.push(',');
-        }
-        text.push_str(reply.as_ref());
-    }
-    text.push_str("]}");
+    let text = ObjectWriter::new()
+        .raw("version", 1)
+        .string("cursor", &cursor.seq.to_string())
+        .array("replies", replies)
+        .finish();
     match Checkpoint::from_json(&text) {
         Ok(checkpoint) => Fold::resume(checkpoint),
         Err(error) => {

@@ -7,7 +7,7 @@ use recount_message::{CustomName, Event, EventKind, Json};
 
 use super::Style;
 use super::chunk::ChunkBuilder;
-use super::encoder::{Before, Encoder, fold_of};
+use super::encoder::{Before, Encoder, finished_reply, fold_of};
 use super::state::settled;
 
 /// What ends a stream of the AI SDK.
@@ -181,7 +181,7 @@ async fn whole(
     let (Some(message), Some(cursor)) = (message, cursor) else {
         return Ok(Encoder::new(style, name, Before::default()));
     };
-    let reply = format!("{{\"message\":{},\"call_floor\":null}}", message.body);
+    let reply = finished_reply(&message.body);
     let encoder = Encoder::new(style, name, Before { fold: fold_of(cursor, [reply].iter()), ..Before::default() });
     encoder.prelude(cursor, out);
     Ok(encoder)

@@ -6,7 +6,7 @@ use recount_log::storage::{MessageRow, Visibility};
 use recount_log::{Cursor, Error, OpenReply, Session, Snapshot, Start};
 
 use super::Style;
-use super::encoder::{Before, Encoder, fold_of};
+use super::encoder::{Before, Encoder, finished_reply, fold_of};
 
 /// How many messages are looked at, at first, for those that wait for a reply to end.
 const FIRST_LOOK: usize = 16;
@@ -63,7 +63,7 @@ async fn fold_in_order(
     let mut replies: Vec<(u64, String)> = open.iter().map(|reply| (reply.start_seq, reply.fold.to_string())).collect();
     if let Some(first) = open.iter().map(|reply| reply.start_seq).min().filter(|_| style.is_in_line()) {
         let waiting = complete_between(session, style, first, cursor.seq).await?;
-        let item = |message: &MessageRow| format!("{{\"message\":{},\"call_floor\":null}}", message.body);
+        let item = |message: &MessageRow| finished_reply(&message.body);
         replies.extend(waiting.iter().map(|message| (message.start_seq, item(message))));
     }
     replies.sort_by_key(|(place, _)| *place);

@@ -4,6 +4,7 @@ use axum::response::IntoResponse as _;
 use http::{HeaderValue, StatusCode, header};
 use recount_log::storage::Visibility;
 use recount_log::{Appended, Cursor, Error, Frame, Start};
+use recount_message::wire::ObjectWriter;
 use recount_message::{Json, Object};
 
 use super::{Answer, CURSOR, json};
@@ -94,6 +95,10 @@ pub(super) fn ignored(appended: &Appended, places: &[usize]) -> Vec<Json> {
 /// What has become of a batch.
 fn told(appended: &Appended, places: &[usize]) -> String {
     let Appended { written, duplicates, cursor, .. } = appended;
-    let ignored = Json::from(ignored(appended, places));
-    format!(r#"{{"written":{written},"duplicates":{duplicates},"cursor":"{cursor}","ignored":{ignored}}}"#)
+    ObjectWriter::new()
+        .raw("written", written)
+        .raw("duplicates", duplicates)
+        .string("cursor", &cursor.to_string())
+        .raw("ignored", Json::from(ignored(appended, places)))
+        .finish()
 }

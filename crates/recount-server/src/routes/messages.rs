@@ -6,6 +6,7 @@ use http::{HeaderValue, StatusCode};
 use recount_host::OnBusy;
 use recount_log::Session;
 use recount_log::storage::Visibility;
+use recount_message::wire::ObjectWriter;
 use recount_message::{Json, Msg, Object};
 
 use super::{Answer, CURSOR, json, posted};
@@ -40,13 +41,11 @@ pub(super) async fn list(call: Call) -> Answer {
             linked(&call, &session, page.messages, &open).await?
         }
     };
-    let mut body = String::from("{\"messages\":[");
-    body.push_str(&messages.join(","));
-    body.push_str("],\"cursor\":");
-    body.push_str(Json::from(page.cursor.to_string()).as_str());
-    body.push_str(",\"before\":");
-    body.push_str(page.before.map_or_else(Json::null, Json::from).as_str());
-    body.push('}');
+    let body = ObjectWriter::new()
+        .array("messages", &messages)
+        .string("cursor", &page.cursor.to_string())
+        .raw("before", Json::from(page.before))
+        .finish();
     let mut response = json(StatusCode::OK, body);
     if let Ok(cursor) = HeaderValue::from_str(&page.cursor.to_string()) {
         response.headers_mut().insert(CURSOR, cursor);

@@ -3,46 +3,34 @@
 use bytes::Bytes;
 use recount_log::{Appended, Cursor};
 use recount_message::Json;
-use recount_message::wire::write_string;
+use recount_message::wire::ObjectWriter;
 
 use crate::problem::Problem;
 use crate::routes::events::ignored;
 
-/// Everything that was there has been told.
+/// Returns the frame that marks the end of the backlog: later frames are live.
 pub(super) fn live_frame(session: &str, cursor: Cursor) -> Bytes {
-    let mut frame = session_frame(Some(session));
-    frame.push_str(&format!("\"live\":\"{cursor}\"}}"));
-    frame.into()
+    ObjectWriter::new().string("session", session).string("live", &cursor.to_string()).finish().into()
 }
 
-/// An event that a client has sent stands there, or has changed no message.
+/// Returns the frame that acknowledges an event of the client, and names it if it changed no message.
 pub(super) fn appended_frame(session: &str, reference: &Json, appended: &Appended) -> Bytes {
-    let mut frame = session_frame(Some(session));
-    frame.push_str(&format!("\"ref\":{},\"cursor\":\"{}\"", reference.as_str(), appended.cursor));
+    let cursor = appended.cursor.to_string();
+    let mut frame = ObjectWriter::new().string("session", session).raw("ref", reference).string("cursor", &cursor);
     if !appended.ignored.is_empty() {
-        frame.push_str(&format!(",\"ignored\":{}", Json::from(ignored(appended, &[])).as_str()));
+        frame = frame.raw("ignored", Json::from(ignored(appended, &[])));
     }
-    frame.push('}');
-    frame.into()
+    frame.finish().into()
 }
 
-/// What a client wants cannot be done.
+/// Returns the frame for a failed request of the client.
 pub(super) fn problem_frame(session: Option<&str>, reference: Option<&Json>, problem: &Problem) -> Bytes {
-    let mut frame = session_frame(session);
-    if let Some(reference) = reference {
-        frame.push_str(&format!("\"ref\":{},", reference.as_str()));
-    }
-    frame.push_str(&format!("\"problem\":{}}}", problem.to_json()));
-    frame.into()
-}
-
-/// The beginning of a frame.
-fn session_frame(session: Option<&str>) -> String {
-    let mut frame = String::from("{");
+    let mut frame = ObjectWriter::new();
     if let Some(session) = session {
-        frame.push_str("\"session\":");
-        write_string(&mut frame, session);
-        frame.push(',');
+        frame = frame.string("session", session);
     }
-    frame
+    if let Some(reference) = reference {
+        frame = frame.raw("ref", reference);
+    }
+    frame.raw("problem", problem.to_json()).finish().into()
 }
