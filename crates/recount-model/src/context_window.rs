@@ -32,11 +32,11 @@ pub fn context_window(provider: Provider, model: &str) -> Option<u64> {
         Provider::Ollama => return None,
     };
     let known = families.iter().find(|(family, _)| name.starts_with(family)).map(|(_, tokens)| *tokens);
-    said_in_name(name).or(known)
+    window_from_name(name).or(known)
 }
 
 /// Some names end in what the model reads: `-32k`.
-fn said_in_name(name: &str) -> Option<u64> {
+fn window_from_name(name: &str) -> Option<u64> {
     let (_, last) = name.rsplit_once('-')?;
     let thousands: u64 = last.strip_suffix('k')?.parse().ok()?;
     // `-128k` is 128 times 1024 in the words of those who name their models so.

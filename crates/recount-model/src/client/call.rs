@@ -10,19 +10,19 @@ use recount_message::{AgentEvent, CustomName, ErrorType, FinishedReason, Msg, Ob
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::endpoint::{BaseUrl, fixed_headers, key_headers, origin};
-use super::error_response::{redirection, refusal};
+use super::endpoint::{BaseUrl, auth_headers, origin, required_headers};
+use super::error_response::{redirect_error, response_error};
 use super::key::ApiKey;
-use super::media::Gathered;
+use super::media::MediaCollector;
 use super::model::Model;
 use super::options::{CallOptions, CallOutcome};
-use super::retry::{Advice, Failure};
+use super::retry::{Failure, RetryHints};
 use super::transport::{Body, TransportError};
 use crate::decode::{CallEnd, CallError, CallErrorKind, Decoder};
 use crate::format::FormatWarning;
 
 /// How much of the body of a refusal is read.
-const REFUSAL_BYTES: usize = 64 * 1024;
+const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
 
 impl Model {
     /// Sends messages to the model and writes its answer to a reply, as one model call with its blocks.
@@ -61,7 +61,7 @@ impl Model {
         options: &CallOptions,
         reply: &mut ReplyWriter<S>,
     ) -> CallOutcome {
-        let mut call = Call { options, gathered: Gathered::default(), delays: self.retries.delays(), requests: 0 };
+        let mut call = Call { options, media: MediaCollector::default(), delays: self.retries.delays(), requests: 0 };
         let models: Vec<&Self> = iter::once(self).chain(&self.fallbacks).collect();
         let mut warnings = Vec::new();
         let mut end =
@@ -71,11 +71,11 @@ impl Model {
             id = model.id();
             reply.model_call(model.name());
             warnings.clear();
-            end = match call.ask(self, model, messages, &mut warnings, reply).await {
+            end = match call.call_model(self, model, messages, &mut warnings, reply).await {
                 Ok(end) => end,
                 Err(failure) => CallEnd { usage: failure.usage, ..CallEnd::failed(failure.error, false) },
             };
-            end.error = end.error.map(|error| error.reworded(|message| model.without_secrets(message)));
+            end.error = end.error.map(|error| error.reworded(|message| model.redact_secrets(message)));
             end.end_model_call(reply);
             let is_over =
                 end.has_output || end.error.as_ref().is_none_or(|error| error.kind() == CallErrorKind::Cancelled);
@@ -86,7 +86,7 @@ impl Model {
                 reply.signal(CustomName::Fallback.as_str(), [("from", id.clone()), ("to", next.id())]);
             }
         }
-        CallOutcome { end, model: id, requests: call.requests, warnings, media_errors: call.gathered.errors }
+        CallOutcome { end, model: id, requests: call.requests, warnings, media_errors: call.media.errors }
     }
 
     /// Sends messages to the model and makes its answer the whole reply, which ends as completed, with its error, or as
@@ -133,13 +133,13 @@ impl Model {
         &self,
         messages: &[Msg],
         options: &CallOptions,
-        gathered: &Gathered,
+        media: &MediaCollector,
         warnings: &mut Vec<FormatWarning>,
     ) -> Result<http::Request<Bytes>, CallError> {
         let wanted = options.request(self.provider, &self.settings);
         let formatted = self
             .formatter
-            .request(messages, &gathered.media, &wanted)
+            .request(messages, &media.media, &wanted)
             .map_err(|error| CallError::new(CallErrorKind::Setup, ErrorType::InvalidRequest, error.to_string()))?;
         warnings.extend(formatted.warnings);
         let base_url = match &self.base_url {
@@ -155,21 +155,21 @@ impl Model {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let accept = if options.stream { "text/event-stream, application/x-ndjson, */*" } else { "application/json" };
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
-        headers.extend(fixed_headers(self.provider));
+        headers.extend(required_headers(self.provider));
         if let Some(key) = &self.key {
             let said = || {
                 CallError::new(CallErrorKind::Setup, ErrorType::Authentication, "the key has characters that none has")
             };
-            headers.extend(key_headers(self.provider, key).map_err(|_| said())?);
+            headers.extend(auth_headers(self.provider, key).map_err(|_| said())?);
         }
         headers.extend(self.headers.clone());
         Ok(request)
     }
 
     /// A text without what this model is asked with. A provider, or a proxy before it, may repeat what it was sent.
-    fn without_secrets(&self, text: &str) -> String {
+    fn redact_secrets(&self, text: &str) -> String {
         let of_headers = self.headers.values().filter_map(|value| value.to_str().ok()).map(ApiKey::new);
-        self.key.iter().cloned().chain(of_headers).fold(text.to_owned(), |text, secret| secret.hide_in(&text))
+        self.key.iter().cloned().chain(of_headers).fold(text.to_owned(), |text, secret| secret.redact(&text))
     }
 
     fn check_key(&self) -> Result<(), CallError> {
@@ -185,7 +185,7 @@ impl Model {
 /// What is common to all attempts of one call.
 struct Call<'a, D> {
     options: &'a CallOptions,
-    gathered: Gathered,
+    media: MediaCollector,
     /// The waits before the retries that are left.
     delays: D,
     requests: u32,
@@ -193,7 +193,7 @@ struct Call<'a, D> {
 
 impl<D: Iterator<Item = Duration>> Call<'_, D> {
     /// Asks one model, again where it may help. A failure is one that nobody has seen anything of.
-    async fn ask<S: FnMut(AgentEvent)>(
+    async fn call_model<S: FnMut(AgentEvent)>(
         &mut self,
         first: &Model,
         model: &Model,
@@ -204,34 +204,34 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
         let cancel = &self.options.cancel;
         model.check_key()?;
         let wanted = model.formatter.required_media(messages);
-        cancel.run_until_cancelled(self.gathered.bring(wanted, &first.media)).await.ok_or_else(cancelled)?;
-        let mut request = model.request(messages, self.options, &self.gathered, warnings)?;
+        cancel.run_until_cancelled(self.media.fetch_all(wanted, &first.media)).await.ok_or_else(cancelled)?;
+        let mut request = model.request(messages, self.options, &self.media, warnings)?;
         let mut other_methods = self.options.other_methods(model.provider, &model.settings).into_iter();
         let mut attempt = 1_u32;
         let mut spent = None;
         loop {
             self.requests += 1;
             let mut failure = match self.attempt(model, request.clone(), reply).await {
-                Ok(end) => return Ok(CallEnd { usage: together(spent, end.usage), ..end }),
+                Ok(end) => return Ok(CallEnd { usage: add_usage(spent, end.usage), ..end }),
                 Err(failure) => failure,
             };
-            spent = together(spent, failure.usage.take());
+            spent = add_usage(spent, failure.usage.take());
             let other_method = failure.may_accept_other_method().then(|| other_methods.next()).flatten();
             if let Some(method) = other_method {
                 warnings.clear();
-                request = model.request(messages, &self.options.with_method(method), &self.gathered, warnings)?;
+                request = model.request(messages, &self.options.with_method(method), &self.media, warnings)?;
                 attempt += 1;
-                tell_retry(reply, attempt, model, &failure.error);
+                signal_retry(reply, attempt, model, &failure.error);
                 continue;
             }
             let max_retry_after = first.retries.max_retry_after;
-            let may_wait = failure.advice.retry_after.is_none_or(|wait| wait <= max_retry_after);
+            let may_wait = failure.hints.retry_after.is_none_or(|wait| wait <= max_retry_after);
             let Some(delay) = (failure.is_retryable() && may_wait).then(|| self.delays.next()).flatten() else {
                 return Err(Failure { usage: spent, ..failure });
             };
             attempt += 1;
-            tell_retry(reply, attempt, model, &failure.error);
-            let wait = tokio::time::sleep(failure.advice.retry_after.unwrap_or(delay));
+            signal_retry(reply, attempt, model, &failure.error);
+            let wait = tokio::time::sleep(failure.hints.retry_after.unwrap_or(delay));
             cancel.run_until_cancelled(wait).await.ok_or_else(cancelled)?;
         }
     }
@@ -245,35 +245,35 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
     ) -> Result<CallEnd, Failure> {
         let timeouts = model.timeouts;
         let first_byte = if self.options.stream { timeouts.first_byte } else { timeouts.unstreamed_response };
-        let sender = model.sender().map_err(|error| setup(&error))?;
+        let transport = model.transport_or_default().map_err(|error| setup(&error))?;
         let origin = origin(request.uri());
-        let mut waiting = Waiting {
+        let mut deadline = Deadline {
             cancel: &self.options.cancel,
             until: Instant::now() + first_byte,
             limit: first_byte,
             origin: &origin,
         };
-        let response = waiting.wait(sender.send(request)).await?;
+        let response = deadline.wait(transport.send(request)).await?;
         let (head, mut body) = response.into_parts();
         if !head.status.is_success() {
-            let advice = Advice::of(head.status, &head.headers, Timestamp::now());
-            let said = waiting.refusal(body.as_mut()).await?;
+            let hints = RetryHints::of(head.status, &head.headers, Timestamp::now());
+            let said = deadline.error_body(body.as_mut()).await?;
             let location = head.headers.get(LOCATION).and_then(|location| location.to_str().ok());
             let error = match location.filter(|_| head.status.is_redirection()) {
-                Some(location) => redirection(head.status, location),
-                None => refusal(head.status, &said),
+                Some(location) => redirect_error(head.status, location),
+                None => response_error(head.status, &said),
             };
-            return Err(Failure { advice, ..error.into() });
+            return Err(Failure { hints, ..error.into() });
         }
         let mut decoder = Decoder::new(model.provider, model.decoding);
         let mut broke = None;
         while !decoder.is_done() {
-            match waiting.wait(body.chunk()).await {
+            match deadline.wait(body.chunk()).await {
                 Ok(Some(bytes)) => {
                     if decoder.push(&bytes, reply).is_err() {
                         break;
                     }
-                    waiting.restart(timeouts.between_chunks);
+                    deadline.restart(timeouts.between_chunks);
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -301,7 +301,7 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
     }
 }
 
-fn tell_retry<S: FnMut(AgentEvent)>(reply: &mut ReplyWriter<S>, attempt: u32, model: &Model, error: &CallError) {
+fn signal_retry<S: FnMut(AgentEvent)>(reply: &mut ReplyWriter<S>, attempt: u32, model: &Model, error: &CallError) {
     let mut told = Object::from([("attempt", attempt)]);
     told.insert("model", model.id());
     told.insert("class", error.class().as_str());
@@ -309,7 +309,7 @@ fn tell_retry<S: FnMut(AgentEvent)>(reply: &mut ReplyWriter<S>, attempt: u32, mo
 }
 
 /// Waits for the other side, but not for ever, and not when nobody wants the answer any more.
-struct Waiting<'a> {
+struct Deadline<'a> {
     cancel: &'a CancellationToken,
     until: Instant,
     limit: Duration,
@@ -317,7 +317,7 @@ struct Waiting<'a> {
     origin: &'a str,
 }
 
-impl Waiting<'_> {
+impl Deadline<'_> {
     fn restart(&mut self, limit: Duration) {
         (self.until, self.limit) = (Instant::now() + limit, limit);
     }
@@ -338,9 +338,9 @@ impl Waiting<'_> {
     }
 
     /// What a refusal says, as far as it comes.
-    async fn refusal(&self, body: &mut dyn Body) -> Result<Vec<u8>, CallError> {
+    async fn error_body(&self, body: &mut dyn Body) -> Result<Vec<u8>, CallError> {
         let mut said = Vec::new();
-        while said.len() < REFUSAL_BYTES {
+        while said.len() < MAX_ERROR_BODY_BYTES {
             match self.wait(body.chunk()).await {
                 Ok(Some(bytes)) => said.extend_from_slice(&bytes),
                 Err(error) if error.kind() == CallErrorKind::Cancelled => return Err(error),
@@ -348,13 +348,13 @@ impl Waiting<'_> {
                 Ok(None) | Err(_) => break,
             }
         }
-        said.truncate(REFUSAL_BYTES);
+        said.truncate(MAX_ERROR_BODY_BYTES);
         Ok(said)
     }
 }
 
 /// The tokens of several attempts, as far as they are known.
-fn together(spent: Option<Usage>, more: Option<Usage>) -> Option<Usage> {
+fn add_usage(spent: Option<Usage>, more: Option<Usage>) -> Option<Usage> {
     match (spent, more) {
         (Some(spent), Some(more)) => Some(spent + more),
         (spent, more) => spent.or(more),

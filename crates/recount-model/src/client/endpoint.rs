@@ -24,13 +24,13 @@ impl BaseUrl {
     ///
     /// Each is one that a test reads, so that it is known to be an address.
     pub(super) fn of(provider: Provider) -> Result<Self, BaseUrlError> {
-        Self::parse(provider, usual_address(provider))
+        Self::parse(provider, default_base_url(provider))
     }
 
     /// Reads an address. Ollama's may be a host alone, as its own tools take it.
     pub(super) fn parse(provider: Provider, text: &str) -> Result<Self, BaseUrlError> {
         let text = text.trim();
-        let whole = if provider == Provider::Ollama { ollama_address(text) } else { text.to_owned() };
+        let whole = if provider == Provider::Ollama { ollama_base_url(text) } else { text.to_owned() };
         let refuse = |reason: String| {
             // Whatever stands before an `@` may be a password.
             let address = text.rsplit('@').next().unwrap_or(text).to_owned();
@@ -97,7 +97,7 @@ impl BaseUrl {
     }
 
     /// The address for a person: without password and without parameters, either of which may be secret.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn redacted(&self) -> String {
         let mut url = self.0.clone();
         url.set_query(None);
         url.set_fragment(None);
@@ -115,7 +115,7 @@ pub(super) fn origin(uri: &http::Uri) -> String {
     format!("{}://{}{port}", uri.scheme_str().unwrap_or_default(), uri.host().unwrap_or_default())
 }
 
-fn usual_address(provider: Provider) -> &'static str {
+fn default_base_url(provider: Provider) -> &'static str {
     match provider {
         Provider::OpenAi | Provider::OpenAiResponses => "https://api.openai.com/v1",
         Provider::Anthropic => "https://api.anthropic.com",
@@ -131,7 +131,7 @@ fn usual_address(provider: Provider) -> &'static str {
 }
 
 /// `OLLAMA_HOST` also tells the server where to listen, and may be `gpu`, `:8080`, `0.0.0.0` or a whole URL.
-fn ollama_address(text: &str) -> String {
+fn ollama_base_url(text: &str) -> String {
     let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
     let (host, path) = rest.find('/').and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
     let (host, port) = match host.rsplit_once(':') {
@@ -146,7 +146,7 @@ fn ollama_address(text: &str) -> String {
 }
 
 /// The headers that say who asks.
-pub(super) fn key_headers(provider: Provider, key: &ApiKey) -> Result<HeaderMap, http::header::InvalidHeaderValue> {
+pub(super) fn auth_headers(provider: Provider, key: &ApiKey) -> Result<HeaderMap, http::header::InvalidHeaderValue> {
     let mut headers = HeaderMap::new();
     match provider {
         Provider::Anthropic | Provider::MiniMax => {
@@ -170,7 +170,7 @@ pub(super) fn key_headers(provider: Provider, key: &ApiKey) -> Result<HeaderMap,
 }
 
 /// The headers that a provider wants in any case.
-pub(super) fn fixed_headers(provider: Provider) -> HeaderMap {
+pub(super) fn required_headers(provider: Provider) -> HeaderMap {
     let mut headers = HeaderMap::new();
     if matches!(provider, Provider::Anthropic | Provider::MiniMax) {
         headers.insert(HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
@@ -246,6 +246,6 @@ mod tests {
     #[test]
     fn what_is_shown_holds_no_secret() {
         let base = BaseUrl::parse(Provider::OpenAi, "https://user:secret@a.example/v1?key=secret").unwrap();
-        assert_eq!(base.shown(), "https://a.example/v1");
+        assert_eq!(base.redacted(), "https://a.example/v1");
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::decode::CallError;
 
 /// The error that a response with a status other than success stands for.
-pub(super) fn refusal(status: StatusCode, body: &[u8]) -> CallError {
+pub(super) fn response_error(status: StatusCode, body: &[u8]) -> CallError {
     let said = said(body);
     let message = match (&said.message, status.canonical_reason()) {
         (Some(message), _) => format!("{}: {message}", status.as_u16()),
@@ -18,31 +18,33 @@ pub(super) fn refusal(status: StatusCode, body: &[u8]) -> CallError {
 }
 
 /// The error of an address that leads elsewhere. A request is not sent on, because the key would go with it.
-pub(super) fn redirection(status: StatusCode, location: &str) -> CallError {
+pub(super) fn redirect_error(status: StatusCode, location: &str) -> CallError {
     let shown = location.split(['?', '#']).next().unwrap_or_default();
     let message = format!("{}: the address leads elsewhere, to {shown}", status.as_u16());
     CallError::reported(Some(&message), &[], Some(u64::from(StatusCode::BAD_REQUEST.as_u16())))
 }
 
 #[derive(Debug, Default)]
-struct Said {
+struct ErrorBody {
     message: Option<String>,
     codes: Vec<String>,
 }
 
 /// Reads the forms that providers have: `{"error": {"message", "type", "code", "status"}}`, `{"error": "…"}`,
 /// `{"message", "code"}`, `{"detail": "…"}`, each of them also in an array, or a line of text.
-fn said(body: &[u8]) -> Said {
-    let Ok(value) = serde_json::from_slice::<Value>(body) else { return Said { message: line(body), codes: vec![] } };
+fn said(body: &[u8]) -> ErrorBody {
+    let Ok(value) = serde_json::from_slice::<Value>(body) else {
+        return ErrorBody { message: line(body), codes: vec![] };
+    };
     let whole = value.get(0).unwrap_or(&value);
     let error = whole.get("error").filter(|error| !error.is_null()).unwrap_or(whole);
     if let Some(message) = error.as_str() {
-        return Said { message: short(message), codes: vec![] };
+        return ErrorBody { message: short(message), codes: vec![] };
     }
     let text = |key: &str| error.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let message = ["message", "detail", "msg"].into_iter().find_map(text);
     let codes = ["code", "type", "status"].into_iter().filter_map(text).map(ToOwned::to_owned).collect();
-    Said { message: message.and_then(short), codes }
+    ErrorBody { message: message.and_then(short), codes }
 }
 
 /// A body that is no JSON, if it is words: a proxy's page of HTML is not.
@@ -67,7 +69,7 @@ mod tests {
 
     #[track_caller]
     fn check(status: u16, body: &str, class: ErrorType, message: &str, code: Option<&str>) {
-        let error = refusal(StatusCode::from_u16(status).unwrap(), body.as_bytes());
+        let error = response_error(StatusCode::from_u16(status).unwrap(), body.as_bytes());
         assert_eq!((error.class(), error.to_string().as_str(), error.code()), (class, message, code));
     }
 

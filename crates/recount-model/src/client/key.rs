@@ -41,7 +41,7 @@ impl ApiKey {
     }
 
     /// A text without the key in it.
-    pub(super) fn hide_in(&self, text: &str) -> String {
+    pub(super) fn redact(&self, text: &str) -> String {
         let secret = self.secret.expose_secret();
         // A shorter one is a placeholder for endpoints that want none, and would be found in every other word.
         if secret.len() < 6 { text.to_owned() } else { text.replace(secret, HIDDEN) }
@@ -67,8 +67,8 @@ mod tests {
     #[test]
     fn a_key_is_taken_out_of_what_others_say() {
         let key = ApiKey::new(" sk-1234567890\n");
-        assert_eq!(key.hide_in("bad key sk-1234567890, or Bearer sk-1234567890"), "bad key ***, or Bearer ***");
-        assert_eq!(ApiKey::new("none").hide_in("there is none"), "there is none");
+        assert_eq!(key.redact("bad key sk-1234567890, or Bearer sk-1234567890"), "bad key ***, or Bearer ***");
+        assert_eq!(ApiKey::new("none").redact("there is none"), "there is none");
     }
 
     #[test]

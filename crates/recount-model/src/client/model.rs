@@ -244,7 +244,7 @@ impl Model {
     }
 
     /// The transport, which is made when it is needed for the first time.
-    pub(super) fn sender(&self) -> Result<&dyn Transport, TransportError> {
+    pub(super) fn transport_or_default(&self) -> Result<&dyn Transport, TransportError> {
         if let Some(transport) = &self.transport {
             return Ok(transport.as_ref());
         }
@@ -255,7 +255,7 @@ impl Model {
 
 impl fmt::Debug for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base_url = self.base_url.as_ref().map(|url| url.as_ref().map(BaseUrl::shown));
+        let base_url = self.base_url.as_ref().map(|url| url.as_ref().map(BaseUrl::redacted));
         // The values of headers may be secret.
         let headers: Vec<&str> = self.headers.keys().map(HeaderName::as_str).collect();
         f.debug_struct("Model")

@@ -71,12 +71,12 @@ pub(super) struct Failure {
     pub(super) error: CallError,
     /// The tokens that it took all the same, if the provider said.
     pub(super) usage: Option<Usage>,
-    pub(super) advice: Advice,
+    pub(super) hints: RetryHints,
 }
 
 /// What the headers of a response say about trying again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Advice {
+pub(super) struct RetryHints {
     /// `x-should-retry`, by which OpenAI and Anthropic overrule what the status suggests.
     should_retry: Option<bool>,
     /// How long to wait.
@@ -87,7 +87,7 @@ pub(super) struct Advice {
     is_bad_request: bool,
 }
 
-impl Advice {
+impl RetryHints {
     pub(super) fn of(status: http::StatusCode, headers: &HeaderMap, now: Timestamp) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
         Self {
@@ -104,12 +104,12 @@ impl Advice {
 impl Failure {
     /// Whether the provider may take a request that asks for the same in another way.
     pub(super) fn may_accept_other_method(&self) -> bool {
-        self.advice.is_bad_request && !self.error.is_context_overflow()
+        self.hints.is_bad_request && !self.error.is_context_overflow()
     }
 
     /// Whether the same request may succeed later.
     pub(super) fn is_retryable(&self) -> bool {
-        if let Some(should_retry) = self.advice.should_retry {
+        if let Some(should_retry) = self.hints.should_retry {
             return should_retry;
         }
         match self.error.kind() {
@@ -120,10 +120,10 @@ impl Failure {
             | CallErrorKind::Truncated
             | CallErrorKind::Unreachable
             | CallErrorKind::TimedOut => match self.error.class() {
-                // Money does not come back by waiting a second.
+                // Money does not come back by deadline a second.
                 ErrorType::RateLimit => self.error.code() != Some("insufficient_quota"),
                 ErrorType::Upstream | ErrorType::Connection => true,
-                ErrorType::InvalidRequest => self.advice.is_conflict,
+                ErrorType::InvalidRequest => self.hints.is_conflict,
                 // A credential, a permission, a fault of our own.
                 _ => false,
             },
@@ -133,7 +133,7 @@ impl Failure {
 
 impl From<CallError> for Failure {
     fn from(error: CallError) -> Self {
-        Self { error, usage: None, advice: Advice::default() }
+        Self { error, usage: None, hints: RetryHints::default() }
     }
 }
 
@@ -158,12 +158,12 @@ mod tests {
 
     use super::*;
 
-    fn advice(headers: &[(&'static str, &'static str)]) -> Advice {
+    fn hints(headers: &[(&'static str, &'static str)]) -> RetryHints {
         let headers = headers
             .iter()
             .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
             .collect();
-        Advice::of(StatusCode::TOO_MANY_REQUESTS, &headers, "1994-11-06T08:49:00Z".parse().unwrap())
+        RetryHints::of(StatusCode::TOO_MANY_REQUESTS, &headers, "1994-11-06T08:49:00Z".parse().unwrap())
     }
 
     #[test]
@@ -180,16 +180,14 @@ mod tests {
             ("retry-after", "1e300", None),
             ("retry-after", "soon", None),
         ] {
-            assert_eq!(advice(&[(name, value)]).retry_after, expected, "{name}: {value}");
+            assert_eq!(hints(&[(name, value)]).retry_after, expected, "{name}: {value}");
         }
     }
 
     #[test]
     fn the_providers_word_counts_more_than_the_class() {
-        let reported = |status, headers| Failure {
-            advice: advice(headers),
-            ..CallError::reported(None, &[], Some(status)).into()
-        };
+        let reported =
+            |status, headers| Failure { hints: hints(headers), ..CallError::reported(None, &[], Some(status)).into() };
         assert!(reported(429, &[]).is_retryable());
         assert!(!reported(429, &[("x-should-retry", "false")]).is_retryable());
         assert!(reported(400, &[("x-should-retry", "true")]).is_retryable());

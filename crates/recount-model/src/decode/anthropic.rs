@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use super::call_end::StopReason;
 use super::error::CallError;
 use super::json_text::spaced_json;
-use super::lenient::{self, Count, List, Maybe, Text, Word};
-use super::response_part::{CallPart, Key, ResponsePart, Slot, Tokens};
+use super::lenient::{self, Count, List, Maybe, Text, TextOrNumber};
+use super::response_part::{BlockKey, CallPart, CallSlot, ResponsePart, Tokens};
 
 #[derive(Debug, Default)]
 pub(super) struct AnthropicChunks {
@@ -108,11 +108,11 @@ struct Usage {
 #[serde(default)]
 struct ErrorBody<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Word<'a>,
+    kind: TextOrNumber<'a>,
     #[serde(borrow)]
     message: Text<'a>,
     #[serde(borrow)]
-    http_code: Word<'a>,
+    http_code: TextOrNumber<'a>,
 }
 
 impl AnthropicChunks {
@@ -175,7 +175,7 @@ impl AnthropicChunks {
     }
 
     fn start(&mut self, index: u64, block: Block<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
-        let key = Key(index);
+        let key = BlockKey(index);
         match block.kind.as_deref() {
             Some("text") => {
                 if let Some(delta) = block.text.non_empty() {
@@ -197,7 +197,7 @@ impl AnthropicChunks {
                     block.input.map(|input| spaced_json(input.get())).filter(|input| input != "{}" && input != "null");
                 self.tools.push(ToolUse { index, given });
                 let (id, name) = (block.id.non_empty(), block.name.non_empty());
-                emit(ResponsePart::Call(CallPart { slot: Slot(index), id, name, input: Cow::Borrowed("") }));
+                emit(ResponsePart::Call(CallPart { slot: CallSlot(index), id, name, input: Cow::Borrowed("") }));
             }
             // Tools that run at the provider tell of it here; their answer is in the text.
             _ => {}
@@ -205,7 +205,7 @@ impl AnthropicChunks {
     }
 
     fn delta(&mut self, index: u64, delta: Delta<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
-        let key = Key(index);
+        let key = BlockKey(index);
         match delta.kind.as_deref() {
             Some("text_delta") => {
                 if let Some(delta) = delta.text.non_empty() {
@@ -223,7 +223,7 @@ impl AnthropicChunks {
                 let Some(tool) = self.tools.iter_mut().rfind(|tool| tool.index == index) else { return };
                 if let Some(input) = delta.partial_json.non_empty() {
                     tool.given = None;
-                    emit(ResponsePart::Call(CallPart { slot: Slot(index), id: None, name: None, input }));
+                    emit(ResponsePart::Call(CallPart { slot: CallSlot(index), id: None, name: None, input }));
                 }
             }
             _ => {}
@@ -234,10 +234,10 @@ impl AnthropicChunks {
         match self.tools.iter().rposition(|tool| tool.index == index) {
             Some(at) => {
                 let tool = self.tools.remove(at);
-                let input_if_none = tool.given.map_or(Cow::Borrowed("{}"), Cow::Owned);
-                emit(ResponsePart::CallEnd { slot: Slot(index), input_if_none });
+                let default_input = tool.given.map_or(Cow::Borrowed("{}"), Cow::Owned);
+                emit(ResponsePart::CallEnd { slot: CallSlot(index), default_input });
             }
-            None => emit(ResponsePart::ProseEnd { key: Key(index) }),
+            None => emit(ResponsePart::ProseEnd { key: BlockKey(index) }),
         }
     }
 }
@@ -253,7 +253,7 @@ impl Usage {
     }
 }
 
-fn signature(key: Key, signature: Text<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
+fn signature(key: BlockKey, signature: Text<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
     if let Some(signature) = signature.non_empty() {
         emit(ResponsePart::ThinkingExtra { key, name: "signature", value: Json::from(signature.into_owned()) });
     }

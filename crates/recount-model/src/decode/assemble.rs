@@ -8,9 +8,9 @@ use serde::de::IgnoredAny;
 use super::DecodeOptions;
 use super::call_end::{CallEnd, StopReason};
 use super::error::{CallError, CallErrorKind};
-use super::prompt_calls::{PromptCalls, Spoken};
-use super::response_part::{CallPart, DataSource, Key, ResponsePart, Slot, Tokens};
-use super::think_tags::{Said, ThinkTags};
+use super::prompt_calls::{PromptCalls, PromptPart};
+use super::response_part::{BlockKey, CallPart, CallSlot, DataSource, ResponsePart, Tokens};
+use super::think_tags::{ThinkPart, ThinkTags};
 
 /// Says in a block that the model call broke off before the block was complete.
 const CUT: &str = "cut";
@@ -24,9 +24,9 @@ pub(super) struct Assembler {
     think_tags: ThinkTags,
     prompt_calls: Option<PromptCalls>,
     /// The text or thinking that is being written.
-    prose: Option<(Prose, Key)>,
+    prose: Option<(Prose, BlockKey)>,
     /// Which text came last. A part of it may be held because a tag might begin in it.
-    text_key: Key,
+    text_key: BlockKey,
     calls: Vec<Call>,
     audio: Option<OpenData>,
     blocks: usize,
@@ -53,7 +53,7 @@ enum Prose {
 /// A tool call of the response.
 #[derive(Debug)]
 struct Call {
-    slot: Slot,
+    slot: CallSlot,
     id: Option<String>,
     name: Option<String>,
     /// What has come before the call could begin.
@@ -70,7 +70,7 @@ impl Assembler {
             think_tags: ThinkTags::new(options.think_tags),
             prompt_calls: options.prompt_tools.then(PromptCalls::new),
             prose: None,
-            text_key: Key::ONLY,
+            text_key: BlockKey::ONLY,
             calls: Vec::new(),
             audio: None,
             blocks: 0,
@@ -89,7 +89,7 @@ impl Assembler {
     }
 
     /// A chunk has come, whatever it says.
-    pub(super) fn hears(&mut self) {
+    pub(super) fn mark_received(&mut self) {
         self.sent = true;
     }
 
@@ -118,18 +118,18 @@ impl Assembler {
     }
 
     /// Writes a piece. After an error, nothing more is written.
-    pub(super) fn piece<S: FnMut(AgentEvent)>(&mut self, piece: ResponsePart<'_>, reply: &mut ReplyWriter<S>) {
+    pub(super) fn apply<S: FnMut(AgentEvent)>(&mut self, part: ResponsePart<'_>, reply: &mut ReplyWriter<S>) {
         if self.error.is_some() {
             return;
         }
-        self.understood |= !matches!(piece, ResponsePart::Done);
-        if let Err(error) = self.write(piece, reply) {
+        self.understood |= !matches!(part, ResponsePart::Done);
+        if let Err(error) = self.write(part, reply) {
             self.fail(error);
         }
     }
 
-    fn write<S: FnMut(AgentEvent)>(&mut self, piece: ResponsePart<'_>, reply: &mut ReplyWriter<S>) -> Written {
-        match piece {
+    fn write<S: FnMut(AgentEvent)>(&mut self, part: ResponsePart<'_>, reply: &mut ReplyWriter<S>) -> Written {
+        match part {
             ResponsePart::Response { id, model } => {
                 note(&mut self.response_id, id);
                 note(&mut self.model, model);
@@ -171,7 +171,7 @@ impl Assembler {
                     None => call.held_extra.push((name, value)),
                 }
             }
-            ResponsePart::CallEnd { slot, input_if_none } => self.end_call(slot, &input_if_none, reply)?,
+            ResponsePart::CallEnd { slot, default_input } => self.end_call(slot, &default_input, reply)?,
             ResponsePart::Data { media_type, source } => self.data(media_type.into_owned(), source, reply)?,
             ResponsePart::Audio { media_type, bytes } => self.audio(media_type, &bytes, reply)?,
             ResponsePart::Usage(tokens) => self.tokens.update(tokens),
@@ -194,7 +194,7 @@ impl Assembler {
     }
 
     /// Makes the block of a kind and key the open one.
-    fn open<S: FnMut(AgentEvent)>(&mut self, kind: Prose, key: Key, reply: &mut ReplyWriter<S>) -> Written {
+    fn open<S: FnMut(AgentEvent)>(&mut self, kind: Prose, key: BlockKey, reply: &mut ReplyWriter<S>) -> Written {
         if self.prose == Some((kind, key)) {
             return Ok(());
         }
@@ -209,7 +209,7 @@ impl Assembler {
         reply.end_prose();
     }
 
-    fn thinking<S: FnMut(AgentEvent)>(&mut self, key: Key, delta: String, reply: &mut ReplyWriter<S>) -> Written {
+    fn thinking<S: FnMut(AgentEvent)>(&mut self, key: BlockKey, delta: String, reply: &mut ReplyWriter<S>) -> Written {
         if !delta.is_empty() {
             self.open(Prose::Thinking, key, reply)?;
             reply.thinking(delta);
@@ -218,7 +218,12 @@ impl Assembler {
     }
 
     /// Text in which nothing is looked for.
-    fn plain_text<S: FnMut(AgentEvent)>(&mut self, key: Key, delta: String, reply: &mut ReplyWriter<S>) -> Written {
+    fn plain_text<S: FnMut(AgentEvent)>(
+        &mut self,
+        key: BlockKey,
+        delta: String,
+        reply: &mut ReplyWriter<S>,
+    ) -> Written {
         if !delta.is_empty() {
             self.open(Prose::Text, key, reply)?;
             reply.text(delta);
@@ -226,7 +231,12 @@ impl Assembler {
         Ok(())
     }
 
-    fn text<S: FnMut(AgentEvent)>(&mut self, key: Key, delta: Cow<'_, str>, reply: &mut ReplyWriter<S>) -> Written {
+    fn text<S: FnMut(AgentEvent)>(
+        &mut self,
+        key: BlockKey,
+        delta: Cow<'_, str>,
+        reply: &mut ReplyWriter<S>,
+    ) -> Written {
         if self.think_tags.is_off() && self.prompt_calls.is_none() {
             return self.plain_text(key, delta.into_owned(), reply);
         }
@@ -239,35 +249,35 @@ impl Assembler {
         self.said(said, reply)
     }
 
-    fn said<S: FnMut(AgentEvent)>(&mut self, said: Vec<Said>, reply: &mut ReplyWriter<S>) -> Written {
+    fn said<S: FnMut(AgentEvent)>(&mut self, said: Vec<ThinkPart>, reply: &mut ReplyWriter<S>) -> Written {
         for part in said {
             match part {
-                Said::Thinking(thinking) => self.thinking(self.text_key, thinking, reply)?,
-                Said::Text(text) => {
-                    let mut spoken = Vec::new();
+                ThinkPart::Thinking(thinking) => self.thinking(self.text_key, thinking, reply)?,
+                ThinkPart::Text(text) => {
+                    let mut parts = Vec::new();
                     match &mut self.prompt_calls {
-                        Some(calls) => calls.push(&text, &mut spoken),
-                        None => spoken.push(Spoken::Text(text)),
+                        Some(calls) => calls.push(&text, &mut parts),
+                        None => parts.push(PromptPart::Text(text)),
                     }
-                    self.spoken(spoken, reply)?;
+                    self.parts(parts, reply)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn spoken<S: FnMut(AgentEvent)>(&mut self, spoken: Vec<Spoken>, reply: &mut ReplyWriter<S>) -> Written {
-        for part in spoken {
+    fn parts<S: FnMut(AgentEvent)>(&mut self, parts: Vec<PromptPart>, reply: &mut ReplyWriter<S>) -> Written {
+        for part in parts {
             match part {
-                Spoken::Text(text) => self.plain_text(self.text_key, text, reply)?,
-                Spoken::Call { name, input, cut } => self.written_call(name, input, cut, reply)?,
+                PromptPart::Text(text) => self.plain_text(self.text_key, text, reply)?,
+                PromptPart::Call { name, input, cut } => self.prompt_call(name, input, cut, reply)?,
             }
         }
         Ok(())
     }
 
     /// A call that stood in the text. It is complete, unless the text was not.
-    fn written_call<S: FnMut(AgentEvent)>(
+    fn prompt_call<S: FnMut(AgentEvent)>(
         &mut self,
         name: String,
         input: String,
@@ -286,7 +296,7 @@ impl Assembler {
         }
         reply.end_tool_call(&call);
         // No provider counts down, so this is nobody else's.
-        let slot = Slot(u64::MAX - self.calls.len() as u64);
+        let slot = CallSlot(u64::MAX - self.calls.len() as u64);
         let (id, name) = (Some(id), Some(name));
         self.calls.push(Call { slot, id, name, held_input: String::new(), held_extra: Vec::new(), begun: Some(call) });
         Ok(())
@@ -298,9 +308,9 @@ impl Assembler {
         self.think_tags.flush(&mut said);
         self.said(said, reply)?;
         if let Some(calls) = &mut self.prompt_calls {
-            let mut spoken = Vec::new();
-            calls.flush(&mut spoken);
-            self.spoken(spoken, reply)?;
+            let mut parts = Vec::new();
+            calls.flush(&mut parts);
+            self.parts(parts, reply)?;
         }
         Ok(())
     }
@@ -315,7 +325,7 @@ impl Assembler {
         Ok(())
     }
 
-    fn call_in(&mut self, slot: Slot) -> &mut Call {
+    fn call_in(&mut self, slot: CallSlot) -> &mut Call {
         let at = self.calls.iter().rposition(|call| call.slot == slot).unwrap_or_else(|| {
             self.calls.push(Call {
                 slot,
@@ -351,7 +361,7 @@ impl Assembler {
     }
 
     /// Begins a call with what is known of it.
-    fn begin_call<S: FnMut(AgentEvent)>(&mut self, slot: Slot, reply: &mut ReplyWriter<S>) -> Written {
+    fn begin_call<S: FnMut(AgentEvent)>(&mut self, slot: CallSlot, reply: &mut ReplyWriter<S>) -> Written {
         self.flush_text(reply)?;
         self.count_block()?;
         self.prose = None;
@@ -372,8 +382,8 @@ impl Assembler {
     /// arguments are no JSON is kept open until the reason is known.
     fn end_call<S: FnMut(AgentEvent)>(
         &mut self,
-        slot: Slot,
-        input_if_none: &str,
+        slot: CallSlot,
+        default_input: &str,
         reply: &mut ReplyWriter<S>,
     ) -> Written {
         if !self.calls.iter().any(|call| call.slot == slot) {
@@ -383,8 +393,8 @@ impl Assembler {
             self.begin_call(slot, reply)?;
         }
         let Some(begun) = &self.call_in(slot).begun else { return Ok(()) };
-        if input_of(begun, reply).is_empty() && !input_if_none.is_empty() {
-            reply.tool_input(begun, input_if_none);
+        if input_of(begun, reply).is_empty() && !default_input.is_empty() {
+            reply.tool_input(begun, default_input);
         }
         let input = input_of(begun, reply);
         if input.is_empty() || is_json(input) {
@@ -467,7 +477,8 @@ impl Assembler {
     /// Writes what was held because more might have come.
     fn write_rest<S: FnMut(AgentEvent)>(&mut self, reply: &mut ReplyWriter<S>) -> Written {
         self.flush_text(reply)?;
-        let waiting: Vec<Slot> = self.calls.iter().filter(|call| call.begun.is_none()).map(|call| call.slot).collect();
+        let waiting: Vec<CallSlot> =
+            self.calls.iter().filter(|call| call.begun.is_none()).map(|call| call.slot).collect();
         waiting.into_iter().try_for_each(|slot| self.begin_call(slot, reply))
     }
 

@@ -26,7 +26,7 @@ pub enum StopReason {
     Stop,
     /// It wants tools to be called.
     ToolCalls,
-    /// It was not allowed to say more, or there was no room for more.
+    /// It was not allowed to say more, or there was no budget for more.
     Length,
     /// A filter stopped it.
     ContentFilter,

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use super::call_end::StopReason;
 use super::error::CallError;
 use super::json_text::spaced_json;
-use super::lenient::{self, Count, Flag, List, Maybe, Text, Word};
-use super::response_part::{CallPart, DataSource, Key, ResponsePart, Slot, Tokens};
+use super::lenient::{self, Count, Flag, List, Maybe, Text, TextOrNumber};
+use super::response_part::{BlockKey, CallPart, CallSlot, DataSource, ResponsePart, Tokens};
 
 #[derive(Debug, Default)]
 pub(super) struct GeminiChunks {
@@ -111,7 +111,7 @@ struct PromptFeedback<'a> {
 struct ErrorBody<'a> {
     code: Count,
     #[serde(borrow)]
-    status: Word<'a>,
+    status: TextOrNumber<'a>,
     #[serde(borrow)]
     message: Text<'a>,
 }
@@ -148,7 +148,7 @@ impl GeminiChunks {
     }
 
     fn part(&mut self, part: Part<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
-        let key = Key::ONLY;
+        let key = BlockKey::ONLY;
         let name = "thought_signature";
         let signature = part.thought_signature.non_empty().map(|signature| Json::from(signature.into_owned()));
         if let Some(call) = part.function_call.0 {
@@ -177,14 +177,14 @@ impl GeminiChunks {
     }
 
     fn call(&mut self, call: FunctionCall<'_>, signature: Option<Json>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
-        let slot = Slot(self.calls);
+        let slot = CallSlot(self.calls);
         self.calls += 1;
         let input = call.args.map_or(Cow::Borrowed("{}"), |args| Cow::Owned(spaced_json(args.get())));
         emit(ResponsePart::Call(CallPart { slot, id: call.id.non_empty(), name: call.name.non_empty(), input }));
         if let Some(value) = signature {
             emit(ResponsePart::CallExtra { slot, name: "thought_signature", value });
         }
-        emit(ResponsePart::CallEnd { slot, input_if_none: Cow::Borrowed("{}") });
+        emit(ResponsePart::CallEnd { slot, default_input: Cow::Borrowed("{}") });
     }
 }
 

@@ -73,9 +73,9 @@ pub(crate) enum TextOrList<'a, T> {
 
 /// A string, or a whole number as one, or nothing.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Word<'a>(pub(crate) Option<Cow<'a, str>>);
+pub(crate) struct TextOrNumber<'a>(pub(crate) Option<Cow<'a, str>>);
 
-impl Word<'_> {
+impl TextOrNumber<'_> {
     pub(crate) fn as_deref(&self) -> Option<&str> {
         self.0.as_deref()
     }
@@ -139,27 +139,27 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for TextOrNumber<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WordVisitor;
+        struct TextOrNumberVisitor;
 
-        impl<'de> Visitor<'de> for WordVisitor {
-            type Value = Word<'de>;
+        impl<'de> Visitor<'de> for TextOrNumberVisitor {
+            type Value = TextOrNumber<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("anything")
             }
 
             fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Word(Some(Cow::Borrowed(text))))
+                Ok(TextOrNumber(Some(Cow::Borrowed(text))))
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Word(Some(Cow::Owned(text.to_owned()))))
+                Ok(TextOrNumber(Some(Cow::Owned(text.to_owned()))))
             }
 
             fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-                Ok(Word(Some(Cow::Owned(number.to_string()))))
+                Ok(TextOrNumber(Some(Cow::Owned(number.to_string()))))
             }
 
             otherwise!(visit_bool: bool, visit_i64: i64, visit_f64: f64, visit_unit:);
@@ -167,7 +167,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
             otherwise!(object);
         }
 
-        deserializer.deserialize_any(WordVisitor)
+        deserializer.deserialize_any(TextOrNumberVisitor)
     }
 }
 

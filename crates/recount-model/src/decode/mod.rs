@@ -151,17 +151,17 @@ pub struct Decoder {
     framing: Framing,
     chunks: Chunks,
     assembler: Assembler,
-    room: Room,
+    budget: ResponseBudget,
 }
 
 /// How many bytes the response may still have.
 #[derive(Debug)]
-struct Room {
+struct ResponseBudget {
     left: usize,
     all: usize,
 }
 
-impl Room {
+impl ResponseBudget {
     fn exceeded(&self) -> CallError {
         CallError::too_large("the whole", self.all)
     }
@@ -213,7 +213,7 @@ impl Decoder {
             framing: Framing::new(options.max_event_bytes),
             chunks: Chunks::new(provider),
             assembler: Assembler::new(&options),
-            room: Room { left: options.max_response_bytes, all: options.max_response_bytes },
+            budget: ResponseBudget { left: options.max_response_bytes, all: options.max_response_bytes },
         }
     }
 
@@ -224,18 +224,18 @@ impl Decoder {
     /// When the call has failed: the provider says so, or what came cannot be read or is too large. No more bytes are
     /// needed then, and [`finish`](Self::finish) gives the same error.
     pub fn push<S: FnMut(AgentEvent)>(&mut self, bytes: &[u8], reply: &mut ReplyWriter<S>) -> Result<(), CallError> {
-        let Self { framing, chunks, assembler, room } = self;
+        let Self { framing, chunks, assembler, budget } = self;
         if let Some(error) = assembler.error() {
             return Err(error.clone());
         }
         if assembler.is_done() {
             return Ok(());
         }
-        // What there is room for is taken first, so that it does not matter how the bytes are cut.
-        let (bytes, excess) = bytes.split_at_checked(room.left).unwrap_or((bytes, &[]));
-        room.left -= bytes.len();
+        // What there is budget for is taken first, so that it does not matter how the bytes are cut.
+        let (bytes, excess) = bytes.split_at_checked(budget.left).unwrap_or((bytes, &[]));
+        budget.left -= bytes.len();
         let taken = framing.push(bytes, &mut |frame| take(frame, chunks, assembler, reply));
-        let taken = taken.and_then(|()| if excess.is_empty() { Ok(()) } else { Err(room.exceeded()) });
+        let taken = taken.and_then(|()| if excess.is_empty() { Ok(()) } else { Err(budget.exceeded()) });
         match taken {
             // What comes after the end is nobody's business.
             Err(error) if !assembler.is_done() => {
@@ -315,7 +315,7 @@ fn take<S: FnMut(AgentEvent)>(
     match text {
         // In an array the brackets are those of the array.
         "[DONE]" | "DONE" => {
-            assembler.piece(ResponsePart::Done, reply);
+            assembler.apply(ResponsePart::Done, reply);
             return Ok(());
         }
         "" => return Ok(()),
@@ -331,8 +331,8 @@ fn take<S: FnMut(AgentEvent)>(
             take(Frame { data: data.as_bytes(), ..frame }, chunks, assembler, reply)
         };
     }
-    assembler.hears();
-    read(text, chunks, &mut |piece| assembler.piece(piece, reply))?;
+    assembler.mark_received();
+    read(text, chunks, &mut |part| assembler.apply(part, reply))?;
     if frame.is_error && assembler.error().is_none() {
         assembler.fail(CallError::reported(Some(&beginning(text)), &[], None));
     }

@@ -9,7 +9,7 @@ use super::call_end::StopReason;
 use super::error::CallError;
 use super::json_text::spaced_json;
 use super::lenient::{self, Count, Flag, List, Maybe, Text, TextOr};
-use super::response_part::{CallPart, Key, ResponsePart, Slot, Tokens};
+use super::response_part::{BlockKey, CallPart, CallSlot, ResponsePart, Tokens};
 
 #[derive(Debug, Default)]
 pub(super) struct OllamaChunks {
@@ -98,7 +98,7 @@ impl OllamaChunks {
     }
 
     fn message(&mut self, message: Message<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
-        let key = Key::ONLY;
+        let key = BlockKey::ONLY;
         if let Some(delta) = message.thinking.non_empty() {
             emit(ResponsePart::Thinking { key, delta });
         }
@@ -107,7 +107,7 @@ impl OllamaChunks {
         }
         for call in message.tool_calls.0 {
             let function = call.function.0.unwrap_or_default();
-            let slot = Slot(self.calls);
+            let slot = CallSlot(self.calls);
             self.calls += 1;
             let input = match function.arguments.map(RawValue::get) {
                 None => Cow::Borrowed(""),
@@ -120,7 +120,7 @@ impl OllamaChunks {
                 name: function.name.non_empty(),
                 input,
             }));
-            emit(ResponsePart::CallEnd { slot, input_if_none: Cow::Borrowed("{}") });
+            emit(ResponsePart::CallEnd { slot, default_input: Cow::Borrowed("{}") });
         }
     }
 }

@@ -19,8 +19,8 @@ use serde::Deserialize;
 
 use super::call_end::StopReason;
 use super::error::CallError;
-use super::lenient::{self, Count, List, Maybe, Text, TextOr, TextOrList, Word};
-use super::response_part::{CallPart, DataSource, Key, ResponsePart, Slot, Tokens};
+use super::lenient::{self, Count, List, Maybe, Text, TextOr, TextOrList, TextOrNumber};
+use super::response_part::{BlockKey, CallPart, CallSlot, DataSource, ResponsePart, Tokens};
 use super::wav;
 use crate::Provider;
 
@@ -56,9 +56,9 @@ struct Chunk<'a> {
     #[serde(borrow)]
     message: Text<'a>,
     #[serde(borrow)]
-    code: Word<'a>,
+    code: TextOrNumber<'a>,
     #[serde(borrow, rename = "type")]
-    kind: Word<'a>,
+    kind: TextOrNumber<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -182,9 +182,9 @@ struct ErrorBody<'a> {
     #[serde(borrow)]
     message: Text<'a>,
     #[serde(borrow, rename = "type")]
-    kind: Word<'a>,
+    kind: TextOrNumber<'a>,
     #[serde(borrow)]
-    code: Word<'a>,
+    code: TextOrNumber<'a>,
 }
 
 impl OpenAiChunks {
@@ -223,7 +223,7 @@ impl OpenAiChunks {
 
     /// Says what a message says, or what is new in it.
     fn message(&mut self, message: Message<'_>, is_whole: bool, emit: &mut dyn FnMut(ResponsePart<'_>)) {
-        let key = Key::ONLY;
+        let key = BlockKey::ONLY;
         let thinking = match message.reasoning_content {
             Text(None) if self.provider == Provider::OpenAi => message.reasoning,
             thinking => thinking,
@@ -258,7 +258,7 @@ impl OpenAiChunks {
         }
         for image in message.images.0 {
             if let Some(url) = image.image_url.0.and_then(|image| image.url.non_empty()) {
-                emit(picture(url));
+                emit(image_part(url));
             }
         }
         for call in message.tool_calls.0 {
@@ -278,7 +278,7 @@ impl OpenAiChunks {
         let input = function.arguments.0.unwrap_or_default();
         emit(ResponsePart::Call(CallPart { slot, id, name, input }));
         if is_whole {
-            emit(ResponsePart::CallEnd { slot, input_if_none: Cow::Borrowed("") });
+            emit(ResponsePart::CallEnd { slot, default_input: Cow::Borrowed("") });
         }
     }
 
@@ -287,7 +287,7 @@ impl OpenAiChunks {
     /// OpenAI gives each call an index, and its id and name in the first fragment only. Others repeat id and name, leave out
     /// the index, give every call the same one, or make up an id for each fragment; so an id that is new begins another
     /// call only together with a name.
-    fn slot(&mut self, index: Option<u64>, id: Option<&str>, is_named: bool) -> Slot {
+    fn slot(&mut self, index: Option<u64>, id: Option<&str>, is_named: bool) -> CallSlot {
         let known = match (index, id) {
             (Some(_), _) => self.calls.iter().rposition(|call| call.index == index),
             (None, Some(id)) => self.calls.iter().rposition(|call| call.id.as_deref() == Some(id)),
@@ -308,12 +308,12 @@ impl OpenAiChunks {
         if call.id.is_none() {
             call.id = id.map(ToOwned::to_owned);
         }
-        Slot(at as u64)
+        CallSlot(at as u64)
     }
 
-    fn new_call(&mut self, index: Option<u64>, id: Option<&str>, is_named: bool) -> Slot {
+    fn new_call(&mut self, index: Option<u64>, id: Option<&str>, is_named: bool) -> CallSlot {
         self.calls.push(SeenCall { index, id: id.map(ToOwned::to_owned), is_named });
-        Slot(self.calls.len() as u64 - 1)
+        CallSlot(self.calls.len() as u64 - 1)
     }
 
     /// Audio comes as bare samples, which get a container that people can play.
@@ -386,7 +386,7 @@ fn finish(reason: Cow<'_, str>) -> ResponsePart<'_> {
 }
 
 /// A picture that comes as a data URI or by its address.
-fn picture(url: Cow<'_, str>) -> ResponsePart<'_> {
+fn image_part(url: Cow<'_, str>) -> ResponsePart<'_> {
     let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     match inline {
         Some((media_type, data)) => ResponsePart::Data {

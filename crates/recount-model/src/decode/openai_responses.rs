@@ -9,23 +9,23 @@ use serde_json::value::RawValue;
 
 use super::call_end::StopReason;
 use super::error::CallError;
-use super::lenient::{self, Count, List, Maybe, Text, Word};
-use super::response_part::{CallPart, DataSource, Key, ResponsePart, Slot, Tokens};
+use super::lenient::{self, Count, List, Maybe, Text, TextOrNumber};
+use super::response_part::{BlockKey, CallPart, CallSlot, DataSource, ResponsePart, Tokens};
 
 #[derive(Debug, Default)]
 pub(super) struct ResponsesChunks {
     /// What is known of the items of the response, by their place in it.
     items: HashMap<u64, SeenItem>,
     /// The thinking that is being written: the place of its item, and which of its parts.
-    open_thinking: Option<(u64, Key)>,
+    open_thinking: Option<(u64, BlockKey)>,
 }
 
 #[derive(Debug, Default)]
 struct SeenItem {
     /// Whether any of what it says has been said.
-    is_said: bool,
+    is_emitted: bool,
     /// Whether the reasoning item itself has been handed on.
-    is_kept: bool,
+    is_raw_emitted: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -49,7 +49,7 @@ struct Event<'a> {
     #[serde(borrow)]
     message: Text<'a>,
     #[serde(borrow)]
-    code: Word<'a>,
+    code: TextOrNumber<'a>,
     #[serde(borrow)]
     error: Maybe<ErrorBody<'a>>,
 }
@@ -135,9 +135,9 @@ struct ErrorBody<'a> {
     #[serde(borrow)]
     message: Text<'a>,
     #[serde(borrow)]
-    code: Word<'a>,
+    code: TextOrNumber<'a>,
     #[serde(borrow, rename = "type")]
-    kind: Word<'a>,
+    kind: TextOrNumber<'a>,
 }
 
 /// Which text of an item a part is.
@@ -173,27 +173,27 @@ impl ResponsesChunks {
             "response.output_item.done" => self.item_done(index, event.item, emit)?,
             "response.output_text.delta" => {
                 if let Some(delta) = event.delta.non_empty() {
-                    self.said(index);
+                    self.mark_emitted(index);
                     emit(ResponsePart::Text { key: key(index, PartOf::Content, part), delta });
                 }
             }
             "response.refusal.delta" => {
                 if let Some(delta) = event.delta.non_empty() {
-                    self.said(index);
+                    self.mark_emitted(index);
                     emit(ResponsePart::Refusal { key: key(index, PartOf::Content, part), delta });
                 }
             }
             "response.reasoning_text.delta" => self.thinking(index, PartOf::Content, part, event, emit),
             "response.reasoning_summary_text.delta" => self.thinking(index, PartOf::Summary, part, event, emit),
             "response.function_call_arguments.delta" => {
-                self.said(index);
+                self.mark_emitted(index);
                 if let Some(input) = event.delta.non_empty() {
-                    emit(ResponsePart::Call(CallPart { slot: Slot(index), id: None, name: None, input }));
+                    emit(ResponsePart::Call(CallPart { slot: CallSlot(index), id: None, name: None, input }));
                 }
             }
             "response.function_call_arguments.done" => {
-                let input_if_none = event.arguments.non_empty().unwrap_or(Cow::Borrowed("{}"));
-                emit(ResponsePart::CallEnd { slot: Slot(index), input_if_none });
+                let default_input = event.arguments.non_empty().unwrap_or(Cow::Borrowed("{}"));
+                emit(ResponsePart::CallEnd { slot: CallSlot(index), default_input });
             }
             "error" => {
                 let error = event.error.0.unwrap_or_default();
@@ -220,15 +220,15 @@ impl ResponsesChunks {
     ) {
         let Some(delta) = event.delta.non_empty() else { return };
         let key = key(index, part_of, part);
-        self.said(index);
+        self.mark_emitted(index);
         self.open_thinking = Some((index, key));
         emit(ResponsePart::Thinking { key, delta });
     }
 
     /// A part of an item is being said, and no thinking is open but its own.
-    fn said(&mut self, index: u64) {
+    fn mark_emitted(&mut self, index: u64) {
         self.open_thinking = None;
-        self.item(index).is_said = true;
+        self.item(index).is_emitted = true;
     }
 
     fn item(&mut self, output_index: u64) -> &mut SeenItem {
@@ -250,8 +250,8 @@ impl ResponsesChunks {
     }
 
     fn begin_call(&mut self, index: u64, item: &Item<'_>, emit: &mut dyn FnMut(ResponsePart<'_>)) {
-        self.said(index);
-        let slot = Slot(index);
+        self.mark_emitted(index);
+        let slot = CallSlot(index);
         let id = item.call_id.clone().non_empty().or_else(|| item.id.clone().non_empty());
         emit(ResponsePart::Call(CallPart { slot, id, name: item.name.clone().non_empty(), input: Cow::Borrowed("") }));
         if let Some(id) = item.id.clone().non_empty() {
@@ -271,22 +271,22 @@ impl ResponsesChunks {
         let has_secret = item.encrypted_content.as_deref().is_some_and(|content| !content.is_empty());
         // Reasoning that shows nothing and carries nothing may still get its content with the whole response.
         let is_hidden = item.kind.as_deref() == Some("reasoning")
-            && !self.item(index).is_said
+            && !self.item(index).is_emitted
             && !has_secret
             && item.summary.0.is_empty()
             && item.content.0.is_empty();
         if !is_hidden {
-            self.say_item(index, item, raw.get(), emit);
+            self.emit_item(index, item, raw.get(), emit);
         }
         Ok(())
     }
 
     /// Says what an item says and has not been said yet.
-    fn say_item(&mut self, index: u64, item: Item<'_>, raw: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) {
-        let is_said = self.item(index).is_said;
+    fn emit_item(&mut self, index: u64, item: Item<'_>, raw: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) {
+        let is_emitted = self.item(index).is_emitted;
         match item.kind.as_deref().unwrap_or_default() {
-            "message" if !is_said => {
-                self.said(index);
+            "message" if !is_emitted => {
+                self.mark_emitted(index);
                 for (part, text) in (0..).zip(item.content.0) {
                     let key = key(index, PartOf::Content, part);
                     if let Some(delta) = text.refusal.non_empty() {
@@ -297,16 +297,16 @@ impl ResponsesChunks {
                 }
             }
             "function_call" => {
-                if !is_said {
+                if !is_emitted {
                     self.begin_call(index, &item, emit);
                 }
-                let input_if_none = item.arguments.non_empty().unwrap_or(Cow::Borrowed("{}"));
-                emit(ResponsePart::CallEnd { slot: Slot(index), input_if_none });
+                let default_input = item.arguments.non_empty().unwrap_or(Cow::Borrowed("{}"));
+                emit(ResponsePart::CallEnd { slot: CallSlot(index), default_input });
             }
-            "reasoning" => self.keep_reasoning(index, item, raw, emit),
-            "image_generation_call" if !is_said => {
+            "reasoning" => self.emit_reasoning(index, item, raw, emit),
+            "image_generation_call" if !is_emitted => {
                 if let Some(data) = item.result.non_empty() {
-                    self.said(index);
+                    self.mark_emitted(index);
                     let format = item.output_format.non_empty().unwrap_or(Cow::Borrowed("png"));
                     let media_type = Cow::Owned(format!("image/{format}"));
                     emit(ResponsePart::Data { media_type, source: DataSource::Base64(data) });
@@ -318,13 +318,13 @@ impl ResponsesChunks {
 
     /// Hands a reasoning item on, because it must be sent back as it is: with its thinking if that is still open, else in
     /// thinking of its own that says nothing.
-    fn keep_reasoning(&mut self, index: u64, item: Item<'_>, raw: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) {
+    fn emit_reasoning(&mut self, index: u64, item: Item<'_>, raw: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let Some(id) = item.id.non_empty().map(Cow::into_owned) else { return };
-        if std::mem::replace(&mut self.item(index).is_kept, true) {
+        if std::mem::replace(&mut self.item(index).is_raw_emitted, true) {
             return;
         }
         let raw = without_nulls(raw);
-        let keep = |key: Key, emit: &mut dyn FnMut(ResponsePart<'_>)| {
+        let keep = |key: BlockKey, emit: &mut dyn FnMut(ResponsePart<'_>)| {
             emit(ResponsePart::ThinkingExtra { key, name: "reasoning_item_id", value: Json::from(id.clone()) });
             if let Some(raw) = &raw {
                 emit(ResponsePart::ThinkingExtra { key, name: "reasoning_item_raw", value: raw.clone() });
@@ -333,10 +333,10 @@ impl ResponsesChunks {
         };
         if let Some((_, key)) = self.open_thinking.filter(|(open, _)| *open == index) {
             keep(key, emit);
-        } else if self.item(index).is_said {
+        } else if self.item(index).is_emitted {
             keep(key(index, PartOf::Summary, u64::MAX), emit);
         } else {
-            self.said(index);
+            self.mark_emitted(index);
             let summary = (0..).zip(item.summary.0).map(|(part, text)| (key(index, PartOf::Summary, part), text));
             let content = (0..).zip(item.content.0).map(|(part, text)| (key(index, PartOf::Content, part), text));
             let mut is_empty = true;
@@ -368,7 +368,7 @@ impl ResponsesChunks {
         }
         for ((index, raw), item) in (0..).zip(output).zip(items) {
             if let Some(item) = item.0 {
-                self.say_item(index, item, raw.get(), emit);
+                self.emit_item(index, item, raw.get(), emit);
             }
         }
         let reason = response.incomplete_details.0.and_then(|details| details.reason.non_empty());
@@ -409,12 +409,12 @@ impl ErrorBody<'_> {
 }
 
 /// The key of a part of an item.
-fn key(output_index: u64, part_of: PartOf, part: u64) -> Key {
+fn key(output_index: u64, part_of: PartOf, part: u64) -> BlockKey {
     let part = part.wrapping_mul(2).wrapping_add(match part_of {
         PartOf::Content => 0,
         PartOf::Summary => 1,
     });
-    Key(output_index.wrapping_mul(1 << 24).wrapping_add(part))
+    BlockKey(output_index.wrapping_mul(1 << 24).wrapping_add(part))
 }
 
 /// An item as it must be sent back: without the fields that are `null`, which the API does not take.

@@ -11,7 +11,7 @@ const CLOSE: &str = "</tool_call>";
 
 /// What a text turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Spoken {
+pub(super) enum PromptPart {
     Text(String),
     Call {
         name: String,
@@ -45,18 +45,18 @@ impl PromptCalls {
     }
 
     /// Takes more of the text.
-    pub(super) fn push(&mut self, delta: &str, spoken: &mut Vec<Spoken>) {
+    pub(super) fn push(&mut self, delta: &str, parts: &mut Vec<PromptPart>) {
         match self {
             Self::Outside { held, after_call } => {
                 held.push_str(delta);
                 if let Some((text, rest)) = held.split_once(OPEN) {
                     let rest = rest.to_owned();
-                    emit(text, after_call, spoken);
+                    emit(text, after_call, parts);
                     *self = Self::Inside(Body::default());
-                    self.push(&rest, spoken);
+                    self.push(&rest, parts);
                 } else {
                     let tail = held.split_off(held.len() - partial_tag(held, OPEN));
-                    emit(held, after_call, spoken);
+                    emit(held, after_call, parts);
                     *held = tail;
                 }
             }
@@ -67,23 +67,23 @@ impl PromptCalls {
                 let rest = rest.strip_prefix(CLOSE).unwrap_or(rest).to_owned();
                 let call = read_call(inner);
                 let is_call = call.is_some();
-                spoken.push(call.unwrap_or_else(|| Spoken::Text(format!("{OPEN}{inner}{CLOSE}"))));
+                parts.push(call.unwrap_or_else(|| PromptPart::Text(format!("{OPEN}{inner}{CLOSE}"))));
                 *self = Self::Outside { held: String::new(), after_call: is_call };
-                self.push(&rest, spoken);
+                self.push(&rest, parts);
             }
         }
     }
 
     /// The text is over, or something else comes.
-    pub(super) fn flush(&mut self, spoken: &mut Vec<Spoken>) {
+    pub(super) fn flush(&mut self, parts: &mut Vec<PromptPart>) {
         match std::mem::replace(self, Self::new()) {
             Self::Outside { held, mut after_call } => {
-                emit(&held, &mut after_call, spoken);
+                emit(&held, &mut after_call, parts);
                 *self = Self::Outside { held: String::new(), after_call };
             }
             Self::Inside(body) => {
                 let call = read_call(&body.text).or_else(|| read_cut_call(&body.text));
-                spoken.push(call.unwrap_or_else(|| Spoken::Text(format!("{OPEN}{}", body.text))));
+                parts.push(call.unwrap_or_else(|| PromptPart::Text(format!("{OPEN}{}", body.text))));
             }
         }
     }
@@ -120,11 +120,11 @@ impl Body {
 }
 
 /// Text as it is, but for the white space that separates it from a call before it.
-fn emit(text: &str, after_call: &mut bool, spoken: &mut Vec<Spoken>) {
+fn emit(text: &str, after_call: &mut bool, parts: &mut Vec<PromptPart>) {
     let text = if *after_call { text.trim_start() } else { text };
     if !text.is_empty() {
         *after_call = false;
-        spoken.push(Spoken::Text(text.to_owned()));
+        parts.push(PromptPart::Text(text.to_owned()));
     }
 }
 
@@ -135,18 +135,18 @@ struct WrittenCall<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-fn read_call(body: &str) -> Option<Spoken> {
+fn read_call(body: &str) -> Option<PromptPart> {
     let call: WrittenCall<'_> = serde_json::from_str(body).ok()?;
     let input = match call.arguments {
         None => "{}".to_owned(),
         Some(arguments) if arguments.get().starts_with('{') => spaced_json(arguments.get()),
         Some(_) => return None,
     };
-    Some(Spoken::Call { name: call.name, input, cut: false })
+    Some(PromptPart::Call { name: call.name, input, cut: false })
 }
 
 /// The call that a text begins with, as far as it has come: its name must be there.
-fn read_cut_call(body: &str) -> Option<Spoken> {
+fn read_cut_call(body: &str) -> Option<PromptPart> {
     let after_key = |text: &'_ str, key: &str| -> Option<usize> {
         let at = text.find(key)? + key.len();
         let rest = text.get(at..)?;
@@ -158,7 +158,7 @@ fn read_cut_call(body: &str) -> Option<Spoken> {
     let name = values.next()?.ok()?;
     let rest = body.get(name_at + values.byte_offset()..)?;
     let input = after_key(rest, "\"arguments\"").and_then(|at| rest.get(at..)).unwrap_or_default();
-    Some(Spoken::Call { name, input: input.to_owned(), cut: true })
+    Some(PromptPart::Call { name, input: input.to_owned(), cut: true })
 }
 
 #[cfg(test)]
@@ -168,16 +168,16 @@ mod tests {
     /// What becomes of a text in pieces, on one line.
     fn read(pieces: &[&str]) -> String {
         let mut calls = PromptCalls::new();
-        let mut spoken = Vec::new();
+        let mut parts = Vec::new();
         for piece in pieces {
-            calls.push(piece, &mut spoken);
+            calls.push(piece, &mut parts);
         }
-        calls.flush(&mut spoken);
+        calls.flush(&mut parts);
         let mut line = String::new();
-        for part in spoken {
+        for part in parts {
             match part {
-                Spoken::Text(text) => line.push_str(&text),
-                Spoken::Call { name, input, cut } => {
+                PromptPart::Text(text) => line.push_str(&text),
+                PromptPart::Call { name, input, cut } => {
                     line.push_str(&format!("[{name} {input}{}]", if cut { " cut" } else { "" }));
                 }
             }

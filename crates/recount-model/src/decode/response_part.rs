@@ -9,16 +9,16 @@ use super::error::CallError;
 
 /// Which text or thinking of a response is meant. Another key is another block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Key(pub(super) u64);
+pub(super) struct BlockKey(pub(super) u64);
 
-impl Key {
+impl BlockKey {
     /// For providers that do not tell blocks apart: what is said without a break is one block.
     pub(super) const ONLY: Self = Self(0);
 }
 
 /// Which tool call of a response is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slot(pub(super) u64);
+pub(super) struct CallSlot(pub(super) u64);
 
 /// A part of what a response says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,43 +29,43 @@ pub(super) enum ResponsePart<'a> {
         model: Option<Cow<'a, str>>,
     },
     Thinking {
-        key: Key,
+        key: BlockKey,
         delta: Cow<'a, str>,
     },
     /// Something about the thinking, such as a signature. It begins a block if none of this key is open.
     ThinkingExtra {
-        key: Key,
+        key: BlockKey,
         name: &'static str,
         value: Json,
     },
     Text {
-        key: Key,
+        key: BlockKey,
         delta: Cow<'a, str>,
     },
     TextExtra {
-        key: Key,
+        key: BlockKey,
         name: &'static str,
         value: Json,
     },
     /// Text by which the model declines to answer.
     Refusal {
-        key: Key,
+        key: BlockKey,
         delta: Cow<'a, str>,
     },
     /// The text or thinking with this key is complete.
     ProseEnd {
-        key: Key,
+        key: BlockKey,
     },
     Call(CallPart<'a>),
     CallExtra {
-        slot: Slot,
+        slot: CallSlot,
         name: &'static str,
         value: Json,
     },
     /// The arguments of a call are complete. Where none came, they are these.
     CallEnd {
-        slot: Slot,
-        input_if_none: Cow<'a, str>,
+        slot: CallSlot,
+        default_input: Cow<'a, str>,
     },
     /// Whole data, as base64 or by its address.
     Data {
@@ -91,7 +91,7 @@ pub(super) enum ResponsePart<'a> {
 /// A part of a tool call. The first part with a name and an id begins it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CallPart<'a> {
-    pub(super) slot: Slot,
+    pub(super) slot: CallSlot,
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) name: Option<Cow<'a, str>>,
     /// More of the arguments.

@@ -5,7 +5,7 @@ const CLOSE: &str = "</think>";
 
 /// What a text turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum ThinkPart {
     Thinking(String),
     Text(String),
 }
@@ -33,7 +33,7 @@ impl ThinkTags {
     }
 
     /// Takes more of the text.
-    pub(super) fn push(&mut self, delta: &str, said: &mut Vec<Said>) {
+    pub(super) fn push(&mut self, delta: &str, said: &mut Vec<ThinkPart>) {
         match self {
             Self::Start { held } => {
                 held.push_str(delta);
@@ -43,7 +43,7 @@ impl ThinkTags {
                     *self = Self::Inside { held: String::new(), said_something: false };
                     self.push(&thinking, said);
                 } else if !OPEN.starts_with(begun) {
-                    said.push(Said::Text(std::mem::take(held)));
+                    said.push(ThinkPart::Text(std::mem::take(held)));
                     *self = Self::Off;
                 }
             }
@@ -63,22 +63,22 @@ impl ThinkTags {
             Self::AfterClose => {
                 let text = delta.trim_start();
                 if !text.is_empty() {
-                    said.push(Said::Text(text.to_owned()));
+                    said.push(ThinkPart::Text(text.to_owned()));
                     *self = Self::Off;
                 }
             }
             Self::Off if delta.is_empty() => {}
-            Self::Off => said.push(Said::Text(delta.to_owned())),
+            Self::Off => said.push(ThinkPart::Text(delta.to_owned())),
         }
     }
 
     /// Gives out what is held, because the text is interrupted or over. Thinking may go on afterwards.
-    pub(super) fn flush(&mut self, said: &mut Vec<Said>) {
+    pub(super) fn flush(&mut self, said: &mut Vec<ThinkPart>) {
         match self {
             Self::Start { held } => {
                 let held = std::mem::take(held);
                 if !held.is_empty() {
-                    said.push(Said::Text(held));
+                    said.push(ThinkPart::Text(held));
                     *self = Self::Off;
                 }
             }
@@ -92,11 +92,11 @@ impl ThinkTags {
 }
 
 /// Thinking begins with its first word: models put a line break after the tag, or only that between the tags.
-fn say_thinking(thinking: &str, said_something: &mut bool, said: &mut Vec<Said>) {
+fn say_thinking(thinking: &str, said_something: &mut bool, said: &mut Vec<ThinkPart>) {
     let thinking = if *said_something { thinking } else { thinking.trim_start() };
     if !thinking.is_empty() {
         *said_something = true;
-        said.push(Said::Thinking(thinking.to_owned()));
+        said.push(ThinkPart::Thinking(thinking.to_owned()));
     }
 }
 
@@ -121,8 +121,8 @@ mod tests {
         let mut text = String::new();
         for part in said {
             match part {
-                Said::Thinking(part) => thinking.push_str(&part),
-                Said::Text(part) => text.push_str(&part),
+                ThinkPart::Thinking(part) => thinking.push_str(&part),
+                ThinkPart::Text(part) => text.push_str(&part),
             }
         }
         format!("[{thinking}]{text}")
@@ -167,6 +167,6 @@ mod tests {
     fn switched_off() {
         let mut said = Vec::new();
         ThinkTags::new(false).push("<think>a</think>", &mut said);
-        assert_eq!(said, [Said::Text("<think>a</think>".to_owned())]);
+        assert_eq!(said, [ThinkPart::Text("<think>a</think>".to_owned())]);
     }
 }

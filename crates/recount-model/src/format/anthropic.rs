@@ -4,19 +4,19 @@ use recount_message::{Json, Role, ThinkingBlock};
 
 use super::arguments;
 use super::json_builder::{JsonBuilder, ObjectBuilder, object};
-use super::media::{Datum, Fetch, Sent};
-use super::multi_agent::{History, Line, MediaPlace};
-use super::names::Rule;
-use super::provider_format::{Context, Part, ProviderFormat, lift_system};
-use super::request::{RequestDraft, Thinking, cache_mark, mark_cached};
+use super::media::{Attachment, AttachmentSource, FetchedBy};
+use super::multi_agent::{HistoryLine, HistoryStyle, MediaPosition};
+use super::names::NameRule;
+use super::provider_format::{ContentPart, Context, ProviderFormat, take_system};
+use super::request::{RequestParts, Thinking, cache_mark, mark_cached};
 use super::schema;
 use super::tools::{Mode, Tool};
-use super::turns::{CallResult, CallRules, Item, Said, Turn};
+use super::turns::{CallResult, CallRules, Item, PayloadPart, Turn};
 use super::warning::{FormatWarning, FormatWarningKind};
 
 /// How a provider's messages differ from Anthropic's.
 #[derive(Debug)]
-pub(crate) struct MessagesForm {
+pub(crate) struct MessagesFormat {
     input_types: &'static [&'static str],
     takes_image: fn(&str) -> bool,
     takes_video: bool,
@@ -26,7 +26,7 @@ pub(crate) struct MessagesForm {
     adaptive_only: bool,
 }
 
-pub(crate) static ANTHROPIC: MessagesForm = MessagesForm {
+pub(crate) static ANTHROPIC: MessagesFormat = MessagesFormat {
     input_types: &["text/plain", "image/*", "application/pdf"],
     // Any other image makes the whole request fail.
     takes_image: |kind| matches!(kind, "jpeg" | "jpg" | "png" | "gif" | "webp"),
@@ -35,7 +35,7 @@ pub(crate) static ANTHROPIC: MessagesForm = MessagesForm {
     adaptive_only: false,
 };
 
-pub(crate) static MINIMAX: MessagesForm = MessagesForm {
+pub(crate) static MINIMAX: MessagesFormat = MessagesFormat {
     input_types: &["text/plain", "image/*", "video/*"],
     takes_image: |_| true,
     takes_video: true,
@@ -46,39 +46,39 @@ pub(crate) static MINIMAX: MessagesForm = MessagesForm {
 /// The longest answer where none is asked for, since the API wants one.
 const MAX_TOKENS: u64 = 8192;
 
-impl ProviderFormat for MessagesForm {
+impl ProviderFormat for MessagesFormat {
     fn input_types(&self) -> &'static [&'static str] {
         self.input_types
     }
 
     fn call_rules(&self) -> CallRules {
-        CallRules { id: Rule::word(usize::MAX), name: Rule::word(64) }
+        CallRules { id: NameRule::word(usize::MAX), name: NameRule::word(64) }
     }
 
-    fn fetch(&self, media_type: &str, _: Role) -> Option<Fetch> {
+    fn accepts_media(&self, media_type: &str, _: Role) -> Option<FetchedBy> {
         match media_type.split_once('/')? {
-            ("image", kind) => (self.takes_image)(kind).then_some(Fetch::Us),
-            ("video", _) => self.takes_video.then_some(Fetch::Us),
-            ("application", "pdf") => Some(Fetch::Us),
+            ("image", kind) => (self.takes_image)(kind).then_some(FetchedBy::Client),
+            ("video", _) => self.takes_video.then_some(FetchedBy::Client),
+            ("application", "pdf") => Some(FetchedBy::Client),
             _ => None,
         }
     }
 
-    fn is_too_large(&self, datum: &Datum<'_>, base64: &str) -> bool {
-        datum.main_type() == "image" && base64.len() > self.max_image
+    fn is_too_large(&self, attachment: &Attachment<'_>, base64: &str) -> bool {
+        attachment.main_type() == "image" && base64.len() > self.max_image
     }
 
-    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> JsonBuilder {
-        let kind = match datum.main_type() {
+    fn media(&self, attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder {
+        let kind = match attachment.main_type() {
             "image" => "image",
             "video" => "video",
             _ => "document",
         };
-        let media_type = if datum.media_type == "image/jpg" { "image/jpeg" } else { &*datum.media_type };
+        let media_type = if attachment.media_type == "image/jpg" { "image/jpeg" } else { &*attachment.media_type };
         let source = match sent {
             // It is never asked to fetch; this is how it would be.
-            Sent::Url(url) => object! { "type": "url", "url": *url },
-            Sent::Base64(data) => object! { "type": "base64", "media_type": media_type, "data": *data },
+            AttachmentSource::Url(url) => object! { "type": "url", "url": *url },
+            AttachmentSource::Base64(data) => object! { "type": "base64", "media_type": media_type, "data": *data },
         };
         object! { "type": kind, "source": source }.into()
     }
@@ -110,7 +110,7 @@ impl ProviderFormat for MessagesForm {
                         content.blocks.extend(blocks(vec![part]));
                     }
                     Item::Call(call) => {
-                        let input = arguments::sent(call, cx.warnings);
+                        let input = arguments::parse_or_empty(call, cx.warnings);
                         content.blocks.push(
                             object! { "type": "tool_use", "id": call.id.as_str(), "name": &*call.name, "input": input }
                                 .into(),
@@ -137,10 +137,10 @@ impl ProviderFormat for MessagesForm {
     }
 
     fn system(&self, text: String) -> ObjectBuilder {
-        object! { "role": "system", "content": blocks(vec![Part::Text(text)]) }
+        object! { "role": "system", "content": blocks(vec![ContentPart::Text(text)]) }
     }
 
-    fn user(&self, parts: Vec<Part>) -> Option<ObjectBuilder> {
+    fn user(&self, parts: Vec<ContentPart>) -> Option<ObjectBuilder> {
         let blocks = blocks(parts);
         (!blocks.is_empty()).then(|| object! { "role": "user", "content": blocks })
     }
@@ -149,24 +149,24 @@ impl ProviderFormat for MessagesForm {
         (!text.trim().is_empty()).then(|| object! { "role": "user", "content": text })
     }
 
-    fn history(&self) -> History {
-        History { line: Line::PerMessage { bare_names: false }, media: MediaPlace::InPlace }
+    fn history(&self) -> HistoryStyle {
+        HistoryStyle { line: HistoryLine::PerMessage { bare_names: false }, media: MediaPosition::InPlace }
     }
 
-    fn body(&self, mut draft: RequestDraft<'_>) -> ObjectBuilder {
-        let options = draft.options;
-        let mut messages = std::mem::take(&mut draft.messages);
-        let mut system = lift_system(&mut messages, "content");
-        let mut tools: Vec<ObjectBuilder> = draft.tools.iter().map(|found| tool(found)).collect();
-        if draft.marks_cache() {
+    fn body(&self, mut request: RequestParts<'_>) -> ObjectBuilder {
+        let options = request.options;
+        let mut messages = std::mem::take(&mut request.messages);
+        let mut system = take_system(&mut messages, "content");
+        let mut tools: Vec<ObjectBuilder> = request.tools.iter().map(|found| tool(found)).collect();
+        if request.marks_cache() {
             mark(&mut tools, &mut system, &mut messages);
         }
-        let (thinking, max_tokens) = self.thinking(draft.thinking, options.max_tokens.unwrap_or(MAX_TOKENS));
-        let mut body = draft.body();
+        let (thinking, max_tokens) = self.thinking(request.thinking, options.max_tokens.unwrap_or(MAX_TOKENS));
+        let mut body = request.body();
         body.set_some("system", (!system.is_empty()).then_some(system));
         body.set("messages", messages);
         body.set_some("tools", (!tools.is_empty()).then_some(tools));
-        body.set_some("tool_choice", choice(&draft));
+        body.set_some("tool_choice", choice(&request));
         body.set("max_tokens", max_tokens);
         let thinks = thinking.as_ref().is_some_and(|thinking| thinking.text("type") != Some("disabled"));
         body.set_some("thinking", thinking);
@@ -174,7 +174,7 @@ impl ProviderFormat for MessagesForm {
         output.set_some("effort", options.effort.as_deref());
         output.set_some(
             "format",
-            draft.schema.map(|schema| object! { "type": "json_schema", "schema": schema::inlined(schema) }),
+            request.schema.map(|schema| object! { "type": "json_schema", "schema": schema::inlined(schema) }),
         );
         body.set_some("output_config", (!output.is_empty()).then_some(output));
         if !thinks {
@@ -193,9 +193,9 @@ fn tool(tool: &Tool) -> ObjectBuilder {
     object! { "name": tool.name(), "description": tool.described(), "input_schema": schema }
 }
 
-fn choice(draft: &RequestDraft<'_>) -> Option<ObjectBuilder> {
-    let one_at_a_time = !draft.options.parallel_tool_calls && !draft.tools.is_empty();
-    let mut choice = match draft.choice.map(|choice| &choice.mode) {
+fn choice(request: &RequestParts<'_>) -> Option<ObjectBuilder> {
+    let one_at_a_time = !request.options.parallel_tool_calls && !request.tools.is_empty();
+    let mut choice = match request.choice.map(|choice| &choice.mode) {
         None if one_at_a_time => object! { "type": "auto" },
         None => return None,
         Some(Mode::Auto) => object! { "type": "auto" },
@@ -223,7 +223,7 @@ fn mark(tools: &mut [ObjectBuilder], system: &mut [JsonBuilder], messages: &mut 
     }
 }
 
-impl MessagesForm {
+impl MessagesFormat {
     /// What is said of thinking, and the longest answer, which has to be longer than it.
     fn thinking(&self, thinking: Thinking, max_tokens: u64) -> (Option<ObjectBuilder>, u64) {
         let budget = match thinking {
@@ -241,8 +241,8 @@ impl MessagesForm {
         let mut content: Vec<JsonBuilder> = Vec::new();
         for said in &result.output {
             match said {
-                Said::Text(text) => content.extend(text_block(text)),
-                Said::Data(block) => match cx.nested(self, block, unshown) {
+                PayloadPart::Text(text) => content.extend(text_block(text)),
+                PayloadPart::Data(block) => match cx.nested(self, block, media_placeholder) {
                     Ok(tree) => content.push(tree),
                     Err(text) => content.extend(text_block(&text)),
                 },
@@ -280,10 +280,10 @@ fn text_block(text: &str) -> Option<JsonBuilder> {
     (!text.trim().is_empty()).then(|| object! { "type": "text", "text": text }.into())
 }
 
-fn blocks(parts: Vec<Part>) -> Vec<JsonBuilder> {
+fn blocks(parts: Vec<ContentPart>) -> Vec<JsonBuilder> {
     let block = |part| match part {
-        Part::Text(text) => text_block(&text),
-        Part::Media(tree) => Some(tree),
+        ContentPart::Text(text) => text_block(&text),
+        ContentPart::Media(tree) => Some(tree),
     };
     parts.into_iter().filter_map(block).collect()
 }
@@ -309,10 +309,10 @@ fn late_system(turn: &Turn<'_>, cx: &mut Context<'_>) -> Vec<JsonBuilder> {
     turn.items.iter().filter_map(text).collect()
 }
 
-fn unshown(datum: &Datum<'_>) -> String {
-    let kind = datum.main_type();
-    match datum.url() {
+fn media_placeholder(attachment: &Attachment<'_>) -> String {
+    let kind = attachment.main_type();
+    match attachment.url() {
         Some(url) if !url.starts_with("data:") => format!("[{kind} file returned, URL: {url}]"),
-        Some(_) | None => format!("[{kind} file returned, type: {}]", datum.media_type),
+        Some(_) | None => format!("[{kind} file returned, type: {}]", attachment.media_type),
     }
 }

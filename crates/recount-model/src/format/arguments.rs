@@ -7,7 +7,7 @@ use super::warning::{FormatWarning, FormatWarningKind};
 use crate::repair;
 
 /// The arguments of a call as an object, which is empty where they are none.
-pub(crate) fn sent(call: &Call<'_>, warnings: &mut Vec<FormatWarning>) -> Json {
+pub(crate) fn parse_or_empty(call: &Call<'_>, warnings: &mut Vec<FormatWarning>) -> Json {
     parse_arguments(call.input).unwrap_or_else(|| {
         warnings.push(FormatWarning::new(call.own_id, FormatWarningKind::InvalidArguments));
         Object::new().into()

@@ -3,7 +3,7 @@
 use recount_message::Json;
 
 use super::json_builder::{JsonBuilder, ObjectBuilder, object};
-use super::request::{RequestDraft, Thinking, mark_cached};
+use super::request::{RequestParts, Thinking, mark_cached};
 use super::schema;
 use super::tools::{Mode, Tool, ToolChoice};
 
@@ -19,33 +19,33 @@ pub(crate) enum ChatApi {
 }
 
 impl ChatApi {
-    pub(crate) fn body(self, mut draft: RequestDraft<'_>) -> ObjectBuilder {
-        let options = draft.options;
-        let mut body = draft.body();
-        if self == Self::DashScope && draft.marks_cache() {
-            mark_conversation(&mut draft.messages);
+    pub(crate) fn body(self, mut request: RequestParts<'_>) -> ObjectBuilder {
+        let options = request.options;
+        let mut body = request.body();
+        if self == Self::DashScope && request.marks_cache() {
+            mark_conversation(&mut request.messages);
         }
-        body.set("messages", std::mem::take(&mut draft.messages));
-        if !draft.tools.is_empty() {
+        body.set("messages", std::mem::take(&mut request.messages));
+        if !request.tools.is_empty() {
             let schema = if self == Self::OpenAi { schema::inlined } else { schema::unchanged };
             let tool = |tool: &&Tool| object! { "type": "function", "function": tool.function(schema) };
-            body.set("tools", draft.tools.iter().map(tool).collect::<Vec<_>>());
+            body.set("tools", request.tools.iter().map(tool).collect::<Vec<_>>());
             let takes_parallel = matches!(self, Self::OpenAi | Self::DashScope | Self::Xai);
             if takes_parallel && !options.parallel_tool_calls {
                 body.set("parallel_tool_calls", false);
             }
         }
-        body.set_some("tool_choice", draft.choice.map(|choice| self.choice(choice)));
-        body.set_some("response_format", draft.schema.map(response_format));
+        body.set_some("tool_choice", request.choice.map(|choice| self.choice(choice)));
+        body.set_some("response_format", request.schema.map(response_format));
         body.set_some(self.max_tokens(&options.model), options.max_tokens);
         body.set_some("temperature", options.temperature);
         body.set_some("top_p", options.top_p);
         if self == Self::DashScope {
             body.set_some("top_k", options.top_k);
         }
-        self.thinking(&draft, &mut body);
+        self.thinking(&request, &mut body);
         if self == Self::OpenAi {
-            body.set_some("prompt_cache_key", draft.cache_key());
+            body.set_some("prompt_cache_key", request.cache_key());
         }
         body.set("stream", options.stream);
         if options.stream {
@@ -73,12 +73,12 @@ impl ChatApi {
         }
     }
 
-    fn thinking(self, draft: &RequestDraft<'_>, body: &mut ObjectBuilder) {
-        let options = draft.options;
+    fn thinking(self, request: &RequestParts<'_>, body: &mut ObjectBuilder) {
+        let options = request.options;
         match self {
-            Self::OpenAi | Self::Xai => body.set_some("reasoning_effort", draft.effort_of_thinking()),
+            Self::OpenAi | Self::Xai => body.set_some("reasoning_effort", request.effort_of_thinking()),
             Self::DashScope => {
-                let (thinks, budget) = match draft.thinking {
+                let (thinks, budget) = match request.thinking {
                     Thinking::Default => return,
                     Thinking::Off => (false, None),
                     Thinking::On { budget } => (true, budget),
@@ -90,10 +90,10 @@ impl ChatApi {
             Self::Moonshot if is_kimi_k3(&options.model) => {
                 body.set_some("reasoning_effort", options.effort.as_deref());
             }
-            Self::Moonshot => switch_thinking(draft.thinking, body),
+            Self::Moonshot => switch_thinking(request.thinking, body),
             Self::DeepSeek | Self::Volcengine => {
                 body.set_some("reasoning_effort", options.effort.as_deref());
-                switch_thinking(draft.thinking, body);
+                switch_thinking(request.thinking, body);
             }
         }
     }

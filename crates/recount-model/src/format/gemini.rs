@@ -4,11 +4,11 @@ use recount_message::{Json, Object, Role};
 
 use super::arguments;
 use super::json_builder::{JsonBuilder, ObjectBuilder, object};
-use super::media::{Datum, Fetch, Sent};
-use super::multi_agent::{History, Line, MediaPlace};
-use super::names::Rule;
-use super::provider_format::{Context, Part, ProviderFormat, lift_system};
-use super::request::{RequestDraft, Thinking};
+use super::media::{Attachment, AttachmentSource, FetchedBy};
+use super::multi_agent::{HistoryLine, HistoryStyle, MediaPosition};
+use super::names::NameRule;
+use super::provider_format::{ContentPart, Context, ProviderFormat, take_system};
+use super::request::{RequestParts, Thinking};
 use super::schema;
 use super::tools::{Mode, ToolChoice};
 use super::turns::{Call, CallRules, Item, Turn};
@@ -25,21 +25,21 @@ impl ProviderFormat for Gemini {
     }
 
     fn call_rules(&self) -> CallRules {
-        CallRules { id: Rule::length(usize::MAX), name: Rule::word(64) }
+        CallRules { id: NameRule::length(usize::MAX), name: NameRule::word(64) }
     }
 
-    fn fetch(&self, _: &str, _: Role) -> Option<Fetch> {
-        Some(Fetch::Us)
+    fn accepts_media(&self, _: &str, _: Role) -> Option<FetchedBy> {
+        Some(FetchedBy::Client)
     }
 
-    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> JsonBuilder {
+    fn media(&self, attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder {
         match sent {
             // It is never asked to fetch; this is how it would be.
-            Sent::Url(url) => {
-                object! { "file_data": object! { "file_uri": *url, "mime_type": &*datum.media_type } }.into()
+            AttachmentSource::Url(url) => {
+                object! { "file_data": object! { "file_uri": *url, "mime_type": &*attachment.media_type } }.into()
             }
-            Sent::Base64(data) => {
-                object! { "inline_data": object! { "data": *data, "mime_type": &*datum.media_type } }.into()
+            AttachmentSource::Base64(data) => {
+                object! { "inline_data": object! { "data": *data, "mime_type": &*attachment.media_type } }.into()
             }
         }
     }
@@ -53,64 +53,64 @@ impl ProviderFormat for Gemini {
                 Role::System if is_opening => "system",
                 _ => "user",
             };
-            let mut draft = Draft { role, parts: Vec::new(), results: Vec::new(), promoted: Vec::new() };
+            let mut pending = PendingContent { role, parts: Vec::new(), results: Vec::new(), promoted: Vec::new() };
             for item in &turn.items {
                 if !matches!(item, Item::Result(_)) {
-                    draft.flush_results(&mut contents);
+                    pending.flush_results(&mut contents);
                 }
                 match item {
-                    Item::Text(text, extra) => draft.parts.extend(signed_text(text, *extra)),
+                    Item::Text(text, extra) => pending.parts.extend(signed_text(text, *extra)),
                     Item::Thinking(block) if !block.thinking.is_empty() => {
                         let part = object! { "thought": true, "text": block.thinking.as_str() };
-                        draft.parts.push(signed(part, &block.extra).into());
+                        pending.parts.push(signed(part, &block.extra).into());
                     }
                     Item::Thinking(_) => {}
                     Item::Data(block) => {
                         let part = cx.part(self, block, turn.role);
-                        draft.parts.extend(parts(vec![part]));
+                        pending.parts.extend(parts(vec![part]));
                     }
-                    Item::Call(call) => draft.parts.push(function_call(call, cx).into()),
+                    Item::Call(call) => pending.parts.push(function_call(call, cx).into()),
                     Item::Hint(said) => {
                         let said = cx.hint(self, said);
                         if let Some(hint) = self.user(said) {
-                            draft.flush(&mut contents);
+                            pending.flush(&mut contents);
                             contents.push(hint);
                         }
                     }
                     Item::Result(result) => {
-                        draft.flush(&mut contents);
+                        pending.flush(&mut contents);
                         let (text, promoted) = cx.result_text(self, result);
                         let response = object! {
                             "id": result.id.as_str(), "name": &*result.name, "response": object! { "output": text },
                         };
-                        draft.results.push(object! { "function_response": response }.into());
-                        draft.promoted.extend(self.user(promoted));
+                        pending.results.push(object! { "function_response": response }.into());
+                        pending.promoted.extend(self.user(promoted));
                     }
                 }
             }
-            draft.flush_results(&mut contents);
-            draft.flush(&mut contents);
+            pending.flush_results(&mut contents);
+            pending.flush(&mut contents);
         }
         contents
     }
 
     fn system(&self, text: String) -> ObjectBuilder {
-        object! { "role": "system", "parts": parts(vec![Part::Text(text)]) }
+        object! { "role": "system", "parts": parts(vec![ContentPart::Text(text)]) }
     }
 
-    fn user(&self, said: Vec<Part>) -> Option<ObjectBuilder> {
+    fn user(&self, said: Vec<ContentPart>) -> Option<ObjectBuilder> {
         let parts = parts(said);
         (!parts.is_empty()).then(|| object! { "role": "user", "parts": parts })
     }
 
-    fn history(&self) -> History {
-        History { line: Line::PerBlock, media: MediaPlace::InPlace }
+    fn history(&self) -> HistoryStyle {
+        HistoryStyle { line: HistoryLine::PerBlock, media: MediaPosition::InPlace }
     }
 
-    fn body(&self, mut draft: RequestDraft<'_>) -> ObjectBuilder {
-        let options = draft.options;
-        let mut contents = std::mem::take(&mut draft.messages);
-        let system = lift_system(&mut contents, "parts");
+    fn body(&self, mut request: RequestParts<'_>) -> ObjectBuilder {
+        let options = request.options;
+        let mut contents = std::mem::take(&mut request.messages);
+        let system = take_system(&mut contents, "parts");
         if wants_signatures(&options.model) {
             contents.iter_mut().for_each(sign_first_call);
         }
@@ -118,19 +118,20 @@ impl ProviderFormat for Gemini {
         let mut body = ObjectBuilder::new();
         body.set_some("system_instruction", (!system.is_empty()).then(|| object! { "parts": system }));
         body.set("contents", contents);
-        if !draft.tools.is_empty() {
-            let tools: Vec<ObjectBuilder> = draft.tools.iter().map(|tool| tool.function(schema::for_gemini)).collect();
+        if !request.tools.is_empty() {
+            let tools: Vec<ObjectBuilder> =
+                request.tools.iter().map(|tool| tool.function(schema::for_gemini)).collect();
             body.set("tools", vec![object! { "function_declarations": tools }]);
         }
-        let config = draft.choice.map(|choice| object! { "function_calling_config": calling(choice) });
+        let config = request.choice.map(|choice| object! { "function_calling_config": calling(choice) });
         body.set_some("tool_config", config);
         let mut generation = ObjectBuilder::new();
         generation.set_some("max_output_tokens", options.max_tokens);
         generation.set_some("temperature", options.temperature);
         generation.set_some("top_p", options.top_p);
         generation.set_some("top_k", options.top_k);
-        generation.set_some("thinking_config", thinking(draft.thinking));
-        if let Some(schema) = draft.schema {
+        generation.set_some("thinking_config", thinking(request.thinking));
+        if let Some(schema) = request.schema {
             generation.set("response_mime_type", "application/json");
             generation.set("response_schema", schema::for_gemini(schema));
         }
@@ -178,7 +179,7 @@ fn sign_first_call(content: &mut ObjectBuilder) {
 }
 
 /// A content of which some blocks have been read.
-struct Draft {
+struct PendingContent {
     role: &'static str,
     parts: Vec<JsonBuilder>,
     /// The answers to the calls of one content, which have to be one content too.
@@ -187,7 +188,7 @@ struct Draft {
     promoted: Vec<ObjectBuilder>,
 }
 
-impl Draft {
+impl PendingContent {
     fn flush(&mut self, contents: &mut Vec<ObjectBuilder>) {
         let parts = std::mem::take(&mut self.parts);
         if !parts.is_empty() {
@@ -219,16 +220,16 @@ fn signed_text(text: &str, extra: Option<&Object>) -> Option<JsonBuilder> {
     (!text.is_empty() || part.get(SIGNATURE).is_some()).then(|| part.into())
 }
 
-fn parts(said: Vec<Part>) -> Vec<JsonBuilder> {
+fn parts(said: Vec<ContentPart>) -> Vec<JsonBuilder> {
     let part = |part| match part {
-        Part::Text(text) => text_part(&text),
-        Part::Media(tree) => Some(tree),
+        ContentPart::Text(text) => text_part(&text),
+        ContentPart::Media(tree) => Some(tree),
     };
     said.into_iter().filter_map(part).collect()
 }
 
 fn function_call(call: &Call<'_>, cx: &mut Context<'_>) -> ObjectBuilder {
-    let args = arguments::sent(call, cx.warnings);
+    let args = arguments::parse_or_empty(call, cx.warnings);
     let call_part = object! { "id": call.id.as_str(), "name": &*call.name, "args": args };
     signed(object! { "function_call": call_part }, call.extra)
 }

@@ -28,7 +28,7 @@ use recount_message::{DataBlock, LegacyMedia, Source, UrlSource};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Media {
-    base64_by_place: BTreeMap<String, String>,
+    base64_by_url: BTreeMap<String, String>,
 }
 
 impl Media {
@@ -39,19 +39,19 @@ impl Media {
     }
 
     /// Adds the bytes of a URL, or of a file by its path.
-    pub fn insert(&mut self, place: impl Into<String>, bytes: impl AsRef<[u8]>) {
-        self.insert_base64(place, STANDARD.encode(bytes));
+    pub fn insert(&mut self, location: impl Into<String>, bytes: impl AsRef<[u8]>) {
+        self.insert_base64(location, STANDARD.encode(bytes));
     }
 
     /// Adds bytes that are base64 already.
-    pub fn insert_base64(&mut self, place: impl Into<String>, base64: impl Into<String>) {
-        self.base64_by_place.insert(place.into(), base64.into());
+    pub fn insert_base64(&mut self, location: impl Into<String>, base64: impl Into<String>) {
+        self.base64_by_url.insert(location.into(), base64.into());
     }
 
     /// What was fetched from a URL, also where it was put under the file's path.
     fn get(&self, url: &str) -> Option<&str> {
-        let found = self.base64_by_place.get(url);
-        found.or_else(|| self.base64_by_place.get(&file_path(url)?)).map(String::as_str)
+        let found = self.base64_by_url.get(url);
+        found.or_else(|| self.base64_by_url.get(&file_path(url)?)).map(String::as_str)
     }
 }
 
@@ -115,23 +115,23 @@ fn percent_decoded(text: &str) -> Option<String> {
 
 /// Whether a provider is given a URL as it is, or wants the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fetch {
+pub(crate) enum FetchedBy {
     /// `http` and `https` URLs go to the provider as they are.
     Provider,
     /// Everything goes as bytes.
-    Us,
+    Client,
 }
 
 /// Data as it can be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Sent<'a> {
+pub(crate) enum AttachmentSource<'a> {
     /// A URL that the provider fetches.
     Url(&'a str),
     /// Bytes within the request.
     Base64(&'a str),
 }
 
-impl Sent<'_> {
+impl AttachmentSource<'_> {
     /// A URL in any case: the provider's to fetch, or one that holds the bytes.
     pub(crate) fn to_url(&self, media_type: &str) -> String {
         match self {
@@ -143,13 +143,13 @@ impl Sent<'_> {
 
 /// Data of a message, with what it is.
 #[derive(Debug, Clone)]
-pub(crate) struct Datum<'a> {
+pub(crate) struct Attachment<'a> {
     pub(crate) block: &'a DataBlock,
     /// The media type, found out where the message only says what kind of thing it is.
     pub(crate) media_type: Cow<'a, str>,
 }
 
-impl<'a> Datum<'a> {
+impl<'a> Attachment<'a> {
     pub(crate) fn of(block: &'a DataBlock) -> Self {
         Self { block, media_type: media_type(block) }
     }
@@ -168,48 +168,48 @@ impl<'a> Datum<'a> {
     }
 
     /// What can be sent of it; nothing when the bytes are missing or are no base64.
-    pub(crate) fn send(&self, fetch: Fetch, media: &'a Media) -> Option<Sent<'a>> {
+    pub(crate) fn send(&self, fetch: FetchedBy, media: &'a Media) -> Option<AttachmentSource<'a>> {
         let data = match &self.block.source {
             Source::Base64(source) => source.data.as_str(),
-            Source::Url(source) => match place_of(source.url(), fetch) {
-                Place::Provider(url) => return Some(Sent::Url(url)),
-                Place::Within(data) => data,
-                Place::Elsewhere(url) => media.get(url)?,
+            Source::Url(source) => match classify_url(source.url(), fetch) {
+                UrlKind::PassThrough(url) => return Some(AttachmentSource::Url(url)),
+                UrlKind::Inline(data) => data,
+                UrlKind::NeedsFetch(url) => media.get(url)?,
             },
             _ => return None,
         };
-        is_base64(data).then_some(Sent::Base64(data))
+        is_base64(data).then_some(AttachmentSource::Base64(data))
     }
 
     /// The file or URL that has to be fetched before this can be sent.
-    pub(crate) fn needed(&self, fetch: Fetch) -> Option<MediaRef> {
-        match place_of(self.url()?, fetch) {
-            Place::Elsewhere(url) => {
+    pub(crate) fn needed(&self, fetch: FetchedBy) -> Option<MediaRef> {
+        match classify_url(self.url()?, fetch) {
+            UrlKind::NeedsFetch(url) => {
                 Some(MediaRef { url: url.to_owned(), media_type: self.media_type.clone().into_owned() })
             }
-            Place::Provider(_) | Place::Within(_) => None,
+            UrlKind::PassThrough(_) | UrlKind::Inline(_) => None,
         }
     }
 }
 
-enum Place<'a> {
+enum UrlKind<'a> {
     /// The provider fetches it.
-    Provider(&'a str),
+    PassThrough(&'a str),
     /// The URL holds the data.
-    Within(&'a str),
+    Inline(&'a str),
     /// Somebody has to bring it.
-    Elsewhere(&'a str),
+    NeedsFetch(&'a str),
 }
 
-fn place_of(url: &str, fetch: Fetch) -> Place<'_> {
+fn classify_url(url: &str, fetch: FetchedBy) -> UrlKind<'_> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     if scheme.eq_ignore_ascii_case("data")
         && let Some((_, data)) = url.split_once(";base64,")
     {
-        return Place::Within(data);
+        return UrlKind::Inline(data);
     }
     let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
-    if is_web && fetch == Fetch::Provider { Place::Provider(url) } else { Place::Elsewhere(url) }
+    if is_web && fetch == FetchedBy::Provider { UrlKind::PassThrough(url) } else { UrlKind::NeedsFetch(url) }
 }
 
 /// Whether a text is whole base64. A block whose stream broke off may hold less.

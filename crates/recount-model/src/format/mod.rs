@@ -187,13 +187,13 @@ impl Formatter {
             return Err(RequestError::UnknownTool { name: name.to_owned(), known });
         }
         let mut warnings = Vec::new();
-        let instructed = call.as_ref().map(|_| request::instructed(messages));
+        let instructed = call.as_ref().map(|_| request::with_structured_instruction(messages));
         let allowed: Vec<&Tool> =
             tools.iter().filter(|tool| choice.is_none_or(|choice| choice.allows(tool.name()))).collect();
         let by_prompt = self.tool_mode == ToolMode::Prompt;
         let instructions = (by_prompt && !allowed.is_empty()).then(|| prompt_tools::instructions(&allowed));
         let messages = instructed.as_deref().unwrap_or(messages);
-        let draft = request::RequestDraft {
+        let request = request::RequestParts {
             options,
             messages: self.messages(messages, media, instructions, &mut warnings),
             all_tools: if by_prompt { &[] } else { tools },
@@ -205,7 +205,7 @@ impl Formatter {
             },
             schema: options.structured.as_ref().filter(|_| call.is_none()).map(|structured| &structured.schema),
         };
-        let mut body = format_of(self.provider).body(draft);
+        let mut body = format_of(self.provider).body(request);
         for (key, value) in options.extra.iter() {
             body.merge(key, value);
         }

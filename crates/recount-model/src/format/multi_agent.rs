@@ -5,7 +5,7 @@
 use recount_message::Role;
 
 use super::json_builder::ObjectBuilder;
-use super::provider_format::{Context, Part, ProviderFormat};
+use super::provider_format::{ContentPart, Context, ProviderFormat};
 use super::turns::{Item, Turn};
 
 /// How the words of several agents are told to a model, which knows only itself and a user.
@@ -34,14 +34,14 @@ pub enum MultiAgent {
 
 /// How a provider has the history told.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct History {
-    pub(crate) line: Line,
-    pub(crate) media: MediaPlace,
+pub(crate) struct HistoryStyle {
+    pub(crate) line: HistoryLine,
+    pub(crate) media: MediaPosition,
 }
 
 /// What one message looks like in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum HistoryLine {
     /// `name: text`, for each block of text.
     PerBlock,
     /// `name: text text`, for each message.
@@ -55,7 +55,7 @@ pub(crate) enum Line {
 
 /// Where media stands in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MediaPlace {
+pub(crate) enum MediaPosition {
     /// After the history.
     Last {
         /// Whether a history without words still has its tags.
@@ -81,22 +81,22 @@ pub(crate) fn format(
     turns: &[Turn<'_>],
     cx: &mut Context<'_>,
 ) -> Vec<ObjectBuilder> {
-    let mut teller = Teller { dialect, form, prompt, is_first: true, messages: Vec::new() };
+    let mut writer = HistoryWriter { dialect, form, prompt, is_first: true, messages: Vec::new() };
     let rest = match turns.split_first() {
         Some((system, rest)) if system.role == Role::System => {
-            teller.messages.extend(system_text(system).map(|text| dialect.system(text)));
+            writer.messages.extend(system_text(system).map(|text| dialect.system(text)));
             rest
         }
         _ => turns,
     };
     for group in rest.chunk_by(|left, right| left.has_tools == right.has_tools) {
         if group.first().is_some_and(|turn| turn.has_tools) {
-            teller.messages.extend(dialect.chat(group, cx));
+            writer.messages.extend(dialect.chat(group, cx));
         } else {
-            teller.tell(group, cx);
+            writer.write_group(group, cx);
         }
     }
-    teller.messages
+    writer.messages
 }
 
 /// The text of a system message; nothing where it has none, which no provider takes.
@@ -112,7 +112,7 @@ fn system_text(turn: &Turn<'_>) -> Option<String> {
     Some(texts.join("\n")).filter(|text| !text.is_empty())
 }
 
-struct Teller<'a> {
+struct HistoryWriter<'a> {
     dialect: &'a dyn ProviderFormat,
     form: MultiAgent,
     prompt: &'a str,
@@ -121,29 +121,30 @@ struct Teller<'a> {
 }
 
 /// What one agent said or showed.
-struct Uttered<'a> {
+struct Utterance<'a> {
     /// Counts the messages, so that the words of one can be put together.
     turn: usize,
     name: &'a str,
     /// Nothing for a message that is only a name so far.
-    part: Option<Part>,
+    part: Option<ContentPart>,
 }
 
-impl Teller<'_> {
-    fn tell(&mut self, group: &[Turn<'_>], cx: &mut Context<'_>) {
-        let mut uttered = Vec::new();
+impl HistoryWriter<'_> {
+    fn write_group(&mut self, group: &[Turn<'_>], cx: &mut Context<'_>) {
+        let mut utterances = Vec::new();
         for (number, turn) in group.iter().enumerate() {
-            uttered.push(Uttered { turn: number, name: turn.name, part: None });
+            utterances.push(Utterance { turn: number, name: turn.name, part: None });
             for item in &turn.items {
                 let part = match item {
-                    Item::Text(text, _) => Part::Text(text.clone().into_owned()),
+                    Item::Text(text, _) => ContentPart::Text(text.clone().into_owned()),
                     Item::Data(block) => cx.part(self.dialect, block, Role::User),
                     Item::Hint(said) => {
-                        // Said to the agent and by none of them: a user's message between two parts of the history.
+                        // PayloadPart to the agent and by none of them: a user's message between two parts of the history.
                         let parts = cx.hint(self.dialect, said);
-                        let says_nothing = |part: &Part| matches!(part, Part::Text(text) if text.is_empty());
+                        let says_nothing =
+                            |part: &ContentPart| matches!(part, ContentPart::Text(text) if text.is_empty());
                         if !parts.iter().all(says_nothing) {
-                            self.flush(&mut uttered);
+                            self.flush(&mut utterances);
                             self.messages.extend(self.dialect.user(parts));
                         }
                         continue;
@@ -151,22 +152,22 @@ impl Teller<'_> {
                     // A group without tools has no calls and results.
                     Item::Thinking(_) | Item::Call(_) | Item::Result(_) => continue,
                 };
-                uttered.push(Uttered { turn: number, name: turn.name, part: Some(part) });
+                utterances.push(Utterance { turn: number, name: turn.name, part: Some(part) });
             }
             if self.form == MultiAgent::Brackets {
-                self.flush(&mut uttered);
+                self.flush(&mut utterances);
             }
         }
-        self.flush(&mut uttered);
+        self.flush(&mut utterances);
     }
 
-    fn flush(&mut self, uttered: &mut Vec<Uttered<'_>>) {
-        let uttered = std::mem::take(uttered);
+    fn flush(&mut self, utterances: &mut Vec<Utterance<'_>>) {
+        let utterances = std::mem::take(utterances);
         match self.form {
-            MultiAgent::Brackets => self.messages.extend(self.in_brackets(uttered)),
+            MultiAgent::Brackets => self.messages.extend(self.in_brackets(utterances)),
             MultiAgent::History => {
                 let prompt = if self.is_first { self.prompt } else { "" };
-                let parts = self.history(uttered, prompt);
+                let parts = self.history(utterances, prompt);
                 if let Some(message) = self.dialect.user(parts) {
                     self.is_first = false;
                     self.messages.push(message);
@@ -175,14 +176,14 @@ impl Teller<'_> {
         }
     }
 
-    fn in_brackets(&self, uttered: Vec<Uttered<'_>>) -> Option<ObjectBuilder> {
-        let name = uttered.first().map_or("", |first| first.name);
+    fn in_brackets(&self, utterances: Vec<Utterance<'_>>) -> Option<ObjectBuilder> {
+        let name = utterances.first().map_or("", |first| first.name);
         let mut texts = Vec::new();
         let mut media = Vec::new();
-        for part in uttered.into_iter().filter_map(|uttered| uttered.part) {
+        for part in utterances.into_iter().filter_map(|utterances| utterances.part) {
             match part {
-                Part::Text(text) => texts.push(text),
-                Part::Media(_) => media.push(part),
+                ContentPart::Text(text) => texts.push(text),
+                ContentPart::Media(_) => media.push(part),
             }
         }
         if texts.is_empty() && media.is_empty() {
@@ -193,41 +194,46 @@ impl Teller<'_> {
         if media.is_empty() {
             return self.dialect.user_text(text);
         }
-        media.insert(0, Part::Text(text));
+        media.insert(0, ContentPart::Text(text));
         self.dialect.user(media)
     }
 
-    fn history(&self, uttered: Vec<Uttered<'_>>, prompt: &str) -> Vec<Part> {
-        let History { line, media } = self.dialect.history();
+    fn history(&self, utterances: Vec<Utterance<'_>>, prompt: &str) -> Vec<ContentPart> {
+        let HistoryStyle { line, media } = self.dialect.history();
         match media {
-            MediaPlace::Last { tags_without_text } => media_last(uttered, line, tags_without_text, prompt),
-            MediaPlace::InPlace => media_in_place(uttered, line, prompt),
-            MediaPlace::AfterName => media_after_name(uttered, prompt),
+            MediaPosition::Last { tags_without_text } => media_last(utterances, line, tags_without_text, prompt),
+            MediaPosition::InPlace => media_in_place(utterances, line, prompt),
+            MediaPosition::AfterName => media_after_name(utterances, prompt),
         }
     }
 }
 
-fn media_last(uttered: Vec<Uttered<'_>>, line: Line, tags_without_text: bool, prompt: &str) -> Vec<Part> {
+fn media_last(
+    utterances: Vec<Utterance<'_>>,
+    line: HistoryLine,
+    tags_without_text: bool,
+    prompt: &str,
+) -> Vec<ContentPart> {
     let (shown, said): (Vec<_>, Vec<_>) =
-        uttered.into_iter().partition(|uttered| matches!(uttered.part, Some(Part::Media(_))));
+        utterances.into_iter().partition(|utterances| matches!(utterances.part, Some(ContentPart::Media(_))));
     let lines = lines(&said, line);
-    let mut parts: Vec<Part> = shown.into_iter().filter_map(|shown| shown.part).collect();
+    let mut parts: Vec<ContentPart> = shown.into_iter().filter_map(|shown| shown.part).collect();
     if !lines.is_empty() || (tags_without_text && !parts.is_empty()) {
-        parts.insert(0, Part::Text(format!("{prompt}{OPEN}{}\n{CLOSE}", lines.join("\n"))));
+        parts.insert(0, ContentPart::Text(format!("{prompt}{OPEN}{}\n{CLOSE}", lines.join("\n"))));
     }
     parts
 }
 
-fn media_in_place(uttered: Vec<Uttered<'_>>, line: Line, prompt: &str) -> Vec<Part> {
+fn media_in_place(utterances: Vec<Utterance<'_>>, line: HistoryLine, prompt: &str) -> Vec<ContentPart> {
     let mut parts = Vec::new();
     let mut said = Vec::new();
-    for mut one in uttered {
+    for mut one in utterances {
         match one.part.take() {
-            Some(media @ Part::Media(_)) => {
+            Some(media @ ContentPart::Media(_)) => {
                 push_lines(&mut parts, &mut said, line);
                 parts.push(media);
             }
-            part => said.push(Uttered { part, ..one }),
+            part => said.push(Utterance { part, ..one }),
         }
     }
     push_lines(&mut parts, &mut said, line);
@@ -235,36 +241,36 @@ fn media_in_place(uttered: Vec<Uttered<'_>>, line: Line, prompt: &str) -> Vec<Pa
         return parts;
     }
     match parts.first_mut() {
-        Some(Part::Text(text)) => text.insert_str(0, &format!("{prompt}{OPEN}")),
-        _ => parts.insert(0, Part::Text(format!("{prompt}{OPEN}"))),
+        Some(ContentPart::Text(text)) => text.insert_str(0, &format!("{prompt}{OPEN}")),
+        _ => parts.insert(0, ContentPart::Text(format!("{prompt}{OPEN}"))),
     }
     match parts.last_mut() {
-        Some(Part::Text(text)) => *text = format!("{text}\n{CLOSE}"),
-        _ => parts.push(Part::Text(CLOSE.to_owned())),
+        Some(ContentPart::Text(text)) => *text = format!("{text}\n{CLOSE}"),
+        _ => parts.push(ContentPart::Text(CLOSE.to_owned())),
     }
     parts
 }
 
-fn push_lines(parts: &mut Vec<Part>, said: &mut Vec<Uttered<'_>>, line: Line) {
+fn push_lines(parts: &mut Vec<ContentPart>, said: &mut Vec<Utterance<'_>>, line: HistoryLine) {
     let lines = lines(said, line);
     said.clear();
     if !lines.is_empty() {
-        parts.push(Part::Text(lines.join("\n")));
+        parts.push(ContentPart::Text(lines.join("\n")));
     }
 }
 
-fn media_after_name(uttered: Vec<Uttered<'_>>, prompt: &str) -> Vec<Part> {
+fn media_after_name(utterances: Vec<Utterance<'_>>, prompt: &str) -> Vec<ContentPart> {
     let mut parts = Vec::new();
     let mut text = format!("{prompt}{OPEN}");
     let mut is_empty = true;
-    for Uttered { name, part, .. } in uttered {
+    for Utterance { name, part, .. } in utterances {
         let Some(part) = part else { continue };
         is_empty = false;
         match part {
-            Part::Text(said) => text.push_str(&format!("{name}: {said}\n")),
-            media @ Part::Media(_) => {
+            ContentPart::Text(said) => text.push_str(&format!("{name}: {said}\n")),
+            media @ ContentPart::Media(_) => {
                 text.push_str(&format!("{name}: "));
-                parts.push(Part::Text(std::mem::replace(&mut text, "\n".to_owned())));
+                parts.push(ContentPart::Text(std::mem::replace(&mut text, "\n".to_owned())));
                 parts.push(media);
             }
         }
@@ -272,33 +278,33 @@ fn media_after_name(uttered: Vec<Uttered<'_>>, prompt: &str) -> Vec<Part> {
     if is_empty {
         return Vec::new();
     }
-    parts.push(Part::Text(text + CLOSE));
+    parts.push(ContentPart::Text(text + CLOSE));
     parts
 }
 
 /// The lines of what was said, media left aside.
-fn lines(uttered: &[Uttered<'_>], line: Line) -> Vec<String> {
-    let text = |uttered: &Uttered<'_>| match &uttered.part {
-        Some(Part::Text(text)) => Some(text.clone()),
-        Some(Part::Media(_)) | None => None,
+fn lines(utterances: &[Utterance<'_>], line: HistoryLine) -> Vec<String> {
+    let text = |utterances: &Utterance<'_>| match &utterances.part {
+        Some(ContentPart::Text(text)) => Some(text.clone()),
+        Some(ContentPart::Media(_)) | None => None,
     };
-    if line == Line::PerBlock {
-        let said = uttered.iter().filter_map(|one| Some((one.name, text(one)?)));
+    if line == HistoryLine::PerBlock {
+        let said = utterances.iter().filter_map(|one| Some((one.name, text(one)?)));
         return said.map(|(name, text)| format!("{name}: {text}")).collect();
     }
     let mut lines = Vec::new();
-    for message in uttered.chunk_by(|left, right| left.turn == right.turn) {
+    for message in utterances.chunk_by(|left, right| left.turn == right.turn) {
         let texts: Vec<String> = message.iter().filter_map(text).collect();
         let name = message.first().map_or("", |first| first.name);
         match line {
-            Line::PerBlock => {}
-            Line::PerMessage { bare_names: false } if texts.is_empty() => {}
-            Line::PerMessage { bare_names: false } => {
+            HistoryLine::PerBlock => {}
+            HistoryLine::PerMessage { bare_names: false } if texts.is_empty() => {}
+            HistoryLine::PerMessage { bare_names: false } => {
                 let name = if name.is_empty() { "Agent" } else { name };
                 lines.push(format!("{name}: {}", texts.join(" ")));
             }
-            Line::PerMessage { bare_names: true } => lines.extend(named(name, texts, " ")),
-            Line::Stacked => lines.extend(named(name, texts, "\n")),
+            HistoryLine::PerMessage { bare_names: true } => lines.extend(named(name, texts, " ")),
+            HistoryLine::Stacked => lines.extend(named(name, texts, "\n")),
         }
     }
     lines

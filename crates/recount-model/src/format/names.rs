@@ -5,12 +5,12 @@ use std::collections::HashSet;
 
 /// Which texts a provider takes for an id or a name.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rule {
+pub(crate) struct NameRule {
     allowed: fn(char) -> bool,
     max: usize,
 }
 
-impl Rule {
+impl NameRule {
     /// Letters, digits, `_` and `-`: what Anthropic takes as an id, and nearly everybody as a tool's name.
     pub(crate) const fn word(max: usize) -> Self {
         Self { allowed: |c| c.is_ascii_alphanumeric() || c == '_' || c == '-', max }
@@ -27,13 +27,13 @@ impl Rule {
         max: 64,
     };
 
-    pub(crate) fn takes(self, text: &str) -> bool {
+    pub(crate) fn accepts(self, text: &str) -> bool {
         !text.is_empty() && text.chars().all(self.allowed) && text.chars().count() <= self.max
     }
 
     /// The text with `_` for what may not stand in it, cut where it is too long. Empty stays empty.
-    pub(crate) fn fitted(self, text: &str) -> Cow<'_, str> {
-        if self.takes(text) {
+    pub(crate) fn sanitized(self, text: &str) -> Cow<'_, str> {
+        if self.accepts(text) {
             return Cow::Borrowed(text);
         }
         text.chars().take(self.max).map(|c| if (self.allowed)(c) { c } else { '_' }).collect()
@@ -51,25 +51,25 @@ impl Rule {
 /// An id that fits and comes for the first time stays as it is, whatever came before it.
 #[derive(Debug)]
 pub(crate) struct CallIds {
-    rule: Rule,
+    rule: NameRule,
     /// Ids that fit as they are: nothing else may become one of them.
     reserved: HashSet<String>,
     taken: HashSet<String>,
 }
 
 impl CallIds {
-    pub(crate) fn new<'a>(rule: Rule, all: impl Iterator<Item = &'a str>) -> Self {
-        let reserved = all.filter(|id| rule.takes(id)).map(str::to_owned).collect();
+    pub(crate) fn new<'a>(rule: NameRule, all: impl Iterator<Item = &'a str>) -> Self {
+        let reserved = all.filter(|id| rule.accepts(id)).map(str::to_owned).collect();
         Self { rule, reserved, taken: HashSet::new() }
     }
 
     /// The id of the next call.
     pub(crate) fn next(&mut self, id: &str) -> String {
-        if self.rule.takes(id) && self.taken.insert(id.to_owned()) {
+        if self.rule.accepts(id) && self.taken.insert(id.to_owned()) {
             return id.to_owned();
         }
-        let fitted = self.rule.fitted(id);
-        let base = if fitted.is_empty() { "call" } else { &*fitted };
+        let sanitized = self.rule.sanitized(id);
+        let base = if sanitized.is_empty() { "call" } else { &*sanitized };
         let candidates = std::iter::once(base.to_owned()).chain((2..).map(|n| self.rule.numbered(base, n)));
         let free = candidates.into_iter().find(|id| !self.taken.contains(id) && !self.reserved.contains(id));
         let free = free.unwrap_or_default();
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(rule: Rule, ids: &[&str], expected: &[&str]) {
+    fn check(rule: NameRule, ids: &[&str], expected: &[&str]) {
         let mut calls = CallIds::new(rule, ids.iter().copied());
         let mapped: Vec<String> = ids.iter().map(|id| calls.next(id)).collect();
         assert_eq!(mapped, expected);
@@ -91,22 +91,22 @@ mod tests {
 
     #[test]
     fn what_fits_stays() {
-        check(Rule::word(64), &["call_1", "toolu_01A"], &["call_1", "toolu_01A"]);
+        check(NameRule::word(64), &["call_1", "toolu_01A"], &["call_1", "toolu_01A"]);
     }
 
     #[test]
     fn what_does_not_fit_never_takes_the_id_of_another() {
-        check(Rule::word(64), &["a.b", "a_b", "a:b", ""], &["a_b_2", "a_b", "a_b_3", "call"]);
+        check(NameRule::word(64), &["a.b", "a_b", "a:b", ""], &["a_b_2", "a_b", "a_b_3", "call"]);
     }
 
     #[test]
     fn a_repeated_id_is_numbered() {
-        check(Rule::word(64), &["call_0", "call_0", "call_0_2"], &["call_0", "call_0_3", "call_0_2"]);
+        check(NameRule::word(64), &["call_0", "call_0", "call_0_2"], &["call_0", "call_0_3", "call_0_2"]);
     }
 
     #[test]
     fn long_ids_are_cut_and_kept_apart() {
-        let rule = Rule::length(10);
+        let rule = NameRule::length(10);
         check(rule, &["0123456789abc", "0123456789abd"], &["0123456789", "01234567_2"]);
     }
 }

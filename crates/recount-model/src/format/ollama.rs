@@ -4,11 +4,11 @@ use recount_message::Role;
 
 use super::arguments;
 use super::json_builder::{JsonBuilder, ObjectBuilder, object};
-use super::media::{Datum, Fetch, Sent};
-use super::multi_agent::{History, Line, MediaPlace};
-use super::names::Rule;
-use super::provider_format::{Context, Part, ProviderFormat};
-use super::request::{RequestDraft, Thinking};
+use super::media::{Attachment, AttachmentSource, FetchedBy};
+use super::multi_agent::{HistoryLine, HistoryStyle, MediaPosition};
+use super::names::NameRule;
+use super::provider_format::{ContentPart, Context, ProviderFormat};
+use super::request::{RequestParts, Thinking};
 use super::schema;
 use super::tools::{Mode, Tool};
 use super::turns::{CallRules, Item, Turn};
@@ -21,46 +21,46 @@ impl ProviderFormat for Ollama {
     }
 
     fn call_rules(&self) -> CallRules {
-        CallRules { id: Rule::length(usize::MAX), name: Rule::length(usize::MAX) }
+        CallRules { id: NameRule::length(usize::MAX), name: NameRule::length(usize::MAX) }
     }
 
-    fn fetch(&self, media_type: &str, _: Role) -> Option<Fetch> {
-        media_type.starts_with("image/").then_some(Fetch::Us)
+    fn accepts_media(&self, media_type: &str, _: Role) -> Option<FetchedBy> {
+        media_type.starts_with("image/").then_some(FetchedBy::Client)
     }
 
-    fn media(&self, _: &Datum<'_>, sent: &Sent<'_>) -> JsonBuilder {
+    fn media(&self, _: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder {
         match sent {
             // `fetch` lets only bytes come here.
-            Sent::Url(data) | Sent::Base64(data) => (*data).into(),
+            AttachmentSource::Url(data) | AttachmentSource::Base64(data) => (*data).into(),
         }
     }
 
     fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<ObjectBuilder> {
         let mut messages = Vec::new();
         for turn in turns {
-            let mut draft = Draft { role: turn.role.as_str(), parts: Vec::new(), calls: Vec::new() };
+            let mut pending = PendingMessage { role: turn.role.as_str(), parts: Vec::new(), calls: Vec::new() };
             let mut promoted: Vec<ObjectBuilder> = Vec::new();
             for item in &turn.items {
                 if !matches!(item, Item::Result(_)) {
                     messages.append(&mut promoted);
                 }
                 match item {
-                    Item::Text(text, _) => draft.parts.push(Part::Text(text.clone().into_owned())),
-                    Item::Data(block) => draft.parts.push(cx.part(self, block, turn.role)),
+                    Item::Text(text, _) => pending.parts.push(ContentPart::Text(text.clone().into_owned())),
+                    Item::Data(block) => pending.parts.push(cx.part(self, block, turn.role)),
                     // It reads no thinking again.
                     Item::Thinking(_) => {}
                     Item::Call(call) => {
-                        let arguments = arguments::sent(call, cx.warnings);
+                        let arguments = arguments::parse_or_empty(call, cx.warnings);
                         let function = object! { "name": &*call.name, "arguments": arguments };
-                        draft.calls.push(object! { "function": function }.into());
+                        pending.calls.push(object! { "function": function }.into());
                     }
                     Item::Hint(said) => {
-                        messages.extend(draft.flush());
+                        messages.extend(pending.flush());
                         let parts = cx.hint(self, said);
                         messages.extend(self.user(parts));
                     }
                     Item::Result(result) => {
-                        messages.extend(draft.flush());
+                        messages.extend(pending.flush());
                         let (text, media) = cx.result_text(self, result);
                         messages.push(object! { "role": "tool", "tool_name": &*result.name, "content": text });
                         promoted.extend(self.user(media));
@@ -68,7 +68,7 @@ impl ProviderFormat for Ollama {
                 }
             }
             messages.append(&mut promoted);
-            messages.extend(draft.flush());
+            messages.extend(pending.flush());
         }
         messages
     }
@@ -77,26 +77,26 @@ impl ProviderFormat for Ollama {
         object! { "role": "system", "content": text }
     }
 
-    fn user(&self, parts: Vec<Part>) -> Option<ObjectBuilder> {
-        Draft { role: Role::User.as_str(), parts, calls: Vec::new() }.flush()
+    fn user(&self, parts: Vec<ContentPart>) -> Option<ObjectBuilder> {
+        PendingMessage { role: Role::User.as_str(), parts, calls: Vec::new() }.flush()
     }
 
-    fn history(&self) -> History {
-        History { line: Line::Stacked, media: MediaPlace::Last { tags_without_text: false } }
+    fn history(&self) -> HistoryStyle {
+        HistoryStyle { line: HistoryLine::Stacked, media: MediaPosition::Last { tags_without_text: false } }
     }
 
-    fn body(&self, mut draft: RequestDraft<'_>) -> ObjectBuilder {
-        let options = draft.options;
-        let mut body = draft.body();
-        body.set("messages", std::mem::take(&mut draft.messages));
+    fn body(&self, mut request: RequestParts<'_>) -> ObjectBuilder {
+        let options = request.options;
+        let mut body = request.body();
+        body.set("messages", std::mem::take(&mut request.messages));
         // It knows no choice, but it can be left without tools.
-        let may_call = draft.choice.is_none_or(|choice| choice.mode != Mode::None);
-        if may_call && !draft.tools.is_empty() {
+        let may_call = request.choice.is_none_or(|choice| choice.mode != Mode::None);
+        if may_call && !request.tools.is_empty() {
             let tool = |tool: &&Tool| object! { "type": "function", "function": tool.function(schema::unchanged) };
-            body.set("tools", draft.tools.iter().map(tool).collect::<Vec<_>>());
+            body.set("tools", request.tools.iter().map(tool).collect::<Vec<_>>());
         }
-        body.set_some("format", draft.schema.map(schema::inlined));
-        match draft.thinking {
+        body.set_some("format", request.schema.map(schema::inlined));
+        match request.thinking {
             Thinking::Default => {}
             Thinking::Off => body.set("think", false),
             Thinking::On { .. } | Thinking::Adaptive => body.set("think", true),
@@ -113,13 +113,13 @@ impl ProviderFormat for Ollama {
 
 /// A message of which some blocks have been read. All calls of a round stay in one: the server joins the text of two
 /// messages of the same role and forgets the rest of the second.
-struct Draft {
+struct PendingMessage {
     role: &'static str,
-    parts: Vec<Part>,
+    parts: Vec<ContentPart>,
     calls: Vec<JsonBuilder>,
 }
 
-impl Draft {
+impl PendingMessage {
     fn flush(&mut self) -> Option<ObjectBuilder> {
         let (parts, calls) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.calls));
         if parts.is_empty() && calls.is_empty() {
@@ -129,8 +129,8 @@ impl Draft {
         let mut images = Vec::new();
         for part in parts {
             match part {
-                Part::Text(text) => texts.push(text),
-                Part::Media(tree) => images.push(tree),
+                ContentPart::Text(text) => texts.push(text),
+                ContentPart::Media(tree) => images.push(tree),
             }
         }
         let mut message = object! { "role": self.role, "content": texts.join("\n") };

@@ -1,22 +1,22 @@
 //! OpenAI chat completions, and the providers that speak them with differences.
 //!
-//! The differences are a table: [`ChatForm`]. What a message becomes is written once.
+//! The differences are a table: [`ChatFormat`]. What a message becomes is written once.
 
 use recount_message::Role;
 
 use super::arguments;
 use super::chat_request::ChatApi;
 use super::json_builder::{JsonBuilder, ObjectBuilder, object};
-use super::media::{Datum, Fetch, Sent};
-use super::multi_agent::{History, Line, MediaPlace};
-use super::names::Rule;
-use super::provider_format::{Context, Part, ProviderFormat};
-use super::request::RequestDraft;
+use super::media::{Attachment, AttachmentSource, FetchedBy};
+use super::multi_agent::{HistoryLine, HistoryStyle, MediaPosition};
+use super::names::NameRule;
+use super::provider_format::{ContentPart, Context, ProviderFormat};
+use super::request::RequestParts;
 use super::turns::{Call, CallRules, Item, Turn};
 
 /// How a provider's chat completions differ from OpenAI's.
 #[derive(Debug)]
-pub(crate) struct ChatForm {
+pub(crate) struct ChatFormat {
     api: ChatApi,
     /// What it takes unless told otherwise.
     input_types: &'static [&'static str],
@@ -25,31 +25,31 @@ pub(crate) struct ChatForm {
     /// Whether the message that brings the media of tool results is named.
     names_promoted: bool,
     /// Where thinking goes.
-    thinking: ThinkingPlace,
+    thinking: ThinkingField,
     /// Whether a message of nothing but text is one string.
     plain_text: bool,
     /// Whether media may stand in an assistant's message.
     assistant_media: bool,
-    image: Option<Fetch>,
+    image: Option<FetchedBy>,
     audio: Option<Audio>,
-    video: Option<Fetch>,
+    video: Option<FetchedBy>,
     pdf: bool,
     /// The longest id of a call.
     id_length: usize,
     /// Whether arguments that are not JSON make the whole request fail.
     strict_arguments: bool,
-    history: History,
+    history: HistoryStyle,
 }
 
 /// What becomes of thinking. It is always `reasoning_content`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ThinkingPlace {
+enum ThinkingField {
     /// It is not sent.
     Never,
     /// After the calls, and only to models that say they read it.
-    OnRequest,
+    IfModelReadsIt,
     /// Wherever there is some.
-    WhereThereIs,
+    IfPresent,
     /// In every message of the assistant, empty where there is none.
     Always {
         /// Whether a message is made for thinking without text.
@@ -66,17 +66,18 @@ enum Audio {
     Url,
 }
 
-const LINES: History = History { line: Line::PerBlock, media: MediaPlace::Last { tags_without_text: false } };
+const LINES: HistoryStyle =
+    HistoryStyle { line: HistoryLine::PerBlock, media: MediaPosition::Last { tags_without_text: false } };
 
-pub(crate) static OPENAI: ChatForm = ChatForm {
+pub(crate) static OPENAI: ChatFormat = ChatFormat {
     api: ChatApi::OpenAi,
     input_types: &["text/plain", "image/*", "audio/*", "application/pdf"],
     names: true,
     names_promoted: true,
-    thinking: ThinkingPlace::Never,
+    thinking: ThinkingField::Never,
     plain_text: false,
     assistant_media: false,
-    image: Some(Fetch::Provider),
+    image: Some(FetchedBy::Provider),
     audio: Some(Audio::Bare),
     video: None,
     pdf: true,
@@ -85,61 +86,61 @@ pub(crate) static OPENAI: ChatForm = ChatForm {
     history: LINES,
 };
 
-pub(crate) static DASHSCOPE: ChatForm = ChatForm {
+pub(crate) static DASHSCOPE: ChatFormat = ChatFormat {
     api: ChatApi::DashScope,
     input_types: &["text/plain", "image/*", "audio/*", "video/*"],
     names: false,
     names_promoted: false,
-    thinking: ThinkingPlace::OnRequest,
+    thinking: ThinkingField::IfModelReadsIt,
     assistant_media: true,
     audio: Some(Audio::Url),
-    video: Some(Fetch::Provider),
+    video: Some(FetchedBy::Provider),
     pdf: false,
     id_length: usize::MAX,
     strict_arguments: true,
     ..OPENAI
 };
 
-pub(crate) static DEEPSEEK: ChatForm = ChatForm {
+pub(crate) static DEEPSEEK: ChatFormat = ChatFormat {
     api: ChatApi::DeepSeek,
     input_types: &["text/plain"],
     names: false,
     names_promoted: false,
-    thinking: ThinkingPlace::Always { empty: true },
+    thinking: ThinkingField::Always { empty: true },
     plain_text: true,
     audio: None,
     pdf: false,
     id_length: usize::MAX,
-    history: History { line: Line::PerBlock, media: MediaPlace::AfterName },
+    history: HistoryStyle { line: HistoryLine::PerBlock, media: MediaPosition::AfterName },
     ..OPENAI
 };
 
-pub(crate) static MOONSHOT: ChatForm = ChatForm {
+pub(crate) static MOONSHOT: ChatFormat = ChatFormat {
     api: ChatApi::Moonshot,
     input_types: &["text/plain", "image/*", "audio/*", "video/*"],
-    thinking: ThinkingPlace::Always { empty: false },
+    thinking: ThinkingField::Always { empty: false },
     assistant_media: true,
-    image: Some(Fetch::Us),
-    video: Some(Fetch::Us),
+    image: Some(FetchedBy::Client),
+    video: Some(FetchedBy::Client),
     pdf: false,
     id_length: usize::MAX,
     ..OPENAI
 };
 
-pub(crate) static VOLCENGINE: ChatForm = ChatForm {
+pub(crate) static VOLCENGINE: ChatFormat = ChatFormat {
     api: ChatApi::Volcengine,
     input_types: &["text/plain", "image/*", "video/*"],
     names: false,
-    thinking: ThinkingPlace::WhereThereIs,
+    thinking: ThinkingField::IfPresent,
     assistant_media: true,
     audio: None,
-    video: Some(Fetch::Provider),
+    video: Some(FetchedBy::Provider),
     pdf: false,
     id_length: usize::MAX,
     ..OPENAI
 };
 
-pub(crate) static XAI: ChatForm = ChatForm {
+pub(crate) static XAI: ChatFormat = ChatFormat {
     api: ChatApi::Xai,
     input_types: &["text/plain", "image/jpeg", "image/png"],
     names: false,
@@ -148,71 +149,71 @@ pub(crate) static XAI: ChatForm = ChatForm {
     audio: None,
     pdf: false,
     id_length: usize::MAX,
-    history: History {
-        line: Line::PerMessage { bare_names: true },
-        media: MediaPlace::Last { tags_without_text: false },
+    history: HistoryStyle {
+        line: HistoryLine::PerMessage { bare_names: true },
+        media: MediaPosition::Last { tags_without_text: false },
     },
     ..OPENAI
 };
 
-impl ProviderFormat for ChatForm {
+impl ProviderFormat for ChatFormat {
     fn input_types(&self) -> &'static [&'static str] {
         self.input_types
     }
 
     fn call_rules(&self) -> CallRules {
-        CallRules { id: Rule::length(self.id_length), name: Rule::word(64) }
+        CallRules { id: NameRule::length(self.id_length), name: NameRule::word(64) }
     }
 
-    fn fetch(&self, media_type: &str, role: Role) -> Option<Fetch> {
+    fn accepts_media(&self, media_type: &str, role: Role) -> Option<FetchedBy> {
         if role == Role::Assistant && !self.assistant_media {
             return None;
         }
         match media_type.split_once('/')? {
             ("image", _) => self.image,
             ("audio", _) => match self.audio? {
-                Audio::Bare => bare_audio_format(media_type).map(|_| Fetch::Us),
-                Audio::Url => Some(Fetch::Provider),
+                Audio::Bare => bare_audio_format(media_type).map(|_| FetchedBy::Client),
+                Audio::Url => Some(FetchedBy::Provider),
             },
             ("video", _) => self.video,
-            ("application", "pdf") if self.pdf => Some(Fetch::Us),
+            ("application", "pdf") if self.pdf => Some(FetchedBy::Client),
             _ => None,
         }
     }
 
-    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> JsonBuilder {
-        let media_type = &*datum.media_type;
-        match datum.main_type() {
+    fn media(&self, attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder {
+        let media_type = &*attachment.media_type;
+        match attachment.main_type() {
             "image" => object! { "type": "image_url", "image_url": object! { "url": sent.to_url(media_type) } }.into(),
             "video" => object! { "type": "video_url", "video_url": object! { "url": sent.to_url(media_type) } }.into(),
             "audio" => object! { "type": "input_audio", "input_audio": self.sound(media_type, sent) }.into(),
-            _ => pdf_part(datum, sent).into(),
+            _ => pdf_part(attachment, sent).into(),
         }
     }
 
     fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<ObjectBuilder> {
         let mut messages = Vec::new();
         for turn in turns {
-            let mut draft = Draft::default();
+            let mut pending = PendingMessage::default();
             let mut promoted: Vec<ObjectBuilder> = Vec::new();
             for item in &turn.items {
                 if !matches!(item, Item::Result(_)) {
                     messages.append(&mut promoted);
                 }
                 match item {
-                    Item::Text(text, _) => draft.parts.push(Part::Text(text.clone().into_owned())),
-                    Item::Data(block) => cx.show(self, block, turn.role, &mut draft.parts, &mut draft.shown),
-                    Item::Thinking(block) => self.think(&block.thinking, cx, &mut draft),
-                    Item::Call(call) => draft.calls.push(self.call(call, cx).into()),
+                    Item::Text(text, _) => pending.parts.push(ContentPart::Text(text.clone().into_owned())),
+                    Item::Data(block) => cx.show(self, block, turn.role, &mut pending.parts, &mut pending.shown),
+                    Item::Thinking(block) => self.think(&block.thinking, cx, &mut pending),
+                    Item::Call(call) => pending.calls.push(self.call(call, cx).into()),
                     Item::Hint(said) => {
-                        messages.extend(self.message(turn, &mut draft));
-                        messages.extend(self.shown(&mut draft));
+                        messages.extend(self.message(turn, &mut pending));
+                        messages.extend(self.shown(&mut pending));
                         let parts = cx.hint(self, said);
                         messages.extend(self.user(parts));
                     }
                     Item::Result(result) => {
-                        messages.extend(self.message(turn, &mut draft));
-                        promoted.extend(self.shown(&mut draft));
+                        messages.extend(self.message(turn, &mut pending));
+                        promoted.extend(self.shown(&mut pending));
                         let (text, media) = cx.result_text(self, result);
                         messages.push(object! {
                             "role": "tool", "tool_call_id": result.id.as_str(), "content": text, "name": &*result.name,
@@ -222,8 +223,8 @@ impl ProviderFormat for ChatForm {
                 }
             }
             messages.append(&mut promoted);
-            messages.extend(self.message(turn, &mut draft));
-            messages.extend(self.shown(&mut draft));
+            messages.extend(self.message(turn, &mut pending));
+            messages.extend(self.shown(&mut pending));
         }
         messages
     }
@@ -232,7 +233,7 @@ impl ProviderFormat for ChatForm {
         object! { "role": "system", "content": text }
     }
 
-    fn user(&self, parts: Vec<Part>) -> Option<ObjectBuilder> {
+    fn user(&self, parts: Vec<ContentPart>) -> Option<ObjectBuilder> {
         (!parts.is_empty()).then(|| object! { "role": "user", "content": self.content(parts) })
     }
 
@@ -240,41 +241,41 @@ impl ProviderFormat for ChatForm {
         Some(object! { "role": "user", "content": text })
     }
 
-    fn history(&self) -> History {
+    fn history(&self) -> HistoryStyle {
         self.history
     }
 
-    fn body(&self, draft: RequestDraft<'_>) -> ObjectBuilder {
-        self.api.body(draft)
+    fn body(&self, request: RequestParts<'_>) -> ObjectBuilder {
+        self.api.body(request)
     }
 }
 
 /// A message of which some blocks have been read.
 #[derive(Default)]
-struct Draft {
-    parts: Vec<Part>,
+struct PendingMessage {
+    parts: Vec<ContentPart>,
     thinking: Vec<String>,
     calls: Vec<JsonBuilder>,
     /// The assistant's media, which is shown in a user's message.
-    shown: Vec<Part>,
+    shown: Vec<ContentPart>,
 }
 
-impl Draft {
+impl PendingMessage {
     fn is_empty(&self) -> bool {
         self.parts.is_empty() && self.thinking.is_empty() && self.calls.is_empty()
     }
 }
 
-impl ChatForm {
-    fn think(&self, thinking: &str, cx: &Context<'_>, draft: &mut Draft) {
+impl ChatFormat {
+    fn think(&self, thinking: &str, cx: &Context<'_>, pending: &mut PendingMessage) {
         let is_sent = match self.thinking {
-            ThinkingPlace::Never => false,
-            ThinkingPlace::OnRequest => cx.input.allow_thinking(),
-            ThinkingPlace::WhereThereIs => true,
-            ThinkingPlace::Always { empty } => empty || !thinking.is_empty(),
+            ThinkingField::Never => false,
+            ThinkingField::IfModelReadsIt => cx.input.allow_thinking(),
+            ThinkingField::IfPresent => true,
+            ThinkingField::Always { empty } => empty || !thinking.is_empty(),
         };
         if is_sent {
-            draft.thinking.push(thinking.to_owned());
+            pending.thinking.push(thinking.to_owned());
         }
     }
 
@@ -295,32 +296,32 @@ impl ChatForm {
         if !self.strict_arguments || recount_message::Json::parse(call.input).is_ok() {
             return call.input.to_owned();
         }
-        arguments::sent(call, cx.warnings).as_str().to_owned()
+        arguments::parse_or_empty(call, cx.warnings).as_str().to_owned()
     }
 
-    fn shown(&self, draft: &mut Draft) -> Option<ObjectBuilder> {
-        let shown = std::mem::take(&mut draft.shown);
+    fn shown(&self, pending: &mut PendingMessage) -> Option<ObjectBuilder> {
+        let shown = std::mem::take(&mut pending.shown);
         (!shown.is_empty()).then(|| self.promoted(shown))
     }
 
-    /// The message that a draft has become, if it has become one; the draft is empty then.
-    fn message(&self, turn: &Turn<'_>, draft: &mut Draft) -> Option<ObjectBuilder> {
-        if draft.is_empty() {
+    /// The message that a pending has become, if it has become one; the pending is empty then.
+    fn message(&self, turn: &Turn<'_>, pending: &mut PendingMessage) -> Option<ObjectBuilder> {
+        if pending.is_empty() {
             return None;
         }
-        let (parts, thinking) = (std::mem::take(&mut draft.parts), std::mem::take(&mut draft.thinking));
-        let calls = std::mem::take(&mut draft.calls);
-        let says_nothing = parts.iter().all(|part| matches!(part, Part::Text(text) if text.is_empty()));
+        let (parts, thinking) = (std::mem::take(&mut pending.parts), std::mem::take(&mut pending.thinking));
+        let calls = std::mem::take(&mut pending.calls);
+        let says_nothing = parts.iter().all(|part| matches!(part, ContentPart::Text(text) if text.is_empty()));
         if self.plain_text && says_nothing && thinking.is_empty() && calls.is_empty() {
             return None;
         }
-        let thinks_nothing = self.thinking == ThinkingPlace::OnRequest && thinking.iter().all(String::is_empty);
+        let thinks_nothing = self.thinking == ThinkingField::IfModelReadsIt && thinking.iter().all(String::is_empty);
         if thinks_nothing && parts.is_empty() && calls.is_empty() {
             return None;
         }
         let mut message = object! { "role": turn.role.as_str() };
         if self.names && !turn.name.is_empty() {
-            message.set("name", &*Rule::SPEAKER.fitted(turn.name));
+            message.set("name", &*NameRule::SPEAKER.sanitized(turn.name));
         }
         let is_empty = if self.plain_text { says_nothing } else { parts.is_empty() };
         message.set(
@@ -333,12 +334,12 @@ impl ChatForm {
         );
         let thought = (!thinking.is_empty()).then(|| thinking.join("\n"));
         let thought = match self.thinking {
-            ThinkingPlace::Always { .. } => Some(thought.unwrap_or_default()),
-            ThinkingPlace::Never | ThinkingPlace::OnRequest | ThinkingPlace::WhereThereIs => thought,
+            ThinkingField::Always { .. } => Some(thought.unwrap_or_default()),
+            ThinkingField::Never | ThinkingField::IfModelReadsIt | ThinkingField::IfPresent => thought,
         };
         let thought = thought.filter(|_| turn.role == Role::Assistant);
         let calls = (!calls.is_empty()).then_some(calls);
-        if self.thinking == ThinkingPlace::OnRequest {
+        if self.thinking == ThinkingField::IfModelReadsIt {
             message.set_some("tool_calls", calls);
             message.set_some("reasoning_content", thought);
         } else {
@@ -348,12 +349,12 @@ impl ChatForm {
         Some(message)
     }
 
-    fn content(&self, parts: Vec<Part>) -> JsonBuilder {
-        let is_text = parts.iter().all(|part| matches!(part, Part::Text(_)));
+    fn content(&self, parts: Vec<ContentPart>) -> JsonBuilder {
+        let is_text = parts.iter().all(|part| matches!(part, ContentPart::Text(_)));
         if self.plain_text && is_text { texts(&parts).join("\n").into() } else { parts_list(parts) }
     }
 
-    fn promoted(&self, parts: Vec<Part>) -> ObjectBuilder {
+    fn promoted(&self, parts: Vec<ContentPart>) -> ObjectBuilder {
         let mut message = object! { "role": "user" };
         if self.names_promoted {
             message.set("name", "system-reminder");
@@ -361,19 +362,19 @@ impl ChatForm {
         message.with("content", parts_list(parts))
     }
 
-    fn sound(&self, media_type: &str, sent: &Sent<'_>) -> ObjectBuilder {
+    fn sound(&self, media_type: &str, sent: &AttachmentSource<'_>) -> ObjectBuilder {
         match self.audio {
             Some(Audio::Url) => {
                 let format = media_type.rsplit('/').next().unwrap_or(media_type);
                 let data = match sent {
-                    Sent::Url(url) => (*url).to_owned(),
-                    Sent::Base64(data) => format!("data:;base64,{data}"),
+                    AttachmentSource::Url(url) => (*url).to_owned(),
+                    AttachmentSource::Base64(data) => format!("data:;base64,{data}"),
                 };
                 object! { "data": data, "format": if format == "mpeg" { "mp3" } else { format } }
             }
             Some(Audio::Bare) | None => {
                 let data = match sent {
-                    Sent::Url(data) | Sent::Base64(data) => *data,
+                    AttachmentSource::Url(data) | AttachmentSource::Base64(data) => *data,
                 };
                 object! { "data": data, "format": bare_audio_format(media_type).unwrap_or("wav") }
             }
@@ -381,20 +382,20 @@ impl ChatForm {
     }
 }
 
-fn texts(parts: &[Part]) -> Vec<&str> {
+fn texts(parts: &[ContentPart]) -> Vec<&str> {
     parts
         .iter()
         .filter_map(|part| match part {
-            Part::Text(text) => Some(text.as_str()),
-            Part::Media(_) => None,
+            ContentPart::Text(text) => Some(text.as_str()),
+            ContentPart::Media(_) => None,
         })
         .collect()
 }
 
-fn parts_list(parts: Vec<Part>) -> JsonBuilder {
+fn parts_list(parts: Vec<ContentPart>) -> JsonBuilder {
     let parts = parts.into_iter().map(|part| match part {
-        Part::Text(text) => object! { "type": "text", "text": text }.into(),
-        Part::Media(tree) => tree,
+        ContentPart::Text(text) => object! { "type": "text", "text": text }.into(),
+        ContentPart::Media(tree) => tree,
     });
     JsonBuilder::Array(parts.collect())
 }
@@ -409,8 +410,8 @@ fn bare_audio_format(media_type: &str) -> Option<&'static str> {
 }
 
 /// A PDF, which is always sent whole.
-fn pdf_part(datum: &Datum<'_>, sent: &Sent<'_>) -> ObjectBuilder {
-    let name = datum.block.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("document.pdf");
-    let file = object! { "filename": name, "file_data": sent.to_url(&datum.media_type) };
+fn pdf_part(attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> ObjectBuilder {
+    let name = attachment.block.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("document.pdf");
+    let file = object! { "filename": name, "file_data": sent.to_url(&attachment.media_type) };
     object! { "type": "file", "file": file }
 }

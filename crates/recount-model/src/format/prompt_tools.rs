@@ -35,7 +35,7 @@ use recount_message::{Json, Object, Role};
 
 use super::arguments;
 use super::tools::Tool;
-use super::turns::{Call, CallResult, Item, Said, Turn};
+use super::turns::{Call, CallResult, Item, PayloadPart, Turn};
 use super::warning::FormatWarning;
 
 /// How tools are brought to a model.
@@ -94,7 +94,7 @@ pub(crate) fn as_text<'a>(
 
 fn turn_as_text<'a>(turn: Turn<'a>, warnings: &mut Vec<FormatWarning>) -> Turn<'a> {
     let mut items: Vec<Item<'a>> = Vec::with_capacity(turn.items.len());
-    let mut responses: Vec<Said<'a>> = Vec::new();
+    let mut responses: Vec<PayloadPart<'a>> = Vec::new();
     for item in turn.items {
         match item {
             Item::Result(result) => responses.extend(response(result)),
@@ -116,22 +116,22 @@ fn turn_as_text<'a>(turn: Turn<'a>, warnings: &mut Vec<FormatWarning>) -> Turn<'
 }
 
 fn call_text(call: &Call<'_>, warnings: &mut Vec<FormatWarning>) -> String {
-    let arguments = arguments::sent(call, warnings);
+    let arguments = arguments::parse_or_empty(call, warnings);
     let call = Object::from([("name", Json::from(&*call.name)), ("arguments", arguments)]);
     format!("<tool_call>\n{call}\n</tool_call>")
 }
 
 /// The text of a result, and its media after it.
-fn response(result: CallResult<'_>) -> Vec<Said<'_>> {
+fn response(result: CallResult<'_>) -> Vec<PayloadPart<'_>> {
     let mut texts = Vec::new();
     let mut media = Vec::new();
     for said in result.output {
         match said {
-            Said::Text(text) => texts.push(text),
-            Said::Data(_) => media.push(said),
+            PayloadPart::Text(text) => texts.push(text),
+            PayloadPart::Data(_) => media.push(said),
         }
     }
     let response = Object::from([("name", &*result.name), ("content", &*texts.join("\n"))]);
     let text = format!("<tool_response>\n{response}\n</tool_response>");
-    std::iter::once(Said::Text(text.into())).chain(media).collect()
+    std::iter::once(PayloadPart::Text(text.into())).chain(media).collect()
 }

@@ -268,7 +268,7 @@ impl RequestOptions {
 }
 
 /// The parts of a request, settled: what is left is to put them into the provider's words.
-pub(crate) struct RequestDraft<'a> {
+pub(crate) struct RequestParts<'a> {
     pub(crate) options: &'a RequestOptions,
     pub(crate) messages: Vec<ObjectBuilder>,
     /// All tools, for providers that can narrow the choice by themselves.
@@ -282,7 +282,7 @@ pub(crate) struct RequestDraft<'a> {
     pub(crate) schema: Option<&'a Json>,
 }
 
-impl RequestDraft<'_> {
+impl RequestParts<'_> {
     /// The effort, where the model is told to think: where it is not, none is meant.
     pub(crate) fn effort_of_thinking(&self) -> Option<&str> {
         let thinks = matches!(self.thinking, Thinking::On { .. } | Thinking::Adaptive);
@@ -337,7 +337,7 @@ impl Structured {
 }
 
 /// The messages with the instruction to call the tool, in the last user's message or one of its own.
-pub(crate) fn instructed(messages: &[Msg]) -> Vec<Msg> {
+pub(crate) fn with_structured_instruction(messages: &[Msg]) -> Vec<Msg> {
     let text = format!(
         "<system-reminder>Now you **MUST** call the tool named '{STRUCTURED_TOOL}' to generate the structured output \
          required by the user. DON'T do anything else.</system-reminder>"

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use recount_message::{Json, Role, ThinkingBlock};
 
 use super::json_builder::{JsonBuilder, ObjectBuilder, object};
-use super::media::{Datum, Fetch, Sent};
-use super::multi_agent::{History, Line, MediaPlace};
-use super::names::Rule;
-use super::provider_format::{Context, Part, ProviderFormat, unshown};
-use super::request::RequestDraft;
+use super::media::{Attachment, AttachmentSource, FetchedBy};
+use super::multi_agent::{HistoryLine, HistoryStyle, MediaPosition};
+use super::names::NameRule;
+use super::provider_format::{ContentPart, Context, ProviderFormat, media_placeholder};
+use super::request::RequestParts;
 use super::schema;
 use super::tools::{Mode, Tool, ToolChoice};
-use super::turns::{Call, CallResult, CallRules, Item, Said, Turn};
+use super::turns::{Call, CallResult, CallRules, Item, PayloadPart, Turn};
 
 pub(crate) struct Responses;
 
@@ -22,27 +22,27 @@ impl ProviderFormat for Responses {
     }
 
     fn call_rules(&self) -> CallRules {
-        CallRules { id: Rule::length(64), name: Rule::word(64) }
+        CallRules { id: NameRule::length(64), name: NameRule::word(64) }
     }
 
-    fn fetch(&self, media_type: &str, role: Role) -> Option<Fetch> {
+    fn accepts_media(&self, media_type: &str, role: Role) -> Option<FetchedBy> {
         if role == Role::Assistant {
             // What an assistant has said may only be text.
             return None;
         }
         match media_type.split_once('/')? {
-            ("image", _) => Some(Fetch::Provider),
-            ("application", "pdf") => Some(Fetch::Us),
+            ("image", _) => Some(FetchedBy::Provider),
+            ("application", "pdf") => Some(FetchedBy::Client),
             _ => None,
         }
     }
 
-    fn media(&self, datum: &Datum<'_>, sent: &Sent<'_>) -> JsonBuilder {
-        let url = sent.to_url(&datum.media_type);
-        if datum.main_type() == "image" {
+    fn media(&self, attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder {
+        let url = sent.to_url(&attachment.media_type);
+        if attachment.main_type() == "image" {
             return object! { "type": "input_image", "image_url": url }.into();
         }
-        let name = datum.block.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("document.pdf");
+        let name = attachment.block.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("document.pdf");
         object! { "type": "input_file", "filename": name, "file_data": url }.into()
     }
 
@@ -50,31 +50,31 @@ impl ProviderFormat for Responses {
         let mut all = Vec::new();
         for turn in turns {
             let mut items = Vec::new();
-            let mut draft = Draft { role: turn.role, ..Draft::default() };
+            let mut pending = PendingItems { role: turn.role, ..PendingItems::default() };
             for item in &turn.items {
                 match item {
-                    Item::Text(text, _) => draft.parts.push(Part::Text(text.clone().into_owned())),
-                    Item::Data(block) => cx.show(self, block, turn.role, &mut draft.parts, &mut draft.shown),
-                    Item::Thinking(block) => items.extend(draft.reasoning(block)),
+                    Item::Text(text, _) => pending.parts.push(ContentPart::Text(text.clone().into_owned())),
+                    Item::Data(block) => cx.show(self, block, turn.role, &mut pending.parts, &mut pending.shown),
+                    Item::Thinking(block) => items.extend(pending.reasoning(block)),
                     Item::Call(call) => {
-                        let item = draft.call(call);
-                        draft.calls.push(item);
+                        let item = pending.call(call);
+                        pending.calls.push(item);
                     }
                     Item::Hint(said) => {
-                        draft.flush(&mut items);
-                        draft.show(&mut items, self);
+                        pending.flush(&mut items);
+                        pending.show(&mut items, self);
                         let parts = cx.hint(self, said);
                         items.extend(self.user(parts));
                     }
                     Item::Result(result) => {
-                        draft.flush(&mut items);
+                        pending.flush(&mut items);
                         items.push(self.result(result, cx));
                     }
                 }
             }
-            draft.flush(&mut items);
-            draft.show(&mut items, self);
-            all.extend(without_loose_reasoning(items));
+            pending.flush(&mut items);
+            pending.show(&mut items, self);
+            all.extend(without_trailing_reasoning(items));
         }
         all
     }
@@ -83,7 +83,7 @@ impl ProviderFormat for Responses {
         object! { "role": "system", "content": text }
     }
 
-    fn user(&self, parts: Vec<Part>) -> Option<ObjectBuilder> {
+    fn user(&self, parts: Vec<ContentPart>) -> Option<ObjectBuilder> {
         (!parts.is_empty()).then(|| object! { "role": "user", "content": content(parts, "input_text") })
     }
 
@@ -91,31 +91,31 @@ impl ProviderFormat for Responses {
         Some(object! { "role": "user", "content": text })
     }
 
-    fn history(&self) -> History {
-        History { line: Line::PerBlock, media: MediaPlace::Last { tags_without_text: true } }
+    fn history(&self) -> HistoryStyle {
+        HistoryStyle { line: HistoryLine::PerBlock, media: MediaPosition::Last { tags_without_text: true } }
     }
 
-    fn body(&self, mut draft: RequestDraft<'_>) -> ObjectBuilder {
-        let options = draft.options;
-        let mut body = draft.body();
-        body.set("input", std::mem::take(&mut draft.messages));
+    fn body(&self, mut request: RequestParts<'_>) -> ObjectBuilder {
+        let options = request.options;
+        let mut body = request.body();
+        body.set("input", std::mem::take(&mut request.messages));
         // All tools, also those that may not be called now: what may is said by the choice, so that the beginning of
         // the request stays the same from one to the next.
-        if !draft.all_tools.is_empty() {
+        if !request.all_tools.is_empty() {
             let tool = |tool: &Tool| -> ObjectBuilder {
                 let mut item = object! { "type": "function" };
                 item.append(tool.function(schema::unchanged));
                 item
             };
-            body.set("tools", draft.all_tools.iter().map(tool).collect::<Vec<_>>());
+            body.set("tools", request.all_tools.iter().map(tool).collect::<Vec<_>>());
             if !options.parallel_tool_calls {
                 body.set("parallel_tool_calls", false);
             }
         }
-        body.set_some("tool_choice", draft.choice.map(choice));
+        body.set_some("tool_choice", request.choice.map(choice));
         body.set_some(
             "text",
-            draft.schema.map(|schema| {
+            request.schema.map(|schema| {
                 let format =
                     object! { "type": "json_schema", "name": "structured_output", "schema": schema::inlined(schema) };
                 object! { "format": format }
@@ -124,8 +124,8 @@ impl ProviderFormat for Responses {
         body.set_some("max_output_tokens", options.max_tokens);
         body.set_some("temperature", options.temperature);
         body.set_some("top_p", options.top_p);
-        body.set_some("reasoning", draft.effort_of_thinking().map(|effort| object! { "effort": effort }));
-        body.set_some("prompt_cache_key", draft.cache_key());
+        body.set_some("reasoning", request.effort_of_thinking().map(|effort| object! { "effort": effort }));
+        body.set_some("prompt_cache_key", request.cache_key());
         body.with("stream", options.stream)
     }
 }
@@ -150,21 +150,21 @@ fn choice(choice: &ToolChoice) -> JsonBuilder {
 impl Responses {
     /// A text where the result is one; else a list with the media in it.
     fn result(&self, result: &CallResult<'_>, cx: &mut Context<'_>) -> ObjectBuilder {
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<ContentPart> = Vec::new();
         for said in &result.output {
             parts.push(match said {
-                Said::Text(text) => Part::Text(text.clone().into_owned()),
-                Said::Data(block) => match cx.nested(self, block, unshown) {
-                    Ok(tree) => Part::Media(tree),
-                    Err(text) => Part::Text(text),
+                PayloadPart::Text(text) => ContentPart::Text(text.clone().into_owned()),
+                PayloadPart::Data(block) => match cx.nested(self, block, media_placeholder) {
+                    Ok(tree) => ContentPart::Media(tree),
+                    Err(text) => ContentPart::Text(text),
                 },
             });
         }
         let texts: Option<Vec<&str>> = parts
             .iter()
             .map(|part| match part {
-                Part::Text(text) => Some(text.as_str()),
-                Part::Media(_) => None,
+                ContentPart::Text(text) => Some(text.as_str()),
+                ContentPart::Media(_) => None,
             })
             .collect();
         let output = match texts {
@@ -176,7 +176,7 @@ impl Responses {
 }
 
 /// The items of one message without reasoning that nothing follows which the model has said or called, which is refused.
-fn without_loose_reasoning(items: Vec<ObjectBuilder>) -> Vec<ObjectBuilder> {
+fn without_trailing_reasoning(items: Vec<ObjectBuilder>) -> Vec<ObjectBuilder> {
     let mut kept = Vec::with_capacity(items.len());
     let mut is_followed = false;
     for item in items.into_iter().rev() {
@@ -192,32 +192,32 @@ fn without_loose_reasoning(items: Vec<ObjectBuilder>) -> Vec<ObjectBuilder> {
     kept
 }
 
-fn content(parts: Vec<Part>, text_type: &'static str) -> JsonBuilder {
+fn content(parts: Vec<ContentPart>, text_type: &'static str) -> JsonBuilder {
     let parts = parts.into_iter().map(|part| match part {
-        Part::Text(text) => object! { "type": text_type, "text": text }.into(),
-        Part::Media(tree) => tree,
+        ContentPart::Text(text) => object! { "type": text_type, "text": text }.into(),
+        ContentPart::Media(tree) => tree,
     });
     JsonBuilder::Array(parts.collect())
 }
 
 /// A message of which some blocks have been read.
-struct Draft {
+struct PendingItems {
     role: Role,
-    parts: Vec<Part>,
+    parts: Vec<ContentPart>,
     calls: Vec<ObjectBuilder>,
     /// The assistant's media, which is shown in a user's message.
-    shown: Vec<Part>,
+    shown: Vec<ContentPart>,
     /// The reasoning items of this message that have been sent.
     reasoned: HashSet<String>,
 }
 
-impl Default for Draft {
+impl Default for PendingItems {
     fn default() -> Self {
         Self { role: Role::User, parts: Vec::new(), calls: Vec::new(), shown: Vec::new(), reasoned: HashSet::new() }
     }
 }
 
-impl Draft {
+impl PendingItems {
     fn flush(&mut self, items: &mut Vec<ObjectBuilder>) {
         items.extend(self.message());
         items.append(&mut self.calls);

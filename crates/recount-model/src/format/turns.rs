@@ -16,7 +16,7 @@ use recount_message::{
     ToolResultBlock,
 };
 
-use super::names::{CallIds, Rule};
+use super::names::{CallIds, NameRule};
 use super::warning::{FormatWarning, FormatWarningKind};
 
 /// One message, ready to be put into a provider's form.
@@ -38,14 +38,14 @@ pub(crate) enum Item<'a> {
     Text(Cow<'a, str>, Option<&'a Object>),
     Thinking(&'a ThinkingBlock),
     Data(&'a DataBlock),
-    Hint(Vec<Said<'a>>),
+    Hint(Vec<PayloadPart<'a>>),
     Call(Call<'a>),
     Result(CallResult<'a>),
 }
 
 /// A piece of a hint or of a tool's result.
 #[derive(Debug)]
-pub(crate) enum Said<'a> {
+pub(crate) enum PayloadPart<'a> {
     Text(Cow<'a, str>),
     Data(&'a DataBlock),
 }
@@ -67,27 +67,28 @@ pub(crate) struct CallResult<'a> {
     /// The id that the call was sent with.
     pub(crate) id: String,
     pub(crate) name: Cow<'a, str>,
-    pub(crate) output: Vec<Said<'a>>,
+    pub(crate) output: Vec<PayloadPart<'a>>,
 }
 
 /// How a provider restricts calls.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallRules {
-    pub(crate) id: Rule,
-    pub(crate) name: Rule,
+    pub(crate) id: NameRule,
+    pub(crate) name: NameRule,
 }
 
 /// Brings messages into order.
 pub(crate) fn turns<'a>(messages: &'a [Msg], rules: CallRules, warnings: &mut Vec<FormatWarning>) -> Vec<Turn<'a>> {
-    let pairs = Pairs::of(messages);
+    let pairs = CallPairs::of(messages);
     let ids = pairs.calls.iter().map(|pair| pair.call.id.as_str());
     let ids = CallIds::new(rules.id, ids);
-    let mut builder = Builder { ids, rules, pairs: pairs.calls.into(), orphans: pairs.orphans, results: 0, warnings };
+    let mut builder =
+        TurnBuilder { ids, rules, pairs: pairs.calls.into(), orphans: pairs.orphans, results: 0, warnings };
     messages.iter().map(|message| builder.turn(message)).collect()
 }
 
 /// A call, and its result where there is one.
-struct Pair<'a> {
+struct CallPair<'a> {
     call: &'a ToolCallBlock,
     result: Option<&'a ToolResultBlock>,
     /// Where the result stands among all results.
@@ -97,17 +98,17 @@ struct Pair<'a> {
 /// Which result belongs to which call: to the first one with its id that waits in the latest round that has one, so that
 /// a provider may count its ids from zero in each round.
 #[derive(Default)]
-struct Pairs<'a> {
+struct CallPairs<'a> {
     /// In the order of the calls.
-    calls: Vec<Pair<'a>>,
+    calls: Vec<CallPair<'a>>,
     /// Results that belong to no call, by their place among all results.
     orphans: HashSet<usize>,
 }
 
-impl<'a> Pairs<'a> {
+impl<'a> CallPairs<'a> {
     fn of(messages: &'a [Msg]) -> Self {
         let mut pairs = Self::default();
-        let mut waiting: HashMap<&str, Vec<Waiting>> = HashMap::new();
+        let mut waiting: HashMap<&str, Vec<OpenCall>> = HashMap::new();
         let mut cut: HashMap<&str, usize> = HashMap::new();
         let mut results = 0;
         for (message, block) in messages.iter().enumerate().flat_map(|(at, m)| m.content().iter().map(move |b| (at, b)))
@@ -117,11 +118,11 @@ impl<'a> Pairs<'a> {
                 ContentBlock::ToolCall(call) => {
                     // A round ends with its message, and with the first result.
                     let round = (message, results);
-                    waiting.entry(&call.id).or_default().push(Waiting { call: pairs.calls.len(), round });
-                    pairs.calls.push(Pair { call, result: None, order: 0 });
+                    waiting.entry(&call.id).or_default().push(OpenCall { call: pairs.calls.len(), round });
+                    pairs.calls.push(CallPair { call, result: None, order: 0 });
                 }
                 ContentBlock::ToolResult(result) => {
-                    let call = waiting.get_mut(result.id.as_str()).and_then(Waiting::next);
+                    let call = waiting.get_mut(result.id.as_str()).and_then(OpenCall::next);
                     if let Some(pair) = call.and_then(|call| pairs.calls.get_mut(call)) {
                         pair.result = Some(result);
                         pair.order = results;
@@ -141,13 +142,13 @@ impl<'a> Pairs<'a> {
 }
 
 /// A call that has no result yet.
-struct Waiting {
+struct OpenCall {
     /// Its place among the calls.
     call: usize,
     round: (usize, usize),
 }
 
-impl Waiting {
+impl OpenCall {
     /// Takes the one whose result comes next.
     fn next(waiting: &mut Vec<Self>) -> Option<usize> {
         let latest = waiting.last()?.round;
@@ -161,27 +162,27 @@ fn is_cut(extra: &Object) -> bool {
     extra.get("cut").is_some_and(|cut| cut.as_str() == "true")
 }
 
-struct Builder<'a, 'n> {
+struct TurnBuilder<'a, 'n> {
     ids: CallIds,
     rules: CallRules,
     /// The pairs whose calls are still to come.
-    pairs: VecDeque<Pair<'a>>,
+    pairs: VecDeque<CallPair<'a>>,
     orphans: HashSet<usize>,
     /// How many results have come by.
     results: usize,
     warnings: &'n mut Vec<FormatWarning>,
 }
 
-/// The calls since the last result, whose results are due.
-struct Due<'a> {
+/// The calls since the last result, whose results are pending.
+struct PendingResult<'a> {
     order: usize,
     result: CallResult<'a>,
 }
 
-impl<'a> Builder<'a, '_> {
+impl<'a> TurnBuilder<'a, '_> {
     fn turn(&mut self, message: &'a Msg) -> Turn<'a> {
         let mut items = Vec::with_capacity(message.content().len());
-        let mut due: Vec<Due<'a>> = Vec::new();
+        let mut pending: Vec<PendingResult<'a>> = Vec::new();
         let mut hints = Vec::new();
         let mut has_tools = false;
         for block in message.content() {
@@ -193,20 +194,20 @@ impl<'a> Builder<'a, '_> {
                 ContentBlock::Data(block) if !is_cut(&block.extra) => items.push(Item::Data(block)),
                 ContentBlock::Text(_) | ContentBlock::Thinking(_) | ContentBlock::Data(_) => {}
                 ContentBlock::Hint(block) => {
-                    let hint = Item::Hint(self.said(&block.hint, &block.id));
-                    if due.is_empty() { items.push(hint) } else { hints.push(hint) }
+                    let hint = Item::Hint(self.payload_parts(&block.hint, &block.id));
+                    if pending.is_empty() { items.push(hint) } else { hints.push(hint) }
                 }
                 ContentBlock::ToolCall(block) => {
                     has_tools = true;
                     if !is_cut(&block.extra) {
                         let (call, result) = self.call(block);
                         items.push(Item::Call(call));
-                        due.push(result);
+                        pending.push(result);
                     }
                 }
                 ContentBlock::ToolResult(block) => {
                     has_tools = true;
-                    close(&mut items, &mut due, &mut hints);
+                    end_round(&mut items, &mut pending, &mut hints);
                     self.orphan(block, &mut items);
                 }
                 ContentBlock::Unknown(block) => {
@@ -215,27 +216,27 @@ impl<'a> Builder<'a, '_> {
                 _ => {}
             }
         }
-        close(&mut items, &mut due, &mut hints);
+        end_round(&mut items, &mut pending, &mut hints);
         // What else a tool's message may hold was said by nobody in the conversation.
         let role = if message.role() == Role::Tool { Role::User } else { message.role() };
         Turn { role, name: message.name(), id: message.id(), has_tools, items }
     }
 
-    fn call(&mut self, block: &'a ToolCallBlock) -> (Call<'a>, Due<'a>) {
+    fn call(&mut self, block: &'a ToolCallBlock) -> (Call<'a>, PendingResult<'a>) {
         let pair = self.pairs.pop_front();
         let id = self.ids.next(&block.id);
         let name = self.tool_name(&block.name, &block.id);
         let (order, output) = match pair.and_then(|pair| Some((pair.order, pair.result?))) {
-            Some((order, result)) => (order, self.said(&result.output, &result.id)),
+            Some((order, result)) => (order, self.payload_parts(&result.output, &result.id)),
             None => {
                 self.warnings.push(FormatWarning::new(&block.id, FormatWarningKind::MissingResult));
-                (usize::MAX, vec![Said::Text(Cow::Borrowed(NO_RESULT))])
+                (usize::MAX, vec![PayloadPart::Text(Cow::Borrowed(NO_RESULT))])
             }
         };
         // A result goes by the name of its call, whatever it says itself.
         let result = CallResult { id: id.clone(), name: name.clone(), output };
         let call = Call { id, name, input: &block.input, own_id: &block.id, extra: &block.extra };
-        (call, Due { order, result })
+        (call, PendingResult { order, result })
     }
 
     /// A result as it comes by. Those that have a call stand with it already.
@@ -245,34 +246,34 @@ impl<'a> Builder<'a, '_> {
         if self.orphans.contains(&place) {
             self.warnings.push(FormatWarning::new(&block.id, FormatWarningKind::OrphanResult));
             let tool = if block.name.is_empty() { "a tool".to_owned() } else { format!("the tool {}", block.name) };
-            let mut said = vec![Said::Text(format!("[result of {tool}]").into())];
-            said.extend(self.said(&block.output, &block.id));
-            items.push(Item::Hint(said));
+            let mut parts = vec![PayloadPart::Text(format!("[result of {tool}]").into())];
+            parts.extend(self.payload_parts(&block.output, &block.id));
+            items.push(Item::Hint(parts));
         }
     }
 
     fn tool_name(&mut self, name: &'a str, id: &str) -> Cow<'a, str> {
-        if self.rules.name.takes(name) {
+        if self.rules.name.accepts(name) {
             return Cow::Borrowed(name);
         }
-        let sent = if name.is_empty() { Cow::Borrowed("unknown") } else { self.rules.name.fitted(name) };
+        let sent = if name.is_empty() { Cow::Borrowed("unknown") } else { self.rules.name.sanitized(name) };
         self.warnings.push(FormatWarning::new(id, FormatWarningKind::RenamedTool { sent: sent.clone().into_owned() }));
         sent
     }
 
-    fn said(&mut self, payload: &'a Payload, owner: &str) -> Vec<Said<'a>> {
+    fn payload_parts(&mut self, payload: &'a Payload, owner: &str) -> Vec<PayloadPart<'a>> {
         match payload {
-            Payload::Text(text) => vec![Said::Text(Cow::Borrowed(text))],
-            Payload::Blocks(blocks) => blocks.iter().filter_map(|block| self.said_block(block, owner)).collect(),
+            Payload::Text(text) => vec![PayloadPart::Text(Cow::Borrowed(text))],
+            Payload::Blocks(blocks) => blocks.iter().filter_map(|block| self.payload_part(block, owner)).collect(),
             _ => Vec::new(),
         }
     }
 
-    fn said_block(&mut self, block: &'a MediaBlock, owner: &str) -> Option<Said<'a>> {
+    fn payload_part(&mut self, block: &'a MediaBlock, owner: &str) -> Option<PayloadPart<'a>> {
         match block {
-            MediaBlock::Text(block) => Some(Said::Text(Cow::Borrowed(&block.text))),
-            MediaBlock::Data(block) => Some(Said::Data(block)),
-            MediaBlock::Unknown(block) => Some(Said::Text(self.unknown(block.id(), block.type_name(), owner))),
+            MediaBlock::Text(block) => Some(PayloadPart::Text(Cow::Borrowed(&block.text))),
+            MediaBlock::Data(block) => Some(PayloadPart::Data(block)),
+            MediaBlock::Unknown(block) => Some(PayloadPart::Text(self.unknown(block.id(), block.type_name(), owner))),
             _ => None,
         }
     }
@@ -291,8 +292,8 @@ const NO_RESULT: &str =
     "<system-reminder>The tool call was not finished, and its outcome is unknown.</system-reminder>";
 
 /// Ends a round: the results in their order, then the hints that came before them.
-fn close<'a>(items: &mut Vec<Item<'a>>, due: &mut Vec<Due<'a>>, hints: &mut Vec<Item<'a>>) {
-    due.sort_by_key(|due| due.order);
-    items.extend(due.drain(..).map(|due| Item::Result(due.result)));
+fn end_round<'a>(items: &mut Vec<Item<'a>>, pending: &mut Vec<PendingResult<'a>>, hints: &mut Vec<Item<'a>>) {
+    pending.sort_by_key(|pending| pending.order);
+    items.extend(pending.drain(..).map(|pending| Item::Result(pending.result)));
     items.append(hints);
 }

@@ -76,7 +76,7 @@ fn respelt_number(text: &str) -> Option<String> {
 }
 
 /// A character of a string.
-enum ResponsePart {
+enum Unescaped {
     Character(char),
     /// A backslash that means itself, since what follows it is no escape.
     Backslash,
@@ -101,12 +101,12 @@ impl Reader<'_> {
                     break;
                 }
                 '\\' => match self.escape() {
-                    ResponsePart::Character(character) => text.push(character),
-                    ResponsePart::Backslash => {
+                    Unescaped::Character(character) => text.push(character),
+                    Unescaped::Backslash => {
                         self.note(Repair::Escape);
                         text.push('\\');
                     }
-                    ResponsePart::Incomplete => {
+                    Unescaped::Incomplete => {
                         self.rest = "";
                         break;
                     }
@@ -123,8 +123,8 @@ impl Reader<'_> {
     }
 
     /// What stands after a backslash.
-    fn escape(&mut self) -> ResponsePart {
-        let Some(next) = self.peek() else { return ResponsePart::Incomplete };
+    fn escape(&mut self) -> Unescaped {
+        let Some(next) = self.peek() else { return Unescaped::Incomplete };
         let character = match next {
             '"' | '\\' | '/' => next,
             'b' => '\u{8}',
@@ -137,33 +137,33 @@ impl Reader<'_> {
                 next
             }
             'u' => return self.unicode_escape(),
-            _ => return ResponsePart::Backslash,
+            _ => return Unescaped::Backslash,
         };
         self.skip(next.len_utf8());
-        ResponsePart::Character(character)
+        Unescaped::Character(character)
     }
 
     /// `u` and four digits, and the second half where they are the first of a pair.
-    fn unicode_escape(&mut self) -> ResponsePart {
+    fn unicode_escape(&mut self) -> Unescaped {
         let Some(digits) = self.rest.get(1..5) else {
             let is_begun = self.rest.bytes().skip(1).all(|byte| byte.is_ascii_hexdigit());
-            return if is_begun { ResponsePart::Incomplete } else { ResponsePart::Backslash };
+            return if is_begun { Unescaped::Incomplete } else { Unescaped::Backslash };
         };
-        let Some(unit) = hex(digits) else { return ResponsePart::Backslash };
+        let Some(unit) = hex(digits) else { return Unescaped::Backslash };
         self.skip(5);
         if !(0xd800..0xdc00).contains(&unit) {
             // The second half of a pair without the first is no character.
-            return ResponsePart::Character(char::from_u32(unit).unwrap_or_else(|| self.replaced()));
+            return Unescaped::Character(char::from_u32(unit).unwrap_or_else(|| self.replaced()));
         }
         let low = self.rest.strip_prefix("\\u").and_then(|rest| rest.get(..4)).and_then(hex);
         match low {
             Some(low) if (0xdc00..0xe000).contains(&low) => {
                 self.skip(6);
                 let joined = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-                ResponsePart::Character(char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER))
+                Unescaped::Character(char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER))
             }
-            _ if is_begun_escape(self.rest) => ResponsePart::Incomplete,
-            _ => ResponsePart::Character(self.replaced()),
+            _ if is_begun_escape(self.rest) => Unescaped::Incomplete,
+            _ => Unescaped::Character(self.replaced()),
         }
     }
 

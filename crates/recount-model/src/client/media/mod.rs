@@ -1,4 +1,4 @@
-//! The files and URLs of messages, brought for providers that want the bytes.
+//! The files and URLs of messages, fetched for providers that want the bytes.
 
 mod collector;
 mod files;
@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-pub(super) use collector::Gathered;
+pub(super) use collector::MediaCollector;
 
 use super::transport::BoxFuture;
 use crate::format::MediaRef;
-use web::{Reach, Redirects, Web};
+use web::{AllowedHosts, Redirects, WebFetcher};
 
 /// Brings the bytes of a file or URL that stands in a message.
 ///
@@ -77,7 +77,7 @@ pub struct MediaFetcher {
     directories: Vec<PathBuf>,
     max_bytes: usize,
     timeout: Duration,
-    web: Web,
+    web: WebFetcher,
 }
 
 impl Default for MediaFetcher {
@@ -94,7 +94,7 @@ impl MediaFetcher {
             directories: Vec::new(),
             max_bytes: 20 << 20,
             timeout: Duration::from_secs(30),
-            web: Web::new(Reach::PublicInternet, Redirects::Anywhere),
+            web: WebFetcher::new(AllowedHosts::PublicInternet, Redirects::Anywhere),
         }
     }
 
@@ -108,14 +108,14 @@ impl MediaFetcher {
     /// Addresses of this machine and of private networks may be fetched from. Only where no message comes from a stranger.
     #[must_use]
     pub fn allow_private_networks(mut self) -> Self {
-        self.web = Web::new(Reach::Everywhere, self.web.redirects);
+        self.web = WebFetcher::new(AllowedHosts::Everywhere, self.web.redirects);
         self
     }
 
     /// A redirect to another host is not followed, and told. For those who were allowed this host and no other.
     #[must_use]
     pub fn stay_on_host(mut self) -> Self {
-        self.web = Web::new(self.web.reach, Redirects::SameHost);
+        self.web = WebFetcher::new(self.web.hosts, Redirects::SameHost);
         self
     }
 
@@ -133,7 +133,7 @@ impl MediaFetcher {
         self
     }
 
-    async fn bring(&self, wanted: &MediaRef) -> Result<Bytes, Failure> {
+    async fn fetch_one(&self, wanted: &MediaRef) -> Result<Bytes, Failure> {
         let scheme = wanted.url.split_once(':').map_or("", |(scheme, _)| scheme).to_ascii_lowercase();
         match scheme.as_str() {
             "http" | "https" => self.web.fetch(&wanted.url, self.max_bytes).await,
@@ -149,15 +149,15 @@ impl MediaFetcher {
 impl FetchMedia for MediaFetcher {
     fn fetch<'a>(&'a self, wanted: &'a MediaRef) -> BoxFuture<'a, Result<Bytes, MediaError>> {
         Box::pin(async move {
-            let brought = tokio::time::timeout(self.timeout, self.bring(wanted)).await.unwrap_or_else(|_| {
+            let fetched = tokio::time::timeout(self.timeout, self.fetch_one(wanted)).await.unwrap_or_else(|_| {
                 Err(Failure::new(MediaErrorKind::TimedOut, format!("it took longer than {:?}", self.timeout)))
             });
-            brought.map_err(|failure| MediaError::new(wanted, failure.kind, failure.reason))
+            fetched.map_err(|failure| MediaError::new(wanted, failure.kind, failure.reason))
         })
     }
 }
 
-/// Why a file or URL was not brought.
+/// Why a file or URL was not fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaError {
     url: String,
@@ -186,7 +186,7 @@ pub enum MediaErrorKind {
 }
 
 impl MediaError {
-    /// Says why something was not brought.
+    /// Says why something was not fetched.
     #[must_use]
     pub fn new(wanted: &MediaRef, kind: MediaErrorKind, reason: impl Into<String>) -> Self {
         Self { url: wanted.url.clone(), kind, reason: reason.into() }
@@ -215,7 +215,7 @@ impl fmt::Display for MediaError {
 
 impl std::error::Error for MediaError {}
 
-/// Why something could not be brought, by whoever tried.
+/// Why something could not be fetched, by whoever tried.
 #[derive(Debug, Clone)]
 struct Failure {
     kind: MediaErrorKind,

@@ -16,12 +16,12 @@ use crate::client::http::{builder, transport_error};
 
 /// How far one may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum AllowedHosts {
     PublicInternet,
     Everywhere,
 }
 
-impl Reach {
+impl AllowedHosts {
     fn allows(self, address: IpAddr) -> bool {
         match self {
             Self::PublicInternet => is_public(address),
@@ -42,26 +42,26 @@ pub(super) enum Redirects {
 
 /// A client that looks at each address before it connects.
 #[derive(Debug)]
-pub(super) struct Web {
-    pub(super) reach: Reach,
+pub(super) struct WebFetcher {
+    pub(super) hosts: AllowedHosts,
     pub(super) redirects: Redirects,
     client: OnceLock<Result<Client, Failure>>,
 }
 
-impl Web {
-    pub(super) fn new(reach: Reach, redirects: Redirects) -> Self {
-        Self { reach, redirects, client: OnceLock::new() }
+impl WebFetcher {
+    pub(super) fn new(hosts: AllowedHosts, redirects: Redirects) -> Self {
+        Self { hosts, redirects, client: OnceLock::new() }
     }
 
     pub(super) async fn fetch(&self, url: &str, max_bytes: usize) -> Result<Bytes, Failure> {
         let url = Url::parse(url)
             .map_err(|error| Failure::new(MediaErrorKind::Unsupported, format!("not an address: {error}")))?;
-        check(&url, self.reach).map_err(|refused| Failure::forbidden(refused.to_string()))?;
+        check(&url, self.hosts).map_err(|refused| Failure::forbidden(refused.to_string()))?;
         let client = self.client.get_or_init(|| self.make_client()).as_ref().map_err(Clone::clone)?;
         let mut response = client.get(url).send().await.map_err(|error| failure(&error))?;
         match response.status() {
             status if status.is_success() => {}
-            status if status.is_redirection() => return Err(leads_elsewhere(&response)),
+            status if status.is_redirection() => return Err(redirect_failure(&response)),
             StatusCode::NOT_FOUND | StatusCode::GONE => {
                 return Err(Failure::new(MediaErrorKind::NotFound, response.status().to_string()));
             }
@@ -78,22 +78,22 @@ impl Web {
     }
 
     fn make_client(&self) -> Result<Client, Failure> {
-        let (reach, redirects) = (self.reach, self.redirects);
+        let (hosts, redirects) = (self.hosts, self.redirects);
         builder()
             // A proxy would look the names up by itself, where nobody checks what it finds.
             .no_proxy()
-            .dns_resolver(Arc::new(CheckedNames { reach }))
-            .redirect(Policy::custom(move |attempt| follow(attempt, reach, redirects)))
+            .dns_resolver(Arc::new(FilteringResolver { hosts }))
+            .redirect(Policy::custom(move |attempt| follow(attempt, hosts, redirects)))
             .build()
             .map_err(|error| failure(&error))
     }
 }
 
-fn follow(attempt: Attempt<'_>, reach: Reach, redirects: Redirects) -> reqwest::redirect::Action {
+fn follow(attempt: Attempt<'_>, hosts: AllowedHosts, redirects: Redirects) -> reqwest::redirect::Action {
     if attempt.previous().len() > REDIRECTS {
-        return attempt.error(Refused("too many redirects"));
+        return attempt.error(Blocked("too many redirects"));
     }
-    if let Err(refused) = check(attempt.url(), reach) {
+    if let Err(refused) = check(attempt.url(), hosts) {
         return attempt.error(refused);
     }
     let from = attempt.previous().last().and_then(Url::host_str).unwrap_or_default();
@@ -109,7 +109,7 @@ fn bare(host: &str) -> &str {
 }
 
 /// A redirect that is not followed.
-fn leads_elsewhere(response: &Response) -> Failure {
+fn redirect_failure(response: &Response) -> Failure {
     let place = response.headers().get(LOCATION).and_then(|place| place.to_str().ok());
     let url = place.and_then(|place| response.url().join(place).ok());
     let reason = match url {
@@ -122,19 +122,19 @@ fn leads_elsewhere(response: &Response) -> Failure {
 /// What may not be fetched.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("{0}")]
-struct Refused(&'static str);
+struct Blocked(&'static str);
 
-const PRIVATE: Refused = Refused("the address is not one of the public internet");
+const PRIVATE: Blocked = Blocked("the address is not one of the public internet");
 
 /// Looks at what the URL itself says. A name is looked at when it is looked up.
-fn check(url: &Url, reach: Reach) -> Result<(), Refused> {
+fn check(url: &Url, hosts: AllowedHosts) -> Result<(), Blocked> {
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(Refused("the address is not one of the web"));
+        return Err(Blocked("the address is not one of the web"));
     }
     let host = url.host_str().unwrap_or_default();
     let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     match literal {
-        Ok(address) if !reach.allows(address) => Err(PRIVATE),
+        Ok(address) if !hosts.allows(address) => Err(PRIVATE),
         Ok(_) | Err(_) => Ok(()),
     }
 }
@@ -142,17 +142,17 @@ fn check(url: &Url, reach: Reach) -> Result<(), Refused> {
 /// Looks names up and gives only those addresses that may be connected to. The connection is made to what is given here, so
 /// a name cannot mean one thing when it is checked and another when it is used.
 #[derive(Debug)]
-struct CheckedNames {
-    reach: Reach,
+struct FilteringResolver {
+    hosts: AllowedHosts,
 }
 
-impl Resolve for CheckedNames {
+impl Resolve for FilteringResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let reach = self.reach;
+        let hosts = self.hosts;
         Box::pin(async move {
             let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
             let was_found = !found.is_empty();
-            let allowed: Vec<SocketAddr> = found.into_iter().filter(|address| reach.allows(address.ip())).collect();
+            let allowed: Vec<SocketAddr> = found.into_iter().filter(|address| hosts.allows(address.ip())).collect();
             if was_found && allowed.is_empty() {
                 return Err(Box::new(PRIVATE) as Box<dyn Error + Send + Sync>);
             }
@@ -164,7 +164,7 @@ impl Resolve for CheckedNames {
 fn failure(error: &reqwest::Error) -> Failure {
     let mut cause = error.source();
     while let Some(error) = cause {
-        if let Some(refused) = error.downcast_ref::<Refused>() {
+        if let Some(refused) = error.downcast_ref::<Blocked>() {
             return Failure::forbidden(refused.to_string());
         }
         cause = error.source();

@@ -3,7 +3,7 @@
 use memchr::memchr2;
 
 use super::super::error::CallError;
-use super::{Each, Frame};
+use super::{Frame, OnFrame};
 
 #[derive(Debug)]
 pub(super) struct JsonFrames {
@@ -11,14 +11,14 @@ pub(super) struct JsonFrames {
     value: Vec<u8>,
     /// How many brackets and braces of the value are open.
     depth: usize,
-    place: Place,
+    state: State,
     /// Whether the first value was the bracket of an array, whose elements are the frames.
-    list: List,
+    array: ArrayMode,
     max_frame: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum State {
     BetweenValues,
     InValue,
     InString,
@@ -26,7 +26,7 @@ enum Place {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum List {
+enum ArrayMode {
     Undecided,
     Yes,
     No,
@@ -34,17 +34,17 @@ enum List {
 
 impl JsonFrames {
     pub(super) fn new(max_frame: usize) -> Self {
-        Self { value: Vec::new(), depth: 0, place: Place::BetweenValues, list: List::Undecided, max_frame }
+        Self { value: Vec::new(), depth: 0, state: State::BetweenValues, array: ArrayMode::Undecided, max_frame }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8], each: Each<'_>) -> Result<(), CallError> {
+    pub(super) fn push(&mut self, bytes: &[u8], on_frame: OnFrame<'_>) -> Result<(), CallError> {
         // Where the part of the value begins that is in these bytes.
         let mut start = 0;
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
-            match self.place {
-                Place::AfterBackslash => self.place = Place::InString,
-                Place::InString => match memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+            match self.state {
+                State::AfterBackslash => self.state = State::InString,
+                State::InString => match memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
                     None => {
                         at = bytes.len();
                         break;
@@ -52,36 +52,36 @@ impl JsonFrames {
                     Some(found) => {
                         at += found;
                         let quote = bytes.get(at) == Some(&b'"');
-                        self.place = if quote { Place::InValue } else { Place::AfterBackslash };
+                        self.state = if quote { State::InValue } else { State::AfterBackslash };
                         if quote && self.depth == 0 {
-                            self.end(bytes.get(start..=at).unwrap_or_default(), each)?;
+                            self.end(bytes.get(start..=at).unwrap_or_default(), on_frame)?;
                         }
                     }
                 },
-                Place::BetweenValues => {
+                State::BetweenValues => {
                     if self.begins(byte) {
                         start = at;
-                        self.place = Place::InValue;
+                        self.state = State::InValue;
                         continue;
                     }
                 }
-                Place::InValue => match byte {
-                    b'"' => self.place = Place::InString,
+                State::InValue => match byte {
+                    b'"' => self.state = State::InString,
                     b'{' | b'[' => self.depth += 1,
                     b'}' | b']' if self.depth > 1 => self.depth -= 1,
                     b'}' | b']' if self.depth == 1 => {
                         self.depth = 0;
-                        self.end(bytes.get(start..=at).unwrap_or_default(), each)?;
+                        self.end(bytes.get(start..=at).unwrap_or_default(), on_frame)?;
                     }
                     b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r' if self.depth == 0 => {
-                        self.end(bytes.get(start..at).unwrap_or_default(), each)?;
+                        self.end(bytes.get(start..at).unwrap_or_default(), on_frame)?;
                     }
                     _ => {}
                 },
             }
             at += 1;
         }
-        if self.place != Place::BetweenValues {
+        if self.state != State::BetweenValues {
             self.value.extend_from_slice(bytes.get(start..at).unwrap_or_default());
         }
         self.check_size(self.value.len())
@@ -91,14 +91,14 @@ impl JsonFrames {
     fn begins(&mut self, byte: u8) -> bool {
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' | b',' => false,
-            b'[' if self.list == List::Undecided => {
-                self.list = List::Yes;
+            b'[' if self.array == ArrayMode::Undecided => {
+                self.array = ArrayMode::Yes;
                 false
             }
-            b']' if self.list == List::Yes => false,
+            b']' if self.array == ArrayMode::Yes => false,
             _ => {
-                if self.list == List::Undecided {
-                    self.list = List::No;
+                if self.array == ArrayMode::Undecided {
+                    self.array = ArrayMode::No;
                 }
                 true
             }
@@ -106,21 +106,21 @@ impl JsonFrames {
     }
 
     /// A value ends with these bytes.
-    fn end(&mut self, last: &[u8], each: Each<'_>) -> Result<(), CallError> {
-        self.place = Place::BetweenValues;
+    fn end(&mut self, last: &[u8], on_frame: OnFrame<'_>) -> Result<(), CallError> {
+        self.state = State::BetweenValues;
         self.check_size(self.value.len().saturating_add(last.len()))?;
         if self.value.is_empty() {
-            return each(Frame::new(last));
+            return on_frame(Frame::new(last));
         }
         self.value.extend_from_slice(last);
-        let outcome = each(Frame::new(&self.value));
+        let outcome = on_frame(Frame::new(&self.value));
         self.value.clear();
         outcome
     }
 
     /// A value that breaks off is no frame.
-    pub(super) fn finish(&mut self, each: Each<'_>) -> Result<(), CallError> {
-        if self.place == Place::InValue && self.depth == 0 { self.end(b"", each) } else { Ok(()) }
+    pub(super) fn finish(&mut self, on_frame: OnFrame<'_>) -> Result<(), CallError> {
+        if self.state == State::InValue && self.depth == 0 { self.end(b"", on_frame) } else { Ok(()) }
     }
 
     fn check_size(&self, size: usize) -> Result<(), CallError> {

@@ -44,7 +44,7 @@ impl From<EventTooLarge> for CallError {
 }
 
 /// What is done with each frame.
-pub(super) type Each<'e> = &'e mut dyn FnMut(Frame<'_>) -> Result<(), CallError>;
+pub(super) type OnFrame<'e> = &'e mut dyn FnMut(Frame<'_>) -> Result<(), CallError>;
 
 /// Cuts bytes into frames.
 #[derive(Debug)]
@@ -66,24 +66,24 @@ impl Framing {
         Self { kind: Kind::Start(0), max_frame }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8], each: Each<'_>) -> Result<(), CallError> {
+    pub(super) fn push(&mut self, bytes: &[u8], on_frame: OnFrame<'_>) -> Result<(), CallError> {
         match &mut self.kind {
             Kind::Start(marks) => {
-                let Some((kind, rest)) = recognise(bytes, marks, self.max_frame) else { return Ok(()) };
+                let Some((kind, rest)) = detect(bytes, marks, self.max_frame) else { return Ok(()) };
                 self.kind = kind;
-                self.push(rest, each)
+                self.push(rest, on_frame)
             }
-            Kind::Sse(parser) => parser.push(bytes, |event| sse_frame(event).map_or(Ok(()), &mut *each)),
-            Kind::Json(frames) => frames.push(bytes, each),
+            Kind::Sse(parser) => parser.push(bytes, |event| sse_frame(event).map_or(Ok(()), &mut *on_frame)),
+            Kind::Json(frames) => frames.push(bytes, on_frame),
         }
     }
 
     /// The bytes have ended. What is left is a frame if it is whole.
-    pub(super) fn finish(&mut self, each: Each<'_>) -> Result<(), CallError> {
+    pub(super) fn finish(&mut self, on_frame: OnFrame<'_>) -> Result<(), CallError> {
         match &mut self.kind {
             Kind::Start(_) => Ok(()),
             Kind::Sse(parser) => {
-                parser.finish(|event| sse_frame(event).filter(Frame::is_complete).map_or(Ok(()), &mut *each))?;
+                parser.finish(|event| sse_frame(event).filter(Frame::is_complete).map_or(Ok(()), &mut *on_frame))?;
                 match parser.unrecognized_line() {
                     Some(line) => Err(CallError::malformed(format!(
                         "the response is neither a stream of events nor JSON: {line:?}"
@@ -91,13 +91,13 @@ impl Framing {
                     None => Ok(()),
                 }
             }
-            Kind::Json(frames) => frames.finish(each),
+            Kind::Json(frames) => frames.finish(on_frame),
         }
     }
 }
 
 /// What kind of response begins with these bytes, and the bytes that belong to it.
-fn recognise<'b>(bytes: &'b [u8], marks: &mut usize, max_frame: usize) -> Option<(Kind, &'b [u8])> {
+fn detect<'b>(bytes: &'b [u8], marks: &mut usize, max_frame: usize) -> Option<(Kind, &'b [u8])> {
     let mut rest = bytes;
     while let Some((&first, after)) = rest.split_first() {
         if BYTE_ORDER_MARK.get(*marks) == Some(&first) {
@@ -122,15 +122,15 @@ mod tests {
     fn frames(text: &[u8], step: usize) -> Vec<String> {
         let mut found = Vec::new();
         let mut framing = Framing::new(1_000);
-        let mut each = |frame: Frame<'_>| {
+        let mut on_frame = |frame: Frame<'_>| {
             let mark = if frame.is_error { "!" } else { "" };
             found.push(format!("{mark}{}", String::from_utf8_lossy(frame.data)));
             Ok(())
         };
         for piece in text.chunks(step) {
-            framing.push(piece, &mut each).unwrap();
+            framing.push(piece, &mut on_frame).unwrap();
         }
-        framing.finish(&mut each).unwrap();
+        framing.finish(&mut on_frame).unwrap();
         found
     }
 
@@ -210,7 +210,7 @@ mod tests {
             for step in [1, 100, 5_000] {
                 let mut framing = Framing::new(1_000);
                 let outcome: Result<(), CallError> =
-                    text.as_bytes().chunks(step).try_for_each(|piece| framing.push(piece, &mut |_| Ok(())));
+                    text.as_bytes().chunks(step).try_for_each(|part| framing.push(part, &mut |_| Ok(())));
                 assert_eq!(outcome.unwrap_err().kind(), crate::decode::CallErrorKind::TooLarge);
             }
         }
