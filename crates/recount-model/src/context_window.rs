@@ -1,11 +1,11 @@
-//! How much a model can read at once.
+//! Context window sizes.
 
 use crate::Provider;
 
-/// How many tokens a model can read at once, where that is known. Names are compared by how they begin, so that dated and
-/// sized variants of a model are known with it.
+/// Returns the context window of a model in tokens. `None` if it is not known.
 ///
-/// What a model runs with on one's own machine is nobody's to know: an [Ollama](Provider::Ollama) model has no window here.
+/// Model names match by prefix, so dated and sized variants are covered. [Ollama](Provider::Ollama) models have no
+/// entry, because their window depends on the local configuration.
 ///
 /// ```
 /// use recount_model::{Provider, context_window};
@@ -17,7 +17,7 @@ use crate::Provider;
 #[must_use]
 pub fn context_window(provider: Provider, model: &str) -> Option<u64> {
     let name = model.to_ascii_lowercase();
-    // A gateway may put the maker before the name.
+    // A gateway may put the vendor before the name.
     let name = name.rsplit_once('/').map_or(name.as_str(), |(_, name)| name);
     let families = match provider {
         Provider::OpenAi | Provider::OpenAiResponses => OPENAI,
@@ -35,18 +35,18 @@ pub fn context_window(provider: Provider, model: &str) -> Option<u64> {
     window_from_name(name).or(known)
 }
 
-/// Some names end in what the model reads: `-32k`.
+/// Parses the window from names that end in it, such as `-32k`.
 fn window_from_name(name: &str) -> Option<u64> {
     let (_, last) = name.rsplit_once('-')?;
     let thousands: u64 = last.strip_suffix('k')?.parse().ok()?;
-    // `-128k` is 128 times 1024 in the words of those who name their models so.
+    // `-128k` means 128 * 1024 in the names that use this suffix.
     thousands.checked_mul(1_024)
 }
 
-/// How names begin, and how many tokens are read. The first that fits counts, so a longer one stands before a shorter one.
+/// Name prefixes and context windows in tokens. The first match wins, so a longer prefix comes before a shorter one.
 ///
-/// All of it is what the providers' documentation, or that of gateways to them, said in November 2026. Where they differ it is
-/// the smaller number: a conversation that is summarised early is better than one that is refused.
+/// The values are those of the providers' documentation, or of gateways to them, as of November 2026. If sources
+/// differ, the table holds the smaller number: compressing early is better than a rejected request.
 type Families = &'static [(&'static str, u64)];
 
 const OPENAI: Families = &[
@@ -55,7 +55,7 @@ const OPENAI: Families = &[
     ("gpt-5.2-chat", 128_000),
     ("gpt-5.4-mini", 272_000),
     ("gpt-5.4-nano", 272_000),
-    // Of what fits into a call, 128,000 are for what the model says: 1,050,000 in all here, and 400,000 below.
+    // 128,000 tokens of the window are reserved for output: of 1,050,000 in total here, and of 400,000 below.
     ("gpt-5.4", 922_000),
     ("gpt-5.5", 922_000),
     ("gpt-5.6", 922_000),
@@ -111,7 +111,7 @@ const XAI: Families = &[
     ("grok-4-fast", 2_000_000),
     ("grok-4-1-fast", 2_000_000),
     ("grok-4.1-fast", 2_000_000),
-    // The provider says 2,000,000, gateways say half of it.
+    // The provider documents 2,000,000, gateways half of it.
     ("grok-4.20", 1_000_000),
     ("grok-4.3", 1_000_000),
     ("grok-4.5", 500_000),
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn longer_names_count_before_shorter_ones() {
+    fn longer_prefix_wins() {
         for (provider, model, tokens) in [
             (Provider::OpenAi, "gpt-4o-mini", Some(128_000)),
             (Provider::OpenAi, "gpt-4-0613", Some(8_192)),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_can_be_found() {
+    fn every_prefix_is_reachable() {
         let tables = [OPENAI, ANTHROPIC, DASHSCOPE, GEMINI, DEEPSEEK, MOONSHOT, XAI, MINIMAX, VOLCENGINE];
         for table in tables {
             for (index, (name, tokens)) in table.iter().enumerate() {

@@ -1,9 +1,10 @@
-//! From messages to any model's request, and from its stream to events.
+//! Request formatting, response decoding and HTTP calls for LLM providers.
 //!
-//! - A [formatter](format::Formatter) turns messages into the JSON that a provider takes, a [decoder](decode::Decoder) turns
-//!   what the provider streams back into events. Both are pure: they read no file, fetch no URL and know no clock.
-//! - A [model](client::Model) connects both over HTTP, with timeouts, retries and fallbacks. It needs the feature `client`,
-//!   which is there by default.
+//! - A [formatter](format::Formatter) converts messages to a provider's request JSON. A [decoder](decode::Decoder)
+//!   converts the provider's response stream to events. Both are pure: no file access, no network, no clock.
+//! - A [model](client::Model) connects both over HTTP, with timeouts, retries and fallbacks. It requires the feature
+//!   `client`, which is enabled by default.
+//! - [`sse`] parses server-sent events, [`repair`] parses the malformed JSON that models write.
 //!
 //! ```
 //! use recount_message::{Msg, ReplyWriter, Stamps};

@@ -1,9 +1,9 @@
-//! The providers by name.
+//! The supported providers.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Whose API is spoken.
+/// A provider API.
 ///
 /// ```
 /// use recount_model::Provider;
@@ -16,32 +16,32 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Provider {
-    /// OpenAI chat completions, and every endpoint that speaks them.
+    /// OpenAI chat completions, and any endpoint compatible with them.
     OpenAi,
     /// OpenAI Responses.
     OpenAiResponses,
     /// Anthropic Messages.
     Anthropic,
-    /// Alibaba DashScope, by its OpenAI-compatible endpoint.
+    /// Alibaba DashScope, through its OpenAI-compatible endpoint.
     DashScope,
     /// Google Gemini.
     Gemini,
-    /// Ollama's own chat API.
+    /// Ollama's native chat API.
     Ollama,
     /// DeepSeek.
     DeepSeek,
     /// Moonshot (Kimi).
     Moonshot,
-    /// xAI, by its REST API.
+    /// xAI, through its REST API.
     Xai,
-    /// MiniMax, by its Anthropic-compatible endpoint.
+    /// MiniMax, through its Anthropic-compatible endpoint.
     MiniMax,
     /// Volcengine Ark (Doubao).
     Volcengine,
 }
 
 impl Provider {
-    /// All providers, in the order in which they are listed to people.
+    /// All providers, in display order.
     pub const ALL: [Self; 11] = [
         Self::OpenAi,
         Self::OpenAiResponses,
@@ -56,7 +56,7 @@ impl Provider {
         Self::Volcengine,
     ];
 
-    /// The name by which commands and configuration files call it.
+    /// Returns the name used by commands and configuration files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -74,7 +74,8 @@ impl Provider {
         }
     }
 
-    /// The environment variables that may hold its key; the first one that is set counts. Ollama needs none.
+    /// Returns the environment variables that may hold the API key, in order of precedence. Empty for Ollama, which
+    /// needs no key.
     ///
     /// ```
     /// use recount_model::Provider;
@@ -97,7 +98,7 @@ impl Provider {
         }
     }
 
-    /// The environment variable that may say where it is to be found instead of its usual address.
+    /// Returns the environment variable that overrides the provider's base URL.
     ///
     /// ```
     /// use recount_model::Provider;
@@ -127,7 +128,7 @@ impl fmt::Display for Provider {
     }
 }
 
-/// The error of reading a provider's name.
+/// The error of parsing an unknown provider name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown provider `{0}`, expected one of {names}", names = Provider::ALL.map(Provider::name).join(", "))]
 pub struct UnknownProvider(String);

@@ -1,16 +1,17 @@
-//! How many tokens a request may take.
+//! Token estimates.
 
 use recount_message::{ContentBlock, MediaBlock, Msg, Payload};
 
 use crate::format::Tool;
 
-/// What an image, a sound or a file is taken for.
+/// The estimate for an image, an audio clip or a file.
 const TOKENS_PER_DATA: u64 = 2_000;
 
-/// Estimates how many tokens messages and tools take, the same for every provider: a quarter of the bytes of what is said,
-/// and 2000 for each image, sound or file. Names, ids and the form around them do not count.
+/// Estimates the number of tokens of messages and tools.
 ///
-/// It is an estimate for deciding when a conversation is too long, not for a bill.
+/// The estimate is the same for every provider: a quarter of the bytes of all text, plus 2000 for each image, audio
+/// clip or file. Names, ids and JSON syntax of messages are not counted. It is meant for deciding when to compress a
+/// conversation, not for billing.
 ///
 /// ```
 /// use recount_message::Msg;
@@ -28,7 +29,7 @@ pub fn estimate_tokens(messages: &[Msg], tools: &[Tool]) -> u64 {
     size.tokens()
 }
 
-/// Estimates how many tokens one block takes, as [`estimate_tokens`] does for whole messages.
+/// Estimates the number of tokens of one block, as [`estimate_tokens`] does for messages.
 ///
 /// ```
 /// use recount_message::{ContentBlock, DataBlock};
@@ -52,7 +53,7 @@ struct Size {
 
 impl Size {
     fn tokens(&self) -> u64 {
-        // Half of a token is one.
+        // Rounds half a token up.
         (self.bytes + 2) / 4 + self.data * TOKENS_PER_DATA
     }
 
@@ -64,7 +65,7 @@ impl Size {
             ContentBlock::ToolCall(block) => self.add_text(&block.input),
             ContentBlock::ToolResult(block) => self.add_payload(&block.output),
             ContentBlock::Data(_) => self.data += 1,
-            // No formatter sends what it does not know.
+            // Formatters do not send unknown blocks.
             _ => {}
         }
     }
@@ -89,7 +90,7 @@ impl Size {
         self.bytes += count(text);
     }
 
-    /// The tools as a JSON array, with the space after each comma and colon that AgentScope counts.
+    /// Adds the tools as a JSON array with a space after each comma and colon, as AgentScope counts them.
     fn add_tools(&mut self, tools: &[Tool]) {
         if tools.is_empty() {
             return;
@@ -109,7 +110,7 @@ fn count(text: &str) -> u64 {
     u64::try_from(text.len()).unwrap_or(u64::MAX)
 }
 
-/// How many commas and colons stand between the values of a JSON text.
+/// Counts the commas and colons between the values of a JSON text.
 fn separators(json: &str) -> u64 {
     let (mut found, mut in_string, mut escaped) = (0, false, false);
     for byte in json.bytes() {
@@ -132,14 +133,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quarter_of_the_bytes() {
+    fn text_counts_a_quarter_of_its_bytes() {
         for (text, tokens) in [("", 0), ("a", 0), ("ab", 1), ("Hello!", 2), ("你好", 2)] {
             assert_eq!(estimate_tokens(&[Msg::user("Alice", text)], &[]), tokens, "{text}");
         }
     }
 
     #[test]
-    fn calls_results_and_data_count_and_names_do_not() {
+    fn names_and_ids_are_not_counted() {
         let image = DataBlock::from_bytes(b"GIF89a");
         let call = ToolCallBlock::new("a long id", "a long name", r#"{"a":1}"#);
         let result = ToolResultBlock::new("a long id", "a long name", "12345", ToolResultState::Success);
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_count_as_agentscope_writes_them() {
+    fn tools_are_counted_as_spaced_json() {
         let tool = r#"{"type":"function","function":{"name":"f","description":"说明","parameters":{"type":"object","properties":{}}}}"#;
         assert_eq!(estimate_tokens(&[], &[Tool::from_json(tool).unwrap()]), 32);
     }

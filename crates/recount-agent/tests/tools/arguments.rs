@@ -23,7 +23,7 @@ const ANY: &str = r#"{"type":"object"}"#;
 #[test]
 fn the_reference_takes_and_refuses_the_same() {
     check(ANY, "", "{}", &[]);
-    check(ANY, r#"{"x": "hel"#, r#"{"x":"hel"}"#, &["the text broke off and was closed there"]);
+    check(ANY, r#"{"x": "hel"#, r#"{"x":"hel"}"#, &["the truncated text was closed"]);
     let integer = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
     check(integer, r#"{"n": "42"}"#, r#"{"n":42}"#, &[r#"`"42"` became `42` (at $.n)"#]);
     refused(ANY, "[1,2]", "expected an object, found an array: send one JSON object");

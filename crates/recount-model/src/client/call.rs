@@ -1,4 +1,4 @@
-//! One call: attempts, retries, fallbacks, and what is written of them.
+//! One model call: attempts, retries, fallbacks, and the events about them.
 
 use std::iter;
 use std::time::Duration;
@@ -21,24 +21,25 @@ use super::transport::{Body, TransportError};
 use crate::decode::{CallEnd, CallError, CallErrorKind, Decoder};
 use crate::format::FormatWarning;
 
-/// How much of the body of a refusal is read.
+/// The maximum number of bytes read from the body of an error response.
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
 
 impl Model {
-    /// Sends messages to the model and writes its answer to a reply, as one model call with its blocks.
+    /// Sends messages to the model and writes its response to a reply, as one model call.
     ///
-    /// The reply goes on afterwards: an agent runs the tools that were called, writes their results and calls again. What
-    /// went wrong is in the [outcome](CallOutcome); the blocks are closed in any case.
+    /// The reply stays open: an agent runs the requested tools, writes their results and calls again. The
+    /// [outcome](CallOutcome) holds the error, if any. All blocks are closed, whether the call succeeded or not.
     ///
-    /// A call that fails before anything was shown is [made again](super::Retries), then the
-    /// [fallbacks](Model::fallback) are asked. Both are told in the reply: `recount.retry {attempt, model, class}` and
-    /// `recount.fallback {from, to}`. Once something was shown, nothing is repeated.
+    /// A call that fails before it has written any block is [retried](super::Retries), then sent to the
+    /// [fallbacks](Model::fallback). The reply gets a `recount.retry {attempt, model, class}` or `recount.fallback
+    /// {from, to}` event for each. After the first block nothing is retried.
     ///
-    /// A form that the answer shall have ([`CallOptions::structured`]) is asked for in the best way that the provider has. One
-    /// that it refuses for a model is stepped down from, told as a retry, until there is no [other way](crate::format::StructuredMethod::fallback_order).
+    /// Structured output ([`CallOptions::structured`]) uses the best method of the provider. If the provider rejects it
+    /// for this model, the call is retried with the [next method](crate::format::StructuredMethod::fallback_order).
     ///
-    /// When the future is dropped the connection is closed. The model call is then still open in the reply, which
-    /// [`ReplyWriter::interrupt_model_call`] or the end of the reply closes. A [token](CallOptions::cancelled_by) does both.
+    /// Dropping the future closes the connection, but leaves the model call open in the reply.
+    /// [`ReplyWriter::interrupt_model_call`] or the end of the reply closes it. A [cancellation
+    /// token](CallOptions::cancelled_by) does both.
     ///
     /// ```no_run
     /// use recount_message::{Msg, ReplyEnd, ReplyWriter, Stamps};
@@ -65,7 +66,7 @@ impl Model {
         let models: Vec<&Self> = iter::once(self).chain(&self.fallbacks).collect();
         let mut warnings = Vec::new();
         let mut end =
-            CallEnd::failed(CallError::new(CallErrorKind::Setup, ErrorType::Setup, "there is no model"), false);
+            CallEnd::failed(CallError::new(CallErrorKind::Setup, ErrorType::Setup, "no model is configured"), false);
         let mut id = self.id();
         for (index, model) in models.iter().enumerate() {
             id = model.id();
@@ -75,7 +76,7 @@ impl Model {
                 Ok(end) => end,
                 Err(failure) => CallEnd { usage: failure.usage, ..CallEnd::failed(failure.error, false) },
             };
-            end.error = end.error.map(|error| error.reworded(|message| model.redact_secrets(message)));
+            end.error = end.error.map(|error| error.with_message(|message| model.redact_secrets(message)));
             end.end_model_call(reply);
             let is_over =
                 end.has_output || end.error.as_ref().is_none_or(|error| error.kind() == CallErrorKind::Cancelled);
@@ -89,8 +90,9 @@ impl Model {
         CallOutcome { end, model: id, requests: call.requests, warnings, media_errors: call.media.errors }
     }
 
-    /// Sends messages to the model and makes its answer the whole reply, which ends as completed, with its error, or as
-    /// interrupted where the call was cancelled.
+    /// Sends messages to the model and writes its response as a complete reply. Returns the message and the outcome.
+    ///
+    /// The reply ends as completed, as failed with the error of the call, or as interrupted if the call was cancelled.
     ///
     /// ```no_run
     /// use recount_message::{Msg, ReplyWriter, Stamps};
@@ -98,17 +100,17 @@ impl Model {
     ///
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let model: Model = "openai/gpt-5".parse()?;
-    /// // A sink may be a channel, so that others get the events as they come.
+    /// // A sink may be a channel, so that another task receives the events as they arrive.
     /// let (events, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     /// let sink = move |event| {
     ///     let _ = events.send(event);
     /// };
     /// let reply = ReplyWriter::start(sink, Stamps::default(), "s1", "Friday");
-    /// let asked = tokio::spawn(async move { model.reply(&[Msg::user("Alice", "Hello")], &CallOptions::new(), reply).await });
+    /// let call = tokio::spawn(async move { model.reply(&[Msg::user("Alice", "Hello")], &CallOptions::new(), reply).await });
     /// while let Some(event) = receiver.recv().await {
     ///     println!("{}", event.to_json());
     /// }
-    /// let (message, outcome) = asked.await?;
+    /// let (message, outcome) = call.await?;
     /// println!("{:?}, {:?}", message.text(), outcome.end.usage);
     /// # Ok(())
     /// # }
@@ -128,7 +130,7 @@ impl Model {
         (reply.end(end), outcome)
     }
 
-    /// The request, with the messages in the provider's form.
+    /// Builds the HTTP request.
     fn request(
         &self,
         messages: &[Msg],
@@ -157,16 +159,20 @@ impl Model {
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
         headers.extend(required_headers(self.provider));
         if let Some(key) = &self.key {
-            let said = || {
-                CallError::new(CallErrorKind::Setup, ErrorType::Authentication, "the key has characters that none has")
+            let invalid_key = || {
+                CallError::new(
+                    CallErrorKind::Setup,
+                    ErrorType::Authentication,
+                    "the API key contains characters that are not allowed in a header",
+                )
             };
-            headers.extend(auth_headers(self.provider, key).map_err(|_| said())?);
+            headers.extend(auth_headers(self.provider, key).map_err(|_| invalid_key())?);
         }
         headers.extend(self.headers.clone());
         Ok(request)
     }
 
-    /// A text without what this model is asked with. A provider, or a proxy before it, may repeat what it was sent.
+    /// Removes the API key and header values from a text. Providers and proxies may echo what they received.
     fn redact_secrets(&self, text: &str) -> String {
         let of_headers = self.headers.values().filter_map(|value| value.to_str().ok()).map(ApiKey::new);
         self.key.iter().cloned().chain(of_headers).fold(text.to_owned(), |text, secret| secret.redact(&text))
@@ -177,22 +183,22 @@ impl Model {
             return Ok(());
         }
         let variables = self.provider.api_key_env_vars().join(" or ");
-        let message = format!("there is no key for `{}`: set {variables}", self.provider);
+        let message = format!("no API key for `{}`: set {variables}", self.provider);
         Err(CallError::new(CallErrorKind::Setup, ErrorType::Authentication, message))
     }
 }
 
-/// What is common to all attempts of one call.
+/// The state shared by all attempts of one call.
 struct Call<'a, D> {
     options: &'a CallOptions,
     media: MediaCollector,
-    /// The waits before the retries that are left.
+    /// The delays before the remaining retries.
     delays: D,
     requests: u32,
 }
 
 impl<D: Iterator<Item = Duration>> Call<'_, D> {
-    /// Asks one model, again where it may help. A failure is one that nobody has seen anything of.
+    /// Calls one model, with retries. The error is that of the last attempt, none of which has written a block.
     async fn call_model<S: FnMut(AgentEvent)>(
         &mut self,
         first: &Model,
@@ -236,7 +242,7 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
         }
     }
 
-    /// Sends the request once and writes the answer. A failure is one that nobody has seen anything of.
+    /// Sends the request once and writes the response. Returns an error only if no block was written.
     async fn attempt<S: FnMut(AgentEvent)>(
         &self,
         model: &Model,
@@ -257,11 +263,11 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
         let (head, mut body) = response.into_parts();
         if !head.status.is_success() {
             let hints = RetryHints::of(head.status, &head.headers, Timestamp::now());
-            let said = deadline.error_body(body.as_mut()).await?;
+            let body = deadline.error_body(body.as_mut()).await?;
             let location = head.headers.get(LOCATION).and_then(|location| location.to_str().ok());
             let error = match location.filter(|_| head.status.is_redirection()) {
                 Some(location) => redirect_error(head.status, location),
-                None => response_error(head.status, &said),
+                None => response_error(head.status, &body),
             };
             return Err(Failure { hints, ..error.into() });
         }
@@ -282,10 +288,9 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
                 }
             }
         }
-        // Nobody reads the rest.
         drop(body);
         match broke {
-            // What was held back until more would come is not shown: the next attempt says it all.
+            // Text that the decoder still buffers is not written, because the next attempt produces the response again.
             Some(error) if !decoder.has_output() => Err(error.into()),
             broke => {
                 let end = match broke {
@@ -302,18 +307,18 @@ impl<D: Iterator<Item = Duration>> Call<'_, D> {
 }
 
 fn signal_retry<S: FnMut(AgentEvent)>(reply: &mut ReplyWriter<S>, attempt: u32, model: &Model, error: &CallError) {
-    let mut told = Object::from([("attempt", attempt)]);
-    told.insert("model", model.id());
-    told.insert("class", error.class().as_str());
-    reply.signal(CustomName::Retry.as_str(), told);
+    let mut value = Object::from([("attempt", attempt)]);
+    value.insert("model", model.id());
+    value.insert("class", error.class().as_str());
+    reply.signal(CustomName::Retry.as_str(), value);
 }
 
-/// Waits for the other side, but not for ever, and not when nobody wants the answer any more.
+/// Waits for the provider until a deadline or until the call is cancelled.
 struct Deadline<'a> {
     cancel: &'a CancellationToken,
     until: Instant,
     limit: Duration,
-    /// The address of the provider, for errors.
+    /// The scheme, host and port of the provider, for errors.
     origin: &'a str,
 }
 
@@ -331,29 +336,29 @@ impl Deadline<'_> {
                 Err(CallError::new(kind, ErrorType::Connection, error.to_string()))
             }
             Err(_) => {
-                let message = format!("{} sent nothing for {:?}", self.origin, self.limit);
+                let message = format!("no data from {} for {:?}", self.origin, self.limit);
                 Err(CallError::new(CallErrorKind::TimedOut, ErrorType::Connection, message))
             }
         }
     }
 
-    /// What a refusal says, as far as it comes.
+    /// Reads the body of an error response, as much of it as arrives in time.
     async fn error_body(&self, body: &mut dyn Body) -> Result<Vec<u8>, CallError> {
-        let mut said = Vec::new();
-        while said.len() < MAX_ERROR_BODY_BYTES {
+        let mut read = Vec::new();
+        while read.len() < MAX_ERROR_BODY_BYTES {
             match self.wait(body.chunk()).await {
-                Ok(Some(bytes)) => said.extend_from_slice(&bytes),
+                Ok(Some(bytes)) => read.extend_from_slice(&bytes),
                 Err(error) if error.kind() == CallErrorKind::Cancelled => return Err(error),
-                // The status says enough.
+                // The status is enough for an error message.
                 Ok(None) | Err(_) => break,
             }
         }
-        said.truncate(MAX_ERROR_BODY_BYTES);
-        Ok(said)
+        read.truncate(MAX_ERROR_BODY_BYTES);
+        Ok(read)
     }
 }
 
-/// The tokens of several attempts, as far as they are known.
+/// Adds the usage of several attempts. `None` if no attempt reported any.
 fn add_usage(spent: Option<Usage>, more: Option<Usage>) -> Option<Usage> {
     match (spent, more) {
         (Some(spent), Some(more)) => Some(spent + more),

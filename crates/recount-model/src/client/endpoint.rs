@@ -1,4 +1,4 @@
-//! Where a provider is found, and with which headers it is spoken to.
+//! Base URLs and request headers of the providers.
 
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
@@ -7,46 +7,44 @@ use reqwest::Url;
 use super::key::ApiKey;
 use crate::Provider;
 
-/// Why an address cannot be used.
+/// The error of an invalid base URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{address}` is not an address: {reason}")]
+#[error("invalid base URL `{base_url}`: {reason}")]
 pub struct BaseUrlError {
-    address: String,
+    base_url: String,
     reason: String,
 }
 
-/// The address of a provider, to which the path of a request is added.
+/// A base URL, to which the path of a request is appended.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct BaseUrl(Url);
 
 impl BaseUrl {
-    /// The provider's own.
-    ///
-    /// Each is one that a test reads, so that it is known to be an address.
+    /// Returns the provider's default base URL.
     pub(super) fn of(provider: Provider) -> Result<Self, BaseUrlError> {
         Self::parse(provider, default_base_url(provider))
     }
 
-    /// Reads an address. Ollama's may be a host alone, as its own tools take it.
+    /// Parses a base URL. Ollama's may be a bare host, as in `OLLAMA_HOST`.
     pub(super) fn parse(provider: Provider, text: &str) -> Result<Self, BaseUrlError> {
         let text = text.trim();
         let whole = if provider == Provider::Ollama { ollama_base_url(text) } else { text.to_owned() };
         let refuse = |reason: String| {
-            // Whatever stands before an `@` may be a password.
-            let address = text.rsplit('@').next().unwrap_or(text).to_owned();
-            BaseUrlError { address, reason }
+            // The part before an `@` may hold a password.
+            let base_url = text.rsplit('@').next().unwrap_or(text).to_owned();
+            BaseUrlError { base_url, reason }
         };
         if !whole.contains("://") {
-            return Err(refuse("it does not begin with `http://` or `https://`".to_owned()));
+            return Err(refuse("it must start with `http://` or `https://`".to_owned()));
         }
         let url = Url::parse(&whole).map_err(|error| refuse(error.to_string()))?;
         match url.scheme() {
             "http" | "https" => Ok(Self(url)),
-            scheme => Err(refuse(format!("the scheme is `{scheme}`, not `http` or `https`"))),
+            scheme => Err(refuse(format!("unsupported scheme `{scheme}`, expected `http` or `https`"))),
         }
     }
 
-    /// The address of one request.
+    /// Returns the URL of a request.
     pub(super) fn request(&self, provider: Provider, model: &str, streamed: bool) -> Url {
         let mut url = self.0.clone();
         let has = |part: &str| self.0.path_segments().is_some_and(|mut parts| parts.any(|found| found == part));
@@ -60,7 +58,7 @@ impl BaseUrl {
             | Provider::Volcengine => add.extend(["chat", "completions"]),
             Provider::OpenAiResponses => add.push("responses"),
             Provider::Anthropic | Provider::MiniMax => {
-                // The usual variable has no version in it, and what people copy from a URL has.
+                // The environment variable conventionally has no version, but users copy URLs that have one.
                 if !has("v1") {
                     add.push("v1");
                 }
@@ -96,7 +94,7 @@ impl BaseUrl {
         url
     }
 
-    /// The address for a person: without password and without parameters, either of which may be secret.
+    /// Returns the URL without credentials, query and fragment, which may be secret.
     pub(super) fn redacted(&self) -> String {
         let mut url = self.0.clone();
         url.set_query(None);
@@ -130,14 +128,15 @@ fn default_base_url(provider: Provider) -> &'static str {
     }
 }
 
-/// `OLLAMA_HOST` also tells the server where to listen, and may be `gpu`, `:8080`, `0.0.0.0` or a whole URL.
+/// Expands `OLLAMA_HOST`, which also configures the listen address of the server: `gpu`, `:8080`, `0.0.0.0` or a full
+/// URL.
 fn ollama_base_url(text: &str) -> String {
     let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
     let (host, path) = rest.find('/').and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
     let (host, port) = match host.rsplit_once(':') {
         Some((host, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => (host, port),
         _ if scheme == "https" => (host, "443"),
-        // A whole URL has its scheme's port, a host alone has Ollama's.
+        // A full URL implies the port of its scheme, a bare host Ollama's port.
         _ if text.contains("://") => (host, "80"),
         _ => (host, "11434"),
     };
@@ -145,7 +144,7 @@ fn ollama_base_url(text: &str) -> String {
     format!("{scheme}://{host}:{port}{path}")
 }
 
-/// The headers that say who asks.
+/// Returns the headers that carry the API key.
 pub(super) fn auth_headers(provider: Provider, key: &ApiKey) -> Result<HeaderMap, http::header::InvalidHeaderValue> {
     let mut headers = HeaderMap::new();
     match provider {
@@ -169,7 +168,7 @@ pub(super) fn auth_headers(provider: Provider, key: &ApiKey) -> Result<HeaderMap
     Ok(headers)
 }
 
-/// The headers that a provider wants in any case.
+/// Returns the headers that the provider requires beside the key.
 pub(super) fn required_headers(provider: Provider) -> HeaderMap {
     let mut headers = HeaderMap::new();
     if matches!(provider, Provider::Anthropic | Provider::MiniMax) {
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn every_provider_has_an_address() {
+    fn default_base_urls_parse() {
         for provider in Provider::ALL {
             let url = BaseUrl::of(provider).unwrap().request(provider, "model-x", true);
             assert!(url.path().len() > 5, "{url}");
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_as_people_write_them() {
+    fn request_url_accepts_common_base_urls() {
         check(Provider::OpenAi, "http://localhost:8000/v1", "http://localhost:8000/v1/chat/completions");
         check(Provider::OpenAi, "http://localhost:8000/v1/", "http://localhost:8000/v1/chat/completions");
         check(
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_models_name_stays_a_part_of_the_path() {
+    fn request_url_escapes_model_name() {
         let base = BaseUrl::of(Provider::Gemini).unwrap();
         let url = |model| base.request(Provider::Gemini, model, false).path().to_owned();
         assert_eq!(url("tunedModels/a b"), "/v1beta/tunedModels/a%20b:generateContent");
@@ -227,9 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_without_its_password() {
+    fn parse_error_hides_credentials() {
         let error = BaseUrl::parse(Provider::OpenAi, "ftp://user:secret@a.example").err().unwrap();
-        assert_eq!(error.to_string(), "`a.example` is not an address: the scheme is `ftp`, not `http` or `https`");
+        assert_eq!(
+            error.to_string(),
+            "invalid base URL `a.example`: unsupported scheme `ftp`, expected `http` or `https`"
+        );
         assert!(BaseUrl::parse(Provider::OpenAi, "localhost").is_err());
     }
 
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_holds_no_secret() {
+    fn redacted_url_has_no_credentials_or_query() {
         let base = BaseUrl::parse(Provider::OpenAi, "https://user:secret@a.example/v1?key=secret").unwrap();
         assert_eq!(base.redacted(), "https://a.example/v1");
     }

@@ -1,26 +1,26 @@
-//! What a provider says when it refuses a request.
+//! Errors from responses with an unsuccessful status.
 
 use http::StatusCode;
 use serde_json::Value;
 
 use crate::decode::CallError;
 
-/// The error that a response with a status other than success stands for.
+/// Returns the error for a response with an unsuccessful status.
 pub(super) fn response_error(status: StatusCode, body: &[u8]) -> CallError {
-    let said = said(body);
-    let message = match (&said.message, status.canonical_reason()) {
+    let body = parse_body(body);
+    let message = match (&body.message, status.canonical_reason()) {
         (Some(message), _) => format!("{}: {message}", status.as_u16()),
         (None, Some(reason)) => format!("{} {reason}", status.as_u16()),
         (None, None) => status.as_u16().to_string(),
     };
-    let codes: Vec<Option<&str>> = said.codes.iter().map(|code| Some(code.as_str())).collect();
+    let codes: Vec<Option<&str>> = body.codes.iter().map(|code| Some(code.as_str())).collect();
     CallError::reported(Some(&message), &codes, Some(u64::from(status.as_u16())))
 }
 
-/// The error of an address that leads elsewhere. A request is not sent on, because the key would go with it.
+/// Returns the error for a redirect. Redirects are not followed, because the request carries the API key.
 pub(super) fn redirect_error(status: StatusCode, location: &str) -> CallError {
-    let shown = location.split(['?', '#']).next().unwrap_or_default();
-    let message = format!("{}: the address leads elsewhere, to {shown}", status.as_u16());
+    let target = location.split(['?', '#']).next().unwrap_or_default();
+    let message = format!("{}: redirect to {target} was not followed", status.as_u16());
     CallError::reported(Some(&message), &[], Some(u64::from(StatusCode::BAD_REQUEST.as_u16())))
 }
 
@@ -30,31 +30,31 @@ struct ErrorBody {
     codes: Vec<String>,
 }
 
-/// Reads the forms that providers have: `{"error": {"message", "type", "code", "status"}}`, `{"error": "…"}`,
-/// `{"message", "code"}`, `{"detail": "…"}`, each of them also in an array, or a line of text.
-fn said(body: &[u8]) -> ErrorBody {
+/// Parses the error formats of the providers: `{"error": {"message", "type", "code", "status"}}`, `{"error": "…"}`,
+/// `{"message", "code"}`, `{"detail": "…"}`, each of them also in an array, or plain text.
+fn parse_body(body: &[u8]) -> ErrorBody {
     let Ok(value) = serde_json::from_slice::<Value>(body) else {
-        return ErrorBody { message: line(body), codes: vec![] };
+        return ErrorBody { message: plain_text(body), codes: vec![] };
     };
     let whole = value.get(0).unwrap_or(&value);
     let error = whole.get("error").filter(|error| !error.is_null()).unwrap_or(whole);
     if let Some(message) = error.as_str() {
-        return ErrorBody { message: short(message), codes: vec![] };
+        return ErrorBody { message: shortened(message), codes: vec![] };
     }
     let text = |key: &str| error.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let message = ["message", "detail", "msg"].into_iter().find_map(text);
     let codes = ["code", "type", "status"].into_iter().filter_map(text).map(ToOwned::to_owned).collect();
-    ErrorBody { message: message.and_then(short), codes }
+    ErrorBody { message: message.and_then(shortened), codes }
 }
 
-/// A body that is no JSON, if it is words: a proxy's page of HTML is not.
-fn line(body: &[u8]) -> Option<String> {
+/// Returns a plain-text body. `None` for HTML, such as the error page of a proxy.
+fn plain_text(body: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(body).ok()?.trim();
-    if text.starts_with('<') { None } else { short(text) }
+    if text.starts_with('<') { None } else { shortened(text) }
 }
 
-/// As much of a text as fits a message.
-fn short(text: &str) -> Option<String> {
+/// Trims a text to the length of an error message. `None` if it is blank.
+fn shortened(text: &str) -> Option<String> {
     const ENOUGH: usize = 1_000;
     let short: String = text.trim().chars().take(ENOUGH).collect();
     Some(short).filter(|short| !short.is_empty())
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_refusal() {
+    fn parses_every_error_format() {
         check(
             401,
             r#"{"error":{"message":"Incorrect API key","type":"invalid_request_error","code":"invalid_api_key"}}"#,

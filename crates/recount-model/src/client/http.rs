@@ -1,4 +1,4 @@
-//! The usual transport: HTTP over TCP and TLS.
+//! The default transport: HTTP over TCP and TLS.
 
 use std::error::Error;
 use std::fmt;
@@ -9,10 +9,10 @@ use bytes::Bytes;
 use super::endpoint::origin;
 use super::transport::{Body, BoxFuture, Transport, TransportError};
 
-/// HTTP/1.1, over TLS where the address says `https`. It keeps connections for later requests, follows no redirects and takes
-/// a proxy from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
+/// An HTTP/1.1 transport, with TLS for `https` URLs. It pools connections, follows no redirects, and reads proxies from
+/// `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
 ///
-/// A [`Model`](super::Model) makes one by itself. Several models share one where they are given it:
+/// A [`Model`](super::Model) creates its own transport by default. Several models can share one:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -32,11 +32,11 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// A transport that takes so long at most to connect.
+    /// Creates a transport with a limit on the time to connect.
     ///
     /// # Errors
     ///
-    /// When TLS cannot be set up, as on a machine without root certificates.
+    /// If TLS cannot be initialized, for example without root certificates.
     pub fn new(connect_timeout: Duration) -> Result<Self, TransportError> {
         let client = builder()
             .connect_timeout(connect_timeout)
@@ -47,13 +47,13 @@ impl HttpTransport {
     }
 }
 
-/// What all our clients have in common.
+/// Returns the common configuration of all HTTP clients of this crate.
 pub(super) fn builder() -> reqwest::ClientBuilder {
-    // A program may have chosen a provider already; then this changes nothing.
+    // Fails if the program has installed a provider already, which is then used.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .user_agent(concat!("recount/", env!("CARGO_PKG_VERSION")))
-        // Whoever calls decides what is tried again.
+        // `Model` and `MediaFetcher` decide about retries.
         .retry(reqwest::retry::never())
         .tcp_nodelay(true)
 }
@@ -84,7 +84,7 @@ impl Transport for HttpTransport {
 
 struct HttpBody {
     response: reqwest::Response,
-    /// The address of the provider, for errors.
+    /// The scheme, host and port of the provider, for errors.
     origin: String,
 }
 

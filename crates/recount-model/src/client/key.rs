@@ -1,4 +1,4 @@
-//! A provider's key, which nobody gets to see.
+//! API keys.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use http::HeaderValue;
 use http::header::InvalidHeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
-/// A key. It cannot be printed, and it is wiped from memory when it is dropped.
+/// An API key. Its `Debug` output is redacted, and its memory is wiped on drop.
 ///
 /// ```
 /// use recount_model::client::ApiKey;
@@ -19,11 +19,11 @@ pub struct ApiKey {
     secret: SecretString,
 }
 
-/// What stands where a key stood.
+/// The replacement for a redacted key.
 const HIDDEN: &str = "***";
 
 impl ApiKey {
-    /// Takes a key, without the white space around it that files and shells leave.
+    /// Creates a key from a text, without the surrounding white space that files and shells leave.
     #[must_use]
     pub fn new(key: impl AsRef<str>) -> Self {
         Self { secret: SecretString::from(key.as_ref().trim()) }
@@ -33,17 +33,17 @@ impl ApiKey {
         self.secret.expose_secret().is_empty()
     }
 
-    /// The value of a header, marked so that nothing prints it.
+    /// Returns a header value that is marked as sensitive, so that it is not logged.
     pub(super) fn header(&self, prefix: &str) -> Result<HeaderValue, InvalidHeaderValue> {
         let mut value = HeaderValue::from_str(&format!("{prefix}{}", self.secret.expose_secret()))?;
         value.set_sensitive(true);
         Ok(value)
     }
 
-    /// A text without the key in it.
+    /// Replaces the key in a text.
     pub(super) fn redact(&self, text: &str) -> String {
         let secret = self.secret.expose_secret();
-        // A shorter one is a placeholder for endpoints that want none, and would be found in every other word.
+        // Shorter keys are placeholders for endpoints without authentication, and would match ordinary words.
         if secret.len() < 6 { text.to_owned() } else { text.replace(secret, HIDDEN) }
     }
 }
@@ -65,14 +65,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_taken_out_of_what_others_say() {
+    fn redact_replaces_key() {
         let key = ApiKey::new(" sk-1234567890\n");
         assert_eq!(key.redact("bad key sk-1234567890, or Bearer sk-1234567890"), "bad key ***, or Bearer ***");
-        assert_eq!(ApiKey::new("none").redact("there is none"), "there is none");
+        assert_eq!(ApiKey::new("none").redact("none given"), "none given");
     }
 
     #[test]
-    fn a_header_with_it_is_not_printed_either() {
+    fn header_is_sensitive() {
         let header = ApiKey::new("sk-1234567890").header("Bearer ").ok();
         assert_eq!(format!("{header:?}"), "Some(Sensitive)");
         assert!(ApiKey::new("line\nbreak").header("").is_err());

@@ -1,7 +1,7 @@
-//! Calling models over HTTP.
+//! HTTP calls to models.
 //!
-//! A [`Model`] connects formatter, transport and decoder: it sends messages and writes what comes back to a
-//! [`ReplyWriter`](recount_message::ReplyWriter), as events.
+//! A [`Model`] connects a formatter, a transport and a decoder: it sends messages and writes the response as events to
+//! a [`ReplyWriter`](recount_message::ReplyWriter).
 //!
 //! ```no_run
 //! use recount_message::{Msg, ReplyWriter, Stamps};
@@ -19,15 +19,16 @@
 //! # }
 //! ```
 //!
-//! - Keys come from the environment ([`Provider::api_key_env_vars`](crate::Provider::api_key_env_vars)) or from
+//! - API keys come from the environment ([`Provider::api_key_env_vars`](crate::Provider::api_key_env_vars)) or from
 //!   [`Model::key`]. They are never printed.
-//! - [`Timeouts`] say how long a call waits, [`Retries`] how often it is made again, [`Model::fallback`] who is asked then.
-//!   All of it ends where something was shown, because a reader cannot forget.
-//! - Files and URLs in messages are fetched by a [`MediaFetcher`] where the provider wants the bytes, with care.
-//! - [`Transport`] and [`FetchMedia`] are what a test, or a platform of its own kind, replaces.
+//! - [`Timeouts`] limit each wait, [`Retries`] the number of attempts, and [`Model::fallback`] adds models to try
+//!   afterwards. A call that has written a block is not repeated, because readers have already received it.
+//! - If the provider requires the bytes of files and URLs in messages, a [`MediaFetcher`] fetches them under
+//!   restrictions.
+//! - Tests and other platforms can replace [`Transport`] and [`FetchMedia`].
 //!
-//! What goes wrong is never a Rust error: it is the [end](crate::decode::CallEnd) of the call, with a class, and the events
-//! say it too.
+//! Calls do not return a `Result`: an error is part of the [end](crate::decode::CallEnd) of the call, with a class, and
+//! of the events.
 
 mod call;
 mod endpoint;

@@ -1,4 +1,4 @@
-//! A model that can be called.
+//! A configured model.
 
 use std::env;
 use std::fmt;
@@ -19,9 +19,9 @@ use crate::decode::DecodeOptions;
 use crate::format::{Formatter, MultiAgent, RequestOptions, ToolMode};
 use crate::provider::UnknownProvider;
 
-/// A model of a provider, with all that is needed to call it.
+/// A model of a provider, with the configuration to call it.
 ///
-/// It is cheap to clone, and clones share their connections.
+/// Cloning is cheap, and clones share their connections.
 ///
 /// ```
 /// use recount_model::Provider;
@@ -34,19 +34,19 @@ use crate::provider::UnknownProvider;
 ///     .fallback("openai/gpt-5".parse()?);
 /// assert_eq!(model.id(), "anthropic/claude-opus-4-5");
 ///
-/// // Any endpoint that speaks OpenAI's chat completions; without a key, if it wants none.
+/// // Any endpoint compatible with OpenAI chat completions. The key is optional with a custom base URL.
 /// let local = Model::new(Provider::OpenAi, "qwen3").base_url("http://localhost:8000/v1")?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 pub struct Model {
     pub(super) provider: Provider,
-    /// What is asked of this model in every call; its name is in it.
+    /// The request options of every call, including the name of the model.
     pub(super) settings: RequestOptions,
     pub(super) formatter: Formatter,
     pub(super) decoding: DecodeOptions,
     pub(super) key: Option<ApiKey>,
-    /// Where it is found, if not at the provider's usual address; or what is wrong with the environment's word for it.
+    /// The configured base URL, or the error of an invalid one in the environment. `None` is the provider's default.
     pub(super) base_url: Option<Result<BaseUrl, BaseUrlError>>,
     pub(super) headers: HeaderMap,
     pub(super) timeouts: Timeouts,
@@ -58,13 +58,13 @@ pub struct Model {
 }
 
 impl Model {
-    /// A model, with the key and the address that the environment has for its provider.
+    /// Creates a model with the API key and base URL from the environment.
     #[must_use]
     pub fn new(provider: Provider, name: impl Into<String>) -> Self {
         Self::with_environment(provider, name, |variable| env::var(variable).ok())
     }
 
-    /// The same with another environment, such as a configuration file or none at all.
+    /// Creates a model with the API key and base URL from `variable` instead of the process environment.
     ///
     /// ```
     /// use recount_model::Provider;
@@ -102,32 +102,34 @@ impl Model {
         }
     }
 
-    /// The key, in place of the environment's.
+    /// Sets the API key, replacing the one from the environment.
     #[must_use]
     pub fn key(mut self, key: impl Into<ApiKey>) -> Self {
         self.key = Some(key.into()).filter(|key| !key.is_empty());
         self
     }
 
-    /// Where the model is found, up to where the provider's own path begins: `http://localhost:8000/v1`.
+    /// Sets the base URL, to which the provider's path is appended: `http://localhost:8000/v1`.
     ///
     /// # Errors
     ///
-    /// When that is no address.
+    /// If the URL is invalid or its scheme is not `http` or `https`.
     pub fn base_url(mut self, address: &str) -> Result<Self, BaseUrlError> {
         self.base_url = Some(Ok(BaseUrl::parse(self.provider, address)?));
         Ok(self)
     }
 
-    /// A further header of every request. It wins over one of ours.
+    /// Adds a header to every request. It replaces a default header of the same name.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self
     }
 
-    /// What is asked of this model in every call: how long it may speak, whether it thinks, fields in the provider's words.
-    /// The name in it counts where it is not empty. Tools and the like are for [`CallOptions`](super::CallOptions).
+    /// Sets the request options of every call, such as the output limit, thinking and provider-specific fields.
+    ///
+    /// A non-empty model name in `settings` replaces the current one. Per-call options, such as tools, belong in
+    /// [`CallOptions`](super::CallOptions).
     #[must_use]
     pub fn settings(mut self, settings: RequestOptions) -> Self {
         let name = std::mem::replace(&mut self.settings, settings).model;
@@ -137,21 +139,21 @@ impl Model {
         self
     }
 
-    /// For conversations of several agents.
+    /// Sets the format of conversations with several agents.
     #[must_use]
     pub fn multi_agent(mut self, form: MultiAgent) -> Self {
         self.formatter = self.formatter.multi_agent(form);
         self
     }
 
-    /// The media that the model takes, as patterns such as `image/*`.
+    /// Sets the media types that the model accepts, as patterns such as `image/*`.
     #[must_use]
     pub fn input_types(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.formatter = self.formatter.input_types(patterns);
         self
     }
 
-    /// How tools are brought to the model, and its calls read from what it answers.
+    /// Sets how tools are sent to the model and how its calls are parsed.
     #[must_use]
     pub fn tool_mode(mut self, mode: ToolMode) -> Self {
         self.formatter = self.formatter.tool_mode(mode);
@@ -159,7 +161,7 @@ impl Model {
         self
     }
 
-    /// How its answers are read, and how large they may be. Whether calls are read from the text is for
+    /// Sets the options and limits of response decoding. `prompt_tools` in them is ignored; see
     /// [`tool_mode`](Self::tool_mode).
     #[must_use]
     pub fn decoding(mut self, options: DecodeOptions) -> Self {
@@ -167,83 +169,84 @@ impl Model {
         self
     }
 
-    /// How long a call waits.
+    /// Sets the timeouts.
     #[must_use]
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
-        // The time to connect is the transport's.
+        // The connect timeout is part of the transport.
         self.own_transport = Arc::default();
         self
     }
 
-    /// How often a call is made again. For a call with fallbacks, the first model's word counts.
+    /// Sets the retry policy. Fallbacks use the policy of the first model.
     #[must_use]
     pub fn retries(mut self, retries: Retries) -> Self {
         self.retries = retries;
         self
     }
 
-    /// A model that is asked when this one and all fallbacks before it have failed before they showed anything. It goes by
-    /// its own settings, key and address. Its own fallbacks are not asked.
+    /// Adds a model to call if this one and all earlier fallbacks fail before writing any block.
+    ///
+    /// The fallback uses its own settings, key and base URL. Its own fallbacks are ignored.
     #[must_use]
     pub fn fallback(mut self, model: Self) -> Self {
         self.fallbacks.push(model);
         self
     }
 
-    /// How requests are sent.
+    /// Sets the transport that sends requests.
     #[must_use]
     pub fn transport(self, transport: impl Transport) -> Self {
         self.shared_transport(Arc::new(transport))
     }
 
-    /// The same, with a transport that others use too.
+    /// Sets a transport that is shared with other models.
     #[must_use]
     pub fn shared_transport(mut self, transport: Arc<dyn Transport>) -> Self {
         self.transport = Some(transport);
         self
     }
 
-    /// How the files and URLs in messages are brought, where a provider wants the bytes. By default web addresses of the
-    /// public internet are, and no files: see [`MediaFetcher`]. For a call with fallbacks, the first model's word counts.
+    /// Sets the fetcher for files and URLs in messages, for providers that require the bytes. The default fetches from
+    /// the public internet and reads no files: see [`MediaFetcher`]. Fallbacks use the fetcher of the first model.
     #[must_use]
     pub fn media(mut self, media: impl FetchMedia) -> Self {
         self.media = Arc::new(media);
         self
     }
 
-    /// Whose model it is.
+    /// Returns the provider.
     #[must_use]
     pub fn provider(&self) -> Provider {
         self.provider
     }
 
-    /// The model's name.
+    /// Returns the name of the model.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.settings.model
     }
 
-    /// `provider/name`, as it can be read again.
+    /// Returns `provider/name`, which `FromStr` parses.
     #[must_use]
     pub fn id(&self) -> String {
         format!("{}/{}", self.provider, self.name())
     }
 
-    /// How many tokens it can read at once, where that is [known](crate::context_window).
+    /// Returns the context window in tokens. `None` if it is not [known](crate::context_window).
     #[must_use]
     pub fn context_window(&self) -> Option<u64> {
         crate::context_window(self.provider, self.name())
     }
 
-    /// Whether there is a key, or none is needed.
+    /// Whether the model has an API key or needs none.
     #[must_use]
     pub fn has_key(&self) -> bool {
-        // An endpoint of one's own may want none.
+        // A custom endpoint may not require a key.
         self.key.is_some() || self.provider.api_key_env_vars().is_empty() || self.base_url.is_some()
     }
 
-    /// The transport, which is made when it is needed for the first time.
+    /// Returns the configured transport, or creates the default one on first use.
     pub(super) fn transport_or_default(&self) -> Result<&dyn Transport, TransportError> {
         if let Some(transport) = &self.transport {
             return Ok(transport.as_ref());
@@ -256,7 +259,7 @@ impl Model {
 impl fmt::Debug for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let base_url = self.base_url.as_ref().map(|url| url.as_ref().map(BaseUrl::redacted));
-        // The values of headers may be secret.
+        // Header values may be secret.
         let headers: Vec<&str> = self.headers.keys().map(HeaderName::as_str).collect();
         f.debug_struct("Model")
             .field("id", &self.id())
@@ -271,22 +274,22 @@ impl fmt::Debug for Model {
     }
 }
 
-/// Why a text does not name a model.
+/// The error of parsing a model id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelNameError {
-    /// There is no `/` in it.
-    #[error("`{0}` is not of the form `provider/name`")]
+    /// The id has no `/`.
+    #[error("invalid model `{0}`, expected `provider/name`")]
     NoProvider(String),
-    /// Nothing follows the provider.
-    #[error("`{0}` names no model")]
+    /// The name after the provider is empty.
+    #[error("model name missing in `{0}`, expected `provider/name`")]
     NoName(String),
-    /// There is no such provider.
+    /// The provider is unknown.
     #[error(transparent)]
     UnknownProvider(#[from] UnknownProvider),
 }
 
-/// Reads `provider/name`. The name may have slashes of its own.
+/// Parses `provider/name`. The name may contain slashes.
 ///
 /// ```
 /// use recount_model::Provider;

@@ -1,4 +1,4 @@
-//! What one call asks for, and what came of it.
+//! The options and the outcome of a call.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::Provider;
 use crate::decode::{CallEnd, CallErrorKind};
 use crate::format::{Cache, FormatWarning, RequestOptions, Structured, StructuredMethod, Tool, ToolChoice};
 
-/// What one call asks for, whichever model answers it. What belongs to a model (its name, how long it may speak, whether it
-/// thinks) is in its [settings](super::Model::settings).
+/// The options of one call, independent of the model. Options of the model (its name, output limit, thinking) are in
+/// its [settings](super::Model::settings).
 ///
 /// ```
 /// use recount_model::client::CallOptions;
@@ -25,15 +25,15 @@ use crate::format::{Cache, FormatWarning, RequestOptions, Structured, Structured
 pub struct CallOptions {
     /// The tools that the model may call.
     pub tools: Vec<Tool>,
-    /// Which of them it may or must call; nothing is the provider's default.
+    /// The tools that the model may or must call. `None` is the provider's default.
     pub tool_choice: Option<ToolChoice>,
-    /// The JSON Schema that the answer has to have, and the way to it. No way is the best that the model's provider has.
+    /// The JSON Schema of the response, and the method to enforce it. No method means the best one of the provider.
     pub structured: Option<(Json, Option<StructuredMethod>)>,
-    /// Whether the answer comes as it is made, or in one piece.
+    /// Whether the response is streamed. Defaults to `true`.
     pub stream: bool,
-    /// The conversation's key, for providers that keep what they have read. See [`Cache::Marked`].
+    /// The cache key of the conversation, for providers with prompt caching. See [`Cache::Marked`].
     pub cache_key: Option<String>,
-    /// Cancelled when nobody wants the answer any more.
+    /// Cancels the call.
     pub cancel: CancellationToken,
 }
 
@@ -51,55 +51,55 @@ impl Default for CallOptions {
 }
 
 impl CallOptions {
-    /// A streamed answer, and no tools.
+    /// Creates options for a streamed call without tools.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The tools that the model may call.
+    /// Sets the tools that the model may call.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
         self.tools = tools.into_iter().collect();
         self
     }
 
-    /// Which of them it may or must call.
+    /// Sets the tools that the model may or must call.
     #[must_use]
     pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
         self.tool_choice = Some(choice);
         self
     }
 
-    /// An answer of a form, by the best way that the model's provider has.
+    /// Requests a response that matches a JSON Schema, by the best method of the provider.
     #[must_use]
     pub fn structured(mut self, schema: impl Into<Json>) -> Self {
         self.structured = Some((schema.into(), None));
         self
     }
 
-    /// An answer of a form, by a certain way.
+    /// Requests a response that matches a JSON Schema, by a specific method.
     #[must_use]
     pub fn structured_with(mut self, schema: impl Into<Json>, method: StructuredMethod) -> Self {
         self.structured = Some((schema.into(), Some(method)));
         self
     }
 
-    /// The answer in one piece.
+    /// Requests the response in one piece.
     #[must_use]
     pub fn unstreamed(mut self) -> Self {
         self.stream = false;
         self
     }
 
-    /// Marks what the provider shall keep, under the conversation's key.
+    /// Marks the request for prompt caching under the key of the conversation.
     #[must_use]
     pub fn cache_key(mut self, key: impl Into<String>) -> Self {
         self.cache_key = Some(key.into());
         self
     }
 
-    /// A token by which the call can be stopped from elsewhere.
+    /// Sets a token that cancels the call.
     ///
     /// ```
     /// use recount_message::{Msg, ReplyWriter, Stamps};
@@ -122,20 +122,20 @@ impl CallOptions {
         self
     }
 
-    /// The further ways in which a form can be asked for, where nobody said which one, the better ones first.
+    /// Returns the remaining structured output methods, best first. Empty if the caller chose a method.
     pub(super) fn other_methods(&self, provider: Provider, settings: &RequestOptions) -> Vec<StructuredMethod> {
         let is_open = matches!(self.structured, Some((_, None)));
         let ladder = if is_open { StructuredMethod::fallback_order(provider, settings.thinking) } else { Vec::new() };
         ladder.into_iter().skip(1).collect()
     }
 
-    /// The same options, with the form asked for in this way.
+    /// Returns the same options with a specific structured output method.
     pub(super) fn with_method(&self, method: StructuredMethod) -> Self {
         let structured = self.structured.as_ref().map(|(schema, _)| (schema.clone(), Some(method)));
         Self { structured, ..self.clone() }
     }
 
-    /// The options of the request to one model.
+    /// Returns the options of the request to one model.
     pub(super) fn request(&self, provider: Provider, settings: &RequestOptions) -> RequestOptions {
         let mut request = settings.clone();
         request.stream = self.stream;
@@ -157,7 +157,7 @@ impl CallOptions {
     }
 }
 
-/// How long a call waits.
+/// The timeouts of a call.
 ///
 /// ```
 /// use std::time::Duration;
@@ -168,13 +168,14 @@ impl CallOptions {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For the connection.
+    /// The limit for connecting.
     pub connect: Duration,
-    /// From sending the request until something of a streamed answer comes.
+    /// The limit from sending the request to the first byte of a streamed response.
     pub first_byte: Duration,
-    /// From sending the request until an answer in one piece begins to come, which it does when the model is done.
+    /// The limit from sending the request to the first byte of an unstreamed response, which arrives when the model is
+    /// done.
     pub unstreamed_response: Duration,
-    /// Between two pieces of an answer.
+    /// The limit between two chunks of a response.
     pub between_chunks: Duration,
 }
 
@@ -189,24 +190,24 @@ impl Default for Timeouts {
     }
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallOutcome {
-    /// How the call ended: why the model stopped, how many tokens it took, what went wrong.
+    /// The end of the call: stop reason, usage and error.
     pub end: CallEnd,
-    /// The model that answered or was the last to fail, as `provider/name`.
+    /// The model that responded, or the last one that failed, as `provider/name`.
     pub model: String,
-    /// How many requests were sent.
+    /// The number of requests sent.
     pub requests: u32,
-    /// What of the messages could not be said as it was.
+    /// The parts of the messages that could not be sent unchanged.
     pub warnings: Vec<FormatWarning>,
-    /// The files and URLs that could not be brought.
+    /// The errors of fetching files and URLs.
     pub media_errors: Vec<MediaError>,
 }
 
 impl CallOutcome {
-    /// What came of a call to a model, for one that is asked in another way than by this crate.
+    /// Creates the outcome of a call that was made by other means than this crate's client.
     ///
     /// ```
     /// use recount_model::client::CallOutcome;
@@ -220,13 +221,13 @@ impl CallOutcome {
         Self { end, model: model.into(), requests: 1, warnings: Vec::new(), media_errors: Vec::new() }
     }
 
-    /// Whether the call was stopped by its token.
+    /// Whether the call was cancelled by its token.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.end.error.as_ref().is_some_and(|error| error.kind() == CallErrorKind::Cancelled)
     }
 
-    /// Whether the answer is there as far as the model made it.
+    /// Whether the call ended without an error.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.end.error.is_none()

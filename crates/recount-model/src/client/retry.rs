@@ -1,4 +1,4 @@
-//! Whether a call that failed is made again, and when.
+//! Retry policy.
 
 use std::time::Duration;
 
@@ -10,10 +10,9 @@ use recount_message::{ErrorType, Usage};
 
 use crate::decode::{CallError, CallErrorKind};
 
-/// How often a call is made again, and how long it waits before.
+/// How often and after which delays a failed call is retried.
 ///
-/// The number is for the whole call: with `max_retries` retries and some fallback models, a call makes at most
-/// 1 + retries + fallbacks requests.
+/// The limit is for the whole call: with fallbacks, a call sends at most 1 + retries + fallbacks requests.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,14 +24,14 @@ use crate::decode::{CallError, CallErrorKind};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retries {
-    /// How often a call is made again at most.
+    /// The maximum number of retries.
     pub max_retries: u32,
-    /// The wait before the first retry. Each further one is twice as long, and all are up to twice as long by chance, so that
-    /// those who failed together do not come back together.
+    /// The delay before the first retry. It doubles with each retry, plus up to the same time as random jitter, so that
+    /// clients that failed together do not retry together.
     pub initial_delay: Duration,
-    /// The longest such wait.
+    /// The maximum delay.
     pub max_delay: Duration,
-    /// The longest wait that a provider may ask for by `Retry-After`. If it asks for more, the call is not made again.
+    /// The maximum `Retry-After` that is honoured. The call is not retried if the provider asks for more.
     pub max_retry_after: Duration,
 }
 
@@ -48,13 +47,13 @@ impl Default for Retries {
 }
 
 impl Retries {
-    /// Never.
+    /// Disables retries.
     #[must_use]
     pub fn none() -> Self {
         Self { max_retries: 0, ..Self::default() }
     }
 
-    /// The waits before the retries of one call, as many as there may be.
+    /// Returns the delays before the retries of one call.
     pub(super) fn delays(&self) -> impl Iterator<Item = Duration> + Send + use<> {
         ExponentialBuilder::new()
             .with_min_delay(self.initial_delay)
@@ -65,25 +64,25 @@ impl Retries {
     }
 }
 
-/// An attempt that failed before anything of it was shown.
+/// A failed attempt that has written no block.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) error: CallError,
-    /// The tokens that it took all the same, if the provider said.
+    /// The usage that the provider reported despite the failure.
     pub(super) usage: Option<Usage>,
     pub(super) hints: RetryHints,
 }
 
-/// What the headers of a response say about trying again.
+/// The retry hints of a response's status and headers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct RetryHints {
-    /// `x-should-retry`, by which OpenAI and Anthropic overrule what the status suggests.
+    /// The `x-should-retry` header, by which OpenAI and Anthropic override the status.
     should_retry: Option<bool>,
-    /// How long to wait.
+    /// The delay requested by the provider.
     pub(super) retry_after: Option<Duration>,
-    /// Whether the status is one that passes by itself, although its class is not.
+    /// Whether the status is 409, which is transient although its class is not.
     is_conflict: bool,
-    /// Whether the status says that the provider cannot do what the request asks.
+    /// Whether the provider rejected the request as invalid or unsupported.
     is_bad_request: bool,
 }
 
@@ -102,7 +101,7 @@ impl RetryHints {
 }
 
 impl Failure {
-    /// Whether the provider may take a request that asks for the same in another way.
+    /// Whether the provider may accept the request with another structured output method.
     pub(super) fn may_accept_other_method(&self) -> bool {
         self.hints.is_bad_request && !self.error.is_context_overflow()
     }
@@ -113,18 +112,18 @@ impl Failure {
             return should_retry;
         }
         match self.error.kind() {
-            // The same request would get the same answer.
+            // The same request would fail again.
             CallErrorKind::TooLarge | CallErrorKind::Cancelled | CallErrorKind::Setup => false,
             CallErrorKind::Provider
             | CallErrorKind::Malformed
             | CallErrorKind::Truncated
             | CallErrorKind::Unreachable
             | CallErrorKind::TimedOut => match self.error.class() {
-                // Money does not come back by deadline a second.
+                // A used-up quota does not recover within seconds.
                 ErrorType::RateLimit => self.error.code() != Some("insufficient_quota"),
                 ErrorType::Upstream | ErrorType::Connection => true,
                 ErrorType::InvalidRequest => self.hints.is_conflict,
-                // A credential, a permission, a fault of our own.
+                // Invalid credentials, missing permissions and internal errors.
                 _ => false,
             },
         }
@@ -141,13 +140,13 @@ fn milliseconds(value: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(value.parse::<f64>().ok()? / 1_000.0).ok()
 }
 
-/// The value of `Retry-After`: seconds, or a date.
+/// Parses the value of `Retry-After`: seconds or a date.
 fn wait(value: &str, now: Timestamp) -> Option<Duration> {
     if let Ok(seconds) = value.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }
     let until = rfc2822::DateTimeParser::new().parse_timestamp(value).ok()?;
-    // A date that has passed means now.
+    // A date in the past means no delay.
     Some(Duration::try_from(until.duration_since(now)).unwrap_or_default())
 }
 
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_in_all_its_forms() {
+    fn parses_retry_after_formats() {
         for (name, value, expected) in [
             ("retry-after", "7", Some(Duration::from_secs(7))),
             ("retry-after", "0.5", Some(Duration::from_millis(500))),
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_providers_word_counts_more_than_the_class() {
+    fn should_retry_header_overrides_class() {
         let reported =
             |status, headers| Failure { hints: hints(headers), ..CallError::reported(None, &[], Some(status)).into() };
         assert!(reported(429, &[]).is_retryable());
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_waits_as_retries() {
+    fn delays_match_max_retries() {
         let retries = Retries { max_retries: 3, ..Retries::default() };
         let delays: Vec<Duration> = retries.delays().collect();
         assert_eq!(delays.len(), 3);

@@ -1,4 +1,4 @@
-//! How bytes get to a provider and back.
+//! The interface between a model and the network.
 
 use std::fmt;
 use std::future::Future;
@@ -9,11 +9,11 @@ use bytes::Bytes;
 /// A boxed future, which traits return so that they can be used as trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Sends requests. [`HttpTransport`](super::HttpTransport) is the usual one; a test, a recorder or a platform with an HTTP
-/// client of its own brings another.
+/// Sends HTTP requests. [`HttpTransport`](super::HttpTransport) is the default; implement this trait for tests,
+/// recorders, or platforms with their own HTTP client.
 ///
-/// A transport sends each request once. It follows no redirects, because a key must not go where the user did not send it,
-/// and it does not retry, because the [`Model`](super::Model) does.
+/// A transport sends each request once. It must not follow redirects, because the request carries an API key, and it
+/// must not retry, because the [`Model`](super::Model) does.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -21,7 +21,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// use recount_model::Provider;
 /// use recount_model::client::{Body, BoxFuture, CallOptions, Model, Transport, TransportError};
 ///
-/// /// Answers every request with the same words.
+/// /// Returns the same body for every request.
 /// struct Canned(&'static str);
 ///
 /// impl Transport for Canned {
@@ -45,28 +45,28 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// # });
 /// ```
 pub trait Transport: Send + Sync + 'static {
-    /// Sends a request and gives the response as soon as its head is there.
+    /// Sends a request and returns the response as soon as its head has arrived.
     ///
     /// # Errors
     ///
-    /// When there is no response at all. One that says that something went wrong is a response.
+    /// If there is no response. A response with an unsuccessful status is not an error here.
     fn send(
         &self,
         request: http::Request<Bytes>,
     ) -> BoxFuture<'_, Result<http::Response<Box<dyn Body>>, TransportError>>;
 }
 
-/// The body of a response, as it comes. Dropping it closes the connection.
+/// A response body that is read in chunks. Dropping it closes the connection.
 pub trait Body: Send {
-    /// The next bytes; nothing at the end.
+    /// Returns the next chunk, or `None` at the end.
     ///
     /// # Errors
     ///
-    /// When the connection breaks.
+    /// If the connection breaks.
     fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, TransportError>>;
 }
 
-/// A body that is there already.
+/// A body that is in memory.
 impl Body for Bytes {
     fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, TransportError>> {
         let all = std::mem::take(self);
@@ -74,7 +74,7 @@ impl Body for Bytes {
     }
 }
 
-/// Why there is no response, or no more of it.
+/// A network error: there is no response, or no more of it.
 ///
 /// ```
 /// use recount_model::client::TransportError;
@@ -91,19 +91,19 @@ pub struct TransportError {
 }
 
 impl TransportError {
-    /// An error of the network, in words for a person. They should not hold the request's headers.
+    /// Creates an error. The message should name the provider's host, and must not contain request headers.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), is_timeout: false }
     }
 
-    /// The same, because it took too long.
+    /// Creates an error for a timeout.
     #[must_use]
     pub fn timeout(message: impl Into<String>) -> Self {
         Self { message: message.into(), is_timeout: true }
     }
 
-    /// Whether it took too long.
+    /// Whether the request timed out.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         self.is_timeout

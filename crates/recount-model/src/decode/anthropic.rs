@@ -1,4 +1,4 @@
-//! Events of Anthropic Messages, and of MiniMax, which speaks them too.
+//! Events of the Anthropic Messages API, which MiniMax shares.
 
 use std::borrow::Cow;
 
@@ -17,11 +17,11 @@ pub(super) struct AnthropicChunks {
     tools: Vec<ToolUse>,
 }
 
-/// A tool call whose end has not come.
+/// An incomplete tool call.
 #[derive(Debug)]
 struct ToolUse {
     index: u64,
-    /// The arguments that its start gave. Anthropic gives them in pieces afterwards, others only here.
+    /// The arguments in the start event. Anthropic sends them as deltas later, other providers only here.
     given: Option<String>,
 }
 
@@ -42,7 +42,7 @@ struct Event<'a> {
     error: Maybe<ErrorBody<'a>>,
 }
 
-/// A whole response, or what is known of it when it starts.
+/// A full response, or the start of a streamed one.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Message<'a> {
@@ -146,7 +146,7 @@ impl AnthropicChunks {
                     emit(ResponsePart::Usage(usage.tokens()));
                 }
                 if let Some(reason) = event.delta.0.and_then(|delta| delta.stop_reason.non_empty()) {
-                    emit(finish(reason));
+                    emit(stop_reason(reason));
                 }
             }
             Some("message_stop") => emit(ResponsePart::Done),
@@ -154,7 +154,7 @@ impl AnthropicChunks {
                 let message: Message<'_> = lenient::object(text)?;
                 self.message(message, emit);
             }
-            // `ping`, and what may come with later versions.
+            // `ping`, and events of later API versions.
             _ => {}
         }
         Ok(())
@@ -170,7 +170,7 @@ impl AnthropicChunks {
             self.stop(index, emit);
         }
         if let Some(reason) = message.stop_reason.non_empty() {
-            emit(finish(reason));
+            emit(stop_reason(reason));
         }
     }
 
@@ -199,7 +199,7 @@ impl AnthropicChunks {
                 let (id, name) = (block.id.non_empty(), block.name.non_empty());
                 emit(ResponsePart::Call(CallPart { slot: CallSlot(index), id, name, input: Cow::Borrowed("") }));
             }
-            // Tools that run at the provider tell of it here; their answer is in the text.
+            // Calls of server tools. Their results are part of the text.
             _ => {}
         }
     }
@@ -219,7 +219,7 @@ impl AnthropicChunks {
             }
             Some("signature_delta") => signature(key, delta.signature, emit),
             Some("input_json_delta") => {
-                // The arguments of a tool that runs at the provider are none of ours.
+                // Input of server tools is ignored.
                 let Some(tool) = self.tools.iter_mut().rfind(|tool| tool.index == index) else { return };
                 if let Some(input) = delta.partial_json.non_empty() {
                     tool.given = None;
@@ -259,7 +259,7 @@ fn signature(key: BlockKey, signature: Text<'_>, emit: &mut dyn FnMut(ResponsePa
     }
 }
 
-fn finish(reason: Cow<'_, str>) -> ResponsePart<'_> {
+fn stop_reason(reason: Cow<'_, str>) -> ResponsePart<'_> {
     let stop_reason = match &*reason {
         "end_turn" | "stop_sequence" => StopReason::Stop,
         "tool_use" => StopReason::ToolCalls,

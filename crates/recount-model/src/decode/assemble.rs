@@ -1,4 +1,4 @@
-//! From the pieces of a response to events, the same for every provider.
+//! Writes response parts as events. Shared by all providers.
 
 use std::borrow::Cow;
 
@@ -12,20 +12,20 @@ use super::prompt_calls::{PromptCalls, PromptPart};
 use super::response_part::{BlockKey, CallPart, CallSlot, DataSource, ResponsePart, Tokens};
 use super::think_tags::{ThinkPart, ThinkTags};
 
-/// Says in a block that the model call broke off before the block was complete.
+/// Marks a block that was incomplete when the model call ended.
 const CUT: &str = "cut";
 
-/// What a call is named whose name never came.
+/// The name of a call for which the provider sent none.
 const UNNAMED: &str = "unknown";
 
-/// Writes the pieces of one response.
+/// Writes the parts of one response.
 #[derive(Debug)]
 pub(super) struct Assembler {
     think_tags: ThinkTags,
     prompt_calls: Option<PromptCalls>,
-    /// The text or thinking that is being written.
+    /// The open text or thinking block.
     prose: Option<(Prose, BlockKey)>,
-    /// Which text came last. A part of it may be held because a tag might begin in it.
+    /// The key of the last text. Part of it may be buffered because it could be the start of a tag.
     text_key: BlockKey,
     calls: Vec<Call>,
     audio: Option<OpenData>,
@@ -38,7 +38,7 @@ pub(super) struct Assembler {
     response_id: Option<String>,
     model: Option<String>,
     done: bool,
-    /// Whether anything was sent, and whether any of it said something.
+    /// `sent` is set by any chunk, `understood` by a chunk with content.
     sent: bool,
     understood: bool,
     error: Option<CallError>,
@@ -50,13 +50,13 @@ enum Prose {
     Thinking,
 }
 
-/// A tool call of the response.
+/// A tool call in the response.
 #[derive(Debug)]
 struct Call {
     slot: CallSlot,
     id: Option<String>,
     name: Option<String>,
-    /// What has come before the call could begin.
+    /// The input and extra fields that arrived before the call was started.
     held_input: String,
     held_extra: Vec<(&'static str, Json)>,
     begun: Option<ToolCall>,
@@ -88,12 +88,12 @@ impl Assembler {
         }
     }
 
-    /// A chunk has come, whatever it says.
+    /// Records that a chunk has arrived.
     pub(super) fn mark_received(&mut self) {
         self.sent = true;
     }
 
-    /// Whether the provider has said that nothing more comes.
+    /// Whether the provider has ended the response.
     pub(super) fn is_done(&self) -> bool {
         self.done
     }
@@ -102,22 +102,22 @@ impl Assembler {
         self.error.as_ref()
     }
 
-    /// The call has failed. The first reason counts.
+    /// Fails the call. Only the first error is kept.
     pub(super) fn fail(&mut self, error: CallError) {
         self.error.get_or_insert(error);
     }
 
-    /// Whether the model has said that it is done.
+    /// Whether the response has ended or the model has given a stop reason.
     pub(super) fn has_ended(&self) -> bool {
         self.done || self.stop_reason.is_some()
     }
 
-    /// Whether anything of the response was written.
+    /// Whether any block was written.
     pub(super) fn has_output(&self) -> bool {
         self.blocks > 0
     }
 
-    /// Writes a piece. After an error, nothing more is written.
+    /// Writes a part. Does nothing after an error.
     pub(super) fn apply<S: FnMut(AgentEvent)>(&mut self, part: ResponsePart<'_>, reply: &mut ReplyWriter<S>) {
         if self.error.is_some() {
             return;
@@ -131,15 +131,15 @@ impl Assembler {
     fn write<S: FnMut(AgentEvent)>(&mut self, part: ResponsePart<'_>, reply: &mut ReplyWriter<S>) -> Written {
         match part {
             ResponsePart::Response { id, model } => {
-                note(&mut self.response_id, id);
-                note(&mut self.model, model);
+                update_latest(&mut self.response_id, id);
+                update_latest(&mut self.model, model);
             }
             ResponsePart::Thinking { key, delta } => {
-                self.leave_text(reply)?;
+                self.disable_tags(reply)?;
                 self.thinking(key, delta.into_owned(), reply)?;
             }
             ResponsePart::ThinkingExtra { key, name, value } => {
-                self.leave_text(reply)?;
+                self.disable_tags(reply)?;
                 self.open(Prose::Thinking, key, reply)?;
                 reply.thinking_extra(name, value);
             }
@@ -193,7 +193,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Makes the block of a kind and key the open one.
+    /// Opens a block of this kind and key, unless it is open already.
     fn open<S: FnMut(AgentEvent)>(&mut self, kind: Prose, key: BlockKey, reply: &mut ReplyWriter<S>) -> Written {
         if self.prose == Some((kind, key)) {
             return Ok(());
@@ -217,7 +217,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Text in which nothing is looked for.
+    /// Writes text without searching it for tags.
     fn plain_text<S: FnMut(AgentEvent)>(
         &mut self,
         key: BlockKey,
@@ -244,13 +244,17 @@ impl Assembler {
             self.flush_text(reply)?;
             self.text_key = key;
         }
-        let mut said = Vec::new();
-        self.think_tags.push(&delta, &mut said);
-        self.said(said, reply)
+        let mut think_parts = Vec::new();
+        self.think_tags.push(&delta, &mut think_parts);
+        self.write_think_parts(think_parts, reply)
     }
 
-    fn said<S: FnMut(AgentEvent)>(&mut self, said: Vec<ThinkPart>, reply: &mut ReplyWriter<S>) -> Written {
-        for part in said {
+    fn write_think_parts<S: FnMut(AgentEvent)>(
+        &mut self,
+        think_parts: Vec<ThinkPart>,
+        reply: &mut ReplyWriter<S>,
+    ) -> Written {
+        for part in think_parts {
             match part {
                 ThinkPart::Thinking(thinking) => self.thinking(self.text_key, thinking, reply)?,
                 ThinkPart::Text(text) => {
@@ -259,14 +263,18 @@ impl Assembler {
                         Some(calls) => calls.push(&text, &mut parts),
                         None => parts.push(PromptPart::Text(text)),
                     }
-                    self.parts(parts, reply)?;
+                    self.write_prompt_parts(parts, reply)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn parts<S: FnMut(AgentEvent)>(&mut self, parts: Vec<PromptPart>, reply: &mut ReplyWriter<S>) -> Written {
+    fn write_prompt_parts<S: FnMut(AgentEvent)>(
+        &mut self,
+        parts: Vec<PromptPart>,
+        reply: &mut ReplyWriter<S>,
+    ) -> Written {
         for part in parts {
             match part {
                 PromptPart::Text(text) => self.plain_text(self.text_key, text, reply)?,
@@ -276,7 +284,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// A call that stood in the text. It is complete, unless the text was not.
+    /// Writes a call that was parsed from the text. It is complete unless the text was truncated.
     fn prompt_call<S: FnMut(AgentEvent)>(
         &mut self,
         name: String,
@@ -295,28 +303,28 @@ impl Assembler {
             reply.tool_call_extra(&call, CUT, true);
         }
         reply.end_tool_call(&call);
-        // No provider counts down, so this is nobody else's.
+        // Providers count slots up from zero, so this slot is free.
         let slot = CallSlot(u64::MAX - self.calls.len() as u64);
         let (id, name) = (Some(id), Some(name));
         self.calls.push(Call { slot, id, name, held_input: String::new(), held_extra: Vec::new(), begun: Some(call) });
         Ok(())
     }
 
-    /// Gives out the text that was held because a tag might begin in it.
+    /// Writes the text that was buffered as a possible start of a tag.
     fn flush_text<S: FnMut(AgentEvent)>(&mut self, reply: &mut ReplyWriter<S>) -> Written {
-        let mut said = Vec::new();
-        self.think_tags.flush(&mut said);
-        self.said(said, reply)?;
+        let mut think_parts = Vec::new();
+        self.think_tags.flush(&mut think_parts);
+        self.write_think_parts(think_parts, reply)?;
         if let Some(calls) = &mut self.prompt_calls {
             let mut parts = Vec::new();
             calls.flush(&mut parts);
-            self.parts(parts, reply)?;
+            self.write_prompt_parts(parts, reply)?;
         }
         Ok(())
     }
 
-    /// Thinking comes in a field of its own: what is in the text is text.
-    fn leave_text<S: FnMut(AgentEvent)>(&mut self, reply: &mut ReplyWriter<S>) -> Written {
+    /// Stops the search for think tags: the provider sends thinking in a separate field.
+    fn disable_tags<S: FnMut(AgentEvent)>(&mut self, reply: &mut ReplyWriter<S>) -> Written {
         if self.think_tags.is_off() && self.prompt_calls.is_none() {
             return Ok(());
         }
@@ -345,8 +353,8 @@ impl Assembler {
             return Err(CallError::too_many_blocks(self.max_blocks));
         }
         let call = self.call_in(part.slot);
-        note_first(&mut call.id, part.id);
-        note_first(&mut call.name, part.name);
+        keep_first(&mut call.id, part.id);
+        keep_first(&mut call.name, part.name);
         match &call.begun {
             Some(_) if part.input.is_empty() => Ok(()),
             Some(begun) => {
@@ -360,7 +368,7 @@ impl Assembler {
         }
     }
 
-    /// Begins a call with what is known of it.
+    /// Starts a call with the data that has arrived so far.
     fn begin_call<S: FnMut(AgentEvent)>(&mut self, slot: CallSlot, reply: &mut ReplyWriter<S>) -> Written {
         self.flush_text(reply)?;
         self.count_block()?;
@@ -378,8 +386,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// The provider says that the arguments are complete. It says so too of arguments that were cut off, so a call whose
-    /// arguments are no JSON is kept open until the reason is known.
+    /// Ends the input of a call. Providers send this event for truncated input too, so a call with invalid JSON stays
+    /// open until the stop reason is known.
     fn end_call<S: FnMut(AgentEvent)>(
         &mut self,
         slot: CallSlot,
@@ -434,7 +442,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Ends every block of the response, and says how it ended.
+    /// Closes all blocks and returns how the call ended.
     pub(super) fn finish<S: FnMut(AgentEvent)>(mut self, reply: &mut ReplyWriter<S>) -> CallEnd {
         if let Err(error) = self.write_rest(reply) {
             self.fail(error);
@@ -445,12 +453,12 @@ impl Assembler {
             self.fail(CallError::truncated());
         }
         let stop_reason = self.final_stop_reason();
-        // The text that a user saw when they stopped the model stays a part of the conversation: they may refer to it.
-        let is_left_out = match &self.error {
+        // Text that the user saw before cancelling stays in the conversation, because the user may refer to it.
+        let is_incomplete = match &self.error {
             Some(error) => error.kind() != CallErrorKind::Cancelled || reply.is_thinking(),
             None => false,
         };
-        if is_left_out {
+        if is_incomplete {
             reply.prose_extra(CUT, true);
         }
         reply.end_prose();
@@ -474,7 +482,7 @@ impl Assembler {
         }
     }
 
-    /// Writes what was held because more might have come.
+    /// Writes buffered text and starts the remaining calls.
     fn write_rest<S: FnMut(AgentEvent)>(&mut self, reply: &mut ReplyWriter<S>) -> Written {
         self.flush_text(reply)?;
         let waiting: Vec<CallSlot> =
@@ -482,7 +490,7 @@ impl Assembler {
         waiting.into_iter().try_for_each(|slot| self.begin_call(slot, reply))
     }
 
-    /// Why the model stopped. Several providers say that it just did when it calls a tool or refuses.
+    /// Returns the stop reason. Several providers report a plain stop for tool calls and refusals.
     fn final_stop_reason(&self) -> StopReason {
         match self.stop_reason.unwrap_or(StopReason::Unknown) {
             StopReason::Stop | StopReason::Unknown if self.refused => StopReason::Refusal,
@@ -492,19 +500,19 @@ impl Assembler {
     }
 }
 
-/// Keeps the newest of what a provider says.
-fn note(known: &mut Option<String>, said: Option<Cow<'_, str>>) {
-    if let Some(said) = said
-        && known.as_deref() != Some(&*said)
+/// Updates a value with the latest one from the provider.
+fn update_latest(target: &mut Option<String>, value: Option<Cow<'_, str>>) {
+    if let Some(value) = value
+        && target.as_deref() != Some(&*value)
     {
-        *known = Some(said.into_owned());
+        *target = Some(value.into_owned());
     }
 }
 
-/// Keeps the first of what a provider says.
-fn note_first(known: &mut Option<String>, said: Option<Cow<'_, str>>) {
-    if known.is_none() {
-        *known = said.filter(|said| !said.is_empty()).map(Cow::into_owned);
+/// Sets a value if it is not set yet.
+fn keep_first(target: &mut Option<String>, value: Option<Cow<'_, str>>) {
+    if target.is_none() {
+        *target = value.filter(|value| !value.is_empty()).map(Cow::into_owned);
     }
 }
 
@@ -516,8 +524,8 @@ fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Whether a call's arguments were cut off by the way the response ended. A model that stopped by itself has written them
-/// as it wanted them, good or bad.
+/// Whether the input of a call was truncated by the end of the response. If the model stopped normally, the input is as
+/// the model wrote it, valid or not.
 fn is_cut(stop_reason: StopReason, input: &str) -> bool {
     match stop_reason {
         StopReason::Stop | StopReason::ToolCalls => false,

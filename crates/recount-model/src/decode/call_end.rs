@@ -1,4 +1,4 @@
-//! How a model call has ended.
+//! The end of a model call.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use recount_message::{AgentEvent, ReplyWriter, Usage};
 
 use super::error::{CallError, CallErrorKind};
 
-/// Why a model stopped.
+/// Why the model stopped.
 ///
 /// ```
 /// use recount_message::{ReplyWriter, Stamps};
@@ -22,24 +22,24 @@ use super::error::{CallError, CallErrorKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// It had said what it had to say.
+    /// The model finished its response.
     Stop,
-    /// It wants tools to be called.
+    /// The model requests tool calls.
     ToolCalls,
-    /// It was not allowed to say more, or there was no budget for more.
+    /// The response reached the output limit or filled the context window.
     Length,
-    /// A filter stopped it.
+    /// A content filter of the provider stopped the model.
     ContentFilter,
-    /// It declined to answer.
+    /// The model refused to respond.
     Refusal,
-    /// For a reason of the provider's own, which [`CallEnd::provider_stop_reason`] names.
+    /// A reason of the provider's own, named by [`CallEnd::provider_stop_reason`].
     Other,
-    /// The provider did not say.
+    /// The provider gave no reason.
     Unknown,
 }
 
 impl StopReason {
-    /// The reason in one word.
+    /// Returns the reason in snake case.
     ///
     /// ```
     /// use recount_model::decode::StopReason;
@@ -66,7 +66,7 @@ impl fmt::Display for StopReason {
     }
 }
 
-/// How a model call has ended, and what the provider said about it.
+/// The end of a model call, as reported by the provider.
 ///
 /// ```
 /// use recount_message::{ReplyEnd, ReplyWriter, Stamps, Usage};
@@ -93,22 +93,22 @@ impl fmt::Display for StopReason {
 pub struct CallEnd {
     /// Why the model stopped.
     pub stop_reason: StopReason,
-    /// The provider's own word for it.
+    /// The provider's name for the stop reason. `None` if it gave none.
     pub provider_stop_reason: Option<String>,
-    /// How many tokens it took, if the provider said.
+    /// The token counts. `None` if the provider reported none.
     pub usage: Option<Usage>,
-    /// What went wrong. An early end of the stream is an error too.
+    /// The error that ended the call. An early end of the stream is an error too.
     pub error: Option<CallError>,
     /// The provider's id of the response.
     pub response_id: Option<String>,
-    /// The model that answered, as the provider calls it.
+    /// The model that responded, as named by the provider.
     pub model: Option<String>,
-    /// Whether anything of the response was written. If nothing was, the call can be made again unseen.
+    /// Whether any block was written. If not, a failed call can be repeated without readers noticing.
     pub has_output: bool,
 }
 
 impl CallEnd {
-    /// The end of a call that came to its end, for a model that is asked in another way than by this crate.
+    /// Creates the end of a successful call that was made by other means than this crate's client.
     ///
     /// ```
     /// use recount_message::Usage;
@@ -122,14 +122,14 @@ impl CallEnd {
         Self { stop_reason, provider_stop_reason: None, usage, error: None, response_id: None, model: None, has_output }
     }
 
-    /// The end of a call that failed.
+    /// Creates the end of a failed call.
     ///
     /// ```
     /// use recount_message::ErrorType;
     /// use recount_model::decode::{CallEnd, CallError, CallErrorKind};
     ///
-    /// let error = CallError::new(CallErrorKind::Unreachable, ErrorType::Connection, "the line is dead");
-    /// assert_eq!(CallEnd::failed(error, false).error.unwrap().to_string(), "the line is dead");
+    /// let error = CallError::new(CallErrorKind::Unreachable, ErrorType::Connection, "connection refused");
+    /// assert_eq!(CallEnd::failed(error, false).error.unwrap().to_string(), "connection refused");
     /// ```
     #[must_use]
     pub fn failed(error: CallError, has_output: bool) -> Self {
@@ -142,7 +142,7 @@ impl CallEnd {
         self.error.as_ref().is_some_and(|error| error.kind() == CallErrorKind::Truncated)
     }
 
-    /// Writes the end of the model call: with its tokens, and as interrupted if it failed.
+    /// Ends the model call in the reply: with its usage, and as interrupted if it failed.
     pub fn end_model_call<S: FnMut(AgentEvent)>(&self, reply: &mut ReplyWriter<S>) {
         match self.error {
             None => reply.end_model_call(self.usage.clone()),

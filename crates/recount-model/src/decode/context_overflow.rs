@@ -1,12 +1,12 @@
-//! How providers say that a request has more than their model can read.
+//! Detection of requests that exceed the context window.
 
 use recount_message::ErrorType;
 
 use super::CallError;
 
-/// Parts of what providers say, in small letters.
-const SAID: &[&str] = &[
-    // OpenAI, DeepSeek and those who speak like them; Ollama and llama.cpp.
+/// Parts of the providers' error messages and codes, in lower case.
+const PATTERNS: &[&str] = &[
+    // OpenAI, DeepSeek and compatible endpoints; Ollama and llama.cpp.
     "context_length_exceeded",
     "maximum context length",
     "input tokens exceed",
@@ -28,22 +28,22 @@ const SAID: &[&str] = &[
 ];
 
 impl CallError {
-    /// Whether the provider says that the request has more than the model can read. With less of the conversation it may pass.
+    /// Whether the request exceeded the context window of the model. A shorter conversation may succeed.
     ///
     /// ```
     /// use recount_message::ErrorType;
     /// use recount_model::decode::{CallError, CallErrorKind};
     ///
-    /// let refused = |said| CallError::new(CallErrorKind::Provider, ErrorType::InvalidRequest, said);
-    /// assert!(refused("400: prompt is too long: 208310 tokens > 200000 maximum").is_context_overflow());
-    /// assert!(!refused("400: max_tokens is too large").is_context_overflow());
+    /// let rejected = |message| CallError::new(CallErrorKind::Provider, ErrorType::InvalidRequest, message);
+    /// assert!(rejected("400: prompt is too long: 208310 tokens > 200000 maximum").is_context_overflow());
+    /// assert!(!rejected("400: max_tokens is too large").is_context_overflow());
     /// ```
     #[must_use]
     pub fn is_context_overflow(&self) -> bool {
-        let said = [Some(self.to_string()), self.code().map(str::to_owned)];
-        let said = said.iter().flatten().map(|text| text.to_ascii_lowercase());
+        let texts = [Some(self.to_string()), self.code().map(str::to_owned)];
+        let texts = texts.iter().flatten().map(|text| text.to_ascii_lowercase());
         self.class() == ErrorType::InvalidRequest
-            && said.into_iter().any(|text| SAID.iter().any(|part| text.contains(part)))
+            && texts.into_iter().any(|text| PATTERNS.iter().any(|part| text.contains(part)))
     }
 }
 
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_the_providers() {
+    fn recognizes_messages_of_every_provider() {
         for (message, code) in [
             ("This model's maximum context length is 128000 tokens.", Some("context_length_exceeded")),
             ("Input tokens exceed the configured limit of 272,000 tokens.", None),

@@ -1,8 +1,8 @@
-//! What went wrong with a model call, and of which class it is.
+//! Errors of model calls.
 
 use recount_message::{ErrorInfo, ErrorType};
 
-/// Why a model call did not come to its end.
+/// The error of a model call.
 ///
 /// ```
 /// use recount_message::{ErrorType, ReplyWriter, Stamps};
@@ -28,48 +28,48 @@ pub struct CallError {
     code: Option<String>,
 }
 
-/// In which way a model call failed.
+/// The kind of a [`CallError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CallErrorKind {
-    /// The provider says so.
+    /// The provider reported the error.
     Provider,
-    /// What came is not what the provider should send.
+    /// The response is not valid for the provider's API.
     Malformed,
-    /// More came than is taken.
+    /// The response exceeds a limit.
     TooLarge,
     /// The stream ended before the model had finished.
     Truncated,
-    /// The provider could not be reached, or the connection broke.
+    /// The connection to the provider failed or broke.
     Unreachable,
-    /// The provider took too long.
+    /// The provider did not respond in time.
     TimedOut,
-    /// The request could not be made: a key is missing, an address is none, a tool is not there.
+    /// The request could not be built: a missing key, an invalid URL, an unknown tool.
     Setup,
-    /// Whoever made the call no longer wants the answer.
+    /// The caller cancelled the call.
     Cancelled,
 }
 
 impl CallError {
-    /// In which way the call failed.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> CallErrorKind {
         self.kind
     }
 
-    /// The class of the error, as the events name it.
+    /// Returns the class of the error, as used in events.
     #[must_use]
     pub fn class(&self) -> ErrorType {
         self.class
     }
 
-    /// The provider's own word for it.
+    /// Returns the provider's code for the error. `None` if it gave none.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         self.code.as_deref()
     }
 
-    /// The error as a reply ends with it.
+    /// Returns the error in the form in which a reply ends with it.
     ///
     /// ```
     /// use recount_message::{ErrorType, ReplyEnd, ReplyWriter, Stamps};
@@ -86,7 +86,7 @@ impl CallError {
         ErrorInfo::new(self.class, self.message.clone())
     }
 
-    /// An error of one's own, for a model that is asked in another way than by this crate.
+    /// Creates an error, for models that are called by other means than this crate's client.
     ///
     /// ```
     /// use recount_message::ErrorType;
@@ -99,10 +99,10 @@ impl CallError {
         Self { kind, class, message: message.into(), code: None }
     }
 
-    /// The same error in other words.
+    /// Returns the error with a changed message.
     #[cfg(feature = "client")]
-    pub(crate) fn reworded(mut self, reword: impl FnOnce(&str) -> String) -> Self {
-        self.message = reword(&self.message);
+    pub(crate) fn with_message(mut self, change: impl FnOnce(&str) -> String) -> Self {
+        self.message = change(&self.message);
         self
     }
 
@@ -111,7 +111,7 @@ impl CallError {
     }
 
     pub(super) fn too_large(what: &str, limit: usize) -> Self {
-        let message = format!("{what} of the response is larger than {limit} bytes");
+        let message = format!("{what} is larger than {limit} bytes");
         Self { kind: CallErrorKind::TooLarge, class: ErrorType::Upstream, message, code: None }
     }
 
@@ -125,25 +125,25 @@ impl CallError {
         Self { kind: CallErrorKind::Truncated, class: ErrorType::Connection, message, code: None }
     }
 
-    /// What a provider reports in a response: its message, its words for the error, its HTTP status.
+    /// Creates an error from the message, the codes and the HTTP status that the provider reported.
     pub(crate) fn reported(message: Option<&str>, codes: &[Option<&str>], status: Option<u64>) -> Self {
         let codes: Vec<&str> = codes.iter().copied().flatten().filter(|code| !code.is_empty()).collect();
         let numbers = codes.iter().filter_map(|code| code.parse().ok());
         let status = status.into_iter().chain(numbers).find(|status| (400..600).contains(status));
         let class = status
             .map(class_of_status)
-            .or_else(|| codes.iter().find_map(|code| class_of_word(code)))
+            .or_else(|| codes.iter().find_map(|code| class_of_code(code)))
             .unwrap_or(ErrorType::Upstream);
         let code = codes.first().map(|code| (*code).to_owned());
         let message = message.filter(|message| !message.is_empty()).map_or_else(
-            || code.clone().unwrap_or_else(|| "the provider reports an error and does not say which".to_owned()),
+            || code.clone().unwrap_or_else(|| "the provider reported an error without a message".to_owned()),
             ToOwned::to_owned,
         );
         Self { kind: CallErrorKind::Provider, class, message, code }
     }
 }
 
-/// The class of an HTTP status that says that something went wrong.
+/// Returns the class of an unsuccessful HTTP status.
 fn class_of_status(status: u64) -> ErrorType {
     match status {
         401 => ErrorType::Authentication,
@@ -155,9 +155,10 @@ fn class_of_status(status: u64) -> ErrorType {
     }
 }
 
-/// The class of a provider's word for an error. The words are those of OpenAI (`invalid_api_key`), Anthropic
-/// (`overloaded_error`), Google (`RESOURCE_EXHAUSTED`) and DashScope (`InvalidApiKey`); the first part that fits counts.
-fn class_of_word(word: &str) -> Option<ErrorType> {
+/// Returns the class of a provider's error code. `None` if no pattern matches; the first matching pattern wins. The
+/// patterns cover the codes of OpenAI (`invalid_api_key`), Anthropic (`overloaded_error`), Google
+/// (`RESOURCE_EXHAUSTED`) and DashScope (`InvalidApiKey`).
+fn class_of_code(word: &str) -> Option<ErrorType> {
     const WORDS: &[(ErrorType, &[&str])] = &[
         (ErrorType::Authentication, &["authentication", "apikey", "unauthenticated", "unauthorized"]),
         (ErrorType::Permission, &["permission", "forbidden", "billing", "accessdenied", "arrearage", "balance"]),
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_says_more_than_a_word() {
+    fn status_overrides_code() {
         check(&[Some("UNAVAILABLE")], Some(503), ErrorType::Upstream);
         check(&[Some("server_error")], Some(429), ErrorType::RateLimit);
         check(&[Some("401")], None, ErrorType::Authentication);
@@ -191,8 +192,8 @@ mod tests {
     }
 
     #[test]
-    fn words_of_the_providers() {
-        for (word, class) in [
+    fn classifies_codes_of_every_provider() {
+        for (code, class) in [
             ("invalid_api_key", ErrorType::Authentication),
             ("InvalidApiKey", ErrorType::Authentication),
             ("UNAUTHENTICATED", ErrorType::Authentication),
@@ -209,12 +210,12 @@ mod tests {
             ("INVALID_ARGUMENT", ErrorType::InvalidRequest),
             ("something_new", ErrorType::Upstream),
         ] {
-            check(&[Some(word)], None, class);
+            check(&[Some(code)], None, class);
         }
     }
 
     #[test]
-    fn a_message_is_never_empty() {
+    fn message_falls_back_to_code() {
         assert_eq!(CallError::reported(Some("no"), &[Some("x")], None).to_string(), "no");
         assert_eq!(CallError::reported(Some(""), &[None, Some("x")], None).to_string(), "x");
         assert!(!CallError::reported(None, &[None], None).to_string().is_empty());

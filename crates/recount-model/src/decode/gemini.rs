@@ -1,4 +1,4 @@
-//! Chunks of Gemini. Each has the shape of a whole response.
+//! Chunks of Gemini, each in the form of a full response.
 
 use std::borrow::Cow;
 
@@ -138,7 +138,7 @@ impl GeminiChunks {
             }
             let reason = candidate.finish_reason.non_empty().filter(|reason| reason != "FINISH_REASON_UNSPECIFIED");
             if let Some(reason) = reason {
-                emit(finish(reason));
+                emit(stop_reason(reason));
             }
         }
         if let Some(reason) = chunk.prompt_feedback.0.and_then(|feedback| feedback.block_reason.non_empty()) {
@@ -189,7 +189,8 @@ impl GeminiChunks {
 }
 
 impl Usage {
-    /// Thinking and the use of the provider's own tools are counted apart, and what the answer took may be left out.
+    /// Returns the token counts. Gemini counts thinking and server tools separately, and may omit the count of the
+    /// response.
     fn tokens(&self) -> Tokens {
         let input = self
             .prompt_token_count
@@ -205,7 +206,7 @@ impl Usage {
     }
 }
 
-/// Google's JSON may hold base64 in the alphabet for URLs, without padding.
+/// Converts URL-safe or unpadded base64, which Google's JSON allows, to standard base64.
 fn standard_base64(data: Cow<'_, str>) -> Cow<'_, str> {
     if !data.contains(['-', '_']) && data.len().is_multiple_of(4) {
         return data;
@@ -217,7 +218,7 @@ fn standard_base64(data: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(standard)
 }
 
-fn finish(reason: Cow<'_, str>) -> ResponsePart<'_> {
+fn stop_reason(reason: Cow<'_, str>) -> ResponsePart<'_> {
     let stop_reason = match &*reason {
         "STOP" => StopReason::Stop,
         "MAX_TOKENS" => StopReason::Length,

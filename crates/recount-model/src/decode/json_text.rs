@@ -1,8 +1,9 @@
-//! JSON in the spelling in which AgentScope writes the arguments that a provider gives as an object.
+//! Transformations of JSON text.
 
 use recount_message::Json;
 
-/// A JSON value with a space after each comma and colon. What cannot be kept as JSON stays as it is.
+/// Returns a JSON value with a space after each comma and colon, as AgentScope writes the input of calls. Invalid JSON
+/// is returned unchanged.
 pub(super) fn spaced_json(text: &str) -> String {
     let Ok(value) = Json::parse(text) else { return text.to_owned() };
     let mut out = String::with_capacity(text.len() + 16);
@@ -26,9 +27,10 @@ pub(super) fn spaced_json(text: &str) -> String {
     out
 }
 
-/// A text in which half a surrogate pair (`\ud83d` alone) is the replacement character. Nothing if there is none.
+/// Replaces unpaired surrogate escapes (`\ud83d` alone) by the replacement character. `None` if there are none.
 ///
-/// Some servers cut a character in two between two chunks. No text can hold the halves, but the rest of the stream is good.
+/// Some servers split a character between two chunks. A string cannot hold the halves, but the rest of the stream is
+/// valid.
 pub(super) fn without_lone_surrogates(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -51,7 +53,7 @@ pub(super) fn without_lone_surrogates(text: &str) -> Option<String> {
     changed.then_some(out)
 }
 
-/// The UTF-16 unit that a text escapes at its beginning.
+/// Returns the UTF-16 code unit of the escape at the start of a text.
 fn unit(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u32::from_str_radix(digits, 16).ok()
@@ -62,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spaces_as_python_puts_them() {
+    fn spaced_json_matches_python() {
         assert_eq!(
             spaced_json(r#"{"a":[1,2.0],"b, c":"x:\",y","d":{}}"#),
             r#"{"a": [1, 2.0], "b, c": "x:\",y", "d": {}}"#
@@ -72,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_pair_is_replaced() {
+    fn replaces_lone_surrogates() {
         assert_eq!(without_lone_surrogates(r#"{"a":"\ud83d"}"#).as_deref(), Some(r#"{"a":"\ufffd"}"#));
         assert_eq!(without_lone_surrogates(r#"\ude00\ud83dx"#).as_deref(), Some(r#"\ufffd\ufffdx"#));
         assert_eq!(without_lone_surrogates(r#"\ud83d\ude00"#), None);

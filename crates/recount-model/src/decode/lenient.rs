@@ -1,7 +1,7 @@
-//! Reading a provider's JSON without insisting on its types.
+//! Deserialization that tolerates unexpected types.
 //!
-//! Endpoints that call themselves compatible leave out fields, send `null`, or send another type. A field that is not what
-//! it should be counts as absent; only text that is not JSON at all is an error.
+//! Endpoints that claim compatibility omit fields, send `null`, or send other types. A field of an unexpected type
+//! counts as missing; only invalid JSON is an error.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor, value};
 
-/// A string, or nothing.
+/// An optional string.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Text<'a>(pub(crate) Option<Cow<'a, str>>);
 
@@ -19,21 +19,21 @@ impl<'a> Text<'a> {
         self.0.as_deref()
     }
 
-    /// The string, if there is something in it.
+    /// Returns the string. `None` if it is missing or empty.
     pub(crate) fn non_empty(self) -> Option<Cow<'a, str>> {
         self.0.filter(|text| !text.is_empty())
     }
 }
 
-/// A whole number from zero on, or nothing. Also one that is written as `3.0` or `"3"`.
+/// An optional non-negative integer. Accepts `3.0` and `"3"` too.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Count(pub(crate) Option<u64>);
 
-/// `true`, or not.
+/// A boolean that defaults to `false`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flag(pub(crate) bool);
 
-/// An object, or nothing.
+/// An optional object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Maybe<T>(pub(crate) Option<T>);
 
@@ -43,7 +43,7 @@ impl<T> Default for Maybe<T> {
     }
 }
 
-/// A list of objects; what is no object is left out.
+/// An array of objects. Elements of other types are dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct List<T>(pub(crate) Vec<T>);
 
@@ -53,7 +53,7 @@ impl<T> Default for List<T> {
     }
 }
 
-/// A string, an object, or neither of them.
+/// A string or an object.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) enum TextOr<'a, T> {
     Text(Cow<'a, str>),
@@ -62,7 +62,7 @@ pub(crate) enum TextOr<'a, T> {
     Neither,
 }
 
-/// A string, a list of objects, or neither of them.
+/// A string or an array of objects.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) enum TextOrList<'a, T> {
     Text(Cow<'a, str>),
@@ -71,7 +71,7 @@ pub(crate) enum TextOrList<'a, T> {
     Neither,
 }
 
-/// A string, or a whole number as one, or nothing.
+/// An optional string. Integers are accepted and converted.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct TextOrNumber<'a>(pub(crate) Option<Cow<'a, str>>);
 
@@ -81,16 +81,16 @@ impl TextOrNumber<'_> {
     }
 }
 
-/// The object that a text is.
+/// Deserializes an object.
 ///
 /// # Errors
 ///
-/// When it is not JSON, or not an object.
+/// If the text is not valid JSON or not an object.
 pub(crate) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
     serde_json::from_str::<Maybe<T>>(text)?.0.ok_or_else(|| Error::custom("expected an object"))
 }
 
-/// The visits of a value that is not what it should be.
+/// Visitor methods for unexpected types, which return the default value.
 macro_rules! otherwise {
     ($($visit:ident: $($argument:ty)?),* $(,)?) => {$(
         fn $visit<E: Error>(self $(, _value: $argument)?) -> Result<Self::Value, E> {
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_what_it_should_be() {
+    fn deserializes_expected_types() {
         let sample = read(r#"{"text":"x","count":3,"flag":true,"inner":{"a":"b"},"list":[{"a":"c"},{}]}"#);
         assert!(matches!(sample.text.0, Some(Cow::Borrowed("x"))));
         assert_eq!(sample.count, Count(Some(3)));
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_counts_as_absent() {
+    fn unexpected_types_count_as_missing() {
         for odd in ["null", "-1", "1.5", "\"\\u0041x\"", "[1,[2]]", "{\"q\":{}}", "[]"] {
             let text = format!(r#"{{"count":{odd},"flag":{odd},"list":{odd},"inner":{odd},"more":{odd}}}"#);
             let sample = read(&text);
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_other_spellings() {
+    fn count_accepts_strings_and_whole_floats() {
         assert_eq!(read(r#"{"count":"12"}"#).count, Count(Some(12)));
         assert_eq!(read(r#"{"count":12.0}"#).count, Count(Some(12)));
         assert_eq!(read(r#"{"count":1e300}"#).count, Count(None));

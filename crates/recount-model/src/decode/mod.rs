@@ -1,7 +1,7 @@
-//! From what a model streams back to events.
+//! Decoding of provider responses.
 //!
-//! A [`Decoder`] takes the bytes of one response in any pieces and writes them to a [`ReplyWriter`] as the events of one model
-//! call. It does no I/O and knows no clock: whoever has the bytes pushes them in.
+//! A [`Decoder`] receives the bytes of one response in chunks of any size and writes the events of one model call to a
+//! [`ReplyWriter`]. It performs no I/O and uses no clock.
 //!
 //! ```
 //! use recount_message::{ReplyEnd, ReplyWriter, Stamps};
@@ -22,8 +22,8 @@
 //! let mut reply = ReplyWriter::start(|event| println!("{}", event.to_json()), Stamps::default(), "s1", "Friday");
 //! reply.model_call("gpt-5");
 //! let mut decoder = Decoder::new(Provider::OpenAi, DecodeOptions::default());
-//! for piece in response.chunks(50) {
-//!     decoder.push(piece, &mut reply)?;
+//! for chunk in response.chunks(50) {
+//!     decoder.push(chunk, &mut reply)?;
 //! }
 //! let end = decoder.finish(&mut reply);
 //! end.end_model_call(&mut reply);
@@ -33,23 +33,23 @@
 //! # Ok::<(), recount_model::decode::CallError>(())
 //! ```
 //!
-//! # What is taken
+//! # Input formats
 //!
-//! Server-sent events, lines of JSON, a JSON array of chunks (a recording, or Gemini without `alt=sse`) and a whole JSON body
-//! (a response that was not streamed); which of them it is shows in the first byte.
+//! Server-sent events, newline-delimited JSON, a JSON array of chunks (a recording, or Gemini without `alt=sse`), and a
+//! single JSON body (an unstreamed response). The first byte decides which.
 //!
-//! # What is written
+//! # Output
 //!
-//! Blocks in the order in which the model says things, at most one text or thinking block open at a time, any number of tool
-//! calls beside it. What no field can carry travels with the end of a block and is kept in it: `signature` and
-//! `redacted_thinking_data` (Anthropic), `thought_signature` (Gemini), `reasoning_item_id`, `reasoning_item_raw` and `item_id`
-//! (OpenAI Responses), `refusal`, `provider_id` where an id had to be changed, and `cut` where the model call broke off
-//! before the block was complete.
+//! Blocks in the order in which the model produces them: at most one open text or thinking block at a time, and any
+//! number of open tool calls beside it. Provider-specific values are stored in the `extra` fields of a block when it
+//! ends: `signature` and `redacted_thinking_data` (Anthropic), `thought_signature` (Gemini), `reasoning_item_id`,
+//! `reasoning_item_raw` and `item_id` (OpenAI Responses), `refusal`, `provider_id` if an id had to be changed, and
+//! `cut` if the model call ended before the block was complete.
 //!
-//! # What can go wrong
+//! # Errors
 //!
-//! An error that the provider reports, a frame that is not JSON, a response that is too large, an early end: each ends the
-//! call with a [`CallError`] of a clear class, and the blocks are closed.
+//! An error reported by the provider, invalid JSON, an oversized response, or an early end of the stream ends the call
+//! with a [`CallError`] and closes all blocks.
 
 mod anthropic;
 mod assemble;
@@ -83,7 +83,7 @@ use openai::OpenAiChunks;
 use openai_responses::ResponsesChunks;
 use response_part::ResponsePart;
 
-/// How a response is decoded.
+/// The options and limits of a [`Decoder`].
 ///
 /// ```
 /// use recount_model::decode::DecodeOptions;
@@ -93,17 +93,17 @@ use response_part::ResponsePart;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecodeOptions {
-    /// Whether `<think>…</think>` at the start of the text becomes thinking, as QwQ and other open models write it. Only
-    /// where the provider does not give the thinking in a field of its own.
+    /// Whether a leading `<think>…</think>` in the text becomes a thinking block. QwQ and other open models write it.
+    /// Has no effect if the provider sends thinking in a separate field. Defaults to `true`.
     pub think_tags: bool,
-    /// Whether tool calls are read from the text, for endpoints without tools. See
-    /// [`prompt_tools`](crate::format::prompt_tools) for the syntax.
+    /// Whether tool calls are parsed from the text, for endpoints without a tool API. See
+    /// [`prompt_tools`](crate::format::prompt_tools) for the syntax. Defaults to `false`.
     pub prompt_tools: bool,
-    /// How large one event may be. An image comes in one.
+    /// The maximum size of one event, in bytes. Generated images arrive as a single event.
     pub max_event_bytes: usize,
-    /// How large the whole response may be.
+    /// The maximum size of the response, in bytes.
     pub max_response_bytes: usize,
-    /// How many blocks the response may have.
+    /// The maximum number of blocks in the response.
     pub max_blocks: usize,
 }
 
@@ -119,10 +119,10 @@ impl Default for DecodeOptions {
     }
 }
 
-/// Turns one response of a model into the events of a model call.
+/// Decodes one response into the events of a model call.
 ///
-/// The caller begins the model call ([`ReplyWriter::model_call`]) and ends it ([`CallEnd::end_model_call`]); the decoder writes
-/// the blocks between. One reply may hold several calls, each with a decoder of its own.
+/// The caller starts the model call ([`ReplyWriter::model_call`]) and ends it ([`CallEnd::end_model_call`]); the
+/// decoder writes the blocks in between. A reply with several calls needs a decoder for each.
 ///
 /// ```
 /// use recount_message::{ReplyWriter, Stamps, ThinkingBlock};
@@ -140,7 +140,7 @@ impl Default for DecodeOptions {
 ///     &mut reply,
 /// )?;
 /// assert_eq!(reply.message().first::<ThinkingBlock>().unwrap().thinking, "Hm.");
-/// // The stream ends here, in the middle of a sentence as it were.
+/// // The stream ends here, before the model has finished.
 /// let end = decoder.finish(&mut reply);
 /// assert!(end.is_truncated());
 /// assert!(reply.message().first::<ThinkingBlock>().unwrap().extra.contains_key("cut"));
@@ -154,20 +154,20 @@ pub struct Decoder {
     budget: ResponseBudget,
 }
 
-/// How many bytes the response may still have.
+/// The number of bytes that the response may still have.
 #[derive(Debug)]
 struct ResponseBudget {
-    left: usize,
-    all: usize,
+    remaining: usize,
+    limit: usize,
 }
 
 impl ResponseBudget {
     fn exceeded(&self) -> CallError {
-        CallError::too_large("the whole", self.all)
+        CallError::too_large("the response", self.limit)
     }
 }
 
-/// The part that knows a provider.
+/// The provider-specific parser.
 #[derive(Debug)]
 enum Chunks {
     OpenAi(OpenAiChunks),
@@ -193,7 +193,7 @@ impl Chunks {
         }
     }
 
-    /// Reads one chunk. Nothing is said of a chunk that cannot be read.
+    /// Parses one chunk and emits its parts. Emits nothing if the chunk cannot be parsed.
     fn read(&mut self, text: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) -> Result<(), serde_json::Error> {
         match self {
             Self::OpenAi(chunks) => chunks.read(text, emit),
@@ -206,23 +206,23 @@ impl Chunks {
 }
 
 impl Decoder {
-    /// A decoder for one response.
+    /// Creates a decoder for one response.
     #[must_use]
     pub fn new(provider: Provider, options: DecodeOptions) -> Self {
         Self {
             framing: Framing::new(options.max_event_bytes),
             chunks: Chunks::new(provider),
             assembler: Assembler::new(&options),
-            budget: ResponseBudget { left: options.max_response_bytes, all: options.max_response_bytes },
+            budget: ResponseBudget { remaining: options.max_response_bytes, limit: options.max_response_bytes },
         }
     }
 
-    /// Takes the next bytes, as many as there are, and writes what they say.
+    /// Decodes the next bytes of the response and writes the events they complete.
     ///
     /// # Errors
     ///
-    /// When the call has failed: the provider says so, or what came cannot be read or is too large. No more bytes are
-    /// needed then, and [`finish`](Self::finish) gives the same error.
+    /// If the provider reported an error, or if the response is invalid or too large. No further bytes are needed then,
+    /// and [`finish`](Self::finish) returns the same error.
     pub fn push<S: FnMut(AgentEvent)>(&mut self, bytes: &[u8], reply: &mut ReplyWriter<S>) -> Result<(), CallError> {
         let Self { framing, chunks, assembler, budget } = self;
         if let Some(error) = assembler.error() {
@@ -231,13 +231,13 @@ impl Decoder {
         if assembler.is_done() {
             return Ok(());
         }
-        // What there is budget for is taken first, so that it does not matter how the bytes are cut.
-        let (bytes, excess) = bytes.split_at_checked(budget.left).unwrap_or((bytes, &[]));
-        budget.left -= bytes.len();
-        let taken = framing.push(bytes, &mut |frame| take(frame, chunks, assembler, reply));
-        let taken = taken.and_then(|()| if excess.is_empty() { Ok(()) } else { Err(budget.exceeded()) });
-        match taken {
-            // What comes after the end is nobody's business.
+        // Bytes within the limit are decoded first, so that the result does not depend on the chunk boundaries.
+        let (bytes, excess) = bytes.split_at_checked(budget.remaining).unwrap_or((bytes, &[]));
+        budget.remaining -= bytes.len();
+        let result = framing.push(bytes, &mut |frame| decode_frame(frame, chunks, assembler, reply));
+        let result = result.and_then(|()| if excess.is_empty() { Ok(()) } else { Err(budget.exceeded()) });
+        match result {
+            // Errors after the end of the response are ignored.
             Err(error) if !assembler.is_done() => {
                 assembler.fail(error.clone());
                 Err(error)
@@ -246,24 +246,23 @@ impl Decoder {
         }
     }
 
-    /// Whether the provider has said that nothing more comes, so that the connection can be let go.
+    /// Whether the provider has ended the response, so that the connection can be closed.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.assembler.is_done()
     }
 
-    /// Whether anything of the response has been written. As long as nothing has, a call that fails can be made again
-    /// without anybody noticing.
+    /// Whether any block was written. If not, a failed call can be repeated without readers noticing.
     #[must_use]
     pub fn has_output(&self) -> bool {
         self.assembler.has_output()
     }
 
-    /// The bytes have ended, or nobody wants more of them. Ends the blocks and says how the call ended.
+    /// Ends the response: closes all blocks and returns how the call ended.
     pub fn finish<S: FnMut(AgentEvent)>(mut self, reply: &mut ReplyWriter<S>) -> CallEnd {
         let Self { framing, chunks, assembler, .. } = &mut self;
         if assembler.error().is_none()
-            && let Err(error) = framing.finish(&mut |frame| take(frame, chunks, assembler, reply))
+            && let Err(error) = framing.finish(&mut |frame| decode_frame(frame, chunks, assembler, reply))
             && !assembler.is_done()
         {
             assembler.fail(error);
@@ -271,8 +270,8 @@ impl Decoder {
         self.assembler.finish(reply)
     }
 
-    /// The connection broke, or nobody wants the answer any more. That is the error of the call, unless the response had
-    /// come to its end.
+    /// Ends the response after a broken connection or a cancellation. `error` becomes the error of the call, unless the
+    /// response was already complete.
     ///
     /// ```
     /// use recount_message::{ErrorType, ReplyWriter, Stamps, TextBlock};
@@ -285,14 +284,14 @@ impl Decoder {
     /// let stopped = CallError::new(CallErrorKind::Cancelled, ErrorType::Unknown, "the user pressed a key");
     /// let end = decoder.abort(stopped.clone(), &mut reply);
     /// assert_eq!(end.error, Some(stopped));
-    /// // The user saw it, so it is a part of the conversation.
+    /// // The user saw the text, so it remains part of the conversation.
     /// assert!(!reply.message().first::<TextBlock>().unwrap().extra.contains_key("cut"));
     /// # Ok::<(), CallError>(())
     /// ```
     pub fn abort<S: FnMut(AgentEvent)>(mut self, error: CallError, reply: &mut ReplyWriter<S>) -> CallEnd {
         let Self { framing, chunks, assembler, .. } = &mut self;
-        // That the last frame is not whole is no news then.
-        let _ = framing.finish(&mut |frame| take(frame, chunks, assembler, reply));
+        // The call fails with `error`, so an incomplete last frame does not matter.
+        let _ = framing.finish(&mut |frame| decode_frame(frame, chunks, assembler, reply));
         if !assembler.has_ended() {
             assembler.fail(error);
         }
@@ -300,8 +299,8 @@ impl Decoder {
     }
 }
 
-/// Writes what a frame says.
-fn take<S: FnMut(AgentEvent)>(
+/// Decodes one frame and writes its events.
+fn decode_frame<S: FnMut(AgentEvent)>(
     frame: Frame<'_>,
     chunks: &mut Chunks,
     assembler: &mut Assembler,
@@ -313,7 +312,7 @@ fn take<S: FnMut(AgentEvent)>(
     let text =
         std::str::from_utf8(frame.data).map_err(|_| CallError::malformed("the response is not UTF-8"))?.trim_ascii();
     match text {
-        // In an array the brackets are those of the array.
+        // Inside a JSON array, the framing removes the brackets of `[DONE]`.
         "[DONE]" | "DONE" => {
             assembler.apply(ResponsePart::Done, reply);
             return Ok(());
@@ -321,37 +320,37 @@ fn take<S: FnMut(AgentEvent)>(
         "" => return Ok(()),
         _ => {}
     }
-    // A recording may hold the data of its events as strings.
+    // A recording may store the data of its events as JSON strings.
     if text.starts_with('"')
         && let Ok(data) = serde_json::from_str::<String>(text)
     {
         return if data.starts_with('"') {
             Err(not_json(text))
         } else {
-            take(Frame { data: data.as_bytes(), ..frame }, chunks, assembler, reply)
+            decode_frame(Frame { data: data.as_bytes(), ..frame }, chunks, assembler, reply)
         };
     }
     assembler.mark_received();
-    read(text, chunks, &mut |part| assembler.apply(part, reply))?;
+    parse_chunk(text, chunks, &mut |part| assembler.apply(part, reply))?;
     if frame.is_error && assembler.error().is_none() {
-        assembler.fail(CallError::reported(Some(&beginning(text)), &[], None));
+        assembler.fail(CallError::reported(Some(&excerpt(text)), &[], None));
     }
     assembler.error().map_or(Ok(()), |error| Err(error.clone()))
 }
 
-fn read(text: &str, chunks: &mut Chunks, emit: &mut dyn FnMut(ResponsePart<'_>)) -> Result<(), CallError> {
+fn parse_chunk(text: &str, chunks: &mut Chunks, emit: &mut dyn FnMut(ResponsePart<'_>)) -> Result<(), CallError> {
     if chunks.read(text, emit).is_ok() {
         return Ok(());
     }
-    let mended = json_text::without_lone_surrogates(text).ok_or_else(|| not_json(text))?;
-    chunks.read(&mended, emit).map_err(|_| not_json(text))
+    let repaired = json_text::without_lone_surrogates(text).ok_or_else(|| not_json(text))?;
+    chunks.read(&repaired, emit).map_err(|_| not_json(text))
 }
 
 fn not_json(text: &str) -> CallError {
-    CallError::malformed(format!("the response has a part that is not a JSON object: {:?}", beginning(text)))
+    CallError::malformed(format!("the response contains a chunk that is not a JSON object: {:?}", excerpt(text)))
 }
 
-/// As much of a text as a person needs to know what it is.
-fn beginning(text: &str) -> String {
+/// Returns the beginning of a text, for error messages.
+fn excerpt(text: &str) -> String {
     text.chars().take(60).collect()
 }

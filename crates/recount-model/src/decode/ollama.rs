@@ -1,4 +1,4 @@
-//! Chunks of Ollama's own chat API: lines of JSON, each with a part of the message.
+//! Chunks of Ollama's chat API: lines of JSON, each with a part of the message.
 
 use std::borrow::Cow;
 
@@ -91,7 +91,7 @@ impl OllamaChunks {
             emit(ResponsePart::Usage(Tokens { input, output, ..Tokens::default() }));
         }
         if chunk.done.0 {
-            emit(finish(chunk.done_reason.0.unwrap_or_default()));
+            emit(stop_reason(chunk.done_reason.0.unwrap_or_default()));
             emit(ResponsePart::Done);
         }
         Ok(())
@@ -111,7 +111,7 @@ impl OllamaChunks {
             self.calls += 1;
             let input = match function.arguments.map(RawValue::get) {
                 None => Cow::Borrowed(""),
-                // A string is the arguments as text already.
+                // A string holds the arguments as JSON text.
                 Some(text) => serde_json::from_str::<String>(text).unwrap_or_else(|_| spaced_json(text)).into(),
             };
             emit(ResponsePart::Call(CallPart {
@@ -125,7 +125,7 @@ impl OllamaChunks {
     }
 }
 
-fn finish(reason: Cow<'_, str>) -> ResponsePart<'_> {
+fn stop_reason(reason: Cow<'_, str>) -> ResponsePart<'_> {
     let stop_reason = match &*reason {
         "" | "stop" => StopReason::Stop,
         "length" => StopReason::Length,

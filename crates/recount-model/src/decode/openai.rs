@@ -1,15 +1,15 @@
-//! Chunks of OpenAI chat completions, and of all who speak them.
+//! Chunks of OpenAI chat completions and compatible APIs.
 //!
-//! | provider | what is different |
+//! | provider | difference |
 //! |---|---|
-//! | OpenAI and compatible endpoints | thinking may also come as `reasoning` (vLLM, OpenRouter) |
-//! | DeepSeek | cached tokens as `prompt_cache_hit_tokens`; stops as `insufficient_system_resource` when it is overloaded |
-//! | Moonshot | usage inside the choice; cached tokens as `cached_tokens` |
-//! | xAI | `completion_tokens` without the tokens of the thinking |
-//! | DashScope | an error without the object around it |
-//! | Mistral, as a compatible endpoint | content as a list of parts, thinking among them |
+//! | OpenAI and compatible endpoints | thinking may also be in `reasoning` (vLLM, OpenRouter) |
+//! | DeepSeek | cached tokens in `prompt_cache_hit_tokens`; `insufficient_system_resource` as stop reason under overload |
+//! | Moonshot | usage inside the choice; cached tokens in `cached_tokens` |
+//! | xAI | `completion_tokens` excludes thinking tokens |
+//! | DashScope | errors without an enclosing object |
+//! | Mistral, as a compatible endpoint | content as a list of parts, including thinking |
 //!
-//! All but the first and the fourth line are read whoever sends them.
+//! All differences except the one of xAI are handled for every provider.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ pub(super) struct OpenAiChunks {
     audio_begun: bool,
 }
 
-/// What the fragments of a call said about it.
+/// The known data of a call.
 #[derive(Debug)]
 struct SeenCall {
     index: Option<u64>,
@@ -205,7 +205,7 @@ impl OpenAiChunks {
         for usage in chunk.usage.0.iter().chain(chunk.choices.0.iter().filter_map(|choice| choice.usage.0.as_ref())) {
             emit(ResponsePart::Usage(self.tokens(usage)));
         }
-        // Only one answer is asked for; should there be more, the first one is it.
+        // Requests ask for one choice. Further choices are ignored.
         let first = chunk.choices.0.into_iter().find(|choice| choice.index.0.unwrap_or(0) == 0);
         let Some(choice) = first else { return Ok(()) };
         if let Some(delta) = choice.delta.0 {
@@ -214,14 +214,14 @@ impl OpenAiChunks {
         if let Some(message) = choice.message.0 {
             self.message(message, true, emit);
         }
-        // DashScope writes the word while there is none.
+        // DashScope sends the string `null`.
         if let Some(reason) = choice.finish_reason.non_empty().filter(|reason| reason != "null") {
-            emit(finish(reason));
+            emit(stop_reason(reason));
         }
         Ok(())
     }
 
-    /// Says what a message says, or what is new in it.
+    /// Emits the content of a message or of a delta.
     fn message(&mut self, message: Message<'_>, is_whole: bool, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let key = BlockKey::ONLY;
         let thinking = match message.reasoning_content {
@@ -282,11 +282,11 @@ impl OpenAiChunks {
         }
     }
 
-    /// The call that a fragment belongs to.
+    /// Returns the slot of a call fragment.
     ///
-    /// OpenAI gives each call an index, and its id and name in the first fragment only. Others repeat id and name, leave out
-    /// the index, give every call the same one, or make up an id for each fragment; so an id that is new begins another
-    /// call only together with a name.
+    /// OpenAI gives each call an index, and sends its id and name in the first fragment only. Other endpoints repeat id
+    /// and name, omit the index, use the same index for every call, or generate an id for each fragment. So a new id
+    /// starts another call only if a name comes with it.
     fn slot(&mut self, index: Option<u64>, id: Option<&str>, is_named: bool) -> CallSlot {
         let known = match (index, id) {
             (Some(_), _) => self.calls.iter().rposition(|call| call.index == index),
@@ -316,7 +316,7 @@ impl OpenAiChunks {
         CallSlot(self.calls.len() as u64 - 1)
     }
 
-    /// Audio comes as bare samples, which get a container that people can play.
+    /// Emits audio. Raw samples get a WAV header, so that players accept them.
     fn audio(&mut self, data: &str, is_whole: bool) -> ResponsePart<'static> {
         let Ok(samples) = STANDARD.decode(data.as_bytes()) else {
             return ResponsePart::Error(CallError::malformed("the response holds audio that is not base64"));
@@ -335,7 +335,7 @@ impl OpenAiChunks {
         let prompt = usage.prompt_tokens_details.0.as_ref();
         let reasoning = usage.completion_tokens_details.0.as_ref().and_then(|details| details.reasoning_tokens.0);
         let (input, completion, reasoning) = (usage.prompt_tokens.0, usage.completion_tokens.0, reasoning.unwrap_or(0));
-        // The sum says whether the thinking is counted in; where there is none, xAI is known to count it apart.
+        // The total shows whether thinking is included. Without a total, only xAI is known to exclude it.
         let sum = input.unwrap_or(0).saturating_add(completion.unwrap_or(0));
         let is_apart = match usage.total_tokens.0 {
             Some(total) => reasoning > 0 && total == sum.saturating_add(reasoning),
@@ -370,13 +370,13 @@ fn error(chunk: &Chunk<'_>) -> Option<CallError> {
     }
 }
 
-fn finish(reason: Cow<'_, str>) -> ResponsePart<'_> {
+fn stop_reason(reason: Cow<'_, str>) -> ResponsePart<'_> {
     let stop_reason = match &*reason {
         "stop" | "eos" | "end_turn" => StopReason::Stop,
         "tool_calls" | "function_call" => StopReason::ToolCalls,
         "length" | "max_tokens" | "model_length" => StopReason::Length,
         "content_filter" | "sensitive" => StopReason::ContentFilter,
-        // DeepSeek broke off because it had too much to do.
+        // DeepSeek stopped because of overload.
         "insufficient_system_resource" => {
             return ResponsePart::Error(CallError::reported(None, &[Some(&reason)], Some(503)));
         }
@@ -385,7 +385,7 @@ fn finish(reason: Cow<'_, str>) -> ResponsePart<'_> {
     ResponsePart::StopReason { stop_reason, reason }
 }
 
-/// A picture that comes as a data URI or by its address.
+/// Emits an image, given as a data URI or by its URL.
 fn image_part(url: Cow<'_, str>) -> ResponsePart<'_> {
     let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     match inline {

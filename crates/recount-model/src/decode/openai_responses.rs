@@ -1,4 +1,4 @@
-//! Events of OpenAI Responses.
+//! Events of the OpenAI Responses API.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,17 +14,17 @@ use super::response_part::{BlockKey, CallPart, CallSlot, DataSource, ResponsePar
 
 #[derive(Debug, Default)]
 pub(super) struct ResponsesChunks {
-    /// What is known of the items of the response, by their place in it.
+    /// The known items, by output index.
     items: HashMap<u64, SeenItem>,
-    /// The thinking that is being written: the place of its item, and which of its parts.
+    /// The open thinking block: the output index of its item, and its key.
     open_thinking: Option<(u64, BlockKey)>,
 }
 
 #[derive(Debug, Default)]
 struct SeenItem {
-    /// Whether any of what it says has been said.
+    /// Whether any content of the item was emitted.
     is_emitted: bool,
-    /// Whether the reasoning item itself has been handed on.
+    /// Whether the raw reasoning item was emitted.
     is_raw_emitted: bool,
 }
 
@@ -140,7 +140,7 @@ struct ErrorBody<'a> {
     kind: TextOrNumber<'a>,
 }
 
-/// Which text of an item a part is.
+/// The list of an item that holds a part.
 #[derive(Debug, Clone, Copy)]
 enum PartOf {
     Content,
@@ -225,7 +225,7 @@ impl ResponsesChunks {
         emit(ResponsePart::Thinking { key, delta });
     }
 
-    /// A part of an item is being said, and no thinking is open but its own.
+    /// Records that content of an item was emitted. Thinking of other items ends.
     fn mark_emitted(&mut self, index: u64) {
         self.open_thinking = None;
         self.item(index).is_emitted = true;
@@ -259,7 +259,7 @@ impl ResponsesChunks {
         }
     }
 
-    /// An item is complete: what was not said of it piece by piece is said now.
+    /// Handles a completed item: emits the content that no delta has emitted.
     fn item_done(
         &mut self,
         index: u64,
@@ -269,7 +269,7 @@ impl ResponsesChunks {
         let Some(raw) = raw else { return Ok(()) };
         let item: Item<'_> = lenient::object(raw.get())?;
         let has_secret = item.encrypted_content.as_deref().is_some_and(|content| !content.is_empty());
-        // Reasoning that shows nothing and carries nothing may still get its content with the whole response.
+        // A reasoning item without content may be completed by the final response.
         let is_hidden = item.kind.as_deref() == Some("reasoning")
             && !self.item(index).is_emitted
             && !has_secret
@@ -281,7 +281,7 @@ impl ResponsesChunks {
         Ok(())
     }
 
-    /// Says what an item says and has not been said yet.
+    /// Emits the content of an item that was not emitted before.
     fn emit_item(&mut self, index: u64, item: Item<'_>, raw: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let is_emitted = self.item(index).is_emitted;
         match item.kind.as_deref().unwrap_or_default() {
@@ -316,8 +316,8 @@ impl ResponsesChunks {
         }
     }
 
-    /// Hands a reasoning item on, because it must be sent back as it is: with its thinking if that is still open, else in
-    /// thinking of its own that says nothing.
+    /// Emits the raw reasoning item, which later requests must contain unchanged. It is attached to the item's thinking
+    /// block if that is open, or else to an empty one.
     fn emit_reasoning(&mut self, index: u64, item: Item<'_>, raw: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) {
         let Some(id) = item.id.non_empty().map(Cow::into_owned) else { return };
         if std::mem::replace(&mut self.item(index).is_raw_emitted, true) {
@@ -354,12 +354,12 @@ impl ResponsesChunks {
         self.open_thinking = None;
     }
 
-    /// The whole response: at the end of a stream, or instead of one.
+    /// Handles a full response, at the end of a stream or instead of one.
     fn response(&mut self, text: &str, emit: &mut dyn FnMut(ResponsePart<'_>)) -> Result<(), serde_json::Error> {
         let response: Response<'_> = lenient::object(text)?;
         let output: Vec<&RawValue> =
             response.output.and_then(|output| serde_json::from_str(output.get()).ok()).unwrap_or_default();
-        // All of them are read before anything is said, so that a response that cannot be read says nothing.
+        // All items are parsed first, so that an invalid response emits nothing.
         let items: Vec<Maybe<Item<'_>>> =
             output.iter().map(|item| serde_json::from_str(item.get())).collect::<Result<_, _>>()?;
         emit(ResponsePart::Response { id: response.id.non_empty(), model: response.model.non_empty() });
@@ -408,7 +408,7 @@ impl ErrorBody<'_> {
     }
 }
 
-/// The key of a part of an item.
+/// Returns the block key for a part of an item.
 fn key(output_index: u64, part_of: PartOf, part: u64) -> BlockKey {
     let part = part.wrapping_mul(2).wrapping_add(match part_of {
         PartOf::Content => 0,
@@ -417,7 +417,7 @@ fn key(output_index: u64, part_of: PartOf, part: u64) -> BlockKey {
     BlockKey(output_index.wrapping_mul(1 << 24).wrapping_add(part))
 }
 
-/// An item as it must be sent back: without the fields that are `null`, which the API does not take.
+/// Returns an item in the form required by later requests: the API rejects `null` fields.
 fn without_nulls(raw: &str) -> Option<Json> {
     let mut item = Object::parse(raw).ok()?;
     let nulls: Vec<String> =

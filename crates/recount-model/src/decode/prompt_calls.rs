@@ -1,4 +1,4 @@
-//! Tool calls that a model writes into its text, in the syntax of [`prompt_tools`](crate::format::prompt_tools).
+//! Tool calls in the text of a response, in the syntax of [`prompt_tools`](crate::format::prompt_tools).
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -9,32 +9,32 @@ use super::think_tags::partial_tag;
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
-/// What a text turned out to be.
+/// A part of the parsed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PromptPart {
     Text(String),
     Call {
         name: String,
         input: String,
-        /// Whether the text ended before the call did.
+        /// Whether the text ended before the call was complete.
         cut: bool,
     },
 }
 
-/// Finds the calls in text that comes in any pieces.
+/// Parses calls in text that arrives in chunks of any size.
 #[derive(Debug)]
 pub(super) enum PromptCalls {
-    /// In the text. What is held may be the first part of an opening tag.
+    /// Outside a call. `held` may be the start of an opening tag.
     Outside { held: String, after_call: bool },
     /// After an opening tag.
-    Inside(Body),
+    Inside(CallBody),
 }
 
-/// What stands between the tags, as far as it has come.
+/// The text after an opening tag.
 #[derive(Debug, Default)]
-pub(super) struct Body {
+pub(super) struct CallBody {
     text: String,
-    /// How far the text has been searched for its end.
+    /// The number of bytes that were searched for the closing tag.
     searched: usize,
     in_string: bool,
 }
@@ -44,7 +44,7 @@ impl PromptCalls {
         Self::Outside { held: String::new(), after_call: false }
     }
 
-    /// Takes more of the text.
+    /// Parses the next text.
     pub(super) fn push(&mut self, delta: &str, parts: &mut Vec<PromptPart>) {
         match self {
             Self::Outside { held, after_call } => {
@@ -52,7 +52,7 @@ impl PromptCalls {
                 if let Some((text, rest)) = held.split_once(OPEN) {
                     let rest = rest.to_owned();
                     emit(text, after_call, parts);
-                    *self = Self::Inside(Body::default());
+                    *self = Self::Inside(CallBody::default());
                     self.push(&rest, parts);
                 } else {
                     let tail = held.split_off(held.len() - partial_tag(held, OPEN));
@@ -65,7 +65,7 @@ impl PromptCalls {
                 let Some(end) = body.find_end() else { return };
                 let (inner, rest) = body.text.split_at(end);
                 let rest = rest.strip_prefix(CLOSE).unwrap_or(rest).to_owned();
-                let call = read_call(inner);
+                let call = parse_call(inner);
                 let is_call = call.is_some();
                 parts.push(call.unwrap_or_else(|| PromptPart::Text(format!("{OPEN}{inner}{CLOSE}"))));
                 *self = Self::Outside { held: String::new(), after_call: is_call };
@@ -74,7 +74,7 @@ impl PromptCalls {
         }
     }
 
-    /// The text is over, or something else comes.
+    /// Ends the text or interrupts it, and returns what was buffered.
     pub(super) fn flush(&mut self, parts: &mut Vec<PromptPart>) {
         match std::mem::replace(self, Self::new()) {
             Self::Outside { held, mut after_call } => {
@@ -82,21 +82,21 @@ impl PromptCalls {
                 *self = Self::Outside { held: String::new(), after_call };
             }
             Self::Inside(body) => {
-                let call = read_call(&body.text).or_else(|| read_cut_call(&body.text));
+                let call = parse_call(&body.text).or_else(|| parse_truncated_call(&body.text));
                 parts.push(call.unwrap_or_else(|| PromptPart::Text(format!("{OPEN}{}", body.text))));
             }
         }
     }
 }
 
-impl Body {
-    /// Where the closing tag begins that stands outside the strings. Nothing is looked at twice.
+impl CallBody {
+    /// Finds the closing tag outside of JSON strings. Each byte is examined once.
     fn find_end(&mut self) -> Option<usize> {
         let bytes = self.text.as_bytes();
         while let Some(&byte) = bytes.get(self.searched) {
             if self.in_string {
                 match byte {
-                    // The character after it must have come, or it is looked for again.
+                    // Wait for the escaped character, then examine the backslash again.
                     b'\\' if self.searched + 1 == bytes.len() => return None,
                     b'\\' => self.searched += 1,
                     b'"' => self.in_string = false,
@@ -119,7 +119,7 @@ impl Body {
     }
 }
 
-/// Text as it is, but for the white space that separates it from a call before it.
+/// Emits text. White space between two calls is dropped.
 fn emit(text: &str, after_call: &mut bool, parts: &mut Vec<PromptPart>) {
     let text = if *after_call { text.trim_start() } else { text };
     if !text.is_empty() {
@@ -135,7 +135,7 @@ struct WrittenCall<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-fn read_call(body: &str) -> Option<PromptPart> {
+fn parse_call(body: &str) -> Option<PromptPart> {
     let call: WrittenCall<'_> = serde_json::from_str(body).ok()?;
     let input = match call.arguments {
         None => "{}".to_owned(),
@@ -145,8 +145,8 @@ fn read_call(body: &str) -> Option<PromptPart> {
     Some(PromptPart::Call { name: call.name, input, cut: false })
 }
 
-/// The call that a text begins with, as far as it has come: its name must be there.
-fn read_cut_call(body: &str) -> Option<PromptPart> {
+/// Parses a truncated call. `None` if its name is incomplete.
+fn parse_truncated_call(body: &str) -> Option<PromptPart> {
     let after_key = |text: &'_ str, key: &str| -> Option<usize> {
         let at = text.find(key)? + key.len();
         let rest = text.get(at..)?;
@@ -165,7 +165,7 @@ fn read_cut_call(body: &str) -> Option<PromptPart> {
 mod tests {
     use super::*;
 
-    /// What becomes of a text in pieces, on one line.
+    /// Parses a text in chunks and returns the parts on one line.
     fn read(pieces: &[&str]) -> String {
         let mut calls = PromptCalls::new();
         let mut parts = Vec::new();
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_among_text() {
+    fn parses_calls_between_text() {
         check(
             "Let me look.<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\":1}}\n</tool_call>\n\
              <tool_call>{\"name\":\"g\"}</tool_call>\nDone < 1",
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_in_a_string_is_text() {
+    fn ignores_closing_tag_in_string() {
         check(
             r#"<tool_call>{"name":"f","arguments":{"a":"x</tool_call>\"y"}}</tool_call>"#,
             r#"[f {"a": "x</tool_call>\"y"}]"#,
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call_stays_text() {
+    fn invalid_call_stays_text() {
         for text in
             ["<tool_call>hello</tool_call>", "<tool_call>{\"name\":3}</tool_call> x", "<tool_call>[]</tool_call>"]
         {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_end() {
+    fn unclosed_call_is_complete_or_cut() {
         check(r#"<tool_call>{"name":"f","arguments":{}}"#, "[f {}]");
         check(r#"<tool_call>{"name":"f","arguments":{"a":"#, "[f {\"a\": cut]");
         check(r#"<tool_call>{"name":"f""#, "[f  cut]");

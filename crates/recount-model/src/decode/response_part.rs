@@ -1,4 +1,4 @@
-//! What a chunk of any provider says, in one vocabulary.
+//! The provider-independent parts of a response.
 
 use std::borrow::Cow;
 
@@ -7,23 +7,23 @@ use recount_message::{Json, Usage};
 use super::call_end::StopReason;
 use super::error::CallError;
 
-/// Which text or thinking of a response is meant. Another key is another block.
+/// Identifies a text or thinking block of a response. Another key starts another block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BlockKey(pub(super) u64);
 
 impl BlockKey {
-    /// For providers that do not tell blocks apart: what is said without a break is one block.
+    /// The key for providers that do not identify blocks.
     pub(super) const ONLY: Self = Self(0);
 }
 
-/// Which tool call of a response is meant.
+/// Identifies a tool call of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CallSlot(pub(super) u64);
 
-/// A part of what a response says.
+/// A part of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ResponsePart<'a> {
-    /// What the provider calls the response and the model.
+    /// The provider's ids of the response and the model.
     Response {
         id: Option<Cow<'a, str>>,
         model: Option<Cow<'a, str>>,
@@ -32,7 +32,7 @@ pub(super) enum ResponsePart<'a> {
         key: BlockKey,
         delta: Cow<'a, str>,
     },
-    /// Something about the thinking, such as a signature. It begins a block if none of this key is open.
+    /// An extra field of a thinking block, such as a signature. Starts a block if none with this key is open.
     ThinkingExtra {
         key: BlockKey,
         name: &'static str,
@@ -47,12 +47,12 @@ pub(super) enum ResponsePart<'a> {
         name: &'static str,
         value: Json,
     },
-    /// Text by which the model declines to answer.
+    /// Text in which the model refuses to respond.
     Refusal {
         key: BlockKey,
         delta: Cow<'a, str>,
     },
-    /// The text or thinking with this key is complete.
+    /// Ends the text or thinking block with this key.
     ProseEnd {
         key: BlockKey,
     },
@@ -62,39 +62,39 @@ pub(super) enum ResponsePart<'a> {
         name: &'static str,
         value: Json,
     },
-    /// The arguments of a call are complete. Where none came, they are these.
+    /// Ends the input of a call. `default_input` is used if no input has arrived.
     CallEnd {
         slot: CallSlot,
         default_input: Cow<'a, str>,
     },
-    /// Whole data, as base64 or by its address.
+    /// A complete image or file, as base64 or as a URL.
     Data {
         media_type: Cow<'a, str>,
         source: DataSource<'a>,
     },
-    /// The next bytes of the one stream of audio that a response may have.
+    /// The next bytes of the audio of the response, which has at most one audio block.
     Audio {
         media_type: &'static str,
         bytes: Vec<u8>,
     },
     Usage(Tokens),
-    /// Why the model stopped: the meaning, and the provider's word.
+    /// The stop reason, and the provider's name for it.
     StopReason {
         stop_reason: StopReason,
         reason: Cow<'a, str>,
     },
-    /// Nothing more will come.
+    /// The end of the response.
     Done,
     Error(CallError),
 }
 
-/// A part of a tool call. The first part with a name and an id begins it.
+/// A part of a tool call. The call starts when its name and id are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CallPart<'a> {
     pub(super) slot: CallSlot,
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) name: Option<Cow<'a, str>>,
-    /// More of the arguments.
+    /// The next part of the arguments.
     pub(super) input: Cow<'a, str>,
 }
 
@@ -104,7 +104,7 @@ pub(super) enum DataSource<'a> {
     Url(Cow<'a, str>),
 }
 
-/// How many tokens a call took so far, as far as the provider says.
+/// The token counts reported so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Tokens {
     pub(super) input: Option<u64>,
@@ -114,7 +114,7 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// Brings the counts up to date. Providers count up, so a zero takes back nothing.
+    /// Updates the counts. Providers report running totals, so a zero does not replace a count.
     pub(super) fn update(&mut self, newer: Self) {
         let update = |count: &mut Option<u64>, newer: Option<u64>| match newer {
             Some(0) | None => *count = count.or(newer),
@@ -126,7 +126,7 @@ impl Tokens {
         update(&mut self.cache_creation_input, newer.cache_creation_input);
     }
 
-    /// The usage, if the provider has said anything at all.
+    /// Returns the usage. `None` if the provider has reported no counts.
     pub(super) fn usage(self) -> Option<Usage> {
         self.input.or(self.output)?;
         let mut usage = Usage::new(self.input.unwrap_or(0), self.output.unwrap_or(0));

@@ -1,25 +1,25 @@
-//! Thinking that a model writes into its text, between `<think>` and `</think>`.
+//! Thinking in the text of a response, between `<think>` and `</think>`.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// What a text turned out to be.
+/// A part of the parsed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ThinkPart {
     Thinking(String),
     Text(String),
 }
 
-/// Finds the tags in text that comes in any pieces. They count only at the very start of a response.
+/// Parses think tags in text that arrives in chunks of any size. Only a tag at the start of a response counts.
 #[derive(Debug)]
 pub(super) enum ThinkTags {
-    /// Nothing has been said but what is held: white space, and maybe the first part of the opening tag.
+    /// At the start. `held` is white space and possibly the start of the opening tag.
     Start { held: String },
-    /// Between the tags. What is held may be the first part of the closing one.
-    Inside { held: String, said_something: bool },
-    /// Right after the closing tag, whose line break is not part of the text.
+    /// Between the tags. `held` may be the start of the closing tag.
+    Inside { held: String, has_content: bool },
+    /// Right after the closing tag. White space there is not part of the text.
     AfterClose,
-    /// The rest is text.
+    /// The remaining text has no tags.
     Off,
 }
 
@@ -32,75 +32,75 @@ impl ThinkTags {
         matches!(self, Self::Off)
     }
 
-    /// Takes more of the text.
-    pub(super) fn push(&mut self, delta: &str, said: &mut Vec<ThinkPart>) {
+    /// Parses the next text.
+    pub(super) fn push(&mut self, delta: &str, parts: &mut Vec<ThinkPart>) {
         match self {
             Self::Start { held } => {
                 held.push_str(delta);
                 let begun = held.trim_start();
                 if let Some(thinking) = begun.strip_prefix(OPEN) {
                     let thinking = thinking.to_owned();
-                    *self = Self::Inside { held: String::new(), said_something: false };
-                    self.push(&thinking, said);
+                    *self = Self::Inside { held: String::new(), has_content: false };
+                    self.push(&thinking, parts);
                 } else if !OPEN.starts_with(begun) {
-                    said.push(ThinkPart::Text(std::mem::take(held)));
+                    parts.push(ThinkPart::Text(std::mem::take(held)));
                     *self = Self::Off;
                 }
             }
-            Self::Inside { held, said_something } => {
+            Self::Inside { held, has_content } => {
                 held.push_str(delta);
                 if let Some((thinking, text)) = held.split_once(CLOSE) {
                     let text = text.to_owned();
-                    say_thinking(thinking, said_something, said);
+                    push_thinking(thinking, has_content, parts);
                     *self = Self::AfterClose;
-                    self.push(&text, said);
+                    self.push(&text, parts);
                 } else {
                     let tail = held.split_off(held.len() - partial_tag(held, CLOSE));
-                    say_thinking(held, said_something, said);
+                    push_thinking(held, has_content, parts);
                     *held = tail;
                 }
             }
             Self::AfterClose => {
                 let text = delta.trim_start();
                 if !text.is_empty() {
-                    said.push(ThinkPart::Text(text.to_owned()));
+                    parts.push(ThinkPart::Text(text.to_owned()));
                     *self = Self::Off;
                 }
             }
             Self::Off if delta.is_empty() => {}
-            Self::Off => said.push(ThinkPart::Text(delta.to_owned())),
+            Self::Off => parts.push(ThinkPart::Text(delta.to_owned())),
         }
     }
 
-    /// Gives out what is held, because the text is interrupted or over. Thinking may go on afterwards.
-    pub(super) fn flush(&mut self, said: &mut Vec<ThinkPart>) {
+    /// Returns the buffered text, because the text ended or was interrupted. Thinking may continue afterwards.
+    pub(super) fn flush(&mut self, parts: &mut Vec<ThinkPart>) {
         match self {
             Self::Start { held } => {
                 let held = std::mem::take(held);
                 if !held.is_empty() {
-                    said.push(ThinkPart::Text(held));
+                    parts.push(ThinkPart::Text(held));
                     *self = Self::Off;
                 }
             }
-            Self::Inside { held, said_something } => {
+            Self::Inside { held, has_content } => {
                 let held = std::mem::take(held);
-                say_thinking(&held, said_something, said);
+                push_thinking(&held, has_content, parts);
             }
             Self::AfterClose | Self::Off => {}
         }
     }
 }
 
-/// Thinking begins with its first word: models put a line break after the tag, or only that between the tags.
-fn say_thinking(thinking: &str, said_something: &mut bool, said: &mut Vec<ThinkPart>) {
-    let thinking = if *said_something { thinking } else { thinking.trim_start() };
+/// Drops leading white space: models write a line break after the tag, or nothing else between the tags.
+fn push_thinking(thinking: &str, has_content: &mut bool, parts: &mut Vec<ThinkPart>) {
+    let thinking = if *has_content { thinking } else { thinking.trim_start() };
     if !thinking.is_empty() {
-        *said_something = true;
-        said.push(ThinkPart::Thinking(thinking.to_owned()));
+        *has_content = true;
+        parts.push(ThinkPart::Thinking(thinking.to_owned()));
     }
 }
 
-/// How many bytes at the end of a text may be the first part of a tag.
+/// Returns the number of bytes at the end of a text that may be the start of a tag.
 pub(super) fn partial_tag(text: &str, tag: &str) -> usize {
     (1..tag.len()).rev().find(|length| tag.get(..*length).is_some_and(|part| text.ends_with(part))).unwrap_or(0)
 }
@@ -109,17 +109,17 @@ pub(super) fn partial_tag(text: &str, tag: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// What becomes of a text in pieces: thinking in brackets, then text.
+    /// Parses a text in chunks and returns the thinking in brackets, then the text.
     fn read(pieces: &[&str]) -> String {
         let mut tags = ThinkTags::new(true);
-        let mut said = Vec::new();
+        let mut parts = Vec::new();
         for piece in pieces {
-            tags.push(piece, &mut said);
+            tags.push(piece, &mut parts);
         }
-        tags.flush(&mut said);
+        tags.flush(&mut parts);
         let mut thinking = String::new();
         let mut text = String::new();
-        for part in said {
+        for part in parts {
             match part {
                 ThinkPart::Thinking(part) => thinking.push_str(&part),
                 ThinkPart::Text(part) => text.push_str(&part),
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_of_tags() {
+    fn parses_leading_tags() {
         check("<think>hmm</think>4", "[hmm]4");
         check("\n<think>\nhmm\n</think>\n\n4 < 5", "[hmm\n]4 < 5");
         check("<think>\n\n</think>\n\nHi", "[]Hi");
     }
 
     #[test]
-    fn only_at_the_start() {
+    fn ignores_tags_after_the_start() {
         check("4 <think>no</think>", "[]4 <think>no</think>");
         check("<think>a</think>b<think>c</think>", "[a]b<think>c</think>");
         check("<thin", "[]<thin");
@@ -157,16 +157,16 @@ mod tests {
     }
 
     #[test]
-    fn an_open_end() {
+    fn unclosed_tag_is_thinking() {
         check("<think>hm", "[hm]");
         check("<think>hm</thi", "[hm</thi]");
         check("<think>a</b></thinks></think>", "[a</b></thinks>]");
     }
 
     #[test]
-    fn switched_off() {
-        let mut said = Vec::new();
-        ThinkTags::new(false).push("<think>a</think>", &mut said);
-        assert_eq!(said, [ThinkPart::Text("<think>a</think>".to_owned())]);
+    fn disabled_parser_returns_text() {
+        let mut parts = Vec::new();
+        ThinkTags::new(false).push("<think>a</think>", &mut parts);
+        assert_eq!(parts, [ThinkPart::Text("<think>a</think>".to_owned())]);
     }
 }

@@ -1,7 +1,7 @@
-//! The container of the audio that a model speaks.
+//! WAV headers for generated audio.
 
-/// The header of a WAV file with the samples that models give: 24 kHz, one channel, 16 bits. A length that is not known yet is
-/// written as the largest there is, which players take for "until the end".
+/// Returns a WAV header for raw samples: 24 kHz, mono, 16 bits. An unknown length is written as the maximum, which
+/// players treat as "until the end".
 pub(super) fn header(bytes_of_samples: Option<usize>) -> [u8; 44] {
     const RATE: u32 = 24_000;
     const CHANNELS: u16 = 1;
@@ -31,12 +31,12 @@ pub(super) fn header(bytes_of_samples: Option<usize>) -> [u8; 44] {
     header
 }
 
-/// The media type of audio that has a container already; nothing for bare samples.
+/// Detects the media type of audio with a container. `None` for raw samples.
 pub(super) fn container(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [b'R', b'I', b'F', b'F', ..] => Some("audio/wav"),
         [b'I', b'D', b'3', ..] => Some("audio/mpeg"),
-        // The beginning of an MPEG frame of layer III.
+        // The start of an MPEG layer III frame.
         [0xFF, second, ..] if second & 0xE6 == 0xE2 => Some("audio/mpeg"),
         [b'f', b'L', b'a', b'C', ..] => Some("audio/flac"),
         [b'O', b'g', b'g', b'S', ..] => Some("audio/ogg"),

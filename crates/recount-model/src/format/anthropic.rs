@@ -1,4 +1,4 @@
-//! Anthropic Messages, and MiniMax, which speaks the same with films.
+//! Anthropic Messages, and the MiniMax variant with video.
 
 use recount_message::{Json, Role, ThinkingBlock};
 
@@ -14,21 +14,21 @@ use super::tools::{Mode, Tool};
 use super::turns::{CallResult, CallRules, Item, PayloadPart, Turn};
 use super::warning::{FormatWarning, FormatWarningKind};
 
-/// How a provider's messages differ from Anthropic's.
+/// The differences between the providers.
 #[derive(Debug)]
 pub(crate) struct MessagesFormat {
     input_types: &'static [&'static str],
     takes_image: fn(&str) -> bool,
     takes_video: bool,
-    /// The longest base64 of an image.
+    /// The maximum length of a base64 image.
     max_image: usize,
-    /// Whether thinking is only ever adaptive.
+    /// Whether only adaptive thinking is supported.
     adaptive_only: bool,
 }
 
 pub(crate) static ANTHROPIC: MessagesFormat = MessagesFormat {
     input_types: &["text/plain", "image/*", "application/pdf"],
-    // Any other image makes the whole request fail.
+    // Other images fail the whole request.
     takes_image: |kind| matches!(kind, "jpeg" | "jpg" | "png" | "gif" | "webp"),
     takes_video: false,
     max_image: 5 * 1024 * 1024,
@@ -43,7 +43,7 @@ pub(crate) static MINIMAX: MessagesFormat = MessagesFormat {
     adaptive_only: true,
 };
 
-/// The longest answer where none is asked for, since the API wants one.
+/// The default for `max_tokens`, which the API requires.
 const MAX_TOKENS: u64 = 8192;
 
 impl ProviderFormat for MessagesFormat {
@@ -76,7 +76,7 @@ impl ProviderFormat for MessagesFormat {
         };
         let media_type = if attachment.media_type == "image/jpg" { "image/jpeg" } else { &*attachment.media_type };
         let source = match sent {
-            // It is never asked to fetch; this is how it would be.
+            // Not used: the client fetches all media.
             AttachmentSource::Url(url) => object! { "type": "url", "url": *url },
             AttachmentSource::Base64(data) => object! { "type": "base64", "media_type": media_type, "data": *data },
         };
@@ -121,8 +121,8 @@ impl ProviderFormat for MessagesFormat {
                         let result = self.result(result, cx);
                         content.results.push(result.into());
                     }
-                    Item::Hint(said) => {
-                        let parts = cx.hint(self, said);
+                    Item::Hint(hint) => {
+                        let parts = cx.hint(self, hint);
                         if let Some(hint) = self.user(parts) {
                             messages.extend(content.flush());
                             messages.push(hint);
@@ -178,7 +178,7 @@ impl ProviderFormat for MessagesFormat {
         );
         body.set_some("output_config", (!output.is_empty()).then_some(output));
         if !thinks {
-            // While it thinks, the model picks its words by itself, and the API refuses to be told.
+            // The API rejects sampling options while thinking is enabled.
             body.set_some("temperature", options.temperature);
             body.set_some("top_k", options.top_k);
         }
@@ -209,7 +209,7 @@ fn choice(request: &RequestParts<'_>) -> Option<ObjectBuilder> {
     Some(choice)
 }
 
-/// Four marks are allowed: the end of the tools, of the system prompt, and of the user's last two messages.
+/// Adds the four allowed cache marks: after the tools, the system prompt, and the last two user messages.
 fn mark(tools: &mut [ObjectBuilder], system: &mut [JsonBuilder], messages: &mut [ObjectBuilder]) {
     if let Some(tool) = tools.last_mut() {
         tool.set("cache_control", cache_mark());
@@ -224,7 +224,7 @@ fn mark(tools: &mut [ObjectBuilder], system: &mut [JsonBuilder], messages: &mut 
 }
 
 impl MessagesFormat {
-    /// What is said of thinking, and the longest answer, which has to be longer than it.
+    /// Returns the thinking option and `max_tokens`, which must exceed the thinking budget.
     fn thinking(&self, thinking: Thinking, max_tokens: u64) -> (Option<ObjectBuilder>, u64) {
         let budget = match thinking {
             Thinking::Default => return (None, max_tokens),
@@ -239,8 +239,8 @@ impl MessagesFormat {
 
     fn result(&self, result: &CallResult<'_>, cx: &mut Context<'_>) -> ObjectBuilder {
         let mut content: Vec<JsonBuilder> = Vec::new();
-        for said in &result.output {
-            match said {
+        for part in &result.output {
+            match part {
                 PayloadPart::Text(text) => content.extend(text_block(text)),
                 PayloadPart::Data(block) => match cx.nested(self, block, media_placeholder) {
                     Ok(tree) => content.push(tree),
@@ -249,14 +249,14 @@ impl MessagesFormat {
             }
         }
         if content.is_empty() {
-            // An empty result is refused.
+            // The API rejects an empty result.
             content.extend(text_block("(empty tool output)"));
         }
         object! { "type": "tool_result", "tool_use_id": result.id.as_str(), "content": content }
     }
 }
 
-/// A message that is being put together. Results are a user's, whoever has the calls.
+/// A message under construction. Results belong to user messages.
 struct Content {
     role: &'static str,
     blocks: Vec<JsonBuilder>,
@@ -275,7 +275,7 @@ impl Content {
     }
 }
 
-/// A text, unless it is blank, which is refused.
+/// Formats a text. `None` if it is blank, because the API rejects that.
 fn text_block(text: &str) -> Option<JsonBuilder> {
     (!text.trim().is_empty()).then(|| object! { "type": "text", "text": text }.into())
 }
@@ -288,7 +288,7 @@ fn blocks(parts: Vec<ContentPart>) -> Vec<JsonBuilder> {
     parts.into_iter().filter_map(block).collect()
 }
 
-/// Thinking that Anthropic knows again: signed by it, or hidden by it.
+/// Formats thinking that Anthropic can verify: signed or redacted.
 fn thinking(block: &ThinkingBlock) -> Option<JsonBuilder> {
     if let Some(data) = block.extra.get("redacted_thinking_data").filter(|data| !data.is_null()) {
         return Some(object! { "type": "redacted_thinking", "data": data.clone() }.into());
@@ -297,7 +297,7 @@ fn thinking(block: &ThinkingBlock) -> Option<JsonBuilder> {
     Some(object! { "type": "thinking", "thinking": block.thinking.as_str(), "signature": signature }.into())
 }
 
-/// A system message in mid-conversation, where only users and assistants may speak.
+/// Formats a system message inside the conversation, where the API allows only user and assistant messages.
 fn late_system(turn: &Turn<'_>, cx: &mut Context<'_>) -> Vec<JsonBuilder> {
     cx.warnings.push(FormatWarning::new(turn.id, FormatWarningKind::SystemMessageAsUser));
     let text = |item: &Item<'_>| match item {

@@ -1,4 +1,4 @@
-//! The arguments of a call, for providers that want them as an object.
+//! The input of a call, for providers that require an object.
 
 use recount_message::{Json, Object};
 
@@ -6,7 +6,7 @@ use super::turns::Call;
 use super::warning::{FormatWarning, FormatWarningKind};
 use crate::repair;
 
-/// The arguments of a call as an object, which is empty where they are none.
+/// Parses the input of a call. Invalid input becomes an empty object and adds a warning.
 pub(crate) fn parse_or_empty(call: &Call<'_>, warnings: &mut Vec<FormatWarning>) -> Json {
     parse_arguments(call.input).unwrap_or_else(|| {
         warnings.push(FormatWarning::new(call.own_id, FormatWarningKind::InvalidArguments));
@@ -14,9 +14,9 @@ pub(crate) fn parse_or_empty(call: &Call<'_>, warnings: &mut Vec<FormatWarning>)
     })
 }
 
-/// The object that a call's input is, or the one that it would have become.
+/// Parses the input of a call, repairing it if possible. Numbers keep their digits.
 ///
-/// Nothing when it is neither. Numbers stay as they were written.
+/// Returns `None` if the input is invalid, or if the repair leaves nothing of it.
 fn parse_arguments(input: &str) -> Option<Json> {
     let read = repair::parse_object(input).ok()?;
     let is_lost = read.object.is_empty() && !read.repairs.is_empty();
@@ -33,23 +33,23 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_as_they_were_written() {
+    fn numbers_keep_their_digits() {
         check(r#"{"a": 25.0, "b": 12345678901234567890123}"#, Some(r#"{"a":25.0,"b":12345678901234567890123}"#));
     }
 
     #[test]
-    fn nothing_is_no_arguments() {
+    fn blank_input_is_an_empty_object() {
         check("", Some("{}"));
         check(" \n", Some("{}"));
     }
 
     #[test]
-    fn what_broke_off_is_closed() {
+    fn truncated_input_is_closed() {
         check(r#"{"city": "Paris", "un"#, Some(r#"{"city":"Paris"}"#));
     }
 
     #[test]
-    fn what_is_no_object_or_leaves_nothing_is_none() {
+    fn invalid_input_is_none() {
         for input in [r#"{"ci"#, "[1, 2]", "not json", "{", "3", "\"text\"", "null"] {
             check(input, None);
         }

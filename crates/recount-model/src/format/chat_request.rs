@@ -1,4 +1,4 @@
-//! The body of a chat completion, in the words of OpenAI and of those who differ.
+//! The body of chat completion requests, for OpenAI and compatible providers.
 
 use recount_message::Json;
 
@@ -7,7 +7,7 @@ use super::request::{RequestParts, Thinking, mark_cached};
 use super::schema;
 use super::tools::{Mode, Tool, ToolChoice};
 
-/// Whose chat completions they are.
+/// The provider-specific variant of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChatApi {
     OpenAi,
@@ -66,7 +66,7 @@ impl ChatApi {
         match &choice.mode {
             Mode::Auto => "auto".into(),
             Mode::None => "none".into(),
-            // DashScope has no such choice.
+            // DashScope does not support `required`.
             Mode::Required if self == Self::DashScope => "auto".into(),
             Mode::Required => "required".into(),
             Mode::Named(name) => object! { "type": "function", "function": object! { "name": name.as_str() } }.into(),
@@ -99,7 +99,7 @@ impl ChatApi {
     }
 }
 
-/// Moonshot's model that always thinks, and is told only how much.
+/// Whether a Moonshot model always thinks and accepts only an effort.
 fn is_kimi_k3(model: &str) -> bool {
     model == "kimi-k3"
 }
@@ -118,7 +118,7 @@ fn response_format(schema: &Json) -> ObjectBuilder {
     object! { "type": "json_schema", "json_schema": named }
 }
 
-/// Marks the system prompt and the last two messages of the user.
+/// Marks the system prompt and the last two user messages for caching.
 fn mark_conversation(messages: &mut [ObjectBuilder]) {
     let is = |role: &'static str| move |message: &&mut ObjectBuilder| message.text("role") == Some(role);
     if let Some(system) = messages.iter_mut().take_while(is("system")).last() {

@@ -13,8 +13,8 @@ use super::schema;
 use super::tools::{Mode, ToolChoice};
 use super::turns::{Call, CallRules, Item, Turn};
 
-/// What Gemini signs its thoughts with. It is kept in the extra fields of the block that it came with, and goes back
-/// with the same part.
+/// The field for Gemini's thought signature. It is stored in the extra fields of a block and sent back with the same
+/// part.
 const SIGNATURE: &str = "thought_signature";
 
 pub(crate) struct Gemini;
@@ -34,7 +34,7 @@ impl ProviderFormat for Gemini {
 
     fn media(&self, attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder {
         match sent {
-            // It is never asked to fetch; this is how it would be.
+            // Not used: the client fetches all media.
             AttachmentSource::Url(url) => {
                 object! { "file_data": object! { "file_uri": *url, "mime_type": &*attachment.media_type } }.into()
             }
@@ -67,12 +67,12 @@ impl ProviderFormat for Gemini {
                     Item::Thinking(_) => {}
                     Item::Data(block) => {
                         let part = cx.part(self, block, turn.role);
-                        pending.parts.extend(parts(vec![part]));
+                        pending.parts.extend(to_parts(vec![part]));
                     }
                     Item::Call(call) => pending.parts.push(function_call(call, cx).into()),
-                    Item::Hint(said) => {
-                        let said = cx.hint(self, said);
-                        if let Some(hint) = self.user(said) {
+                    Item::Hint(hint) => {
+                        let content = cx.hint(self, hint);
+                        if let Some(hint) = self.user(content) {
                             pending.flush(&mut contents);
                             contents.push(hint);
                         }
@@ -95,11 +95,11 @@ impl ProviderFormat for Gemini {
     }
 
     fn system(&self, text: String) -> ObjectBuilder {
-        object! { "role": "system", "parts": parts(vec![ContentPart::Text(text)]) }
+        object! { "role": "system", "parts": to_parts(vec![ContentPart::Text(text)]) }
     }
 
-    fn user(&self, said: Vec<ContentPart>) -> Option<ObjectBuilder> {
-        let parts = parts(said);
+    fn user(&self, content: Vec<ContentPart>) -> Option<ObjectBuilder> {
+        let parts = to_parts(content);
         (!parts.is_empty()).then(|| object! { "role": "user", "parts": parts })
     }
 
@@ -114,7 +114,7 @@ impl ProviderFormat for Gemini {
         if wants_signatures(&options.model) {
             contents.iter_mut().for_each(sign_first_call);
         }
-        // The model is part of the address.
+        // The model is part of the URL.
         let mut body = ObjectBuilder::new();
         body.set_some("system_instruction", (!system.is_empty()).then(|| object! { "parts": system }));
         body.set("contents", contents);
@@ -161,15 +161,16 @@ fn thinking(thinking: Thinking) -> Option<ObjectBuilder> {
     }
 }
 
-/// Whether a model refuses a call of its own that is not signed: from the third generation on.
+/// Whether a model rejects its own calls without a signature: generation 3 and later.
 fn wants_signatures(model: &str) -> bool {
     let name = model.strip_prefix("models/").unwrap_or(model);
     let generation = name.strip_prefix("gemini-").and_then(|rest| rest.split(['.', '-']).next());
     generation.and_then(|generation| generation.parse::<u32>().ok()).is_some_and(|generation| generation >= 3)
 }
 
-/// Gives the calls of a content that has another model's a signature that is not checked. Google has it for this: a
-/// conversation that moves to Gemini would be refused otherwise. Of parallel calls only the first is signed.
+/// Adds Google's documented placeholder signature to the first call of a content, if it has none. Calls of other models
+/// have no signature, and a conversation that switches to Gemini would be rejected. Of parallel calls only the first is
+/// signed.
 fn sign_first_call(content: &mut ObjectBuilder) {
     let Some(parts) = content.array_mut("parts") else { return };
     let call = parts.iter_mut().filter_map(JsonBuilder::as_object_mut).find(|part| part.get("function_call").is_some());
@@ -178,13 +179,13 @@ fn sign_first_call(content: &mut ObjectBuilder) {
     }
 }
 
-/// A content of which some blocks have been read.
+/// A content under construction.
 struct PendingContent {
     role: &'static str,
     parts: Vec<JsonBuilder>,
-    /// The answers to the calls of one content, which have to be one content too.
+    /// The results for the calls of one content, which must be one content too.
     results: Vec<JsonBuilder>,
-    /// The media that they speak of.
+    /// The media of the results.
     promoted: Vec<ObjectBuilder>,
 }
 
@@ -205,12 +206,12 @@ impl PendingContent {
     }
 }
 
-/// A text, unless it is empty, which is refused.
+/// Formats a text. `None` if it is empty, because the API rejects that.
 fn text_part(text: &str) -> Option<JsonBuilder> {
     (!text.is_empty()).then(|| object! { "text": text }.into())
 }
 
-/// A text with the signature that it came with. Gemini may sign a text that is empty, and wants that back too.
+/// Formats a text with its signature. Gemini may sign an empty text and requires it back.
 fn signed_text(text: &str, extra: Option<&Object>) -> Option<JsonBuilder> {
     let part = object! { "text": text };
     let part = match extra {
@@ -220,12 +221,12 @@ fn signed_text(text: &str, extra: Option<&Object>) -> Option<JsonBuilder> {
     (!text.is_empty() || part.get(SIGNATURE).is_some()).then(|| part.into())
 }
 
-fn parts(said: Vec<ContentPart>) -> Vec<JsonBuilder> {
+fn to_parts(content: Vec<ContentPart>) -> Vec<JsonBuilder> {
     let part = |part| match part {
         ContentPart::Text(text) => text_part(&text),
         ContentPart::Media(tree) => Some(tree),
     };
-    said.into_iter().filter_map(part).collect()
+    content.into_iter().filter_map(part).collect()
 }
 
 fn function_call(call: &Call<'_>, cx: &mut Context<'_>) -> ObjectBuilder {

@@ -1,12 +1,12 @@
-//! Which media a model takes.
+//! The media types that a model accepts.
 
-/// Which media a model takes, as patterns: `image/*`, `audio/wav`, `application/pdf`.
+/// Patterns of accepted media types: `image/*`, `audio/wav`, `application/pdf`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InputTypes {
     patterns: Vec<String>,
 }
 
-/// Says that a model reads its own thinking again. The other entries are about media.
+/// Means that the model accepts its own earlier thinking. All other entries are media types.
 const THINKING: &str = "application/x-thinking";
 
 impl InputTypes {
@@ -15,19 +15,19 @@ impl InputTypes {
     }
 
     /// Whether media of a type may be sent.
-    pub(crate) fn allow(&self, media_type: &str) -> bool {
+    pub(crate) fn allows(&self, media_type: &str) -> bool {
         let plain = |pattern: &&String| *pattern != "text/plain" && *pattern != THINKING;
         let media_type = canonical(media_type);
         self.patterns.iter().filter(plain).any(|pattern| matches(canonical(pattern), media_type))
     }
 
-    /// Whether the model reads its own thinking again.
-    pub(crate) fn allow_thinking(&self) -> bool {
+    /// Whether the model accepts its own earlier thinking.
+    pub(crate) fn allows_thinking(&self) -> bool {
         self.patterns.iter().any(|pattern| pattern == THINKING)
     }
 }
 
-/// One name for types that have several, so that a model that takes `audio/mp3` takes `audio/mpeg` too.
+/// Returns the canonical name of a media type, so that `audio/mp3` in the patterns matches `audio/mpeg` too.
 fn canonical(media_type: &str) -> &str {
     match media_type {
         "audio/mp3" => "audio/mpeg",
@@ -38,7 +38,7 @@ fn canonical(media_type: &str) -> &str {
     }
 }
 
-/// Whether a pattern with `*` for anything and `?` for one character fits a text.
+/// Whether a text matches a pattern with `*` for any characters and `?` for one.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut rest = text;
     let mut parts = pattern.split('*');
@@ -63,7 +63,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// What follows a beginning, where `?` is any character.
+/// Strips a prefix in which `?` matches any character.
 fn strip_pattern<'a>(text: &'a str, pattern: &str) -> Option<&'a str> {
     let mut characters = text.chars();
     for wanted in pattern.chars() {
@@ -77,7 +77,7 @@ fn strip_pattern<'a>(text: &'a str, pattern: &str) -> Option<&'a str> {
 
 fn find_pattern<'a>(text: &'a str, pattern: &str) -> Option<&'a str> {
     text.char_indices().find_map(|(at, _)| strip_pattern(text.get(at..)?, pattern)).or_else(|| {
-        // An empty pattern also fits at the very end.
+        // An empty pattern matches at the end too.
         pattern.is_empty().then_some(text)
     })
 }
@@ -104,10 +104,10 @@ mod tests {
     }
 
     #[test]
-    fn a_type_under_another_name_is_the_same_type() {
+    fn aliases_match_canonical_types() {
         let types = InputTypes::new(["audio/mp3", "image/jpeg"]);
-        assert!(types.allow("audio/mpeg"));
-        assert!(types.allow("image/jpg"));
-        assert!(!types.allow("audio/wav"));
+        assert!(types.allows("audio/mpeg"));
+        assert!(types.allows("image/jpg"));
+        assert!(!types.allows("audio/wav"));
     }
 }

@@ -1,4 +1,4 @@
-//! Images, sounds, films and files: what they are, and where the bytes come from.
+//! Media in messages: media types and sources.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use recount_message::{DataBlock, LegacyMedia, Source, UrlSource};
 
-/// The bytes of files and URLs that somebody has fetched, for a provider that wants them within the request.
+/// The fetched bytes of files and URLs, for providers that require them in the request.
 ///
 /// ```
 /// use recount_message::{DataBlock, Msg};
@@ -32,30 +32,30 @@ pub struct Media {
 }
 
 impl Media {
-    /// Nothing fetched.
+    /// Creates an empty collection.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds the bytes of a URL, or of a file by its path.
+    /// Adds the bytes of a URL or file path.
     pub fn insert(&mut self, location: impl Into<String>, bytes: impl AsRef<[u8]>) {
         self.insert_base64(location, STANDARD.encode(bytes));
     }
 
-    /// Adds bytes that are base64 already.
+    /// Adds base64-encoded bytes of a URL or file path.
     pub fn insert_base64(&mut self, location: impl Into<String>, base64: impl Into<String>) {
         self.base64_by_url.insert(location.into(), base64.into());
     }
 
-    /// What was fetched from a URL, also where it was put under the file's path.
+    /// Returns the base64 data of a URL, also if it was added under the path of the file.
     fn get(&self, url: &str) -> Option<&str> {
         let found = self.base64_by_url.get(url);
         found.or_else(|| self.base64_by_url.get(&file_path(url)?)).map(String::as_str)
     }
 }
 
-/// A file or URL whose bytes a provider wants within the request.
+/// A file or URL whose bytes the provider requires in the request.
 ///
 /// ```
 /// use recount_message::{DataBlock, Msg};
@@ -70,21 +70,21 @@ impl Media {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaRef {
-    /// The URL as the message has it.
+    /// The URL as given in the message.
     pub url: String,
-    /// The media type as the message has it.
+    /// The media type as given in the message.
     pub media_type: String,
 }
 
 impl MediaRef {
-    /// The path of a `file:` URL on this machine, with its escapes resolved.
+    /// Returns the local path of a `file:` URL, percent-decoded. `None` for other URLs.
     #[must_use]
     pub fn path(&self) -> Option<String> {
         file_path(&self.url)
     }
 }
 
-/// The path that a `file:` URL means. Nothing for other URLs, for other machines' files, and for what is not UTF-8.
+/// Returns the path of a `file:` URL. `None` for other URLs, remote hosts and paths that are not UTF-8.
 fn file_path(url: &str) -> Option<String> {
     let rest = url.strip_prefix("file:")?;
     let path = match rest.strip_prefix("//") {
@@ -113,26 +113,26 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// Whether a provider is given a URL as it is, or wants the bytes.
+/// Who fetches media.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FetchedBy {
-    /// `http` and `https` URLs go to the provider as they are.
+    /// The provider fetches `http` and `https` URLs.
     Provider,
-    /// Everything goes as bytes.
+    /// The client fetches everything and sends the bytes.
     Client,
 }
 
-/// Data as it can be sent.
+/// The source of media in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AttachmentSource<'a> {
     /// A URL that the provider fetches.
     Url(&'a str),
-    /// Bytes within the request.
+    /// Base64-encoded bytes.
     Base64(&'a str),
 }
 
 impl AttachmentSource<'_> {
-    /// A URL in any case: the provider's to fetch, or one that holds the bytes.
+    /// Returns the URL, or a data URL with the bytes.
     pub(crate) fn to_url(&self, media_type: &str) -> String {
         match self {
             Self::Url(url) => (*url).to_owned(),
@@ -141,11 +141,11 @@ impl AttachmentSource<'_> {
     }
 }
 
-/// Data of a message, with what it is.
+/// A data block with its resolved media type.
 #[derive(Debug, Clone)]
 pub(crate) struct Attachment<'a> {
     pub(crate) block: &'a DataBlock,
-    /// The media type, found out where the message only says what kind of thing it is.
+    /// The media type, detected if the message has only a generic one.
     pub(crate) media_type: Cow<'a, str>,
 }
 
@@ -154,7 +154,7 @@ impl<'a> Attachment<'a> {
         Self { block, media_type: media_type(block) }
     }
 
-    /// `image`, `audio`, `video`, `application`.
+    /// Returns the first part of the media type, such as `image` or `application`.
     pub(crate) fn main_type(&self) -> &str {
         self.media_type.split('/').next().unwrap_or_default()
     }
@@ -167,7 +167,7 @@ impl<'a> Attachment<'a> {
         }
     }
 
-    /// What can be sent of it; nothing when the bytes are missing or are no base64.
+    /// Returns the source to send. `None` if the bytes are missing or not valid base64.
     pub(crate) fn send(&self, fetch: FetchedBy, media: &'a Media) -> Option<AttachmentSource<'a>> {
         let data = match &self.block.source {
             Source::Base64(source) => source.data.as_str(),
@@ -181,7 +181,7 @@ impl<'a> Attachment<'a> {
         is_base64(data).then_some(AttachmentSource::Base64(data))
     }
 
-    /// The file or URL that has to be fetched before this can be sent.
+    /// Returns the file or URL that the client must fetch. `None` if it has the bytes or the provider fetches them.
     pub(crate) fn needed(&self, fetch: FetchedBy) -> Option<MediaRef> {
         match classify_url(self.url()?, fetch) {
             UrlKind::NeedsFetch(url) => {
@@ -193,11 +193,11 @@ impl<'a> Attachment<'a> {
 }
 
 enum UrlKind<'a> {
-    /// The provider fetches it.
+    /// The provider fetches the URL.
     PassThrough(&'a str),
-    /// The URL holds the data.
+    /// A data URL, with its base64 data.
     Inline(&'a str),
-    /// Somebody has to bring it.
+    /// The client must fetch the URL.
     NeedsFetch(&'a str),
 }
 
@@ -212,7 +212,7 @@ fn classify_url(url: &str, fetch: FetchedBy) -> UrlKind<'_> {
     if is_web && fetch == FetchedBy::Provider { UrlKind::PassThrough(url) } else { UrlKind::NeedsFetch(url) }
 }
 
-/// Whether a text is whole base64. A block whose stream broke off may hold less.
+/// Whether a text is complete base64. A truncated block may have an incomplete one.
 fn is_base64(text: &str) -> bool {
     let digits = text.trim_end_matches('=');
     !digits.is_empty()
@@ -221,21 +221,21 @@ fn is_base64(text: &str) -> bool {
         && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
 }
 
-/// The media type that a block says, or what else tells it: the first bytes, the URL's ending, the kind of block that
-/// AgentScope Java had.
+/// Returns the media type of a block. If it is missing, generic, or does not match the block type of AgentScope Java,
+/// it is detected from the first bytes, the file extension, or that block type.
 fn media_type(block: &DataBlock) -> Cow<'_, str> {
-    let said = block.media_type();
+    let declared = block.media_type();
     let kind = block.legacy();
     let fits = |media_type: &str| match kind {
         None => true,
         Some(kind) => media_type.starts_with(kind.as_str()),
     };
-    let is_vague = said.is_empty() || said == "application/octet-stream" || !fits(said);
-    if !is_vague {
-        return Cow::Borrowed(said);
+    let is_generic = declared.is_empty() || declared == "application/octet-stream" || !fits(declared);
+    if !is_generic {
+        return Cow::Borrowed(declared);
     }
     let found = match &block.source {
-        Source::Base64(source) => by_first_bytes(&source.data),
+        Source::Base64(source) => detect_media_type(&source.data),
         Source::Url(source) => UrlSource::new(source.url()).ok().map(|source| source.media_type),
         _ => None,
     };
@@ -245,11 +245,11 @@ fn media_type(block: &DataBlock) -> Cow<'_, str> {
         (None, Some(LegacyMedia::Image)) => Cow::Borrowed("image/png"),
         (None, Some(LegacyMedia::Audio)) => Cow::Borrowed("audio/wav"),
         (None, Some(LegacyMedia::Video)) => Cow::Borrowed("video/mp4"),
-        (None, Some(_) | None) => Cow::Borrowed(said),
+        (None, Some(_) | None) => Cow::Borrowed(declared),
     }
 }
 
-fn by_first_bytes(base64: &str) -> Option<String> {
+fn detect_media_type(base64: &str) -> Option<String> {
     const ENOUGH: usize = 512;
     let start = base64.get(..base64.len().min(ENOUGH) / 4 * 4)?;
     let bytes = STANDARD.decode(start).ok()?;
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_base64_is_none() {
+    fn rejects_incomplete_base64() {
         assert!(is_base64("SGVsbG8="));
         for text in ["", "=", "SGVsb", "SGVsbG8", "SGV sbG8=", "SG==VsbG8"] {
             assert!(!is_base64(text), "{text}");

@@ -1,7 +1,7 @@
-//! From messages to a request.
+//! Conversion of messages to provider requests.
 //!
-//! A [`Formatter`] knows what one provider wants. It reads no file and fetches no URL: [`Formatter::needs`] says which
-//! bytes it wants, and whoever calls it brings them as [`Media`].
+//! A [`Formatter`] knows the request format of one provider. It reads no files and fetches no URLs:
+//! [`Formatter::required_media`] lists the media whose bytes are needed, and the caller provides them as [`Media`].
 //!
 //! ```
 //! use recount_message::Msg;
@@ -17,7 +17,8 @@
 //! assert!(formatted.warnings.is_empty());
 //! ```
 //!
-//! What a provider cannot take never makes a request fail. It becomes text, and a [`FormatWarning`] says so.
+//! Content that a provider does not accept does not fail the request. It is replaced by a text and reported as a
+//! [`FormatWarning`].
 
 mod anthropic;
 mod arguments;
@@ -55,7 +56,7 @@ pub use request::{
 pub use tools::{Tool, ToolChoice};
 pub use warning::{FormatWarning, FormatWarningKind};
 
-/// Turns messages into what a provider takes.
+/// Converts messages to the request format of a provider.
 ///
 /// ```
 /// use recount_message::Msg;
@@ -75,17 +76,17 @@ pub struct Formatter {
     tool_mode: ToolMode,
 }
 
-/// Messages as a provider takes them.
+/// Messages in the format of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Formatted {
-    /// One JSON object for each. A system prompt comes first, also where a whole request has it elsewhere.
+    /// One JSON object per message. The system prompt comes first, even if a full request has a separate field for it.
     pub messages: Vec<Json>,
-    /// What could not be said as it was.
+    /// The content that could not be sent unchanged.
     pub warnings: Vec<FormatWarning>,
 }
 
 impl Formatted {
-    /// The messages as one JSON array.
+    /// Returns the messages as one JSON array.
     #[must_use]
     pub fn to_json(&self) -> Json {
         Json::from(self.messages.clone())
@@ -93,7 +94,7 @@ impl Formatted {
 }
 
 impl Formatter {
-    /// For conversations between a user and one agent, with the media that the provider takes by default.
+    /// Creates a formatter for conversations between a user and one agent, with the provider's default input types.
     #[must_use]
     pub fn new(provider: Provider) -> Self {
         Self {
@@ -105,48 +106,48 @@ impl Formatter {
         }
     }
 
-    /// For conversations of several agents.
+    /// Sets the format of conversations with several agents.
     #[must_use]
     pub fn multi_agent(mut self, form: MultiAgent) -> Self {
         self.multi_agent = Some(form);
         self
     }
 
-    /// What stands before the history of several agents, the first time that it is told.
+    /// Sets the text before the first history of a conversation with several agents.
     #[must_use]
     pub fn history_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.history_prompt = prompt.into();
         self
     }
 
-    /// The media that the model takes, as patterns such as `image/*`. `application/x-thinking` among them says that it
-    /// reads its own thinking again.
+    /// Sets the media types that the model accepts, as patterns such as `image/*`. The pattern `application/x-thinking`
+    /// means that the model accepts its own earlier thinking.
     #[must_use]
     pub fn input_types(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.input_types = InputTypes::new(patterns);
         self
     }
 
-    /// How tools are brought to the model.
+    /// Sets how tools are sent to the model.
     #[must_use]
     pub fn tool_mode(mut self, mode: ToolMode) -> Self {
         self.tool_mode = mode;
         self
     }
 
-    /// The provider.
+    /// Returns the provider.
     #[must_use]
     pub fn provider(&self) -> Provider {
         self.provider
     }
 
-    /// The files and URLs that this provider wants as bytes within the request, each once.
+    /// Returns the files and URLs whose bytes the provider requires in the request, without duplicates.
     #[must_use]
     pub fn required_media(&self, messages: &[Msg]) -> Vec<MediaRef> {
         provider_format::required_media(format_of(self.provider), &self.input_types, messages)
     }
 
-    /// The messages in the provider's form.
+    /// Converts messages to the provider's format.
     #[must_use]
     pub fn format(&self, messages: &[Msg], media: &Media) -> Formatted {
         let mut warnings = Vec::new();
@@ -154,7 +155,7 @@ impl Formatter {
         Formatted { messages: messages.into_iter().map(Json::from).collect(), warnings }
     }
 
-    /// The body of a whole request.
+    /// Builds the body of a full request.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -174,7 +175,7 @@ impl Formatter {
     ///
     /// # Errors
     ///
-    /// When the tool choice names a tool that is not there.
+    /// If the tool choice names an unknown tool.
     pub fn request(&self, messages: &[Msg], media: &Media, options: &RequestOptions) -> Result<Request, RequestError> {
         let call = options.structured.as_ref().and_then(Structured::call);
         let (tools, choice): (&[Tool], _) = match &call {
@@ -219,15 +220,15 @@ impl Formatter {
         tool_instructions: Option<String>,
         warnings: &mut Vec<FormatWarning>,
     ) -> Vec<ObjectBuilder> {
-        let dialect = format_of(self.provider);
-        let mut turns = turns::turns(messages, dialect.call_rules(), warnings);
+        let format = format_of(self.provider);
+        let mut turns = turns::turns(messages, format.call_rules(), warnings);
         if self.tool_mode == ToolMode::Prompt {
             turns = prompt_tools::as_text(turns, tool_instructions, warnings);
         }
         let mut cx = Context { media, input: &self.input_types, warnings };
         match self.multi_agent {
-            None => dialect.chat(&turns, &mut cx),
-            Some(form) => multi_agent::format(dialect, form, &self.history_prompt, &turns, &mut cx),
+            None => format.chat(&turns, &mut cx),
+            Some(form) => multi_agent::format(format, form, &self.history_prompt, &turns, &mut cx),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Conversations of several agents: what they said to each other becomes something that is told to the model.
+//! Conversations with several agents, which become user messages for the model.
 //!
-//! Messages with calls or results stay as they are, since the provider has to see them as its own.
+//! Messages with calls or results keep their format, because the provider requires calls in assistant messages.
 
 use recount_message::Role;
 
@@ -8,7 +8,7 @@ use super::json_builder::ObjectBuilder;
 use super::provider_format::{ContentPart, Context, ProviderFormat};
 use super::turns::{Item, Turn};
 
-/// How the words of several agents are told to a model, which knows only itself and a user.
+/// The format of a conversation with several agents, for models that know only themselves and a user.
 ///
 /// ```
 /// use recount_message::Msg;
@@ -17,8 +17,8 @@ use super::turns::{Item, Turn};
 ///
 /// let talk = [Msg::assistant("AgentA", "View A"), Msg::assistant("AgentB", "View B")];
 /// let formatter = Formatter::new(Provider::DashScope).multi_agent(MultiAgent::Brackets);
-/// let told: Vec<String> = formatter.format(&talk, &Media::new()).messages.iter().map(ToString::to_string).collect();
-/// assert_eq!(told, [
+/// let formatted: Vec<String> = formatter.format(&talk, &Media::new()).messages.iter().map(ToString::to_string).collect();
+/// assert_eq!(formatted, [
 ///     r#"{"role":"user","content":"[AgentA]: View A"}"#,
 ///     r#"{"role":"user","content":"[AgentB]: View B"}"#,
 /// ]);
@@ -26,44 +26,44 @@ use super::turns::{Item, Turn};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MultiAgent {
-    /// All that was said between two uses of tools is one user's message, within `<history>` tags.
+    /// All messages between two uses of tools become one user message, inside `<history>` tags.
     History,
-    /// Each message is a user's message of its own that begins with `[name]: `.
+    /// Each message becomes a user message that starts with `[name]: `.
     Brackets,
 }
 
-/// How a provider has the history told.
+/// The layout of the history for a provider.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HistoryStyle {
     pub(crate) line: HistoryLine,
     pub(crate) media: MediaPosition,
 }
 
-/// What one message looks like in the history.
+/// The layout of a message in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HistoryLine {
-    /// `name: text`, for each block of text.
+    /// `name: text`, for each text block.
     PerBlock,
     /// `name: text text`, for each message.
     PerMessage {
-        /// Whether a message without text is still a line with its name.
+        /// Whether a message without text adds a line with its name.
         bare_names: bool,
     },
-    /// `name:` and then each block of text on lines of its own.
+    /// `name:`, then each text block on its own line.
     Stacked,
 }
 
-/// Where media stands in the history.
+/// The position of media in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MediaPosition {
     /// After the history.
     Last {
-        /// Whether a history without words still has its tags.
+        /// Whether the tags are written if there is media but no text.
         tags_without_text: bool,
     },
-    /// Where it was said.
+    /// Where it occurs.
     InPlace,
-    /// Where it was said, after the name of who showed it.
+    /// Where it occurs, after the name of the sender.
     AfterName,
 }
 
@@ -73,25 +73,25 @@ pub(crate) const HISTORY_PROMPT: &str =
 const OPEN: &str = "<history>\n";
 const CLOSE: &str = "</history>";
 
-/// The messages of a conversation of several agents.
+/// Formats a conversation with several agents.
 pub(crate) fn format(
-    dialect: &dyn ProviderFormat,
+    format: &dyn ProviderFormat,
     form: MultiAgent,
     prompt: &str,
     turns: &[Turn<'_>],
     cx: &mut Context<'_>,
 ) -> Vec<ObjectBuilder> {
-    let mut writer = HistoryWriter { dialect, form, prompt, is_first: true, messages: Vec::new() };
+    let mut writer = HistoryWriter { format, form, prompt, is_first: true, messages: Vec::new() };
     let rest = match turns.split_first() {
         Some((system, rest)) if system.role == Role::System => {
-            writer.messages.extend(system_text(system).map(|text| dialect.system(text)));
+            writer.messages.extend(system_text(system).map(|text| format.system(text)));
             rest
         }
         _ => turns,
     };
     for group in rest.chunk_by(|left, right| left.has_tools == right.has_tools) {
         if group.first().is_some_and(|turn| turn.has_tools) {
-            writer.messages.extend(dialect.chat(group, cx));
+            writer.messages.extend(format.chat(group, cx));
         } else {
             writer.write_group(group, cx);
         }
@@ -99,7 +99,7 @@ pub(crate) fn format(
     writer.messages
 }
 
-/// The text of a system message; nothing where it has none, which no provider takes.
+/// Returns the text of a system message. `None` if it has none, because no provider accepts an empty one.
 fn system_text(turn: &Turn<'_>) -> Option<String> {
     let texts: Vec<&str> = turn
         .items
@@ -113,19 +113,19 @@ fn system_text(turn: &Turn<'_>) -> Option<String> {
 }
 
 struct HistoryWriter<'a> {
-    dialect: &'a dyn ProviderFormat,
+    format: &'a dyn ProviderFormat,
     form: MultiAgent,
     prompt: &'a str,
     is_first: bool,
     messages: Vec<ObjectBuilder>,
 }
 
-/// What one agent said or showed.
+/// A part of a message, with its sender.
 struct Utterance<'a> {
-    /// Counts the messages, so that the words of one can be put together.
+    /// The index of the message, which groups its parts.
     turn: usize,
     name: &'a str,
-    /// Nothing for a message that is only a name so far.
+    /// `None` marks the start of a message.
     part: Option<ContentPart>,
 }
 
@@ -137,19 +137,18 @@ impl HistoryWriter<'_> {
             for item in &turn.items {
                 let part = match item {
                     Item::Text(text, _) => ContentPart::Text(text.clone().into_owned()),
-                    Item::Data(block) => cx.part(self.dialect, block, Role::User),
-                    Item::Hint(said) => {
-                        // PayloadPart to the agent and by none of them: a user's message between two parts of the history.
-                        let parts = cx.hint(self.dialect, said);
-                        let says_nothing =
-                            |part: &ContentPart| matches!(part, ContentPart::Text(text) if text.is_empty());
-                        if !parts.iter().all(says_nothing) {
+                    Item::Data(block) => cx.part(self.format, block, Role::User),
+                    Item::Hint(hint) => {
+                        // A hint has no sender. It becomes a user message between two parts of the history.
+                        let parts = cx.hint(self.format, hint);
+                        let is_empty = |part: &ContentPart| matches!(part, ContentPart::Text(text) if text.is_empty());
+                        if !parts.iter().all(is_empty) {
                             self.flush(&mut utterances);
-                            self.messages.extend(self.dialect.user(parts));
+                            self.messages.extend(self.format.user(parts));
                         }
                         continue;
                     }
-                    // A group without tools has no calls and results.
+                    // A group without tools has no calls or results.
                     Item::Thinking(_) | Item::Call(_) | Item::Result(_) => continue,
                 };
                 utterances.push(Utterance { turn: number, name: turn.name, part: Some(part) });
@@ -168,7 +167,7 @@ impl HistoryWriter<'_> {
             MultiAgent::History => {
                 let prompt = if self.is_first { self.prompt } else { "" };
                 let parts = self.history(utterances, prompt);
-                if let Some(message) = self.dialect.user(parts) {
+                if let Some(message) = self.format.user(parts) {
                     self.is_first = false;
                     self.messages.push(message);
                 }
@@ -192,14 +191,14 @@ impl HistoryWriter<'_> {
         let text = texts.join("\n");
         let text = if name.is_empty() { text } else { format!("[{name}]: {text}") };
         if media.is_empty() {
-            return self.dialect.user_text(text);
+            return self.format.user_text(text);
         }
         media.insert(0, ContentPart::Text(text));
-        self.dialect.user(media)
+        self.format.user(media)
     }
 
     fn history(&self, utterances: Vec<Utterance<'_>>, prompt: &str) -> Vec<ContentPart> {
-        let HistoryStyle { line, media } = self.dialect.history();
+        let HistoryStyle { line, media } = self.format.history();
         match media {
             MediaPosition::Last { tags_without_text } => media_last(utterances, line, tags_without_text, prompt),
             MediaPosition::InPlace => media_in_place(utterances, line, prompt),
@@ -214,10 +213,10 @@ fn media_last(
     tags_without_text: bool,
     prompt: &str,
 ) -> Vec<ContentPart> {
-    let (shown, said): (Vec<_>, Vec<_>) =
+    let (media, texts): (Vec<_>, Vec<_>) =
         utterances.into_iter().partition(|utterances| matches!(utterances.part, Some(ContentPart::Media(_))));
-    let lines = lines(&said, line);
-    let mut parts: Vec<ContentPart> = shown.into_iter().filter_map(|shown| shown.part).collect();
+    let lines = lines(&texts, line);
+    let mut parts: Vec<ContentPart> = media.into_iter().filter_map(|media| media.part).collect();
     if !lines.is_empty() || (tags_without_text && !parts.is_empty()) {
         parts.insert(0, ContentPart::Text(format!("{prompt}{OPEN}{}\n{CLOSE}", lines.join("\n"))));
     }
@@ -226,17 +225,17 @@ fn media_last(
 
 fn media_in_place(utterances: Vec<Utterance<'_>>, line: HistoryLine, prompt: &str) -> Vec<ContentPart> {
     let mut parts = Vec::new();
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     for mut one in utterances {
         match one.part.take() {
             Some(media @ ContentPart::Media(_)) => {
-                push_lines(&mut parts, &mut said, line);
+                push_lines(&mut parts, &mut texts, line);
                 parts.push(media);
             }
-            part => said.push(Utterance { part, ..one }),
+            part => texts.push(Utterance { part, ..one }),
         }
     }
-    push_lines(&mut parts, &mut said, line);
+    push_lines(&mut parts, &mut texts, line);
     if parts.is_empty() {
         return parts;
     }
@@ -251,9 +250,9 @@ fn media_in_place(utterances: Vec<Utterance<'_>>, line: HistoryLine, prompt: &st
     parts
 }
 
-fn push_lines(parts: &mut Vec<ContentPart>, said: &mut Vec<Utterance<'_>>, line: HistoryLine) {
-    let lines = lines(said, line);
-    said.clear();
+fn push_lines(parts: &mut Vec<ContentPart>, texts: &mut Vec<Utterance<'_>>, line: HistoryLine) {
+    let lines = lines(texts, line);
+    texts.clear();
     if !lines.is_empty() {
         parts.push(ContentPart::Text(lines.join("\n")));
     }
@@ -267,7 +266,7 @@ fn media_after_name(utterances: Vec<Utterance<'_>>, prompt: &str) -> Vec<Content
         let Some(part) = part else { continue };
         is_empty = false;
         match part {
-            ContentPart::Text(said) => text.push_str(&format!("{name}: {said}\n")),
+            ContentPart::Text(part) => text.push_str(&format!("{name}: {part}\n")),
             media @ ContentPart::Media(_) => {
                 text.push_str(&format!("{name}: "));
                 parts.push(ContentPart::Text(std::mem::replace(&mut text, "\n".to_owned())));
@@ -282,15 +281,15 @@ fn media_after_name(utterances: Vec<Utterance<'_>>, prompt: &str) -> Vec<Content
     parts
 }
 
-/// The lines of what was said, media left aside.
+/// Returns the lines of the history, without media.
 fn lines(utterances: &[Utterance<'_>], line: HistoryLine) -> Vec<String> {
     let text = |utterances: &Utterance<'_>| match &utterances.part {
         Some(ContentPart::Text(text)) => Some(text.clone()),
         Some(ContentPart::Media(_)) | None => None,
     };
     if line == HistoryLine::PerBlock {
-        let said = utterances.iter().filter_map(|one| Some((one.name, text(one)?)));
-        return said.map(|(name, text)| format!("{name}: {text}")).collect();
+        let named = utterances.iter().filter_map(|one| Some((one.name, text(one)?)));
+        return named.map(|(name, text)| format!("{name}: {text}")).collect();
     }
     let mut lines = Vec::new();
     for message in utterances.chunk_by(|left, right| left.turn == right.turn) {
@@ -310,7 +309,7 @@ fn lines(utterances: &[Utterance<'_>], line: HistoryLine) -> Vec<String> {
     lines
 }
 
-/// `name:` and the texts after it; nothing where there is neither.
+/// Returns `name:` and the texts. `None` if both are empty.
 fn named(name: &str, texts: Vec<String>, separator: &str) -> Option<String> {
     let name = (!name.is_empty()).then(|| format!("{name}:"));
     let words: Vec<String> = name.into_iter().chain(texts).collect();

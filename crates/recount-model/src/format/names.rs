@@ -1,9 +1,9 @@
-//! Ids and names that providers restrict, and what is sent instead.
+//! Replacement of ids and names that a provider does not allow.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Which texts a provider takes for an id or a name.
+/// The ids or names that a provider allows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NameRule {
     allowed: fn(char) -> bool,
@@ -11,17 +11,17 @@ pub(crate) struct NameRule {
 }
 
 impl NameRule {
-    /// Letters, digits, `_` and `-`: what Anthropic takes as an id, and nearly everybody as a tool's name.
+    /// Letters, digits, `_` and `-`: Anthropic's ids, and the tool names of most providers.
     pub(crate) const fn word(max: usize) -> Self {
         Self { allowed: |c| c.is_ascii_alphanumeric() || c == '_' || c == '-', max }
     }
 
-    /// Anything printable, up to a length.
+    /// Printable characters, up to a maximum length.
     pub(crate) const fn length(max: usize) -> Self {
         Self { allowed: |c| !c.is_control(), max }
     }
 
-    /// Who speaks, in OpenAI's `name`: `^[^\s<|\\/>]+$`.
+    /// The sender in OpenAI's `name`: `^[^\s<|\\/>]+$`.
     pub(crate) const SPEAKER: Self = Self {
         allowed: |c| !c.is_whitespace() && !c.is_control() && !matches!(c, '<' | '|' | '\\' | '/' | '>'),
         max: 64,
@@ -31,7 +31,7 @@ impl NameRule {
         !text.is_empty() && text.chars().all(self.allowed) && text.chars().count() <= self.max
     }
 
-    /// The text with `_` for what may not stand in it, cut where it is too long. Empty stays empty.
+    /// Replaces forbidden characters by `_` and truncates the text. An empty text stays empty.
     pub(crate) fn sanitized(self, text: &str) -> Cow<'_, str> {
         if self.accepts(text) {
             return Cow::Borrowed(text);
@@ -39,20 +39,20 @@ impl NameRule {
         text.chars().take(self.max).map(|c| if (self.allowed)(c) { c } else { '_' }).collect()
     }
 
-    /// The text with a number at its end that still fits.
+    /// Appends a number, truncating the text if necessary.
     fn numbered(self, text: &str, number: usize) -> String {
         let end = format!("_{number}");
         text.chars().take(self.max.saturating_sub(end.len())).collect::<String>() + &end
     }
 }
 
-/// Gives each call of a request an id of its own that the provider takes.
+/// Assigns each call of a request a unique id that the provider allows.
 ///
-/// An id that fits and comes for the first time stays as it is, whatever came before it.
+/// The first occurrence of an allowed id is kept, regardless of earlier replacements.
 #[derive(Debug)]
 pub(crate) struct CallIds {
     rule: NameRule,
-    /// Ids that fit as they are: nothing else may become one of them.
+    /// Allowed ids, which no replacement may use.
     reserved: HashSet<String>,
     taken: HashSet<String>,
 }
@@ -63,7 +63,7 @@ impl CallIds {
         Self { rule, reserved, taken: HashSet::new() }
     }
 
-    /// The id of the next call.
+    /// Returns the id for the next call.
     pub(crate) fn next(&mut self, id: &str) -> String {
         if self.rule.accepts(id) && self.taken.insert(id.to_owned()) {
             return id.to_owned();
@@ -90,22 +90,22 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_stays() {
+    fn allowed_ids_are_kept() {
         check(NameRule::word(64), &["call_1", "toolu_01A"], &["call_1", "toolu_01A"]);
     }
 
     #[test]
-    fn what_does_not_fit_never_takes_the_id_of_another() {
+    fn replacements_never_use_an_allowed_id() {
         check(NameRule::word(64), &["a.b", "a_b", "a:b", ""], &["a_b_2", "a_b", "a_b_3", "call"]);
     }
 
     #[test]
-    fn a_repeated_id_is_numbered() {
+    fn repeated_ids_are_numbered() {
         check(NameRule::word(64), &["call_0", "call_0", "call_0_2"], &["call_0", "call_0_3", "call_0_2"]);
     }
 
     #[test]
-    fn long_ids_are_cut_and_kept_apart() {
+    fn truncated_ids_stay_unique() {
         let rule = NameRule::length(10);
         check(rule, &["0123456789abc", "0123456789abd"], &["0123456789", "01234567_2"]);
     }

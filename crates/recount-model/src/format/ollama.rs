@@ -1,4 +1,4 @@
-//! Ollama's own chat API: text and images apart, arguments as objects, no ids.
+//! Ollama's chat API: separate text and images, arguments as objects, no call ids.
 
 use recount_message::Role;
 
@@ -30,7 +30,7 @@ impl ProviderFormat for Ollama {
 
     fn media(&self, _: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder {
         match sent {
-            // `fetch` lets only bytes come here.
+            // Not used: the client fetches all media.
             AttachmentSource::Url(data) | AttachmentSource::Base64(data) => (*data).into(),
         }
     }
@@ -47,16 +47,16 @@ impl ProviderFormat for Ollama {
                 match item {
                     Item::Text(text, _) => pending.parts.push(ContentPart::Text(text.clone().into_owned())),
                     Item::Data(block) => pending.parts.push(cx.part(self, block, turn.role)),
-                    // It reads no thinking again.
+                    // The API does not accept thinking in messages.
                     Item::Thinking(_) => {}
                     Item::Call(call) => {
                         let arguments = arguments::parse_or_empty(call, cx.warnings);
                         let function = object! { "name": &*call.name, "arguments": arguments };
                         pending.calls.push(object! { "function": function }.into());
                     }
-                    Item::Hint(said) => {
+                    Item::Hint(hint) => {
                         messages.extend(pending.flush());
-                        let parts = cx.hint(self, said);
+                        let parts = cx.hint(self, hint);
                         messages.extend(self.user(parts));
                     }
                     Item::Result(result) => {
@@ -89,7 +89,7 @@ impl ProviderFormat for Ollama {
         let options = request.options;
         let mut body = request.body();
         body.set("messages", std::mem::take(&mut request.messages));
-        // It knows no choice, but it can be left without tools.
+        // The API has no tool choice, but tools can be omitted.
         let may_call = request.choice.is_none_or(|choice| choice.mode != Mode::None);
         if may_call && !request.tools.is_empty() {
             let tool = |tool: &&Tool| object! { "type": "function", "function": tool.function(schema::unchanged) };
@@ -111,8 +111,8 @@ impl ProviderFormat for Ollama {
     }
 }
 
-/// A message of which some blocks have been read. All calls of a round stay in one: the server joins the text of two
-/// messages of the same role and forgets the rest of the second.
+/// A message under construction. All calls of a round are in one message: of two messages with the same role, the
+/// server joins the text and drops the rest of the second.
 struct PendingMessage {
     role: &'static str,
     parts: Vec<ContentPart>,

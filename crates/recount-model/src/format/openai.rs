@@ -1,6 +1,6 @@
-//! OpenAI chat completions, and the providers that speak them with differences.
+//! OpenAI chat completions and compatible providers.
 //!
-//! The differences are a table: [`ChatFormat`]. What a message becomes is written once.
+//! [`ChatFormat`] lists the differences between the providers.
 
 use recount_message::Role;
 
@@ -14,55 +14,55 @@ use super::provider_format::{ContentPart, Context, ProviderFormat};
 use super::request::RequestParts;
 use super::turns::{Call, CallRules, Item, Turn};
 
-/// How a provider's chat completions differ from OpenAI's.
+/// The differences to OpenAI's chat completions.
 #[derive(Debug)]
 pub(crate) struct ChatFormat {
     api: ChatApi,
-    /// What it takes unless told otherwise.
+    /// The media types accepted by default.
     input_types: &'static [&'static str],
-    /// Whether messages say who speaks.
+    /// Whether messages have a `name`.
     names: bool,
-    /// Whether the message that brings the media of tool results is named.
+    /// Whether the user message with the media of tool results has a `name`.
     names_promoted: bool,
-    /// Where thinking goes.
+    /// How thinking is sent.
     thinking: ThinkingField,
-    /// Whether a message of nothing but text is one string.
+    /// Whether a message with only text has a string as content.
     plain_text: bool,
-    /// Whether media may stand in an assistant's message.
+    /// Whether assistant messages may contain media.
     assistant_media: bool,
     image: Option<FetchedBy>,
     audio: Option<Audio>,
     video: Option<FetchedBy>,
     pdf: bool,
-    /// The longest id of a call.
+    /// The maximum length of a call id.
     id_length: usize,
-    /// Whether arguments that are not JSON make the whole request fail.
+    /// Whether invalid JSON as arguments fails the whole request.
     strict_arguments: bool,
     history: HistoryStyle,
 }
 
-/// What becomes of thinking. It is always `reasoning_content`.
+/// When thinking is sent, as `reasoning_content`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ThinkingField {
-    /// It is not sent.
+    /// Never.
     Never,
-    /// After the calls, and only to models that say they read it.
+    /// After the calls, and only if the model accepts its own thinking.
     IfModelReadsIt,
-    /// Wherever there is some.
+    /// If the message has thinking.
     IfPresent,
-    /// In every message of the assistant, empty where there is none.
+    /// In every assistant message; empty if it has no thinking.
     Always {
-        /// Whether a message is made for thinking without text.
+        /// Whether thinking without other content makes a message.
         empty: bool,
     },
 }
 
-/// How sound is sent.
+/// How audio is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Audio {
-    /// WAV and MP3, as bytes.
+    /// WAV and MP3, as base64.
     Bare,
-    /// Anything, by URL, where bytes are a URL too.
+    /// Any format, as a URL or data URL.
     Url,
 }
 
@@ -205,10 +205,10 @@ impl ProviderFormat for ChatFormat {
                     Item::Data(block) => cx.show(self, block, turn.role, &mut pending.parts, &mut pending.shown),
                     Item::Thinking(block) => self.think(&block.thinking, cx, &mut pending),
                     Item::Call(call) => pending.calls.push(self.call(call, cx).into()),
-                    Item::Hint(said) => {
+                    Item::Hint(hint) => {
                         messages.extend(self.message(turn, &mut pending));
                         messages.extend(self.shown(&mut pending));
-                        let parts = cx.hint(self, said);
+                        let parts = cx.hint(self, hint);
                         messages.extend(self.user(parts));
                     }
                     Item::Result(result) => {
@@ -250,13 +250,13 @@ impl ProviderFormat for ChatFormat {
     }
 }
 
-/// A message of which some blocks have been read.
+/// A message under construction.
 #[derive(Default)]
 struct PendingMessage {
     parts: Vec<ContentPart>,
     thinking: Vec<String>,
     calls: Vec<JsonBuilder>,
-    /// The assistant's media, which is shown in a user's message.
+    /// Media of an assistant message, which is sent in a user message.
     shown: Vec<ContentPart>,
 }
 
@@ -270,7 +270,7 @@ impl ChatFormat {
     fn think(&self, thinking: &str, cx: &Context<'_>, pending: &mut PendingMessage) {
         let is_sent = match self.thinking {
             ThinkingField::Never => false,
-            ThinkingField::IfModelReadsIt => cx.input.allow_thinking(),
+            ThinkingField::IfModelReadsIt => cx.input.allows_thinking(),
             ThinkingField::IfPresent => true,
             ThinkingField::Always { empty } => empty || !thinking.is_empty(),
         };
@@ -288,7 +288,7 @@ impl ChatFormat {
         }
     }
 
-    /// The arguments as text: what the model wrote, unless the provider would refuse it.
+    /// Returns the arguments as text: as the model wrote them, unless the provider would reject them.
     fn arguments(&self, call: &Call<'_>, cx: &mut Context<'_>) -> String {
         if call.input.trim().is_empty() {
             return "{}".to_owned();
@@ -304,7 +304,7 @@ impl ChatFormat {
         (!shown.is_empty()).then(|| self.promoted(shown))
     }
 
-    /// The message that a pending has become, if it has become one; the pending is empty then.
+    /// Builds the message from the pending parts and clears them. `None` if there are none.
     fn message(&self, turn: &Turn<'_>, pending: &mut PendingMessage) -> Option<ObjectBuilder> {
         if pending.is_empty() {
             return None;
@@ -400,7 +400,7 @@ fn parts_list(parts: Vec<ContentPart>) -> JsonBuilder {
     JsonBuilder::Array(parts.collect())
 }
 
-/// What OpenAI calls the two kinds of sound that it takes.
+/// Returns OpenAI's name for an audio format. `None` if it is not supported.
 fn bare_audio_format(media_type: &str) -> Option<&'static str> {
     match media_type {
         "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/vnd.wave" => Some("wav"),
@@ -409,7 +409,7 @@ fn bare_audio_format(media_type: &str) -> Option<&'static str> {
     }
 }
 
-/// A PDF, which is always sent whole.
+/// Formats a PDF, which is always sent as base64.
 fn pdf_part(attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> ObjectBuilder {
     let name = attachment.block.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("document.pdf");
     let file = object! { "filename": name, "file_data": sent.to_url(&attachment.media_type) };

@@ -1,4 +1,4 @@
-//! Tools for endpoints that have none: their schemas in the system prompt, the calls as text.
+//! Tools for endpoints without a tool API: schemas in the system prompt, calls as text.
 //!
 //! # The syntax
 //!
@@ -10,17 +10,17 @@
 //! </tool_call>
 //! ```
 //!
-//! - `name` is a string; `arguments` is an object and may be missing, which means `{}`.
-//! - White space around the object, line breaks within it and text before, between and after the tags are allowed.
-//!   The opening tag may stand anywhere in the text, not only at the start of a line.
-//! - Several calls are several pairs of tags, one after the other.
-//! - The first `</tool_call>` that stands outside a JSON string ends the call. A call whose closing tag never comes
-//!   before the end of the stream is a call if its object is complete, and a truncated one if not.
-//! - A text between the tags that is no such object is no call: it stays text, tags included.
-//! - The call has no id; whoever reads it gives it one.
+//! - `name` is a string. `arguments` is an object; if it is missing, it is `{}`.
+//! - White space around the object and line breaks inside it are allowed, as is text before, between and after calls.
+//!   The opening tag may be anywhere in the text, not only at the start of a line.
+//! - Several calls are several pairs of tags.
+//! - The first `</tool_call>` outside a JSON string ends the call. If the stream ends first, the call is complete if
+//!   its object is, and truncated otherwise.
+//! - Text between the tags that is not such an object stays text, including the tags.
+//! - The call has no id. The parser assigns one.
 //!
-//! The history that goes back to the model has the same form: a call is text of the assistant, and its result is text
-//! of a user's message,
+//! The history of the next request has the same form. A call is text of an assistant message, and its result is text of
+//! a user message:
 //!
 //! ```text
 //! <tool_response>
@@ -28,8 +28,8 @@
 //! </tool_response>
 //! ```
 //!
-//! with all results of one round in one message. This is the form that Hermes and Qwen models were trained on, so that
-//! many models without a tool API know it already.
+//! All results of one round are in one message. Hermes and Qwen models were trained on this format, so many models
+//! without a tool API know it.
 
 use recount_message::{Json, Object, Role};
 
@@ -38,7 +38,7 @@ use super::tools::Tool;
 use super::turns::{Call, CallResult, Item, PayloadPart, Turn};
 use super::warning::FormatWarning;
 
-/// How tools are brought to a model.
+/// How tools are sent to a model.
 ///
 /// ```
 /// use recount_message::Msg;
@@ -54,14 +54,14 @@ use super::warning::FormatWarning;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolMode {
-    /// By the provider's own API.
+    /// Through the provider's tool API.
     #[default]
     Native,
-    /// By the system prompt, for endpoints that have no API for it. The [module](self) says in which syntax.
+    /// In the system prompt, for endpoints without a tool API, in the syntax of this [module](self).
     Prompt,
 }
 
-/// What the system prompt says of tools.
+/// Returns the tool section of the system prompt.
 pub(crate) fn instructions(tools: &[&Tool]) -> String {
     let schemas: Vec<String> = tools.iter().map(|tool| Json::from(tool.function(Json::clone)).to_string()).collect();
     format!(
@@ -73,7 +73,7 @@ pub(crate) fn instructions(tools: &[&Tool]) -> String {
     )
 }
 
-/// The conversation with calls and results as text, and what the model has to know of tools in its system prompt.
+/// Converts calls and results to text, and adds the tool instructions to the system prompt.
 pub(crate) fn as_text<'a>(
     turns: Vec<Turn<'a>>,
     instructions: Option<String>,
@@ -121,14 +121,14 @@ fn call_text(call: &Call<'_>, warnings: &mut Vec<FormatWarning>) -> String {
     format!("<tool_call>\n{call}\n</tool_call>")
 }
 
-/// The text of a result, and its media after it.
+/// Returns a result as text, followed by its media.
 fn response(result: CallResult<'_>) -> Vec<PayloadPart<'_>> {
     let mut texts = Vec::new();
     let mut media = Vec::new();
-    for said in result.output {
-        match said {
+    for part in result.output {
+        match part {
             PayloadPart::Text(text) => texts.push(text),
-            PayloadPart::Data(_) => media.push(said),
+            PayloadPart::Data(_) => media.push(part),
         }
     }
     let response = Object::from([("name", &*result.name), ("content", &*texts.join("\n"))]);

@@ -1,4 +1,4 @@
-//! What each provider's form is made of, and the steps that they share.
+//! The interface of the provider-specific request formats, and the steps they share.
 
 use std::borrow::Cow;
 
@@ -12,54 +12,54 @@ use super::request::RequestParts;
 use super::turns::{CallResult, CallRules, PayloadPart, Turn};
 use super::warning::{FormatWarning, FormatWarningKind};
 
-/// How one provider wants its messages.
+/// The request format of a provider.
 pub(crate) trait ProviderFormat {
-    /// The media that it takes unless told otherwise.
+    /// Returns the media types accepted by default.
     fn input_types(&self) -> &'static [&'static str];
 
-    /// What it takes for the ids and names of calls.
+    /// Returns the restrictions on ids and names of calls.
     fn call_rules(&self) -> CallRules;
 
-    /// Whether it has a form for media of a type in a message of a role, and who fetches it then.
+    /// Returns who fetches media of a type in a message of a role. `None` if the provider does not accept it there.
     fn accepts_media(&self, media_type: &str, role: Role) -> Option<FetchedBy>;
 
-    /// Whether data is more than it takes.
+    /// Whether media exceeds the provider's size limit.
     fn is_too_large(&self, _: &Attachment<'_>, _base64: &str) -> bool {
         false
     }
 
-    /// The form of media that can be sent.
+    /// Formats accepted media.
     fn media(&self, attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder;
 
-    /// The messages of a conversation between a user and one agent.
+    /// Formats a conversation between a user and one agent.
     fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<ObjectBuilder>;
 
-    /// The system prompt of a conversation of several agents.
+    /// Formats the system prompt of a conversation with several agents.
     fn system(&self, text: String) -> ObjectBuilder;
 
-    /// A user's message.
+    /// Formats a user message. `None` if it has no content.
     fn user(&self, parts: Vec<ContentPart>) -> Option<ObjectBuilder>;
 
-    /// A user's message that is one plain text.
+    /// Formats a user message with only text.
     fn user_text(&self, text: String) -> Option<ObjectBuilder> {
         self.user(vec![ContentPart::Text(text)])
     }
 
-    /// How it has a conversation of several agents told.
+    /// Returns the layout of the history of several agents.
     fn history(&self) -> HistoryStyle;
 
-    /// The body of a whole request.
+    /// Builds the body of a request.
     fn body(&self, request: RequestParts<'_>) -> ObjectBuilder;
 }
 
-/// A part of a message's content.
+/// A part of the content of a message.
 #[derive(Debug, Clone)]
 pub(crate) enum ContentPart {
     Text(String),
     Media(JsonBuilder),
 }
 
-/// What a formatter has at hand while it works.
+/// The inputs and outputs shared by all steps of formatting.
 pub(crate) struct Context<'a> {
     pub(crate) media: &'a Media,
     pub(crate) input: &'a InputTypes,
@@ -67,33 +67,33 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Data in a message, or the text that stands in its place.
-    pub(crate) fn part(&mut self, dialect: &dyn ProviderFormat, block: &DataBlock, role: Role) -> ContentPart {
+    /// Formats media, or the text that replaces it.
+    pub(crate) fn part(&mut self, format: &dyn ProviderFormat, block: &DataBlock, role: Role) -> ContentPart {
         let attachment = Attachment::of(block);
-        match self.sent(dialect, &attachment, role) {
+        match self.sent(format, &attachment, role) {
             Ok(tree) => ContentPart::Media(tree),
             Err(text) => ContentPart::Text(text),
         }
     }
 
-    /// Data in a message whose role may show nothing, though a user may: a text in its place says what `shown`, which
-    /// goes into a user's message, holds.
+    /// Formats media in a message of a role that cannot contain it. If user messages can, the media goes to `shown`,
+    /// for a later user message, and a text in `parts` refers to it.
     pub(crate) fn show(
         &mut self,
-        dialect: &dyn ProviderFormat,
+        format: &dyn ProviderFormat,
         block: &DataBlock,
         role: Role,
         parts: &mut Vec<ContentPart>,
         shown: &mut Vec<ContentPart>,
     ) {
         let attachment = Attachment::of(block);
-        let only_users = dialect.accepts_media(&attachment.media_type, role).is_none()
-            && self.takes(dialect, &attachment, Role::User).is_some();
+        let only_users = format.accepts_media(&attachment.media_type, role).is_none()
+            && self.takes(format, &attachment, Role::User).is_some();
         if !only_users {
-            parts.push(self.part(dialect, block, role));
+            parts.push(self.part(format, block, role));
             return;
         }
-        match self.sent(dialect, &attachment, Role::User) {
+        match self.sent(format, &attachment, Role::User) {
             Err(text) => parts.push(ContentPart::Text(text)),
             Ok(tree) => {
                 let (id, kind) = (&block.id, attachment.main_type());
@@ -102,7 +102,7 @@ impl Context<'_> {
                 if shown.is_empty() {
                     shown.push(ContentPart::Text(LISTED.to_owned()));
                 } else {
-                    // The end of the list moves.
+                    // Move the end of the list behind the new entry.
                     shown.pop();
                 }
                 shown.extend([
@@ -114,24 +114,24 @@ impl Context<'_> {
         }
     }
 
-    /// The parts of a hint.
-    pub(crate) fn hint(&mut self, dialect: &dyn ProviderFormat, said: &[PayloadPart<'_>]) -> Vec<ContentPart> {
-        said.iter()
-            .map(|said| match said {
+    /// Formats the parts of a hint.
+    pub(crate) fn hint(&mut self, format: &dyn ProviderFormat, hint: &[PayloadPart<'_>]) -> Vec<ContentPart> {
+        hint.iter()
+            .map(|part| match part {
                 PayloadPart::Text(text) => ContentPart::Text(text.clone().into_owned()),
-                PayloadPart::Data(block) => self.part(dialect, block, Role::User),
+                PayloadPart::Data(block) => self.part(format, block, Role::User),
             })
             .collect()
     }
 
-    /// The form of data, or the text that says why it is missing.
+    /// Formats media. The error is the text that replaces it.
     fn sent(
         &mut self,
-        dialect: &dyn ProviderFormat,
+        format: &dyn ProviderFormat,
         attachment: &Attachment<'_>,
         role: Role,
     ) -> Result<JsonBuilder, String> {
-        let Some(fetch) = self.takes(dialect, attachment, role) else {
+        let Some(fetch) = self.takes(format, attachment, role) else {
             self.note(
                 attachment,
                 FormatWarningKind::UnsupportedMedia { media_type: attachment.media_type.clone().into_owned() },
@@ -145,56 +145,56 @@ impl Context<'_> {
             );
             return Err(format!("[{} attached, could not be read]", attachment.media_type));
         };
-        if matches!(sent, AttachmentSource::Base64(base64) if dialect.is_too_large(attachment, base64)) {
+        if matches!(sent, AttachmentSource::Base64(base64) if format.is_too_large(attachment, base64)) {
             self.note(
                 attachment,
                 FormatWarningKind::MediaTooLarge { media_type: attachment.media_type.clone().into_owned() },
             );
             return Err(format!("[{} attached, too large for this provider]", attachment.media_type));
         }
-        Ok(dialect.media(attachment, &sent))
+        Ok(format.media(attachment, &sent))
     }
 
-    fn takes(&self, dialect: &dyn ProviderFormat, attachment: &Attachment<'_>, role: Role) -> Option<FetchedBy> {
-        let fetch = dialect.accepts_media(&attachment.media_type, role)?;
-        self.input.allow(&attachment.media_type).then_some(fetch)
+    fn takes(&self, format: &dyn ProviderFormat, attachment: &Attachment<'_>, role: Role) -> Option<FetchedBy> {
+        let fetch = format.accepts_media(&attachment.media_type, role)?;
+        self.input.allows(&attachment.media_type).then_some(fetch)
     }
 
     fn note(&mut self, attachment: &Attachment<'_>, loss: FormatWarningKind) {
         self.warnings.push(FormatWarning::new(&attachment.block.id, loss));
     }
 
-    /// Data in a tool's result, where the provider takes it there.
+    /// Formats media inside a tool result.
     ///
     /// # Errors
     ///
-    /// The text that stands in its place.
+    /// The text that replaces the media.
     pub(crate) fn nested(
         &mut self,
-        dialect: &dyn ProviderFormat,
+        format: &dyn ProviderFormat,
         block: &DataBlock,
         instead: fn(&Attachment<'_>) -> String,
     ) -> Result<JsonBuilder, String> {
         let attachment = Attachment::of(block);
-        self.sent(dialect, &attachment, Role::User).map_err(|_| instead(&attachment))
+        self.sent(format, &attachment, Role::User).map_err(|_| instead(&attachment))
     }
 
-    /// A tool's result as text, and the media that it speaks of, for a user's message: the provider has no place for it
-    /// in the result.
+    /// Formats a tool result as text, for providers without media in results. Returns the media for a user message, to
+    /// which the text refers.
     pub(crate) fn result_text(
         &mut self,
-        dialect: &dyn ProviderFormat,
+        format: &dyn ProviderFormat,
         result: &CallResult<'_>,
     ) -> (String, Vec<ContentPart>) {
         let mut lines: Vec<Cow<'_, str>> = Vec::new();
         let mut promoted = Vec::new();
-        for said in &result.output {
-            match said {
+        for part in &result.output {
+            match part {
                 PayloadPart::Text(text) => lines.push(Cow::Borrowed(text)),
                 PayloadPart::Data(block) => {
                     let attachment = Attachment::of(block);
                     let (id, kind) = (&block.id, attachment.main_type());
-                    match self.sent(dialect, &attachment, Role::User) {
+                    match self.sent(format, &attachment, Role::User) {
                         Ok(tree) => {
                             lines.push(reminder(&format!(
                                 "A(n) {kind} file is returned and will be presented to you with the identifier [{id}]."
@@ -222,7 +222,7 @@ fn reminder(text: &str) -> Cow<'static, str> {
     Cow::Owned(format!("<system-reminder>{text}</system-reminder>"))
 }
 
-/// Says of data in a tool's result that it cannot be shown.
+/// Returns the text that replaces media in a tool result.
 pub(crate) fn media_placeholder(attachment: &Attachment<'_>) -> String {
     let kind = attachment.main_type();
     let text = match attachment.url() {
@@ -236,8 +236,7 @@ pub(crate) fn media_placeholder(attachment: &Attachment<'_>) -> String {
     reminder(&text).into_owned()
 }
 
-/// Takes the system messages at the beginning out of a request, which has a place of its own for what stands under
-/// their `key`.
+/// Removes the leading system messages, for providers with a separate system field. Returns the values of their `key`.
 pub(crate) fn take_system(messages: &mut Vec<ObjectBuilder>, key: &str) -> Vec<JsonBuilder> {
     let count = messages.iter().take_while(|message| message.text("role") == Some("system")).count();
     let contents = messages.drain(..count).filter_map(|mut message| message.remove(key));
@@ -248,12 +247,12 @@ pub(crate) fn take_system(messages: &mut Vec<ObjectBuilder>, key: &str) -> Vec<J
     parts.collect()
 }
 
-/// The files and URLs that a dialect wants as bytes, each once.
-pub(crate) fn required_media(dialect: &dyn ProviderFormat, input: &InputTypes, messages: &[Msg]) -> Vec<MediaRef> {
+/// Returns the files and URLs that the client must fetch, without duplicates.
+pub(crate) fn required_media(format: &dyn ProviderFormat, input: &InputTypes, messages: &[Msg]) -> Vec<MediaRef> {
     let mut needed: Vec<MediaRef> = Vec::new();
     let mut look = |block: &DataBlock, role: Role| {
         let attachment = Attachment::of(block);
-        let fetch = dialect.accepts_media(&attachment.media_type, role).filter(|_| input.allow(&attachment.media_type));
+        let fetch = format.accepts_media(&attachment.media_type, role).filter(|_| input.allows(&attachment.media_type));
         let wanted = fetch.and_then(|fetch| attachment.needed(fetch));
         needed.extend(wanted.filter(|wanted| !needed.iter().any(|known| known.url == wanted.url)));
     };

@@ -1,4 +1,4 @@
-//! A whole request: messages, tools, and how the answer shall be.
+//! Request options and their effect on the request.
 
 use recount_message::{Json, Msg, Object, Role, TextBlock};
 
@@ -7,7 +7,7 @@ use super::tools::{Tool, ToolChoice};
 use super::warning::FormatWarning;
 use crate::Provider;
 
-/// What a request asks for, beside the messages.
+/// The options of a request.
 ///
 /// ```
 /// use recount_model::format::{RequestOptions, Thinking, Tool};
@@ -21,34 +21,33 @@ use crate::Provider;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RequestOptions {
-    /// The model's name. Empty leaves it out, for endpoints that have only one.
+    /// The name of the model. Empty omits it, for endpoints with a single model.
     pub model: String,
-    /// Whether the answer is streamed. It is, unless said otherwise.
+    /// Whether the response is streamed. Defaults to `true`.
     pub stream: bool,
     /// The tools that the model may call.
     pub tools: Vec<Tool>,
-    /// Which of them it may or must call; nothing is the provider's default.
+    /// The tools that the model may or must call. `None` is the provider's default.
     pub tool_choice: Option<ToolChoice>,
-    /// Whether it may call several at once.
+    /// Whether the model may request several calls at once. Defaults to `true`.
     pub parallel_tool_calls: bool,
-    /// The form that the answer has to have.
+    /// The JSON Schema of the response, and the method to enforce it.
     pub structured: Option<Structured>,
-    /// Whether it thinks before it answers.
+    /// Whether the model thinks before it responds.
     pub thinking: Thinking,
-    /// How much it thinks, in the provider's words.
+    /// The thinking effort, as named by the provider.
     pub effort: Option<String>,
-    /// The longest answer, in tokens.
+    /// The maximum length of the response, in tokens.
     pub max_tokens: Option<u64>,
-    /// How freely it picks its words.
+    /// The sampling temperature.
     pub temperature: Option<f64>,
-    /// How much of the probable it picks from.
+    /// The nucleus sampling threshold.
     pub top_p: Option<f64>,
-    /// How many words it picks from.
+    /// The number of candidate tokens for sampling.
     pub top_k: Option<u64>,
-    /// What of the request the provider keeps for the next one.
+    /// Prompt caching.
     pub cache: Cache,
-    /// Further fields of the body, in the provider's words. They win over all others; an object is merged with one that
-    /// is there.
+    /// Additional fields of the request body. They override all other fields; objects are merged with existing ones.
     pub extra: Object,
 }
 
@@ -56,64 +55,64 @@ pub struct RequestOptions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Thinking {
-    /// As the provider has it by default: nothing is said about it.
+    /// The provider's default; the request has no option for it.
     #[default]
     Default,
-    /// It does not.
+    /// Thinking is disabled.
     Off,
-    /// It does.
+    /// Thinking is enabled.
     On {
-        /// How long, in tokens; nothing is a fitting number.
+        /// The budget in tokens. `None` is a default that depends on the provider.
         budget: Option<u64>,
     },
-    /// It does where it finds it worth while.
+    /// The model decides.
     Adaptive,
 }
 
-/// What a provider keeps of a request, so that the next one with the same beginning costs less.
+/// Prompt caching: providers charge less for a prefix that they have seen before.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cache {
-    /// What the provider does by itself.
+    /// The provider's default.
     #[default]
     Default,
-    /// Marks at the end of the tools, of the system prompt and of the last two user's messages, for providers that want
-    /// to be told. For those that go by a key, `key` is it: requests with the same one are kept together.
+    /// Cache marks after the tools, the system prompt and the last two user messages, for providers with explicit
+    /// caching. Providers with cache keys get `key` instead, which groups the requests of a conversation.
     Marked {
-        /// The conversation's key.
+        /// The key of the conversation.
         key: Option<String>,
     },
 }
 
-/// A form that the answer has to have.
+/// A JSON Schema that the response must match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Structured {
     /// The JSON Schema.
     pub schema: Json,
-    /// How the model is brought to keep to it.
+    /// The method to enforce it.
     pub method: StructuredMethod,
 }
 
-/// How a model is brought to answer in a form.
+/// A method to get a response that matches a JSON Schema.
 ///
-/// [`StructuredMethod::fallback_order`] has them in the order in which one tries them.
+/// [`StructuredMethod::fallback_order`] lists the methods of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StructuredMethod {
-    /// The provider has it as a feature: the answer is a text that is JSON of the schema.
+    /// The provider enforces the schema on the text of the response.
     Native,
-    /// The answer is the call of a tool that has the schema, and the model must call it.
+    /// The response is a call of a tool with the schema, which the model must call.
     ForcedTool,
-    /// The same, and the model is only asked to.
+    /// The response is a call of a tool with the schema, and the model decides to call it.
     AutoTool,
-    /// The model must call it, and does not think, which some providers do not allow together.
+    /// Like `ForcedTool`, with thinking disabled, because some providers do not allow both.
     ForcedToolWithoutThinking,
-    /// The model is asked to, and the request does not speak of choosing tools.
+    /// Like `AutoTool`, without a tool choice in the request.
     ToolWithoutChoice,
 }
 
 impl StructuredMethod {
-    /// The ways that a provider has, the best one first. Where one fails, the next may not.
+    /// Returns the methods of a provider, best first. If one fails, the next may work.
     ///
     /// ```
     /// use recount_model::Provider;
@@ -127,7 +126,7 @@ impl StructuredMethod {
     pub fn fallback_order(provider: Provider, thinking: Thinking) -> Vec<Self> {
         let is_native = match provider {
             Provider::OpenAi | Provider::OpenAiResponses | Provider::Gemini | Provider::Ollama | Provider::Xai => true,
-            // They have it for some of their models only, or not with a schema.
+            // Native support exists for some models only, or without a schema.
             Provider::Anthropic
             | Provider::MiniMax
             | Provider::DashScope
@@ -135,7 +134,7 @@ impl StructuredMethod {
             | Provider::Moonshot
             | Provider::Volcengine => false,
         };
-        // Without thinking the third rung would be the first one again.
+        // Without thinking, this method equals `ForcedTool`.
         let may_think = thinking != Thinking::Off && !is_native;
         let ladder = [
             (is_native, Self::Native),
@@ -148,34 +147,34 @@ impl StructuredMethod {
     }
 }
 
-/// The tool whose call is the answer, where a form is asked for by [`StructuredMethod::ForcedTool`] and its kin.
+/// The name of the tool that receives structured output, for all methods except [`StructuredMethod::Native`].
 pub const STRUCTURED_TOOL: &str = "generate_structured_output";
 
-/// A request, ready to be sent.
+/// A request body with its warnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// The body.
+    /// The request body.
     pub body: Json,
-    /// What could not be said as it was.
+    /// The content that could not be sent unchanged.
     pub warnings: Vec<FormatWarning>,
 }
 
-/// Why a request cannot be made. Messages are never the reason.
+/// The error of building a request. Messages never cause one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// The tool choice names a tool that is not among those that may be called.
+    /// The tool choice names an unknown tool.
     #[error("`tool_choice`: there is no tool `{name}`; the tools are {known}")]
     UnknownTool {
-        /// The name.
+        /// The name in the tool choice.
         name: String,
-        /// The tools that there are.
+        /// The names of the available tools.
         known: String,
     },
 }
 
 impl RequestOptions {
-    /// A streamed answer, and everything else as the provider has it by default.
+    /// Creates options for a streamed response, with the provider's defaults.
     #[must_use]
     pub fn new(model: impl Into<String>) -> Self {
         Self {
@@ -196,70 +195,70 @@ impl RequestOptions {
         }
     }
 
-    /// The answer in one piece.
+    /// Requests the response in one piece.
     #[must_use]
     pub fn unstreamed(mut self) -> Self {
         self.stream = false;
         self
     }
 
-    /// The tools that the model may call.
+    /// Sets the tools that the model may call.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
         self.tools = tools.into_iter().collect();
         self
     }
 
-    /// Which of them it may or must call.
+    /// Sets the tools that the model may or must call.
     #[must_use]
     pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
         self.tool_choice = Some(choice);
         self
     }
 
-    /// One call at a time.
+    /// Disables parallel tool calls.
     #[must_use]
     pub fn without_parallel_tool_calls(mut self) -> Self {
         self.parallel_tool_calls = false;
         self
     }
 
-    /// An answer of a form.
+    /// Requests a response that matches a JSON Schema.
     #[must_use]
     pub fn structured(mut self, schema: impl Into<Json>, method: StructuredMethod) -> Self {
         self.structured = Some(Structured { schema: schema.into(), method });
         self
     }
 
-    /// Whether it thinks.
+    /// Sets whether the model thinks.
     #[must_use]
     pub fn thinking(mut self, thinking: Thinking) -> Self {
         self.thinking = thinking;
         self
     }
 
-    /// How much it thinks, in the provider's words.
+    /// Sets the thinking effort, as named by the provider.
     #[must_use]
     pub fn effort(mut self, effort: impl Into<String>) -> Self {
         self.effort = Some(effort.into());
         self
     }
 
-    /// The longest answer, in tokens.
+    /// Sets the maximum length of the response, in tokens.
     #[must_use]
     pub fn max_tokens(mut self, tokens: u64) -> Self {
         self.max_tokens = Some(tokens);
         self
     }
 
-    /// What of the request the provider keeps.
+    /// Sets prompt caching.
     #[must_use]
     pub fn cache(mut self, cache: Cache) -> Self {
         self.cache = cache;
         self
     }
 
-    /// Further fields of the body.
+    /// Sets additional fields of the request body.
     #[must_use]
     pub fn extra(mut self, extra: impl Into<Object>) -> Self {
         self.extra = extra.into();
@@ -267,41 +266,41 @@ impl RequestOptions {
     }
 }
 
-/// The parts of a request, settled: what is left is to put them into the provider's words.
+/// A request with all decisions made, ready for the provider-specific format.
 pub(crate) struct RequestParts<'a> {
     pub(crate) options: &'a RequestOptions,
     pub(crate) messages: Vec<ObjectBuilder>,
-    /// All tools, for providers that can narrow the choice by themselves.
+    /// All tools, for providers that can restrict the choice themselves.
     pub(crate) all_tools: &'a [Tool],
     /// The tools that may be called.
     pub(crate) tools: Vec<&'a Tool>,
-    /// Nothing where there are no tools to choose from.
+    /// `None` if there are no tools.
     pub(crate) choice: Option<&'a ToolChoice>,
     pub(crate) thinking: Thinking,
-    /// The schema of an answer that the provider itself holds to its form.
+    /// The schema of a response that the provider enforces.
     pub(crate) schema: Option<&'a Json>,
 }
 
 impl RequestParts<'_> {
-    /// The effort, where the model is told to think: where it is not, none is meant.
+    /// Returns the effort if thinking is enabled, because it has no meaning otherwise.
     pub(crate) fn effort_of_thinking(&self) -> Option<&str> {
         let thinks = matches!(self.thinking, Thinking::On { .. } | Thinking::Adaptive);
         self.options.effort.as_deref().filter(|_| thinks)
     }
 
-    /// A body that begins with the model.
+    /// Creates a body that starts with the model.
     pub(crate) fn body(&self) -> ObjectBuilder {
         let mut body = ObjectBuilder::new();
         body.set_some("model", Some(self.options.model.as_str()).filter(|model| !model.is_empty()));
         body
     }
 
-    /// Whether marks are wanted.
+    /// Whether cache marks are requested.
     pub(crate) fn marks_cache(&self) -> bool {
         matches!(self.options.cache, Cache::Marked { .. })
     }
 
-    /// The key under which the provider keeps the conversation.
+    /// Returns the cache key of the conversation.
     pub(crate) fn cache_key(&self) -> Option<&str> {
         match &self.options.cache {
             Cache::Marked { key } => key.as_deref(),
@@ -310,7 +309,7 @@ impl RequestParts<'_> {
     }
 }
 
-/// What a schema asked for by a tool adds to a request.
+/// The changes to a request for structured output by tool call.
 pub(crate) struct StructuredCall {
     pub(crate) tools: [Tool; 1],
     pub(crate) choice: Option<ToolChoice>,
@@ -318,7 +317,7 @@ pub(crate) struct StructuredCall {
 }
 
 impl Structured {
-    /// The tool and its choice; nothing where the provider itself holds the answer to its form.
+    /// Returns the tool and the tool choice. `None` if the provider enforces the schema.
     pub(crate) fn call(&self) -> Option<StructuredCall> {
         let choice = match self.method {
             StructuredMethod::Native => return None,
@@ -336,7 +335,7 @@ impl Structured {
     }
 }
 
-/// The messages with the instruction to call the tool, in the last user's message or one of its own.
+/// Adds the instruction to call the tool to the last user message, or as a new one.
 pub(crate) fn with_structured_instruction(messages: &[Msg]) -> Vec<Msg> {
     let text = format!(
         "<system-reminder>Now you **MUST** call the tool named '{STRUCTURED_TOOL}' to generate the structured output \
@@ -355,7 +354,8 @@ pub(crate) fn with_structured_instruction(messages: &[Msg]) -> Vec<Msg> {
     messages
 }
 
-/// Puts `cache_control` on the last part of a message's content that may have it. A plain text becomes a list for it.
+/// Adds `cache_control` to the last part of a message that may have it. Plain text becomes a list first. Returns
+/// whether a mark was set.
 pub(crate) fn mark_cached(message: &mut ObjectBuilder) -> bool {
     if let Some(text) = message.text("content").filter(|text| !text.is_empty()) {
         let part = super::json_builder::object! { "type": "text", "text": text };
@@ -363,7 +363,7 @@ pub(crate) fn mark_cached(message: &mut ObjectBuilder) -> bool {
     }
     let Some(parts) = message.array_mut("content") else { return false };
     let markable = parts.iter_mut().rev().filter_map(JsonBuilder::as_object_mut).find(|part| {
-        // What the model thought is never marked.
+        // Thinking cannot be marked.
         !matches!(part.text("type"), Some("thinking" | "redacted_thinking"))
     });
     markable.map(|part| part.set("cache_control", cache_mark())).is_some()

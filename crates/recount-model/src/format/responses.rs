@@ -1,4 +1,4 @@
-//! OpenAI Responses: a list of items, of which messages are one kind.
+//! OpenAI Responses: a list of items, including messages.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ impl ProviderFormat for Responses {
 
     fn accepts_media(&self, media_type: &str, role: Role) -> Option<FetchedBy> {
         if role == Role::Assistant {
-            // What an assistant has said may only be text.
+            // Assistant messages may only contain text.
             return None;
         }
         match media_type.split_once('/')? {
@@ -60,10 +60,10 @@ impl ProviderFormat for Responses {
                         let item = pending.call(call);
                         pending.calls.push(item);
                     }
-                    Item::Hint(said) => {
+                    Item::Hint(hint) => {
                         pending.flush(&mut items);
                         pending.show(&mut items, self);
-                        let parts = cx.hint(self, said);
+                        let parts = cx.hint(self, hint);
                         items.extend(self.user(parts));
                     }
                     Item::Result(result) => {
@@ -99,8 +99,8 @@ impl ProviderFormat for Responses {
         let options = request.options;
         let mut body = request.body();
         body.set("input", std::mem::take(&mut request.messages));
-        // All tools, also those that may not be called now: what may is said by the choice, so that the beginning of
-        // the request stays the same from one to the next.
+        // Sends all tools, even those excluded by the tool choice, so that the prefix of the request stays the same for
+        // prompt caching.
         if !request.all_tools.is_empty() {
             let tool = |tool: &Tool| -> ObjectBuilder {
                 let mut item = object! { "type": "function" };
@@ -148,11 +148,11 @@ fn choice(choice: &ToolChoice) -> JsonBuilder {
 }
 
 impl Responses {
-    /// A text where the result is one; else a list with the media in it.
+    /// Formats a result: a string if it is only text, a list otherwise.
     fn result(&self, result: &CallResult<'_>, cx: &mut Context<'_>) -> ObjectBuilder {
         let mut parts: Vec<ContentPart> = Vec::new();
-        for said in &result.output {
-            parts.push(match said {
+        for part in &result.output {
+            parts.push(match part {
                 PayloadPart::Text(text) => ContentPart::Text(text.clone().into_owned()),
                 PayloadPart::Data(block) => match cx.nested(self, block, media_placeholder) {
                     Ok(tree) => ContentPart::Media(tree),
@@ -175,7 +175,7 @@ impl Responses {
     }
 }
 
-/// The items of one message without reasoning that nothing follows which the model has said or called, which is refused.
+/// Removes reasoning items that no assistant message or call follows, because the API rejects them.
 fn without_trailing_reasoning(items: Vec<ObjectBuilder>) -> Vec<ObjectBuilder> {
     let mut kept = Vec::with_capacity(items.len());
     let mut is_followed = false;
@@ -200,14 +200,14 @@ fn content(parts: Vec<ContentPart>, text_type: &'static str) -> JsonBuilder {
     JsonBuilder::Array(parts.collect())
 }
 
-/// A message of which some blocks have been read.
+/// A message under construction.
 struct PendingItems {
     role: Role,
     parts: Vec<ContentPart>,
     calls: Vec<ObjectBuilder>,
-    /// The assistant's media, which is shown in a user's message.
+    /// Media of an assistant message, which is sent in a user message.
     shown: Vec<ContentPart>,
-    /// The reasoning items of this message that have been sent.
+    /// The ids of the reasoning items sent for this message.
     reasoned: HashSet<String>,
 }
 
@@ -223,7 +223,7 @@ impl PendingItems {
         items.append(&mut self.calls);
     }
 
-    /// A call, with the id of its item where reasoning comes before it: that is how the two are known to belong together.
+    /// Formats a call. If reasoning precedes it, the item id links the two.
     fn call(&self, call: &Call<'_>) -> ObjectBuilder {
         let mut item = object! {
             "type": "function_call",
@@ -242,19 +242,20 @@ impl PendingItems {
         (!parts.is_empty()).then(|| object! { "role": self.role.as_str(), "content": content(parts, text_type) })
     }
 
-    fn show(&mut self, items: &mut Vec<ObjectBuilder>, dialect: &Responses) {
-        items.extend(dialect.user(std::mem::take(&mut self.shown)));
+    fn show(&mut self, items: &mut Vec<ObjectBuilder>, format: &Responses) {
+        items.extend(format.user(std::mem::take(&mut self.shown)));
     }
 
-    /// The reasoning item that a block came from. Without one the thinking is not sent: only its own may come back.
+    /// Returns the reasoning item of a block. Thinking without an item is not sent, because the API accepts only its
+    /// own items.
     ///
-    /// A summary and the reasoning itself may be two blocks of one item. An empty block only says that there was an
-    /// item, and comes last in a stream though it belongs before what follows it: what is pending waits then.
+    /// A summary and the reasoning itself may be two blocks of one item. An empty block only records the item. It comes
+    /// last in the stream, but belongs before the item's calls, so pending items are not flushed for it.
     fn reasoning(&mut self, block: &ThinkingBlock) -> Vec<ObjectBuilder> {
         let id = block.extra.get("reasoning_item_id").and_then(Json::to_text).filter(|id| !id.is_empty());
         let Some(id) = id.filter(|id| self.reasoned.insert(id.clone())) else { return Vec::new() };
         let mut items = Vec::new();
-        // A call with the id of its item came from a stream that was kept in its order.
+        // Calls have an item id if their stream was recorded in its original order.
         let is_in_order = self.calls.iter().any(|call| call.get("id").is_some());
         if is_in_order || !block.thinking.is_empty() {
             self.flush(&mut items);

@@ -1,13 +1,13 @@
-//! JSON Schemas in the forms that providers understand.
+//! Conversion of JSON Schemas to the subsets that providers support.
 
 use recount_message::{Json, Object};
 
-/// A schema as it is.
+/// Returns the schema unchanged.
 pub(crate) fn unchanged(schema: &Json) -> Json {
     schema.clone()
 }
 
-/// A schema whose local `$ref`s are replaced by what they refer to. One that refers to itself becomes any object there.
+/// Replaces local `$ref`s by their targets. A recursive reference becomes an unrestricted object.
 pub(crate) fn inlined(schema: &Json) -> Json {
     let Some(mut object) = schema.to_object() else { return schema.clone() };
     let mut definitions = Object::new();
@@ -51,7 +51,7 @@ fn resolve_object(object: &Object, definitions: &Object, within: &mut Vec<String
             "$ref" | "$defs" | "definitions" => {}
             // Values, not schemas.
             "default" | "const" | "enum" | "examples" => resolved.insert(key, value.clone()),
-            // Here the keys are names, also one that is called `$ref` or `default`.
+            // The keys are property names, even if they are `$ref` or `default`.
             "properties" | "patternProperties" | "dependentSchemas" => {
                 let named = value.to_object().map(|named| {
                     named.iter().map(|(name, schema)| (name, resolve(schema, definitions, within))).collect::<Object>()
@@ -70,7 +70,7 @@ fn definition_name(path: &str) -> Option<String> {
     name.rsplit('/').next().map(str::to_owned)
 }
 
-/// A schema as Gemini takes it: without references, without `null` as a type, types in capitals.
+/// Converts a schema to Gemini's subset: no references, no `null` type, types in upper case.
 pub(crate) fn for_gemini(schema: &Json) -> Json {
     gemini(&inlined(schema))
 }
@@ -86,7 +86,7 @@ fn gemini(schema: &Json) -> Json {
     if object.get("default").is_some_and(Json::is_null) {
         object.remove("default");
     }
-    one_type(&mut object);
+    remove_null_type(&mut object);
     let only = object.remove("const").filter(|_| !object.contains_key("enum"));
     if let Some(value) = only {
         object.insert("enum", vec![value]);
@@ -114,7 +114,7 @@ fn gemini(schema: &Json) -> Json {
     gemini_object(&object).into()
 }
 
-/// An object whose parts are schemas, each in Gemini's form.
+/// Converts the schemas inside an object.
 fn gemini_object(object: &Object) -> Object {
     let converted = object.iter().map(|(key, value)| {
         let value = match key {
@@ -131,10 +131,10 @@ fn gemini_object(object: &Object) -> Object {
     converted.collect()
 }
 
-/// Leaves one type where there were several, or alternatives where more than one is left.
-fn one_type(object: &mut Object) {
-    let Some(said) = object.get("type") else { return };
-    let types = match (said.to_text(), said.to_list()) {
+/// Removes `null` from a list of types. Several remaining types become alternatives.
+fn remove_null_type(object: &mut Object) {
+    let Some(kind) = object.get("type") else { return };
+    let types = match (kind.to_text(), kind.to_list()) {
         (Some(one), _) => vec![one],
         (None, Some(several)) => several.iter().filter_map(Json::to_text).collect(),
         (None, None) => return,
@@ -147,7 +147,7 @@ fn one_type(object: &mut Object) {
             let alternatives: Vec<Object> =
                 several.iter().map(|name| Object::from([("type", name.as_str())])).collect();
             object.remove("type");
-            // Both must hold, which `anyOf` alone cannot say; what was written there says more.
+            // An existing `anyOf` is more specific, and both cannot be expressed together.
             if !object.contains_key("anyOf") {
                 object.insert("anyOf", alternatives);
             }
@@ -156,8 +156,8 @@ fn one_type(object: &mut Object) {
 }
 
 fn is_null(schema: &Json) -> bool {
-    let said = schema.to_object().and_then(|object| object.get("type").cloned());
-    said.is_some_and(|said| said.as_str() == "\"null\"" || said.as_str() == "[\"null\"]")
+    let kind = schema.to_object().and_then(|object| object.get("type").cloned());
+    kind.is_some_and(|kind| kind.as_str() == "\"null\"" || kind.as_str() == "[\"null\"]")
 }
 
 #[cfg(test)]
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_replaced() {
+    fn inlines_references() {
         check(
             inlined,
             r##"{"$defs":{"A":{"type":"string","minLength":1.0}},"properties":{"a":{"$ref":"#/$defs/A","title":"T"}}}"##,
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_refers_to_itself_ends() {
+    fn recursive_reference_becomes_an_object() {
         check(
             inlined,
             r##"{"$defs":{"A":{"items":{"$ref":"#/$defs/A"}}},"$ref":"#/$defs/A"}"##,
@@ -188,13 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn other_references_and_values_stay() {
+    fn keeps_external_references_and_values() {
         let schema = r##"{"properties":{"a":{"$ref":"https://example.com/a"}},"default":{"$ref":"#/$defs/A"}}"##;
         check(inlined, schema, schema);
     }
 
     #[test]
-    fn gemini_has_no_null() {
+    fn gemini_schema_has_no_null() {
         check(
             for_gemini,
             r#"{"anyOf":[{"type":"string"},{"type":"null"}],"title":"T"}"#,

@@ -1,4 +1,4 @@
-//! Tools as a provider is told of them.
+//! Tool definitions and tool choice.
 
 use recount_message::{DecodeError, Json, Object};
 
@@ -23,28 +23,28 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// A tool without parameters.
+    /// Creates a tool without parameters.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), description: None, parameters: None }
     }
 
-    /// What the tool is for.
+    /// Sets the description.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// The JSON Schema of its arguments.
+    /// Sets the JSON Schema of the arguments.
     #[must_use]
     pub fn parameters(mut self, schema: impl Into<Json>) -> Self {
         self.parameters = Some(schema.into());
         self
     }
 
-    /// Reads a tool in the form that AgentScope and OpenAI share:
-    /// `{"type":"function","function":{"name","description","parameters"}}`, or what stands under `function`.
+    /// Parses a tool from the format of AgentScope and OpenAI:
+    /// `{"type":"function","function":{"name","description","parameters"}}`, or only the value of `function`.
     ///
     /// ```
     /// use recount_model::format::Tool;
@@ -56,7 +56,7 @@ impl Tool {
     ///
     /// # Errors
     ///
-    /// When the text is no JSON object. What it lacks is empty, the name too.
+    /// If the text is not a JSON object. Missing fields are empty, including the name.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let outer = Object::parse(text)?;
         let function = outer.get("function").and_then(Json::to_object).unwrap_or(outer);
@@ -68,13 +68,13 @@ impl Tool {
         })
     }
 
-    /// The tool's name.
+    /// Returns the name of the tool.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The tool in the form that AgentScope and OpenAI share.
+    /// Returns the tool in the format of AgentScope and OpenAI.
     ///
     /// ```
     /// use recount_model::format::Tool;
@@ -87,7 +87,7 @@ impl Tool {
         object! { "type": "function", "function": self.function(Json::clone) }.into()
     }
 
-    /// `{name, description, parameters}`, with what is there.
+    /// Returns `{name, description, parameters}`, without missing fields.
     pub(super) fn function(&self, schema: fn(&Json) -> Json) -> ObjectBuilder {
         let mut function = object! { "name": self.name.as_str() };
         function.set_some("description", self.description.as_deref());
@@ -104,7 +104,7 @@ impl Tool {
     }
 }
 
-/// Which tools the model may or must call.
+/// The tools that the model may or must call.
 ///
 /// ```
 /// use recount_model::format::ToolChoice;
@@ -128,31 +128,31 @@ pub(super) enum Mode {
 }
 
 impl ToolChoice {
-    /// The model decides.
+    /// The model decides whether to call a tool.
     #[must_use]
     pub fn auto() -> Self {
         Self { mode: Mode::Auto, among: None }
     }
 
-    /// No tool may be called.
+    /// The model must not call a tool.
     #[must_use]
     pub fn none() -> Self {
         Self { mode: Mode::None, among: None }
     }
 
-    /// Some tool must be called.
+    /// The model must call a tool.
     #[must_use]
     pub fn required() -> Self {
         Self { mode: Mode::Required, among: None }
     }
 
-    /// This tool must be called.
+    /// The model must call this tool.
     #[must_use]
     pub fn named(name: impl Into<String>) -> Self {
         Self { mode: Mode::Named(name.into()), among: None }
     }
 
-    /// Only these tools are there to choose from.
+    /// Restricts the choice to these tools.
     #[must_use]
     pub fn restrict_to(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.among = Some(names.into_iter().map(Into::into).collect());
@@ -163,7 +163,7 @@ impl ToolChoice {
         self.among.as_ref().is_none_or(|names| names.iter().any(|allowed| allowed == name))
     }
 
-    /// A name in the choice that is none of the tools.
+    /// Returns a name in the choice that is not among `tools`.
     pub(super) fn unknown(&self, tools: &[Tool]) -> Option<&str> {
         let is_known = |name: &str| tools.iter().any(|tool| tool.name == name);
         let among = self.among.iter().flatten().find(|name| !is_known(name));

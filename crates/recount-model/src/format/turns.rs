@@ -1,12 +1,13 @@
-//! The conversation as every provider can take it: each call followed by its result, ids that fit, no loose ends.
+//! Normalization of a conversation, so that every provider accepts it: each call is followed by its result, and all ids
+//! are allowed.
 //!
-//! A history that an agent has left is already so, and passes unchanged. One that was put together by hand, came from
-//! another side or broke off in the middle may not be, and no provider takes a call without a result:
+//! A history written by an agent is normalized already and stays unchanged. A history that was assembled by hand,
+//! imported or interrupted may not be, and providers reject a call without a result:
 //!
-//! - Results stand right after the calls of their round, also where the history has a hint or another message in
-//!   between, or has each result in a message of its own.
-//! - A call without a result gets one that says so; a result without a call becomes text.
-//! - What a model had said when its call broke off (`cut`) is left out.
+//! - Results follow directly after the calls of their round, even if the history has a hint or another message in
+//!   between, or one message per result.
+//! - A call without a result gets a placeholder result. A result without a call becomes text.
+//! - Blocks that were incomplete when their model call failed (`cut`) are dropped.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -19,22 +20,22 @@ use recount_message::{
 use super::names::{CallIds, NameRule};
 use super::warning::{FormatWarning, FormatWarningKind};
 
-/// One message, ready to be put into a provider's form.
+/// A normalized message.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     pub(crate) role: Role,
     pub(crate) name: &'a str,
-    /// The message's id, for warnings.
+    /// The id of the message, for warnings.
     pub(crate) id: &'a str,
-    /// Whether the message held calls or results, wherever these are now.
+    /// Whether the message contains calls or results in the original history.
     pub(crate) has_tools: bool,
     pub(crate) items: Vec<Item<'a>>,
 }
 
-/// One block of a message.
+/// A block of a message.
 #[derive(Debug)]
 pub(crate) enum Item<'a> {
-    /// With what the block says beside the text.
+    /// The text, and the extra fields of its block.
     Text(Cow<'a, str>, Option<&'a Object>),
     Thinking(&'a ThinkingBlock),
     Data(&'a DataBlock),
@@ -43,20 +44,20 @@ pub(crate) enum Item<'a> {
     Result(CallResult<'a>),
 }
 
-/// A piece of a hint or of a tool's result.
+/// A part of a hint or of a tool result.
 #[derive(Debug)]
 pub(crate) enum PayloadPart<'a> {
     Text(Cow<'a, str>),
     Data(&'a DataBlock),
 }
 
-/// A call with the id and name that the provider takes.
+/// A call, with an id and a name that the provider allows.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) id: String,
     pub(crate) name: Cow<'a, str>,
     pub(crate) input: &'a str,
-    /// The id in the message, for warnings.
+    /// The original id, for warnings.
     pub(crate) own_id: &'a str,
     pub(crate) extra: &'a Object,
 }
@@ -64,20 +65,20 @@ pub(crate) struct Call<'a> {
 /// The result of a call.
 #[derive(Debug)]
 pub(crate) struct CallResult<'a> {
-    /// The id that the call was sent with.
+    /// The id under which the call is sent.
     pub(crate) id: String,
     pub(crate) name: Cow<'a, str>,
     pub(crate) output: Vec<PayloadPart<'a>>,
 }
 
-/// How a provider restricts calls.
+/// The ids and names that a provider allows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallRules {
     pub(crate) id: NameRule,
     pub(crate) name: NameRule,
 }
 
-/// Brings messages into order.
+/// Normalizes messages.
 pub(crate) fn turns<'a>(messages: &'a [Msg], rules: CallRules, warnings: &mut Vec<FormatWarning>) -> Vec<Turn<'a>> {
     let pairs = CallPairs::of(messages);
     let ids = pairs.calls.iter().map(|pair| pair.call.id.as_str());
@@ -87,21 +88,21 @@ pub(crate) fn turns<'a>(messages: &'a [Msg], rules: CallRules, warnings: &mut Ve
     messages.iter().map(|message| builder.turn(message)).collect()
 }
 
-/// A call, and its result where there is one.
+/// A call and its result, if any.
 struct CallPair<'a> {
     call: &'a ToolCallBlock,
     result: Option<&'a ToolResultBlock>,
-    /// Where the result stands among all results.
+    /// The index of the result among all results.
     order: usize,
 }
 
-/// Which result belongs to which call: to the first one with its id that waits in the latest round that has one, so that
-/// a provider may count its ids from zero in each round.
+/// Assigns results to calls. A result belongs to the first open call with its id, in the latest round that has one. So
+/// providers may number their ids from zero in each round.
 #[derive(Default)]
 struct CallPairs<'a> {
     /// In the order of the calls.
     calls: Vec<CallPair<'a>>,
-    /// Results that belong to no call, by their place among all results.
+    /// The indexes of results without a call, among all results.
     orphans: HashSet<usize>,
 }
 
@@ -116,7 +117,7 @@ impl<'a> CallPairs<'a> {
             match block {
                 ContentBlock::ToolCall(call) if is_cut(&call.extra) => *cut.entry(&call.id).or_default() += 1,
                 ContentBlock::ToolCall(call) => {
-                    // A round ends with its message, and with the first result.
+                    // A round ends with its message or with the first result.
                     let round = (message, results);
                     waiting.entry(&call.id).or_default().push(OpenCall { call: pairs.calls.len(), round });
                     pairs.calls.push(CallPair { call, result: None, order: 0 });
@@ -127,7 +128,7 @@ impl<'a> CallPairs<'a> {
                         pair.result = Some(result);
                         pair.order = results;
                     } else if let Some(count) = cut.get_mut(result.id.as_str()).filter(|count| **count > 0) {
-                        // The result of a call that is left out is left out with it.
+                        // The result of a dropped call is dropped too.
                         *count -= 1;
                     } else {
                         pairs.orphans.insert(results);
@@ -143,13 +144,13 @@ impl<'a> CallPairs<'a> {
 
 /// A call that has no result yet.
 struct OpenCall {
-    /// Its place among the calls.
+    /// The index of the call.
     call: usize,
     round: (usize, usize),
 }
 
 impl OpenCall {
-    /// Takes the one whose result comes next.
+    /// Removes and returns the call for the next result.
     fn next(waiting: &mut Vec<Self>) -> Option<usize> {
         let latest = waiting.last()?.round;
         let at = waiting.iter().position(|waiting| waiting.round == latest)?;
@@ -157,7 +158,7 @@ impl OpenCall {
     }
 }
 
-/// Whether a block is what a model had said when its call broke off.
+/// Whether a block was incomplete when its model call failed.
 fn is_cut(extra: &Object) -> bool {
     extra.get("cut").is_some_and(|cut| cut.as_str() == "true")
 }
@@ -165,15 +166,15 @@ fn is_cut(extra: &Object) -> bool {
 struct TurnBuilder<'a, 'n> {
     ids: CallIds,
     rules: CallRules,
-    /// The pairs whose calls are still to come.
+    /// The pairs of the calls that follow.
     pairs: VecDeque<CallPair<'a>>,
     orphans: HashSet<usize>,
-    /// How many results have come by.
+    /// The number of results passed so far.
     results: usize,
     warnings: &'n mut Vec<FormatWarning>,
 }
 
-/// The calls since the last result, whose results are pending.
+/// The result of a call of the current round.
 struct PendingResult<'a> {
     order: usize,
     result: CallResult<'a>,
@@ -217,7 +218,7 @@ impl<'a> TurnBuilder<'a, '_> {
             }
         }
         end_round(&mut items, &mut pending, &mut hints);
-        // What else a tool's message may hold was said by nobody in the conversation.
+        // Other content of a tool message has no sender in the conversation.
         let role = if message.role() == Role::Tool { Role::User } else { message.role() };
         Turn { role, name: message.name(), id: message.id(), has_tools, items }
     }
@@ -233,13 +234,13 @@ impl<'a> TurnBuilder<'a, '_> {
                 (usize::MAX, vec![PayloadPart::Text(Cow::Borrowed(NO_RESULT))])
             }
         };
-        // A result goes by the name of its call, whatever it says itself.
+        // A result has the name of its call, regardless of its own.
         let result = CallResult { id: id.clone(), name: name.clone(), output };
         let call = Call { id, name, input: &block.input, own_id: &block.id, extra: &block.extra };
         (call, PendingResult { order, result })
     }
 
-    /// A result as it comes by. Those that have a call stand with it already.
+    /// Handles a result in its original position. Results with a call were moved to it already.
     fn orphan(&mut self, block: &'a ToolResultBlock, items: &mut Vec<Item<'a>>) {
         let place = self.results;
         self.results += 1;
@@ -291,7 +292,7 @@ impl<'a> TurnBuilder<'a, '_> {
 const NO_RESULT: &str =
     "<system-reminder>The tool call was not finished, and its outcome is unknown.</system-reminder>";
 
-/// Ends a round: the results in their order, then the hints that came before them.
+/// Ends a round: adds the results in their order, then the hints that came before them.
 fn end_round<'a>(items: &mut Vec<Item<'a>>, pending: &mut Vec<PendingResult<'a>>, hints: &mut Vec<Item<'a>>) {
     pending.sort_by_key(|pending| pending.order);
     items.extend(pending.drain(..).map(|pending| Item::Result(pending.result)));

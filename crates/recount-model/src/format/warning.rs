@@ -1,8 +1,8 @@
-//! What a request could not say as it was said.
+//! Warnings about content that could not be sent unchanged.
 
 use std::fmt;
 
-/// Something that a provider could not take as it stands, and what was sent instead.
+/// Content that a provider does not accept, and its replacement.
 ///
 /// ```
 /// use recount_message::{DataBlock, Msg};
@@ -13,52 +13,52 @@ use std::fmt;
 /// let question = Msg::user("Alice", ("What happens here?", film));
 /// let formatted = Formatter::new(Provider::Anthropic).format(&[question], &Media::new());
 /// assert_eq!(formatted.warnings[0].kind, FormatWarningKind::UnsupportedMedia { media_type: "video/mp4".into() });
-/// assert_eq!(formatted.warnings[0].to_string(), "b1: video/mp4 is nothing that this provider takes; a text says so");
+/// assert_eq!(formatted.warnings[0].to_string(), "b1: video/mp4 is not supported by this provider; replaced by a text");
 /// # Ok::<(), recount_message::SourceError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormatWarning {
-    /// The id of the block, or of the message where it is about all of it.
+    /// The id of the block, or of the message if the warning is about all of it.
     pub id: String,
-    /// What happened to it.
+    /// The kind of the warning.
     pub kind: FormatWarningKind,
 }
 
-/// What was lost on the way to a provider.
+/// The kind of a [`FormatWarning`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FormatWarningKind {
-    /// Media that this provider, or this model, does not take; a text stands in its place.
+    /// Media that the provider or the model does not accept; replaced by a text.
     UnsupportedMedia {
-        /// Its media type.
+        /// The media type.
         media_type: String,
     },
-    /// Media of more bytes than this provider takes; a text stands in its place.
+    /// Media that exceeds the provider's size limit; replaced by a text.
     MediaTooLarge {
-        /// Its media type.
+        /// The media type.
         media_type: String,
     },
-    /// Media whose bytes nobody brought, or that are no base64; a text stands in its place.
+    /// Media that was not fetched, or invalid base64; replaced by a text.
     UnreadableMedia {
-        /// Where they were to be found; empty for data within the message.
+        /// The URL of the media. Empty for data within the message.
         url: String,
     },
-    /// A block of a type that this version does not know; a text stands in its place.
+    /// A block of an unknown type; replaced by a text.
     UnknownBlock {
-        /// Its type.
+        /// The block type.
         type_name: String,
     },
-    /// Arguments that are no JSON object and could not be made into one; an empty object stands in their place.
+    /// Input that is not a JSON object and cannot be repaired; replaced by an empty object.
     InvalidArguments,
-    /// A system message in the middle of the conversation, where the provider has none; it became a user's.
+    /// A system message inside the conversation, which the provider does not allow; sent as a user message.
     SystemMessageAsUser,
-    /// A call without a result; the provider is told that there is none.
+    /// A call without a result; a placeholder was added.
     MissingResult,
-    /// A result without a call; it became text.
+    /// A result without a call; sent as text.
     OrphanResult,
-    /// A tool's name that the provider refuses.
+    /// A tool name that the provider does not allow.
     RenamedTool {
-        /// What was sent instead.
+        /// The name that was sent.
         sent: String,
     },
 }
@@ -79,23 +79,23 @@ impl fmt::Display for FormatWarningKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnsupportedMedia { media_type } => {
-                write!(f, "{media_type} is nothing that this provider takes; a text says so")
+                write!(f, "{media_type} is not supported by this provider; replaced by a text")
             }
             Self::MediaTooLarge { media_type } => {
-                write!(f, "{media_type} of more bytes than this provider takes; a text says so")
+                write!(f, "{media_type} is too large for this provider; replaced by a text")
             }
-            Self::UnreadableMedia { url } if url.is_empty() => {
-                f.write_str("the data is not base64; a text says that it could not be read")
-            }
-            Self::UnreadableMedia { url } => write!(f, "{url} could not be read; a text says so"),
+            Self::UnreadableMedia { url } if url.is_empty() => f.write_str("invalid base64 data; replaced by a text"),
+            Self::UnreadableMedia { url } => write!(f, "cannot read {url}; replaced by a text"),
             Self::UnknownBlock { type_name } => {
-                write!(f, "a block of the unknown type `{type_name}`; a text says so")
+                write!(f, "unknown block type `{type_name}`; replaced by a text")
             }
-            Self::InvalidArguments => f.write_str("the arguments are no JSON object; an empty one was sent"),
-            Self::SystemMessageAsUser => f.write_str("a system message in mid-conversation was sent as a user's"),
-            Self::MissingResult => f.write_str("the call has no result; the provider is told so"),
+            Self::InvalidArguments => f.write_str("the arguments are not a JSON object; sent as `{}`"),
+            Self::SystemMessageAsUser => {
+                f.write_str("a system message inside the conversation was sent as a user message")
+            }
+            Self::MissingResult => f.write_str("the call has no result; a placeholder was sent"),
             Self::OrphanResult => f.write_str("the result has no call; it was sent as text"),
-            Self::RenamedTool { sent } => write!(f, "the provider refuses the tool's name; `{sent}` was sent"),
+            Self::RenamedTool { sent } => write!(f, "the provider does not allow this tool name; sent as `{sent}`"),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The arguments of a tool call, as models write them.
+//! Lenient parsing of tool call arguments.
 //!
-//! Models break off in the middle of a string, write Python instead of JSON, or put a code fence around it. Where such a
-//! text can be read in one way only, [`parse_object`] reads it so and says what it had to mend. Anything else is an error: a
-//! model that is told what is wrong writes it again, and that is better than guessing.
+//! Models truncate JSON in the middle of a string, write Python literals, or wrap the object in a code fence.
+//! [`parse_object`] repairs such a text if only one reading is possible, and reports the repairs. Anything else is an
+//! error: a model that receives the error can write the arguments again, which is safer than guessing.
 //!
 //! ```
 //! use recount_model::repair::{self, Repair};
@@ -22,87 +22,87 @@ use recount_message::{Json, Object};
 
 use reader::Reader;
 
-/// An object that was read from what a model wrote.
+/// An object parsed from a model's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repaired {
-    /// The object. Numbers stay as they were written.
+    /// The object. Numbers keep their original digits.
     pub object: Object,
-    /// What had to be mended, each kind once. Nothing for what was JSON.
+    /// The repairs that were necessary, each kind once. Empty for valid JSON.
     pub repairs: Vec<Repair>,
 }
 
-/// What was mended in a text.
+/// A kind of repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Repair {
-    /// It broke off, and was closed where it did. A key or a word that was not complete was left out.
+    /// The text was truncated and was closed there. An incomplete key or literal was dropped.
     Truncated,
-    /// A code fence or words stood around it.
+    /// A code fence or other text around the object was dropped.
     SurroundingText,
-    /// It was a JSON string that held the object.
+    /// The text was a JSON string that contained the object.
     StringWrapped,
-    /// A comma stood before the end of an object or an array.
+    /// A comma before a closing bracket was dropped.
     TrailingComma,
-    /// Strings stood in other quotes.
+    /// Strings in other quotes than double quotes were requoted.
     NonStandardQuotes,
-    /// Keys stood without quotes.
+    /// Unquoted keys were quoted.
     UnquotedKey,
-    /// Python's `True`, `False` and `None`.
+    /// Python's `True`, `False` or `None` was replaced.
     PythonLiteral,
-    /// A number was written as JSON does not: `+1`, `.5`, `1.`
+    /// A number in a form that JSON does not allow was rewritten: `+1`, `.5`, `1.`
     Number,
-    /// A backslash stood before a character that needs none, or half a surrogate pair.
+    /// An invalid escape or an unpaired surrogate was replaced.
     Escape,
-    /// Line breaks or other control characters stood in a string as they are.
+    /// Raw line breaks or other control characters in a string were escaped.
     ControlCharacter,
-    /// There were comments.
+    /// Comments were dropped.
     Comment,
-    /// Spaces stood between values that JSON does not know.
+    /// White space that JSON does not allow was dropped.
     Whitespace,
 }
 
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Truncated => "the text broke off and was closed there",
-            Self::SurroundingText => "what stood around the object was left out",
-            Self::StringWrapped => "the object stood in a string",
-            Self::TrailingComma => "a trailing comma was left out",
+            Self::Truncated => "the truncated text was closed",
+            Self::SurroundingText => "text around the object was removed",
+            Self::StringWrapped => "the object was extracted from a string",
+            Self::TrailingComma => "a trailing comma was removed",
             Self::NonStandardQuotes => "quotes were replaced by double quotes",
-            Self::UnquotedKey => "keys were put in quotes",
-            Self::PythonLiteral => "a Python literal was replaced by JSON's",
-            Self::Number => "a number was spelt as JSON spells it",
-            Self::Escape => "a wrong escape was mended",
+            Self::UnquotedKey => "keys were quoted",
+            Self::PythonLiteral => "a Python literal was replaced by JSON",
+            Self::Number => "a number was rewritten as JSON",
+            Self::Escape => "an invalid escape was replaced",
             Self::ControlCharacter => "control characters in a string were escaped",
-            Self::Comment => "comments were left out",
-            Self::Whitespace => "odd spaces were left out",
+            Self::Comment => "comments were removed",
+            Self::Whitespace => "invalid white space was removed",
         })
     }
 }
 
-/// Why a text could not be read as an object, not even with repairs.
+/// The error of parsing a text that cannot be repaired.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RepairError {
-    /// It is no JSON, and nothing that could be made JSON without guessing.
-    #[error("{what} at character {at}")]
+    /// The text is neither valid JSON nor repairable without guessing.
+    #[error("{message} at character {position}")]
     Syntax {
-        /// Where, counted in characters from 1.
-        at: usize,
-        /// What is wrong there.
-        what: String,
+        /// The position, in characters from 1.
+        position: usize,
+        /// The error at that position.
+        message: String,
     },
-    /// It is JSON, and no object.
+    /// The text is valid JSON but not an object.
     #[error("expected an object, found {found}")]
     NotAnObject {
-        /// What it is.
+        /// The type of the value.
         found: &'static str,
     },
 }
 
-/// Reads the object that a text is, or the one that it was meant to be. Blank is an empty one.
+/// Parses a JSON object, repairing the text if necessary. Blank text is an empty object.
 ///
-/// What is a JSON object already comes back as it is.
+/// Valid JSON is returned unchanged.
 ///
 /// ```
 /// use recount_model::repair;
@@ -115,32 +115,33 @@ pub enum RepairError {
 ///
 /// # Errors
 ///
-/// When it is something else than an object, or cannot be read in one way only.
+/// If the text is not an object, or if more than one reading is possible.
 pub fn parse_object(text: &str) -> Result<Repaired, RepairError> {
     if text.trim().is_empty() {
         return Ok(Repaired { object: Object::new(), repairs: Vec::new() });
     }
     match Object::parse(text) {
         Ok(object) => Ok(Repaired { object, repairs: Vec::new() }),
-        Err(_) => mended(text),
+        Err(_) => parse_malformed(text),
     }
 }
 
-/// The same for a text that is no JSON object.
-fn mended(text: &str) -> Result<Repaired, RepairError> {
+/// Parses a text that is not a valid JSON object.
+fn parse_malformed(text: &str) -> Result<Repaired, RepairError> {
     if let Ok(json) = Json::parse(text) {
-        return unquoted(&json);
+        return object_in_string(&json);
     }
     let mut reader = Reader::new(text);
     reader.document()?;
     let (out, repairs) = reader.finish();
-    // The reader writes JSON; what it does not look at is how deep the object nests.
-    let object = Object::parse(&out).map_err(|error| RepairError::Syntax { at: 1, what: error.to_string() })?;
+    // The reader emits valid JSON, but does not limit the nesting depth as the parser does.
+    let object =
+        Object::parse(&out).map_err(|error| RepairError::Syntax { position: 1, message: error.to_string() })?;
     Ok(Repaired { object, repairs })
 }
 
-/// The object in a string, for models that write their JSON as one.
-fn unquoted(json: &Json) -> Result<Repaired, RepairError> {
+/// Parses the object inside a JSON string, for models that encode their arguments twice.
+fn object_in_string(json: &Json) -> Result<Repaired, RepairError> {
     let inner = json.to_text().filter(|inner| inner.trim_start().starts_with('{'));
     let object = inner.and_then(|inner| Object::parse(&inner).ok());
     object.map(|object| Repaired { object, repairs: vec![Repair::StringWrapped] }).ok_or(RepairError::NotAnObject {

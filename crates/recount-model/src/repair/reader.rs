@@ -1,26 +1,26 @@
-//! Reading JSON that is almost JSON, and writing it as JSON.
+//! A reader that converts malformed JSON to valid JSON.
 
 use recount_message::MAX_DEPTH;
 
 use super::text::{self, Word};
 use super::{Repair, RepairError};
 
-/// What became of a value.
+/// How the reading of a value ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// It is written, and the text goes on.
+    /// The value is complete and was written.
     Whole,
-    /// The text broke off in it. What there was of it is written, and closed.
+    /// The text was truncated inside the value. The part before was written and closed.
     Cut,
-    /// The text broke off before there was anything of it to write.
+    /// The text was truncated before anything of the value could be written.
     Nothing,
 }
 
-/// A text on its way to JSON.
+/// Reads malformed JSON and writes valid JSON.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     text: &'a str,
-    /// What has not been read yet.
+    /// The unread part of the text.
     pub(super) rest: &'a str,
     pub(super) out: String,
     repairs: Vec<Repair>,
@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
         Self { text, rest: text, out: String::with_capacity(text.len() + 8), repairs: Vec::new(), depth: 0 }
     }
 
-    /// What was written, and what had to be mended for it.
+    /// Returns the JSON and the repairs that were necessary.
     pub(super) fn finish(self) -> (String, Vec<Repair>) {
         (self.out, self.repairs)
     }
@@ -43,9 +43,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn mistake(&self, what: impl Into<String>) -> RepairError {
+    pub(super) fn error(&self, message: impl Into<String>) -> RepairError {
         let read = self.text.get(..self.text.len() - self.rest.len()).unwrap_or_default();
-        RepairError::Syntax { at: read.chars().count() + 1, what: what.into() }
+        RepairError::Syntax { position: read.chars().count() + 1, message: message.into() }
     }
 
     pub(super) fn peek(&self) -> Option<char> {
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         self.rest = self.rest.get(bytes..).unwrap_or_default();
     }
 
-    fn takes(&mut self, expected: &str) -> bool {
+    fn skip_if(&mut self, expected: &str) -> bool {
         let found = self.rest.starts_with(expected);
         if found {
             self.skip(expected.len());
@@ -71,16 +71,16 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// One object, and nothing of weight before or after it.
+    /// Reads the whole text: one object, with optional text around it.
     pub(super) fn document(&mut self) -> Result<(), RepairError> {
         self.space();
-        if self.takes("```") {
+        if self.skip_if("```") {
             self.note(Repair::SurroundingText);
             self.skip(self.rest.len() - self.rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len());
             self.space();
         }
         if self.peek() != Some('{') {
-            return Err(self.mistake("expected an object"));
+            return Err(self.error("expected an object"));
         }
         match self.value()? {
             Found::Whole => self.after(),
@@ -91,11 +91,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Words after the object are left out, but a second value might be what was meant.
+    /// Skips text after the object. A second value is an error, because it might be the intended one.
     fn after(&mut self) -> Result<(), RepairError> {
         self.space();
         if self.rest.contains(['{', '[', '"']) {
-            return Err(self.mistake("there is more after the object"));
+            return Err(self.error("unexpected text after the object"));
         }
         if !self.rest.is_empty() {
             self.note(Repair::SurroundingText);
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
 
     fn nested(&mut self, read: fn(&mut Self) -> Result<Found, RepairError>) -> Result<Found, RepairError> {
         if self.depth == MAX_DEPTH {
-            return Err(self.mistake(format!("it nests deeper than {MAX_DEPTH} levels")));
+            return Err(self.error(format!("nesting deeper than {MAX_DEPTH} levels")));
         }
         self.depth += 1;
         let found = read(self);
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
             match reader.peek() {
                 None => return Ok(Found::Nothing),
                 Some(':') => reader.skip(1),
-                Some(other) => return Err(reader.mistake(format!("expected `:` after a key, found `{other}`"))),
+                Some(other) => return Err(reader.error(format!("expected `:` after a key, found `{other}`"))),
             }
             reader.out.push(':');
             reader.value()
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
         self.list(']', Self::value)
     }
 
-    /// Items between commas, up to a bracket or the end of the text.
+    /// Reads items between commas, up to the closing bracket or the end of the text.
     fn list(
         &mut self,
         close: char,
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
                     self.skip(1);
                     break Found::Whole;
                 }
-                Some(other) => return Err(self.mistake(format!("expected `,` or `{close}`, found `{other}`"))),
+                Some(other) => return Err(self.error(format!("expected `,` or `{close}`, found `{other}`"))),
             }
         };
         self.out.push(close);
@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
         let end = self.rest.find(|c| !is_part(c));
         let key = self.rest.get(..end.unwrap_or(self.rest.len())).unwrap_or_default();
         if key.is_empty() {
-            return Err(self.mistake("expected a key"));
+            return Err(self.error("expected a key"));
         }
         if end.is_none() {
             return Ok(Found::Nothing);
@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
         Ok(Found::Whole)
     }
 
-    /// A number, `true`, `false` or `null`, or what stands for one of them elsewhere.
+    /// Reads a number, `true`, `false`, `null`, or an equivalent of another language.
     fn word(&mut self) -> Result<Found, RepairError> {
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
         let end = self.rest.find(|c| !is_part(c));
@@ -248,13 +248,13 @@ impl<'a> Reader<'a> {
                 self.out.push_str(json);
                 if is_last { Found::Cut } else { Found::Whole }
             }
-            Word::Mended(json, repair) => {
+            Word::Rewritten(json, repair) => {
                 self.out.push_str(&json);
                 self.note(repair);
                 if is_last { Found::Cut } else { Found::Whole }
             }
             Word::Incomplete => Found::Nothing,
-            Word::Unknown => return Err(self.mistake("expected a value")),
+            Word::Unknown => return Err(self.error("expected a value")),
         };
         self.skip(word.len());
         Ok(found)

@@ -8,12 +8,12 @@ fn check(input: &str, expected: &str, repairs: &[Repair]) {
 }
 
 #[track_caller]
-fn refused(input: &str, expected: &str) {
+fn check_error(input: &str, expected: &str) {
     assert_eq!(parse_object(input).unwrap_err().to_string(), expected, "{input}");
 }
 
 #[test]
-fn json_stays_as_it_is() {
+fn valid_json_is_unchanged() {
     check(
         r#"{"a": 25.0, "b": 12345678901234567890123, "a": 1}"#,
         r#"{"a":25.0,"b":12345678901234567890123,"a":1}"#,
@@ -24,7 +24,7 @@ fn json_stays_as_it_is() {
 }
 
 #[test]
-fn what_broke_off_is_closed() {
+fn closes_truncated_json() {
     let check = |input, expected| check(input, expected, &[Repair::Truncated]);
     check(r#"{"city": "Par"#, r#"{"city":"Par"}"#);
     check(r#"{"city": "Par\"#, r#"{"city":"Par"}"#);
@@ -51,7 +51,7 @@ fn what_broke_off_is_closed() {
 }
 
 #[test]
-fn what_stands_around_the_object_is_left_out() {
+fn removes_surrounding_text() {
     check("```json\n{\"a\": 1}\n```", r#"{"a":1}"#, &[Repair::SurroundingText]);
     check("```\n{\"a\": 1}", r#"{"a":1}"#, &[Repair::SurroundingText]);
     check(r#"{"a": 1} and so on"#, r#"{"a":1}"#, &[Repair::SurroundingText]);
@@ -61,7 +61,7 @@ fn what_stands_around_the_object_is_left_out() {
 }
 
 #[test]
-fn python_is_read_as_json() {
+fn converts_python_literals() {
     let python = "{'city': 'Paris', 'ok': True, 'no': False, 'unit': None}";
     let json = r#"{"city":"Paris","ok":true,"no":false,"unit":null}"#;
     check(python, json, &[Repair::NonStandardQuotes, Repair::PythonLiteral]);
@@ -70,14 +70,14 @@ fn python_is_read_as_json() {
 }
 
 #[test]
-fn javascript_is_read_as_json() {
+fn converts_javascript_literals() {
     check("{city: 1, $x_2: [1, 2,],}", r#"{"city":1,"$x_2":[1,2]}"#, &[Repair::UnquotedKey, Repair::TrailingComma]);
     check("{\"a\": 1, // one\n \"b\": /* two */ 2}", r#"{"a":1,"b":2}"#, &[Repair::Comment]);
     check(r#"{"a": +1, "b": .5, "c": -.5, "d": 5.}"#, r#"{"a":1,"b":0.5,"c":-0.5,"d":5}"#, &[Repair::Number]);
 }
 
 #[test]
-fn strings_are_escaped_as_json_wants_them() {
+fn escapes_strings() {
     check("{\"a\": \"x\ny\"}", r#"{"a":"x\ny"}"#, &[Repair::ControlCharacter]);
     check(r#"{"a": "\d+ C:\new \u12"}"#, r#"{"a":"\\d+ C:\new \\u12"}"#, &[Repair::Escape]);
     check(r#"{"a": "\ud83c x \udf0d"}"#, "{\"a\":\"\u{fffd} x \u{fffd}\"}", &[Repair::Escape]);
@@ -85,28 +85,28 @@ fn strings_are_escaped_as_json_wants_them() {
 }
 
 #[test]
-fn what_can_be_read_in_two_ways_is_refused() {
-    refused(r#"{"a": "say "hi" to them"}"#, "expected `,` or `}`, found `h` at character 13");
-    refused(r#"{"a": 1}{"a": 2}"#, "there is more after the object at character 9");
-    refused(r#"{"a": 1 "b": 2}"#, "expected `,` or `}`, found `\"` at character 9");
-    refused(r#"{"a": 007}"#, "expected a value at character 7");
-    refused(r#"{"a": hello}"#, "expected a value at character 7");
-    refused(r#"{"a": NaN}"#, "expected a value at character 7");
-    refused(r#"{"a": 1,, "b": 2}"#, "expected a key at character 9");
-    refused(r#"{"a" 1}"#, "expected `:` after a key, found `1` at character 6");
+fn rejects_ambiguous_text() {
+    check_error(r#"{"a": "say "hi" to them"}"#, "expected `,` or `}`, found `h` at character 13");
+    check_error(r#"{"a": 1}{"a": 2}"#, "unexpected text after the object at character 9");
+    check_error(r#"{"a": 1 "b": 2}"#, "expected `,` or `}`, found `\"` at character 9");
+    check_error(r#"{"a": 007}"#, "expected a value at character 7");
+    check_error(r#"{"a": hello}"#, "expected a value at character 7");
+    check_error(r#"{"a": NaN}"#, "expected a value at character 7");
+    check_error(r#"{"a": 1,, "b": 2}"#, "expected a key at character 9");
+    check_error(r#"{"a" 1}"#, "expected `:` after a key, found `1` at character 6");
 }
 
 #[test]
-fn what_is_no_object_is_refused() {
-    refused("[1, 2]", "expected an object, found an array");
-    refused("3", "expected an object, found a number");
-    refused("\"text\"", "expected an object, found a string");
-    refused("null", "expected an object, found null");
-    refused("true", "expected an object, found a boolean");
-    refused("this is not json", "expected an object at character 1");
+fn rejects_other_json_types() {
+    check_error("[1, 2]", "expected an object, found an array");
+    check_error("3", "expected an object, found a number");
+    check_error("\"text\"", "expected an object, found a string");
+    check_error("null", "expected an object, found null");
+    check_error("true", "expected an object, found a boolean");
+    check_error("this is not json", "expected an object at character 1");
 }
 
 #[test]
-fn what_nests_too_deep_is_refused() {
-    refused(&"{\"a\":".repeat(200), "it nests deeper than 128 levels at character 641");
+fn rejects_deep_nesting() {
+    check_error(&"{\"a\":".repeat(200), "nesting deeper than 128 levels at character 641");
 }

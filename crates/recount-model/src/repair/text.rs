@@ -1,4 +1,4 @@
-//! Strings, numbers and words of almost JSON.
+//! Strings, numbers and literals of malformed JSON.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use recount_message::wire::write_string;
 use super::reader::{Found, Reader};
 use super::{Repair, RepairError};
 
-/// What ends a string that begins with such a quote.
+/// Returns the quote that closes a string opened by `open`. `None` if `open` is not a quote.
 pub(super) fn closing_quote(open: char) -> Option<char> {
     match open {
         '"' | '\'' => Some(open),
@@ -18,36 +18,37 @@ pub(super) fn closing_quote(open: char) -> Option<char> {
     }
 }
 
-/// What a word without quotes stands for.
+/// The interpretation of an unquoted word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Word<'a> {
-    /// It is JSON.
+    /// Valid JSON.
     Json(&'a str),
-    /// It is this, written in another way.
-    Mended(Cow<'a, str>, Repair),
-    /// It broke off too early to be anything.
+    /// A literal of another language, with its JSON equivalent.
+    Rewritten(Cow<'a, str>, Repair),
+    /// Truncated too early to be interpreted.
     Incomplete,
-    /// Nothing that could be a value.
+    /// Not a value.
     Unknown,
 }
 
-/// A word with something after it.
+/// Interprets a word that is followed by other text.
 pub(super) fn word(word: &str) -> Word<'_> {
     match word {
         "true" | "false" | "null" => Word::Json(word),
-        "True" => Word::Mended("true".into(), Repair::PythonLiteral),
-        "False" => Word::Mended("false".into(), Repair::PythonLiteral),
-        "None" => Word::Mended("null".into(), Repair::PythonLiteral),
+        "True" => Word::Rewritten("true".into(), Repair::PythonLiteral),
+        "False" => Word::Rewritten("false".into(), Repair::PythonLiteral),
+        "None" => Word::Rewritten("null".into(), Repair::PythonLiteral),
         _ if is_number(word) => Word::Json(word),
-        _ => respelt_number(word).map_or(Word::Unknown, |number| Word::Mended(number.into(), Repair::Number)),
+        _ => rewritten_number(word).map_or(Word::Unknown, |number| Word::Rewritten(number.into(), Repair::Number)),
     }
 }
 
-/// The last word of a text that breaks off. A number counts as far as it came, a word only when it is complete.
+/// Interprets the last word of a truncated text. A number is cut to its valid part; a literal must be complete.
 pub(super) fn last_word(text: &str) -> Word<'_> {
     let number = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let could_go_on = text.len() - number.len() <= 2 && text.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
-    if could_go_on && is_number(number) {
+    let is_truncated_number =
+        text.len() - number.len() <= 2 && text.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
+    if is_truncated_number && is_number(number) {
         return Word::Json(number);
     }
     match word(text) {
@@ -63,8 +64,8 @@ fn is_number(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit() || c == '-') && Json::parse(text).is_ok()
 }
 
-/// `+1`, `.5` and `1.` as JSON writes them.
-fn respelt_number(text: &str) -> Option<String> {
+/// Rewrites `+1`, `.5` and `1.` as JSON numbers.
+fn rewritten_number(text: &str) -> Option<String> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("-", digits),
         None => ("", text.strip_prefix('+').unwrap_or(text)),
@@ -75,17 +76,17 @@ fn respelt_number(text: &str) -> Option<String> {
     is_number(&number).then_some(number)
 }
 
-/// A character of a string.
+/// The result of reading an escape sequence.
 enum Unescaped {
     Character(char),
-    /// A backslash that means itself, since what follows it is no escape.
+    /// A literal backslash: the characters after it are not a valid escape.
     Backslash,
-    /// The text ends within an escape.
+    /// The text ends inside the escape.
     Incomplete,
 }
 
 impl Reader<'_> {
-    /// A string in any quotes. One that breaks off is written as far as it came.
+    /// Reads a string in any quotes. A truncated string is written up to the truncation.
     pub(super) fn string(&mut self) -> Result<Found, RepairError> {
         let open = self.bump().unwrap_or('"');
         let close = closing_quote(open).unwrap_or('"');
@@ -122,7 +123,7 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// What stands after a backslash.
+    /// Reads the characters after a backslash.
     fn escape(&mut self) -> Unescaped {
         let Some(next) = self.peek() else { return Unescaped::Incomplete };
         let character = match next {
@@ -143,7 +144,7 @@ impl Reader<'_> {
         Unescaped::Character(character)
     }
 
-    /// `u` and four digits, and the second half where they are the first of a pair.
+    /// Reads `u` and four hexadecimal digits, and the low surrogate that follows a high one.
     fn unicode_escape(&mut self) -> Unescaped {
         let Some(digits) = self.rest.get(1..5) else {
             let is_begun = self.rest.bytes().skip(1).all(|byte| byte.is_ascii_hexdigit());
@@ -152,7 +153,7 @@ impl Reader<'_> {
         let Some(unit) = hex(digits) else { return Unescaped::Backslash };
         self.skip(5);
         if !(0xd800..0xdc00).contains(&unit) {
-            // The second half of a pair without the first is no character.
+            // A low surrogate without a high one is not a character.
             return Unescaped::Character(char::from_u32(unit).unwrap_or_else(|| self.replaced()));
         }
         let low = self.rest.strip_prefix("\\u").and_then(|rest| rest.get(..4)).and_then(hex);
@@ -162,7 +163,7 @@ impl Reader<'_> {
                 let joined = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
                 Unescaped::Character(char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER))
             }
-            _ if is_begun_escape(self.rest) => Unescaped::Incomplete,
+            _ if is_incomplete_escape(self.rest) => Unescaped::Incomplete,
             _ => Unescaped::Character(self.replaced()),
         }
     }
@@ -173,8 +174,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a text is the beginning of the escape for the second half of a pair, and nothing else.
-fn is_begun_escape(rest: &str) -> bool {
+/// Whether a text is an incomplete escape of a low surrogate, and nothing else.
+fn is_incomplete_escape(rest: &str) -> bool {
     "\\u".starts_with(rest)
         || rest
             .strip_prefix("\\u")

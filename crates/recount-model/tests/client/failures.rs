@@ -65,7 +65,7 @@ async fn a_redirect_is_not_followed_with_the_key() {
     let elsewhere = Server::start([Answer::ok(hello())]).await;
     let answered = once(Answer::status(307, "").header("location", &format!("{}/?secret", elsewhere.url()))).await;
     assert_eq!(answered.error().1, "invalid_request");
-    assert_eq!(answered.error().2, format!("307: the address leads elsewhere, to {}/", elsewhere.url()));
+    assert_eq!(answered.error().2, format!("307: redirect to {}/ was not followed", elsewhere.url()));
     assert!(elsewhere.asked().is_empty());
 }
 
@@ -148,7 +148,7 @@ async fn nothing_comes() {
     let timeouts = Timeouts { first_byte: Duration::from_millis(20), ..Timeouts::default() };
     let answered = ask(&model(Provider::OpenAi, &server).timeouts(timeouts).retries(Retries::none())).await;
     assert_eq!((answered.error().0, answered.error().1), (CallErrorKind::TimedOut, "connection"));
-    assert_eq!(answered.error().2, format!("{} sent nothing for 20ms", server.url()));
+    assert_eq!(answered.error().2, format!("no data from {} for 20ms", server.url()));
 }
 
 #[tokio::test]

@@ -139,7 +139,7 @@ async fn an_endpoint_of_ones_own_needs_no_key() {
 async fn without_a_key_the_variable_is_named() {
     let answered = ask(&bare(Provider::Gemini).key("")).await;
     assert_eq!(answered.error().1, "authentication");
-    assert_eq!(answered.error().2, "there is no key for `gemini`: set GEMINI_API_KEY or GOOGLE_API_KEY");
+    assert_eq!(answered.error().2, "no API key for `gemini`: set GEMINI_API_KEY or GOOGLE_API_KEY");
     assert_eq!(answered.outcome.requests, 0);
 }
 

@@ -109,7 +109,7 @@ fn what_is_not_json() {
         ("{\"choices\":[}]", "\"{\\\"choices\\\":[}]\""),
         ("data: \"\\\"x\\\"\"\n\n", "\"\\\"\\\\\\\"x\\\\\\\"\\\"\""),
     ] {
-        let message = format!("the response has a part that is not a JSON object: {start}");
+        let message = format!("the response contains a chunk that is not a JSON object: {start}");
         for provider in Provider::ALL {
             check(&decode(provider, response), CallErrorKind::Malformed, ErrorType::Upstream, &message);
         }
@@ -164,7 +164,7 @@ fn what_is_too_large() {
         recount_message::ReplyWriter::start(|_event| {}, recount_message::Stamps::repeatable(), "s1", "Friday");
     let mut decoder = recount_model::decode::Decoder::new(Provider::OpenAi, whole);
     let outcome = response.as_bytes().chunks(70).try_for_each(|piece| decoder.push(piece, &mut reply));
-    assert_eq!(outcome.unwrap_err().to_string(), "the whole of the response is larger than 100 bytes");
+    assert_eq!(outcome.unwrap_err().to_string(), "the response is larger than 100 bytes");
     assert_eq!(decoder.finish(&mut reply).error.unwrap().kind(), CallErrorKind::TooLarge);
     assert_eq!(reply.message().text().as_deref(), Some("0123456789"));
 }

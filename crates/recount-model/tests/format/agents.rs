@@ -78,7 +78,7 @@ fn a_late_system_message_is_a_users_where_there_is_none() {
             r#"{"role":"user","content":[{"type":"text","text":"Hello"}]}"#,
             r#"{"role":"user","content":[{"type":"text","text":"<system-reminder>Two.</system-reminder>"}]}"#,
         ],
-        &["m3: a system message in mid-conversation was sent as a user's"],
+        &["m3: a system message inside the conversation was sent as a user message"],
     );
 }
 

@@ -52,7 +52,7 @@ fn half_a_picture_is_said_to_be_unreadable() {
         &Formatter::new(Provider::Ollama),
         &[Msg::user("Alice", ("Who is this?", block))],
         &[r#"{"role":"user","content":"Who is this?\n[image/png attached, could not be read]"}"#],
-        &["p1: the data is not base64; a text says that it could not be read"],
+        &["p1: invalid base64 data; replaced by a text"],
     );
 }
 
@@ -65,7 +65,7 @@ fn a_picture_that_anthropic_refuses_is_said() {
         &[
             r#"{"role":"user","content":[{"type":"text","text":"[image/svg+xml attached, not supported by this provider]"}]}"#,
         ],
-        &["p1: image/svg+xml is nothing that this provider takes; a text says so"],
+        &["p1: image/svg+xml is not supported by this provider; replaced by a text"],
     );
 }
 
@@ -76,7 +76,7 @@ fn an_image_that_is_too_large_is_said_to_be() {
         &Formatter::new(Provider::Anthropic),
         &[Msg::user("Alice", block)],
         &[r#"{"role":"user","content":[{"type":"text","text":"[image/png attached, too large for this provider]"}]}"#],
-        &["p1: image/png of more bytes than this provider takes; a text says so"],
+        &["p1: image/png is too large for this provider; replaced by a text"],
     );
 }
 

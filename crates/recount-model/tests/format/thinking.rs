@@ -94,7 +94,7 @@ fn reasoning_goes_back_with_what_came_of_it() {
             r#"{"type":"function_call","call_id":"c1_2","name":"look","arguments":"{}"}"#,
             r#"{"type":"function_call_output","call_id":"c1_2","output":"<system-reminder>The tool call was not finished, and its outcome is unknown.</system-reminder>"}"#,
         ],
-        &["c1: the call has no result; the provider is told so"],
+        &["c1: the call has no result; a placeholder was sent"],
     );
 }
 

@@ -66,7 +66,7 @@ fn a_call_that_broke_off_does_not_stop_the_conversation() {
             r#"{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"look","input":{}}]}"#,
             r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[{"type":"text","text":"not run"}]}]}"#,
         ],
-        &["c1: the arguments are no JSON object; an empty one was sent"],
+        &["c1: the arguments are not a JSON object; sent as `{}`"],
     );
 }
 
@@ -130,7 +130,7 @@ fn loose_ends_are_tied() {
             r#"{"role":"tool","tool_name":"look","content":"<system-reminder>The tool call was not finished, and its outcome is unknown.</system-reminder>"}"#,
             r#"{"role":"user","content":"[result of a tool]\nstray"}"#,
         ],
-        &["c2: the call has no result; the provider is told so", "c3: the result has no call; it was sent as text"],
+        &["c2: the call has no result; a placeholder was sent", "c3: the result has no call; it was sent as text"],
     );
 }
 
@@ -149,7 +149,7 @@ fn a_result_belongs_to_the_latest_call_with_its_id() {
             r#"{"role":"assistant","content":"","tool_calls":[{"function":{"name":"look","arguments":{"n":2}}}]}"#,
             r#"{"role":"tool","tool_name":"look","content":"two"}"#,
         ],
-        &["call_0: the call has no result; the provider is told so"],
+        &["call_0: the call has no result; a placeholder was sent"],
     );
 }
 
@@ -162,7 +162,7 @@ fn a_block_of_an_unknown_type_becomes_text() {
         &[
             r#"{"role":"assistant","name":"Friday","content":[{"type":"text","text":"[a block of type \"poll\", not supported by this provider]"}]}"#,
         ],
-        &["p1: a block of the unknown type `poll`; a text says so"],
+        &["p1: unknown block type `poll`; replaced by a text"],
     );
 }
 

@@ -1,4 +1,4 @@
-//! Bringing all that a request wants.
+//! Fetches the media of a call.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use tokio::task::JoinSet;
 use super::{FetchMedia, MediaError, MediaErrorKind};
 use crate::format::{Media, MediaRef};
 
-/// How many are fetched at the same time.
+/// The maximum number of concurrent fetches.
 const MAX_CONCURRENT: usize = 6;
 
-/// How much may be fetched for one call altogether. More would not be taken by any provider.
+/// The maximum total size for one call, above the limit of every provider.
 const MAX_TOTAL_BYTES: usize = 64 << 20;
 
-/// What was fetched for one call. Another model of the same call may want more, and gets what is there already.
+/// The media fetched for one call. Later models of the same call reuse them.
 #[derive(Debug, Default)]
 pub(crate) struct MediaCollector {
     pub(crate) media: Media,
@@ -24,7 +24,7 @@ pub(crate) struct MediaCollector {
 }
 
 impl MediaCollector {
-    /// Brings what was not requested for before. When this is dropped before it is done, all fetches end.
+    /// Fetches the files and URLs that were not requested before. Dropping the future cancels all fetches.
     pub(crate) async fn fetch_all(&mut self, wanted: Vec<MediaRef>, fetcher: &Arc<dyn FetchMedia>) {
         let mut wanted =
             wanted.into_iter().filter(|wanted| self.requested.insert(wanted.url.clone())).collect::<Vec<_>>();
@@ -41,11 +41,11 @@ impl MediaCollector {
                 });
             }
             let Some(done) = running.join_next().await else { return };
-            // A fetcher that panics has fetched nothing, which the formatter says.
+            // If the fetcher panicked, the media is missing, and the formatter adds a warning.
             let Ok((wanted, fetched)) = done else { continue };
             match fetched {
                 Ok(bytes) if self.bytes + bytes.len() > MAX_TOTAL_BYTES => {
-                    let reason = format!("all media together are larger than {MAX_TOTAL_BYTES} bytes");
+                    let reason = format!("the media of the call exceed {MAX_TOTAL_BYTES} bytes in total");
                     self.errors.push(MediaError::new(&wanted, MediaErrorKind::TooLarge, reason));
                 }
                 Ok(bytes) => {

@@ -1,4 +1,4 @@
-//! Files below allowed directories.
+//! Files in allowed directories.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,17 +9,17 @@ use tokio::io::AsyncReadExt;
 
 use super::{Failure, MediaErrorKind};
 
-/// Reads a file, if it really lies below one of the directories.
+/// Reads a file that is located in one of the directories after resolving links.
 pub(super) async fn read(path: &Path, directories: &[PathBuf], max_bytes: usize) -> Result<Bytes, Failure> {
-    // The same words for what is not there and for what must not be seen: otherwise they tell what there is.
-    let outside = || Failure::forbidden("no file below an allowed directory");
-    let real = fs::canonicalize(path).await.map_err(|_| outside())?;
-    if !is_below_any(&real, directories).await {
-        return Err(outside());
+    // The error is the same for a missing and for a forbidden file, so that it does not reveal which files exist.
+    let forbidden = || Failure::forbidden("not a file in an allowed directory");
+    let real = fs::canonicalize(path).await.map_err(|_| forbidden())?;
+    if !is_in_any(&real, directories).await {
+        return Err(forbidden());
     }
-    // A pipe or a device would be opened by looking at it, and might never end.
+    // Opening a pipe or a device can block forever.
     if !fs::metadata(&real).await.map_err(|error| unreadable(&error))?.is_file() {
-        return Err(outside());
+        return Err(forbidden());
     }
     let file = fs::File::open(&real).await.map_err(|error| unreadable(&error))?;
     let mut bytes = Vec::new();
@@ -28,9 +28,9 @@ pub(super) async fn read(path: &Path, directories: &[PathBuf], max_bytes: usize)
     if bytes.len() > max_bytes { Err(Failure::too_large(max_bytes)) } else { Ok(bytes.into()) }
 }
 
-async fn is_below_any(real: &Path, directories: &[PathBuf]) -> bool {
+async fn is_in_any(real: &Path, directories: &[PathBuf]) -> bool {
     for directory in directories {
-        // An allowed directory may itself be a link.
+        // The allowed directory may itself be a link.
         if let Ok(directory) = fs::canonicalize(directory).await
             && real.starts_with(&directory)
         {

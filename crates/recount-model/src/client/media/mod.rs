@@ -1,4 +1,4 @@
-//! The files and URLs of messages, fetched for providers that want the bytes.
+//! Fetching the files and URLs of messages, for providers that require the bytes.
 
 mod collector;
 mod files;
@@ -17,9 +17,9 @@ use super::transport::BoxFuture;
 use crate::format::MediaRef;
 use web::{AllowedHosts, Redirects, WebFetcher};
 
-/// Brings the bytes of a file or URL that stands in a message.
+/// Fetches the bytes of a file or URL in a message.
 ///
-/// [`MediaFetcher`] is the usual one. Who keeps media elsewhere brings another:
+/// [`MediaFetcher`] is the default. Implement this trait for media in other storage:
 ///
 /// ```
 /// use bytes::Bytes;
@@ -27,7 +27,7 @@ use web::{AllowedHosts, Redirects, WebFetcher};
 /// use recount_model::client::{BoxFuture, FetchMedia, MediaError, MediaErrorKind, MediaFetcher, Model};
 /// use recount_model::format::MediaRef;
 ///
-/// /// Knows `blob:` URLs, and leaves all others to the usual fetcher.
+/// /// Resolves `blob:` URLs, and passes all others to the default fetcher.
 /// struct Blobs(MediaFetcher);
 ///
 /// impl FetchMedia for Blobs {
@@ -43,22 +43,23 @@ use web::{AllowedHosts, Redirects, WebFetcher};
 /// let model = Model::new(Provider::Anthropic, "claude-opus-4-5").media(Blobs(MediaFetcher::new()));
 /// ```
 pub trait FetchMedia: Send + Sync + 'static {
-    /// Brings the bytes.
+    /// Fetches the bytes.
     ///
     /// # Errors
     ///
-    /// When they cannot or must not be had. The model is then told that something was there, and the call goes on.
+    /// If the media cannot or must not be fetched. The call continues, and a text in the request tells the model that
+    /// the media is missing.
     fn fetch<'a>(&'a self, wanted: &'a MediaRef) -> BoxFuture<'a, Result<Bytes, MediaError>>;
 }
 
-/// Brings media from the public internet, and from directories that are allowed.
+/// Fetches media from the public internet and from allowed directories.
 ///
-/// A message may come from anybody, so what it points to is fetched with care:
+/// Messages may come from untrusted users, so fetching is restricted:
 ///
-/// - Addresses of this machine and of private networks are refused, after the name was looked up and for every redirect; the
-///   connection goes to the very address that was checked.
-/// - Files are read only below directories that were named, after links and `..` were resolved.
-/// - Size and time have limits.
+/// - Loopback and private addresses are rejected, after DNS resolution and for every redirect. The connection uses the
+///   address that was checked.
+/// - Files are read only from allowed directories, after links and `..` are resolved.
+/// - Size and time are limited.
 ///
 /// ```
 /// use std::time::Duration;
@@ -87,7 +88,7 @@ impl Default for MediaFetcher {
 }
 
 impl MediaFetcher {
-    /// The public internet and no files, 20 MiB and 30 seconds for each.
+    /// Creates a fetcher for the public internet, without files, limited to 20 MiB and 30 seconds per item.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -98,35 +99,35 @@ impl MediaFetcher {
         }
     }
 
-    /// Files below a directory may be read.
+    /// Allows reading files in a directory.
     #[must_use]
     pub fn allow_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directories.push(directory.into());
         self
     }
 
-    /// Addresses of this machine and of private networks may be fetched from. Only where no message comes from a stranger.
+    /// Allows loopback and private addresses. Use this only if all messages are trusted.
     #[must_use]
     pub fn allow_private_networks(mut self) -> Self {
         self.web = WebFetcher::new(AllowedHosts::Everywhere, self.web.redirects);
         self
     }
 
-    /// A redirect to another host is not followed, and told. For those who were allowed this host and no other.
+    /// Rejects redirects to another host, with [`MediaErrorKind::Redirected`].
     #[must_use]
     pub fn stay_on_host(mut self) -> Self {
         self.web = WebFetcher::new(self.web.hosts, Redirects::SameHost);
         self
     }
 
-    /// How large a file or response may be.
+    /// Sets the maximum size of a file or response, in bytes.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// How long it may take to bring one.
+    /// Sets the time limit of one fetch.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -138,10 +139,10 @@ impl MediaFetcher {
         match scheme.as_str() {
             "http" | "https" => self.web.fetch(&wanted.url, self.max_bytes).await,
             "file" => {
-                let path = wanted.path().ok_or_else(|| Failure::forbidden("not a file of this machine"))?;
+                let path = wanted.path().ok_or_else(|| Failure::forbidden("not a local file"))?;
                 files::read(path.as_ref(), &self.directories, self.max_bytes).await
             }
-            _ => Err(Failure::new(MediaErrorKind::Unsupported, format!("nobody knows how to fetch `{scheme}:`"))),
+            _ => Err(Failure::new(MediaErrorKind::Unsupported, format!("unsupported URL scheme `{scheme}`"))),
         }
     }
 }
@@ -150,14 +151,14 @@ impl FetchMedia for MediaFetcher {
     fn fetch<'a>(&'a self, wanted: &'a MediaRef) -> BoxFuture<'a, Result<Bytes, MediaError>> {
         Box::pin(async move {
             let fetched = tokio::time::timeout(self.timeout, self.fetch_one(wanted)).await.unwrap_or_else(|_| {
-                Err(Failure::new(MediaErrorKind::TimedOut, format!("it took longer than {:?}", self.timeout)))
+                Err(Failure::new(MediaErrorKind::TimedOut, format!("timed out after {:?}", self.timeout)))
             });
             fetched.map_err(|failure| MediaError::new(wanted, failure.kind, failure.reason))
         })
     }
 }
 
-/// Why a file or URL was not fetched.
+/// The error of fetching a file or URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaError {
     url: String,
@@ -165,40 +166,40 @@ pub struct MediaError {
     reason: String,
 }
 
-/// In which way a file or URL was not to be had.
+/// The kind of a [`MediaError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MediaErrorKind {
-    /// It must not be fetched: an address of a private network, a file outside of the allowed directories.
+    /// Not allowed: a private address, or a file outside the allowed directories.
     Forbidden,
-    /// It is not there.
+    /// The file or URL does not exist.
     NotFound,
-    /// It is at another host, and only this one is asked.
+    /// The URL redirects to another host, which is not allowed.
     Redirected,
-    /// It is too large.
+    /// Larger than the limit.
     TooLarge,
-    /// It took too long.
+    /// Slower than the time limit.
     TimedOut,
-    /// The network or the disk failed.
+    /// A network or I/O error.
     Unreachable,
-    /// Nobody knows how to fetch such a URL.
+    /// The URL scheme is not supported.
     Unsupported,
 }
 
 impl MediaError {
-    /// Says why something was not fetched.
+    /// Creates an error.
     #[must_use]
     pub fn new(wanted: &MediaRef, kind: MediaErrorKind, reason: impl Into<String>) -> Self {
         Self { url: wanted.url.clone(), kind, reason: reason.into() }
     }
 
-    /// The URL as the message has it.
+    /// Returns the URL as given in the message.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// In which way it was not to be had.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> MediaErrorKind {
         self.kind
@@ -207,15 +208,15 @@ impl MediaError {
 
 impl fmt::Display for MediaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What follows a question mark is often a signature.
-        let shown = self.url.split(['?', '#']).next().unwrap_or_default();
-        write!(f, "{shown}: {}", self.reason)
+        // The query often holds a signature.
+        let url = self.url.split(['?', '#']).next().unwrap_or_default();
+        write!(f, "{url}: {}", self.reason)
     }
 }
 
 impl std::error::Error for MediaError {}
 
-/// Why something could not be fetched, by whoever tried.
+/// The error of a single fetch, without its URL.
 #[derive(Debug, Clone)]
 struct Failure {
     kind: MediaErrorKind,
@@ -232,6 +233,6 @@ impl Failure {
     }
 
     fn too_large(limit: usize) -> Self {
-        Self::new(MediaErrorKind::TooLarge, format!("it is larger than {limit} bytes"))
+        Self::new(MediaErrorKind::TooLarge, format!("larger than {limit} bytes"))
     }
 }

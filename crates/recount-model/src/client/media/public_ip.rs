@@ -1,8 +1,8 @@
-//! Which addresses belong to the public internet.
+//! Public IP addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is one that anybody may be sent to: not this machine, not a neighbour, not a group, not reserved.
+/// Whether an address is globally reachable: not loopback, private, link-local, multicast or reserved.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -13,18 +13,18 @@ pub(super) fn is_public(address: IpAddr) -> bool {
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     let is_special = match (a, b, c) {
-        // This network, private, this machine.
+        // This network, private, loopback.
         (0 | 10 | 127, _, _) => true,
-        // Carriers' own.
+        // Carrier-grade NAT.
         (100, 64..=127, _) => true,
-        // Link-local: clouds answer there with credentials.
+        // Link-local. Cloud metadata services return credentials there.
         (169, 254, _) => true,
         (172, 16..=31, _) | (192, 168, _) => true,
-        // Protocol assignments, documentation, relays of IPv6.
+        // Protocol assignments, documentation, 6to4 relays.
         (192, 0, 0 | 2) | (192, 88, 99) | (198, 51, 100) | (203, 0, 113) => true,
         // Benchmarks.
         (198, 18 | 19, _) => true,
-        // Groups, reserved, broadcast.
+        // Multicast, reserved, broadcast.
         (224.., _, _) => true,
         _ => false,
     };
@@ -34,16 +34,16 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
     let [first, second, ..] = segments;
-    // Only this eighth is given out. What lies outside is this machine, a neighbour, a group, or another way to write an
-    // IPv4 address (mapped, compatible, translated).
+    // Only this range is allocated for global unicast. Outside of it are loopback, link-local, multicast and IPv4
+    // addresses in IPv6 notation (mapped, compatible, translated).
     let is_global = (0x2000..=0x3fff).contains(&first);
     let is_special = match (first, second) {
-        // Protocol assignments, Teredo among them, which hides an IPv4 address.
+        // Protocol assignments, including Teredo, which embeds an IPv4 address.
         (0x2001, 0x0000..=0x01ff) => true,
         // Documentation.
         (0x2001, 0x0db8) => true,
         (0x3fff, 0x0000..=0x0fff) => true,
-        // 6to4, which holds an IPv4 address.
+        // 6to4, which embeds an IPv4 address.
         (0x2002, _) => true,
         _ => false,
     };
@@ -56,14 +56,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_public_internet() {
+    fn accepts_global_addresses() {
         for address in ["1.1.1.1", "8.8.8.8", "172.15.0.1", "172.32.0.1", "100.63.0.1", "2606:4700::1111", "2a00::1"] {
             assert!(is_public(address.parse().unwrap()), "{address}");
         }
     }
 
     #[test]
-    fn everything_else() {
+    fn rejects_special_addresses() {
         for address in [
             "0.0.0.0",
             "0.1.2.3",

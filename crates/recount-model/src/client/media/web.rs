@@ -1,4 +1,4 @@
-//! Media from the web.
+//! Media from HTTP URLs.
 
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
@@ -14,7 +14,7 @@ use super::public_ip::is_public;
 use super::{Failure, MediaErrorKind};
 use crate::client::http::{builder, transport_error};
 
-/// How far one may go.
+/// The hosts that may be contacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AllowedHosts {
     PublicInternet,
@@ -30,17 +30,17 @@ impl AllowedHosts {
     }
 }
 
-/// How many redirects are followed.
+/// The maximum number of redirects.
 const REDIRECTS: usize = 5;
 
-/// Which redirects are followed.
+/// The redirects that are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Redirects {
     Anywhere,
     SameHost,
 }
 
-/// A client that looks at each address before it connects.
+/// An HTTP client that checks each address before it connects.
 #[derive(Debug)]
 pub(super) struct WebFetcher {
     pub(super) hosts: AllowedHosts,
@@ -55,7 +55,7 @@ impl WebFetcher {
 
     pub(super) async fn fetch(&self, url: &str, max_bytes: usize) -> Result<Bytes, Failure> {
         let url = Url::parse(url)
-            .map_err(|error| Failure::new(MediaErrorKind::Unsupported, format!("not an address: {error}")))?;
+            .map_err(|error| Failure::new(MediaErrorKind::Unsupported, format!("invalid URL: {error}")))?;
         check(&url, self.hosts).map_err(|refused| Failure::forbidden(refused.to_string()))?;
         let client = self.client.get_or_init(|| self.make_client()).as_ref().map_err(Clone::clone)?;
         let mut response = client.get(url).send().await.map_err(|error| failure(&error))?;
@@ -80,7 +80,7 @@ impl WebFetcher {
     fn make_client(&self) -> Result<Client, Failure> {
         let (hosts, redirects) = (self.hosts, self.redirects);
         builder()
-            // A proxy would look the names up by itself, where nobody checks what it finds.
+            // A proxy would resolve names itself, without the address check.
             .no_proxy()
             .dns_resolver(Arc::new(FilteringResolver { hosts }))
             .redirect(Policy::custom(move |attempt| follow(attempt, hosts, redirects)))
@@ -98,38 +98,40 @@ fn follow(attempt: Attempt<'_>, hosts: AllowedHosts, redirects: Redirects) -> re
     }
     let from = attempt.previous().last().and_then(Url::host_str).unwrap_or_default();
     match redirects {
-        Redirects::SameHost if bare(from) != bare(attempt.url().host_str().unwrap_or_default()) => attempt.stop(),
+        Redirects::SameHost if without_www(from) != without_www(attempt.url().host_str().unwrap_or_default()) => {
+            attempt.stop()
+        }
         Redirects::SameHost | Redirects::Anywhere => attempt.follow(),
     }
 }
 
-/// Sites move between these two names of one host.
-fn bare(host: &str) -> &str {
+/// Sites redirect between these two names of one host.
+fn without_www(host: &str) -> &str {
     host.strip_prefix("www.").unwrap_or(host)
 }
 
-/// A redirect that is not followed.
+/// Returns the error for a redirect that was not followed.
 fn redirect_failure(response: &Response) -> Failure {
-    let place = response.headers().get(LOCATION).and_then(|place| place.to_str().ok());
-    let url = place.and_then(|place| response.url().join(place).ok());
+    let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
+    let url = location.and_then(|location| response.url().join(location).ok());
     let reason = match url {
-        Some(url) => format!("it leads to another host: {url}"),
+        Some(url) => format!("redirects to another host: {url}"),
         None => response.status().to_string(),
     };
     Failure::new(MediaErrorKind::Redirected, reason)
 }
 
-/// What may not be fetched.
+/// The error of an address that must not be fetched.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("{0}")]
 struct Blocked(&'static str);
 
-const PRIVATE: Blocked = Blocked("the address is not one of the public internet");
+const PRIVATE: Blocked = Blocked("the address is not on the public internet");
 
-/// Looks at what the URL itself says. A name is looked at when it is looked up.
+/// Checks the scheme and a literal address. The resolver checks names.
 fn check(url: &Url, hosts: AllowedHosts) -> Result<(), Blocked> {
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(Blocked("the address is not one of the web"));
+        return Err(Blocked("unsupported URL scheme, expected `http` or `https`"));
     }
     let host = url.host_str().unwrap_or_default();
     let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
@@ -139,8 +141,8 @@ fn check(url: &Url, hosts: AllowedHosts) -> Result<(), Blocked> {
     }
 }
 
-/// Looks names up and gives only those addresses that may be connected to. The connection is made to what is given here, so
-/// a name cannot mean one thing when it is checked and another when it is used.
+/// Resolves names to allowed addresses only. The connection uses the returned addresses, so a name cannot resolve to
+/// another address between check and use.
 #[derive(Debug)]
 struct FilteringResolver {
     hosts: AllowedHosts,

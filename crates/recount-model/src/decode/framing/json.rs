@@ -1,4 +1,4 @@
-//! JSON values one after the other: lines, the elements of one array, or a single body.
+//! Concatenated JSON values: lines, the elements of an array, or a single body.
 
 use memchr::memchr2;
 
@@ -7,12 +7,12 @@ use super::{Frame, OnFrame};
 
 #[derive(Debug)]
 pub(super) struct JsonFrames {
-    /// The beginning of a value whose end has not come.
+    /// The beginning of an incomplete value.
     value: Vec<u8>,
-    /// How many brackets and braces of the value are open.
+    /// The nesting depth inside the value.
     depth: usize,
     state: State,
-    /// Whether the first value was the bracket of an array, whose elements are the frames.
+    /// Whether the values are the elements of an array.
     array: ArrayMode,
     max_frame: usize,
 }
@@ -38,7 +38,7 @@ impl JsonFrames {
     }
 
     pub(super) fn push(&mut self, bytes: &[u8], on_frame: OnFrame<'_>) -> Result<(), CallError> {
-        // Where the part of the value begins that is in these bytes.
+        // The start of the current value within `bytes`.
         let mut start = 0;
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
@@ -87,7 +87,7 @@ impl JsonFrames {
         self.check_size(self.value.len())
     }
 
-    /// Whether a value begins with this byte, which stands between two.
+    /// Whether a byte between two values starts a value.
     fn begins(&mut self, byte: u8) -> bool {
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' | b',' => false,
@@ -105,7 +105,7 @@ impl JsonFrames {
         }
     }
 
-    /// A value ends with these bytes.
+    /// Ends a value whose last bytes are given.
     fn end(&mut self, last: &[u8], on_frame: OnFrame<'_>) -> Result<(), CallError> {
         self.state = State::BetweenValues;
         self.check_size(self.value.len().saturating_add(last.len()))?;
@@ -118,12 +118,16 @@ impl JsonFrames {
         outcome
     }
 
-    /// A value that breaks off is no frame.
+    /// Ends the stream. An incomplete value is dropped.
     pub(super) fn finish(&mut self, on_frame: OnFrame<'_>) -> Result<(), CallError> {
         if self.state == State::InValue && self.depth == 0 { self.end(b"", on_frame) } else { Ok(()) }
     }
 
     fn check_size(&self, size: usize) -> Result<(), CallError> {
-        if size > self.max_frame { Err(CallError::too_large("an event", self.max_frame)) } else { Ok(()) }
+        if size > self.max_frame {
+            Err(CallError::too_large("an event of the response", self.max_frame))
+        } else {
+            Ok(())
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! From bytes in any pieces to the frames of a response.
+//! Splits a response into frames.
 //!
-//! A frame is the data of one server-sent event, one line of NDJSON, one element of a JSON array or a whole JSON body. What it
-//! is shows in the first byte: JSON begins with a brace or a bracket, and no line of server-sent events does.
+//! A frame is the data of a server-sent event, a line of NDJSON, an element of a JSON array, or a single JSON body. The
+//! first byte decides: JSON starts with a brace or a bracket, which no line of server-sent events does.
 
 mod json;
 
@@ -17,7 +17,7 @@ const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame<'a> {
     pub(super) data: &'a [u8],
-    /// Whether it came as a server-sent event with the name `error`.
+    /// Whether the frame is a server-sent event with the name `error`.
     pub(super) is_error: bool,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Frame<'a> {
         Self { data, is_error: false }
     }
 
-    /// Whether the data is one whole value, so that nothing of it was cut off.
+    /// Whether the data is one complete value.
     fn is_complete(&self) -> bool {
         self.data == b"[DONE]" || serde_json::from_slice::<IgnoredAny>(self.data).is_ok()
     }
@@ -39,14 +39,14 @@ fn sse_frame(event: SseEvent<'_>) -> Option<Frame<'_>> {
 
 impl From<EventTooLarge> for CallError {
     fn from(error: EventTooLarge) -> Self {
-        Self::too_large("an event", error.limit)
+        Self::too_large("an event of the response", error.limit)
     }
 }
 
-/// What is done with each frame.
+/// Receives each frame.
 pub(super) type OnFrame<'e> = &'e mut dyn FnMut(Frame<'_>) -> Result<(), CallError>;
 
-/// Cuts bytes into frames.
+/// Splits bytes into frames.
 #[derive(Debug)]
 pub(super) struct Framing {
     kind: Kind,
@@ -55,7 +55,7 @@ pub(super) struct Framing {
 
 #[derive(Debug)]
 enum Kind {
-    /// Nothing has come but white space and the first bytes of a byte order mark, as many as are given.
+    /// Only white space and this many bytes of a byte order mark have arrived.
     Start(usize),
     Sse(SseParser),
     Json(JsonFrames),
@@ -78,7 +78,7 @@ impl Framing {
         }
     }
 
-    /// The bytes have ended. What is left is a frame if it is whole.
+    /// Ends the response. The remaining bytes are a frame if they are complete.
     pub(super) fn finish(&mut self, on_frame: OnFrame<'_>) -> Result<(), CallError> {
         match &mut self.kind {
             Kind::Start(_) => Ok(()),
@@ -96,7 +96,7 @@ impl Framing {
     }
 }
 
-/// What kind of response begins with these bytes, and the bytes that belong to it.
+/// Detects the kind of response, and returns it with the bytes that belong to it. `None` if more bytes are needed.
 fn detect<'b>(bytes: &'b [u8], marks: &mut usize, max_frame: usize) -> Option<(Kind, &'b [u8])> {
     let mut rest = bytes;
     while let Some((&first, after)) = rest.split_first() {
@@ -118,7 +118,7 @@ fn detect<'b>(bytes: &'b [u8], marks: &mut usize, max_frame: usize) -> Option<(K
 mod tests {
     use super::*;
 
-    /// The frames of a text, cut after every so many bytes.
+    /// Returns the frames of a text that arrives in chunks of `step` bytes.
     fn frames(text: &[u8], step: usize) -> Vec<String> {
         let mut found = Vec::new();
         let mut framing = Framing::new(1_000);
@@ -137,12 +137,12 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         for step in 1..=text.len().max(1) {
-            assert_eq!(frames(text.as_bytes(), step), expected, "in pieces of {step} bytes");
+            assert_eq!(frames(text.as_bytes(), step), expected, "in chunks of {step} bytes");
         }
     }
 
     #[test]
-    fn events_with_every_line_ending() {
+    fn accepts_every_line_ending() {
         for end in ["\n", "\r\n", "\r"] {
             check(&["data: a", "", "data: b", "", ""].join(end), &["a", "b"]);
         }
@@ -150,30 +150,30 @@ mod tests {
     }
 
     #[test]
-    fn data_of_several_lines() {
+    fn joins_data_lines() {
         check("data: {\ndata: \"a\":1}\n\n", &["{\n\"a\":1}"]);
         check("data\ndata: x\n\n", &["\nx"]);
     }
 
     #[test]
-    fn comments_names_and_other_fields() {
+    fn skips_comments_and_other_fields() {
         check(": keep-alive\n\nevent: ping\nid: 7\nretry: 3\ndata:a\n\nunknown: x\n\n", &["a"]);
         check("event: error\ndata: a\n\ndata: b\n\n", &["!a", "b"]);
     }
 
     #[test]
-    fn one_space_belongs_to_the_field() {
+    fn strips_one_space_after_colon() {
         check("data:  a\n\ndata:b\n\n", &[" a", "b"]);
     }
 
     #[test]
-    fn a_byte_order_mark() {
+    fn skips_byte_order_mark() {
         check("\u{feff}data: a\n\n", &["a"]);
         check("\u{feff}{\"a\":1}", &["{\"a\":1}"]);
     }
 
     #[test]
-    fn the_last_event_needs_no_empty_line() {
+    fn accepts_complete_last_event_without_empty_line() {
         check("data: {\"a\":1}", &["{\"a\":1}"]);
         check("data: {\"a\":1}\n", &["{\"a\":1}"]);
         check("data: [DONE]", &["[DONE]"]);
@@ -181,31 +181,31 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_json() {
+    fn splits_ndjson() {
         check("{\"a\":1}\n{\"b\":\"}\\\"{\"}\r\n\n{\"c\":[1]}", &["{\"a\":1}", "{\"b\":\"}\\\"{\"}", "{\"c\":[1]}"]);
         check("{\"a\":1}\n[DONE]\n", &["{\"a\":1}", "[DONE]"]);
     }
 
     #[test]
-    fn one_body_over_several_lines() {
+    fn accepts_multiline_body() {
         check("{\n  \"a\": {\n    \"b\": []\n  }\n}\n", &["{\n  \"a\": {\n    \"b\": []\n  }\n}"]);
     }
 
     #[test]
-    fn an_array_of_chunks() {
+    fn splits_json_array() {
         check("[{\"a\":1},\n {\"b\":2}\n, \"[DONE]\"]\n", &["{\"a\":1}", "{\"b\":2}", "\"[DONE]\""]);
         check("[]", &[]);
         check("[[1],2]", &["[1]", "2"]);
     }
 
     #[test]
-    fn json_that_breaks_off() {
+    fn drops_truncated_json() {
         check("{\"a\":1}\n{\"b\":", &["{\"a\":1}"]);
         check("[{\"a\":1},{\"b", &["{\"a\":1}"]);
     }
 
     #[test]
-    fn what_is_too_large() {
+    fn rejects_oversized_frames() {
         for text in [format!("data: {}", "x".repeat(2_000)), format!("{{\"{}", "x".repeat(2_000))] {
             for step in [1, 100, 5_000] {
                 let mut framing = Framing::new(1_000);
