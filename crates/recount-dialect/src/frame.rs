@@ -3,6 +3,8 @@
 use recount_message::wire::{write_key, write_string};
 use recount_message::{Json, MediaBlock, Payload, Usage};
 
+use crate::json;
+
 /// An object that is being written.
 #[derive(Debug)]
 pub(crate) struct Frame(String);
@@ -39,7 +41,7 @@ impl Frame {
 
     /// A list of what is JSON already.
     pub(crate) fn list(self, name: &str, items: &[String]) -> Self {
-        self.json(name, &format!("[{}]", items.join(",")))
+        self.json(name, &json::list(items))
     }
 
     /// A number, as far as JavaScript can count.
@@ -55,7 +57,7 @@ impl Frame {
 }
 
 /// How many tokens a reply took.
-pub(crate) fn used(usage: &Usage) -> String {
+pub(crate) fn usage_json(usage: &Usage) -> String {
     let frame = Frame::new().number("inputTokens", usage.input_tokens).number("outputTokens", usage.output_tokens);
     let frame = frame.number("totalTokens", usage.total());
     let frame = frame.number("cachedInputTokens", usage.cache_input_tokens);
@@ -68,5 +70,5 @@ pub(crate) fn text_or_parts(payload: &Payload, part: impl Fn(&MediaBlock) -> Str
         return Json::from(payload.text().unwrap_or_default()).as_str().to_owned();
     }
     let parts: Vec<String> = payload.blocks().iter().map(part).collect();
-    format!("[{}]", parts.join(","))
+    json::list(&parts)
 }

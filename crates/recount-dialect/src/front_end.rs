@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use recount_message::{Event, Fold};
 
-use crate::view::waits;
-use crate::{Dialect, ag_ui, ai_sdk, line};
+use crate::reply_view::is_waiting;
+use crate::{Dialect, ag_ui, ai_sdk, reply_queue};
 
 /// A library for user interfaces that reads a stream of events.
 ///
@@ -113,7 +113,7 @@ impl FrontEnd {
     }
 }
 
-/// Whether nothing goes on at a point: no reply is open, or the one that is told waits for somebody.
+/// Whether nothing goes on at a point: no reply is open, or the one that is told is_waiting for somebody.
 ///
 /// ```
 /// use recount_dialect::is_idle;
@@ -124,7 +124,7 @@ impl FrontEnd {
 /// # Ok::<(), recount_message::DecodeError>(())
 /// ```
 pub fn is_idle(at: &Fold) -> bool {
-    line::front(at).is_none_or(|reply| waits(reply.message()))
+    reply_queue::current_reply(at).is_none_or(|reply| is_waiting(reply.message()))
 }
 
 impl fmt::Display for FrontEnd {

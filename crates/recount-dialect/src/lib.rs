@@ -32,21 +32,26 @@
 
 mod ag_ui;
 mod ai_sdk;
+mod data_url;
 mod dialect;
+mod event_ids;
 mod frame;
 mod front_end;
 mod java;
 mod java1;
-mod line;
+mod json;
 mod native;
-mod residue;
-mod sequence;
+mod patch;
+mod preserved;
+mod reply_queue;
+mod reply_view;
+mod state_document;
 mod stream;
+mod turns;
 mod typescript;
-mod view;
 
 pub use dialect::{Dialect, UnknownDialect};
 pub use front_end::{FrontEnd, Target, UnknownTarget, is_idle};
 pub use java::with_duplicate_type_key;
-pub use sequence::{TurnMerger, split_turn};
 pub use stream::StreamReader;
+pub use turns::{TurnMerger, split_turn};

@@ -4,8 +4,8 @@ use recount_message::{ContentBlock, Event, EventKind, ReplyFold};
 
 use super::messages::{self, Activity, Layout, id_at};
 use crate::frame::Frame;
-use crate::line::Said;
-use crate::view::{Begins, Kind, View, is_open_again};
+use crate::reply_queue::ReplyChange;
+use crate::reply_view::{BlockKind, ReplyView, StartEffect, is_reopened};
 
 /// The name of a signal that something is other than what was streamed.
 const REPLACED: &str = "recount.replaced";
@@ -13,12 +13,12 @@ const REPLACED: &str = "recount.replaced";
 const OUTPUT: &str = "recount.tool_output";
 
 /// The frames of an event of an open reply, and the reply after it where it may have begun or ceased to wait.
-pub(super) fn told(view: &View<'_>, event: &Event<'_>) -> (Vec<String>, Option<ReplyFold>) {
-    match Said::by(&event.kind) {
-        Said::Nothing => (Vec::new(), None),
-        Said::More(kind, id, text) => (delta(view, kind, id, text), None),
-        Said::Output(id, text) => (output(view, id, text), None),
-        Said::Step => {
+pub(super) fn frames_of(view: &ReplyView<'_>, event: &Event<'_>) -> (Vec<String>, Option<ReplyFold>) {
+    match ReplyChange::of(&event.kind) {
+        ReplyChange::Ignored => (Vec::new(), None),
+        ReplyChange::Delta(kind, id, text) => (delta(view, kind, id, text), None),
+        ReplyChange::ToolOutput(id, text) => (output(view, id, text), None),
+        ReplyChange::Structural => {
             let mut after = view.reply.clone();
             let _ = after.apply(event);
             (step(view, &event.kind, after.message().content()), Some(after))
@@ -27,19 +27,27 @@ pub(super) fn told(view: &View<'_>, event: &Event<'_>) -> (Vec<String>, Option<R
 }
 
 /// An event that begins or ends something, or changes a call.
-fn step(view: &View<'_>, kind: &EventKind<'_>, after: &[ContentBlock]) -> Vec<String> {
+fn step(view: &ReplyView<'_>, kind: &EventKind<'_>, after: &[ContentBlock]) -> Vec<String> {
     let mut frames = match kind {
-        EventKind::TextBlockStart(kind) => started(view, view.begins(Kind::Text, &kind.block_id), after),
-        EventKind::ThinkingBlockStart(kind) => started(view, view.begins(Kind::Thinking, &kind.block_id), after),
-        EventKind::DataBlockStart(kind) => started(view, view.begins(Kind::Data, &kind.block_id), after),
-        EventKind::ToolCallStart(kind) => started(view, view.begins(Kind::ToolCall, &kind.tool_call_id), after),
-        EventKind::TextBlockEnd(kind) => ended(view, Kind::Text, &kind.block_id, after),
-        EventKind::ThinkingBlockEnd(kind) => ended(view, Kind::Thinking, &kind.block_id, after),
-        EventKind::DataBlockEnd(kind) => ended(view, Kind::Data, &kind.block_id, after),
-        EventKind::ToolCallEnd(kind) => ended(view, Kind::ToolCall, &kind.tool_call_id, after),
+        EventKind::TextBlockStart(kind) => {
+            block_started(view, view.start_effect(BlockKind::Text, &kind.block_id), after)
+        }
+        EventKind::ThinkingBlockStart(kind) => {
+            block_started(view, view.start_effect(BlockKind::Thinking, &kind.block_id), after)
+        }
+        EventKind::DataBlockStart(kind) => {
+            block_started(view, view.start_effect(BlockKind::Data, &kind.block_id), after)
+        }
+        EventKind::ToolCallStart(kind) => {
+            block_started(view, view.start_effect(BlockKind::ToolCall, &kind.tool_call_id), after)
+        }
+        EventKind::TextBlockEnd(kind) => block_ended(view, BlockKind::Text, &kind.block_id, after),
+        EventKind::ThinkingBlockEnd(kind) => block_ended(view, BlockKind::Thinking, &kind.block_id, after),
+        EventKind::DataBlockEnd(kind) => block_ended(view, BlockKind::Data, &kind.block_id, after),
+        EventKind::ToolCallEnd(kind) => block_ended(view, BlockKind::ToolCall, &kind.tool_call_id, after),
         EventKind::ToolResultEnd(kind) => result_changed(view, &kind.tool_call_id, after),
         EventKind::UserConfirmResult(_) => inputs_changed(view, after),
-        EventKind::HintBlock(_) | EventKind::Custom(_) => added(view, after),
+        EventKind::HintBlock(_) | EventKind::Custom(_) => appended(view, after),
         _ => Vec::new(),
     };
     frames.extend(new_results(view, after, false));
@@ -47,17 +55,17 @@ fn step(view: &View<'_>, kind: &EventKind<'_>, after: &[ContentBlock]) -> Vec<St
 }
 
 /// A block begins, or goes on.
-fn started(view: &View<'_>, begins: Begins, after: &[ContentBlock]) -> Vec<String> {
+fn block_started(view: &ReplyView<'_>, begins: StartEffect, after: &[ContentBlock]) -> Vec<String> {
     let index = match begins {
-        Begins::Nothing => return Vec::new(),
-        Begins::Again(index) => index,
-        Begins::New => view.content.len(),
+        StartEffect::Ignored => return Vec::new(),
+        StartEffect::Reopen(index) => index,
+        StartEffect::Append => view.content.len(),
     };
     after.get(index).map(|block| start(view, index, block)).unwrap_or_default()
 }
 
 /// The start of a block at an index, which may be there already.
-pub(super) fn start(view: &View<'_>, index: usize, block: &ContentBlock) -> Vec<String> {
+pub(super) fn start(view: &ReplyView<'_>, index: usize, block: &ContentBlock) -> Vec<String> {
     let message = view.reply.message();
     let id = id_at(message.id(), index);
     match block {
@@ -71,7 +79,7 @@ pub(super) fn start(view: &View<'_>, index: usize, block: &ContentBlock) -> Vec<
         ],
         ContentBlock::ToolCall(call) => {
             let before = view.content.get(..index).unwrap_or(view.content);
-            let parent = Layout::of(before).speaking().unwrap_or(index);
+            let parent = Layout::of(before).current_message().unwrap_or(index);
             let frame = Frame::of("TOOL_CALL_START").text("toolCallId", &id).text("toolCallName", &call.name);
             let frame = frame.text("parentMessageId", &id_at(message.id(), parent));
             vec![frame.json("metadata", &messages::call_metadata(&call.id)).end()]
@@ -88,44 +96,44 @@ fn activity(id: &str, block: &ContentBlock) -> Vec<String> {
 }
 
 /// More of an open block.
-fn delta(view: &View<'_>, kind: Kind, id: &str, text: &str) -> Vec<String> {
+fn delta(view: &ReplyView<'_>, kind: BlockKind, id: &str, text: &str) -> Vec<String> {
     match view.open(kind, id) {
         Some(index) => content(kind, &id_at(view.reply.message().id(), index), text),
         None => Vec::new(),
     }
 }
 
-fn content(kind: Kind, id: &str, text: &str) -> Vec<String> {
+fn content(kind: BlockKind, id: &str, text: &str) -> Vec<String> {
     let frame = match kind {
         _ if text.is_empty() => return Vec::new(),
-        Kind::Text => Frame::of("TEXT_MESSAGE_CONTENT").text("messageId", id),
-        Kind::Thinking => Frame::of("REASONING_MESSAGE_CONTENT").text("messageId", id),
-        Kind::ToolCall => Frame::of("TOOL_CALL_ARGS").text("toolCallId", id),
-        Kind::Data | Kind::ToolResult => return Vec::new(),
+        BlockKind::Text => Frame::of("TEXT_MESSAGE_CONTENT").text("messageId", id),
+        BlockKind::Thinking => Frame::of("REASONING_MESSAGE_CONTENT").text("messageId", id),
+        BlockKind::ToolCall => Frame::of("TOOL_CALL_ARGS").text("toolCallId", id),
+        BlockKind::Data | BlockKind::ToolResult => return Vec::new(),
     };
     vec![frame.text("delta", text).end()]
 }
 
 /// What a tool has said, for who wants to show it before all of it is there.
-fn output(view: &View<'_>, call_id: &str, delta: &str) -> Vec<String> {
-    let call = view.open(Kind::ToolResult, call_id).and_then(|_| view.newest(Kind::ToolCall, call_id));
+fn output(view: &ReplyView<'_>, call_id: &str, delta: &str) -> Vec<String> {
+    let call = view.open(BlockKind::ToolResult, call_id).and_then(|_| view.latest(BlockKind::ToolCall, call_id));
     let Some(call) = call.filter(|_| !delta.is_empty()) else { return Vec::new() };
     let value = Frame::new().text("toolCallId", &id_at(view.reply.message().id(), call)).text("delta", delta).end();
     vec![custom(OUTPUT, &value)]
 }
 
-fn ended(view: &View<'_>, kind: Kind, id: &str, after: &[ContentBlock]) -> Vec<String> {
+fn block_ended(view: &ReplyView<'_>, kind: BlockKind, id: &str, after: &[ContentBlock]) -> Vec<String> {
     let Some(index) = view.open(kind, id) else { return Vec::new() };
     after.get(index).map(|block| end(view, index, block)).unwrap_or_default()
 }
 
 /// The end of an open block, as it is after it.
-pub(super) fn end(view: &View<'_>, index: usize, block: &ContentBlock) -> Vec<String> {
+pub(super) fn end(view: &ReplyView<'_>, index: usize, block: &ContentBlock) -> Vec<String> {
     let id = id_at(view.reply.message().id(), index);
     let end = |kind: &str, field: &str| Frame::of(kind).text(field, &id).end();
     match block {
         ContentBlock::Text(text) => {
-            let mut frames = rest(view, index, &id, &text.text);
+            let mut frames = text_remainder(view, index, &id, &text.text);
             frames.push(end("TEXT_MESSAGE_END", "messageId"));
             frames
         }
@@ -139,18 +147,18 @@ pub(super) fn end(view: &View<'_>, index: usize, block: &ContentBlock) -> Vec<St
 }
 
 /// What a text says at its end beyond what was streamed. AG-UI's texts only grow.
-fn rest(view: &View<'_>, index: usize, id: &str, text: &str) -> Vec<String> {
+fn text_remainder(view: &ReplyView<'_>, index: usize, id: &str, text: &str) -> Vec<String> {
     let Some(ContentBlock::Text(before)) = view.content.get(index) else { return Vec::new() };
     match text.strip_prefix(before.text.as_str()) {
-        Some(rest) => content(Kind::Text, id, rest),
+        Some(rest) => content(BlockKind::Text, id, rest),
         None => vec![custom(REPLACED, &Frame::new().text("messageId", id).text("content", text).end())],
     }
 }
 
 /// A result that was told, was opened again, and has ended again.
-fn result_changed(view: &View<'_>, call_id: &str, after: &[ContentBlock]) -> Vec<String> {
-    let Some(index) = view.open(Kind::ToolResult, call_id) else { return Vec::new() };
-    let was_told = messages::result_at(view.content, index).is_some_and(is_open_again);
+fn result_changed(view: &ReplyView<'_>, call_id: &str, after: &[ContentBlock]) -> Vec<String> {
+    let Some(index) = view.open(BlockKind::ToolResult, call_id) else { return Vec::new() };
+    let was_told = messages::result_at(view.content, index).is_some_and(is_reopened);
     match messages::result_at(after, index).filter(|_| was_told) {
         Some(result) => {
             let id = id_at(view.reply.message().id(), index);
@@ -162,7 +170,7 @@ fn result_changed(view: &View<'_>, call_id: &str, after: &[ContentBlock]) -> Vec
 }
 
 /// The calls whose arguments somebody has changed who allowed them.
-fn inputs_changed(view: &View<'_>, after: &[ContentBlock]) -> Vec<String> {
+fn inputs_changed(view: &ReplyView<'_>, after: &[ContentBlock]) -> Vec<String> {
     let changed = view.content.iter().zip(after).enumerate().filter_map(|(index, pair)| match pair {
         (ContentBlock::ToolCall(before), ContentBlock::ToolCall(call)) if before.input != call.input => {
             let id = id_at(view.reply.message().id(), index);
@@ -175,15 +183,15 @@ fn inputs_changed(view: &View<'_>, after: &[ContentBlock]) -> Vec<String> {
 }
 
 /// Blocks that came whole.
-fn added(view: &View<'_>, after: &[ContentBlock]) -> Vec<String> {
+fn appended(view: &ReplyView<'_>, after: &[ContentBlock]) -> Vec<String> {
     let mut frames = Vec::new();
     for (index, block) in after.iter().enumerate().skip(view.content.len()) {
         let id = id_at(view.reply.message().id(), index);
         frames.extend(start(view, index, block));
         frames.extend(match block {
-            ContentBlock::Text(block) => content(Kind::Text, &id, &block.text),
-            ContentBlock::Thinking(block) => content(Kind::Thinking, &id, &block.thinking),
-            ContentBlock::ToolCall(block) => content(Kind::ToolCall, &id, &block.input),
+            ContentBlock::Text(block) => content(BlockKind::Text, &id, &block.text),
+            ContentBlock::Thinking(block) => content(BlockKind::Thinking, &id, &block.thinking),
+            ContentBlock::ToolCall(block) => content(BlockKind::ToolCall, &id, &block.input),
             _ => Vec::new(),
         });
         let is_bracketed =
@@ -196,10 +204,10 @@ fn added(view: &View<'_>, after: &[ContentBlock]) -> Vec<String> {
 }
 
 /// The results that can be told now.
-pub(super) fn new_results(view: &View<'_>, after: &[ContentBlock], is_complete: bool) -> Vec<String> {
+pub(super) fn new_results(view: &ReplyView<'_>, after: &[ContentBlock], is_complete: bool) -> Vec<String> {
     let reply_id = view.reply.message().id();
-    let known = Layout::of(view.content).told_results(view.content, false);
-    let told = Layout::of(after).told_results(after, is_complete);
+    let known = Layout::of(view.content).visible_results(view.content, false);
+    let told = Layout::of(after).visible_results(after, is_complete);
     let new = told.into_iter().filter(|place| !known.contains(place));
     let frames = new.filter_map(|(index, call)| {
         let result = messages::result_at(after, index)?;

@@ -13,7 +13,8 @@ use recount_message::{
 };
 
 use crate::frame::{Frame, text_or_parts};
-use crate::view::is_open_again;
+use crate::json;
+use crate::reply_view::is_reopened;
 
 /// The id of what a block becomes.
 pub(super) fn id_at(reply_id: &str, index: usize) -> String {
@@ -32,13 +33,13 @@ pub(super) fn of_open(message: &Msg) -> Vec<String> {
 
 fn of(message: &Msg, is_complete: bool) -> Vec<String> {
     match message.role() {
-        Role::User => vec![plain(message, "user").json("content", &user_content(message)).end()],
-        Role::System => vec![plain(message, "system").text("content", &message.text_or_empty()).end()],
+        Role::User => vec![base_frame(message, "user").json("content", &user_content(message)).end()],
+        Role::System => vec![base_frame(message, "system").text("content", &message.text_or_empty()).end()],
         _ => Layout::of(message.content()).messages(message, is_complete),
     }
 }
 
-fn plain(message: &Msg, role: &str) -> Frame {
+fn base_frame(message: &Msg, role: &str) -> Frame {
     Frame::new().text("id", message.id()).text("role", role).optional("name", name_of(message))
 }
 
@@ -56,22 +57,22 @@ fn user_content(message: &Msg) -> String {
         ContentBlock::Data(data) => Some(data_part(data)),
         _ => None,
     });
-    format!("[{}]", parts.collect::<Vec<_>>().join(","))
+    json::list(&parts.collect::<Vec<_>>())
 }
 
 /// How the blocks of a reply are spread over messages.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    messages: Vec<Place>,
-    /// Where the newest call with an id is: its message, and its block.
+    messages: Vec<MessageLayout>,
+    /// Where the latest call with an id is: its message, and its block.
     calls: HashMap<String, (usize, usize)>,
     /// The message that the next call belongs to.
-    speaking: Option<usize>,
+    current_message: Option<usize>,
 }
 
 /// A message, by the blocks that are in it.
 #[derive(Debug)]
-enum Place {
+enum MessageLayout {
     /// A text with calls, or calls without one, and what came of them.
     Assistant { text: Option<usize>, calls: Vec<usize>, results: Vec<(usize, usize)> },
     /// A block by itself.
@@ -90,45 +91,53 @@ impl Layout {
     fn add(&mut self, index: usize, block: &ContentBlock) {
         match block {
             ContentBlock::Text(_) => {
-                self.speaking = Some(self.messages.len());
-                self.messages.push(Place::Assistant { text: Some(index), calls: Vec::new(), results: Vec::new() });
+                self.current_message = Some(self.messages.len());
+                self.messages.push(MessageLayout::Assistant {
+                    text: Some(index),
+                    calls: Vec::new(),
+                    results: Vec::new(),
+                });
             }
             ContentBlock::ToolCall(call) => {
-                let place = self.speaking.unwrap_or(self.messages.len());
-                self.speaking = Some(place);
+                let place = self.current_message.unwrap_or(self.messages.len());
+                self.current_message = Some(place);
                 self.calls.insert(call.id.clone(), (place, index));
                 match self.messages.get_mut(place) {
-                    Some(Place::Assistant { calls, .. }) => calls.push(index),
-                    _ => self.messages.push(Place::Assistant { text: None, calls: vec![index], results: Vec::new() }),
+                    Some(MessageLayout::Assistant { calls, .. }) => calls.push(index),
+                    _ => self.messages.push(MessageLayout::Assistant {
+                        text: None,
+                        calls: vec![index],
+                        results: Vec::new(),
+                    }),
                 }
             }
             ContentBlock::ToolResult(result) => {
-                self.speaking = None;
+                self.current_message = None;
                 let place = self.calls.get(&result.id).copied();
                 match place.and_then(|(place, call)| self.messages.get_mut(place).map(|message| (message, call))) {
-                    Some((Place::Assistant { results, .. }, call)) => results.push((index, call)),
-                    _ => self.messages.push(Place::Alone(index)),
+                    Some((MessageLayout::Assistant { results, .. }, call)) => results.push((index, call)),
+                    _ => self.messages.push(MessageLayout::Alone(index)),
                 }
             }
-            _ => self.messages.push(Place::Alone(index)),
+            _ => self.messages.push(MessageLayout::Alone(index)),
         }
     }
 
     /// The block whose message a call belongs to that comes now, if there is one.
-    pub(super) fn speaking(&self) -> Option<usize> {
-        match self.messages.get(self.speaking?)? {
-            Place::Assistant { text, calls, .. } => text.or(calls.first().copied()),
-            Place::Alone(_) => None,
+    pub(super) fn current_message(&self) -> Option<usize> {
+        match self.messages.get(self.current_message?)? {
+            MessageLayout::Assistant { text, calls, .. } => text.or(calls.first().copied()),
+            MessageLayout::Alone(_) => None,
         }
     }
 
-    /// The results that are told, with their calls. One that ends waits for those of the same message before it.
-    pub(super) fn told_results(&self, content: &[ContentBlock], is_complete: bool) -> Vec<(usize, usize)> {
-        let places = self.messages.iter().flat_map(|place| match place {
-            Place::Assistant { results, .. } => told(results, content, is_complete),
-            Place::Alone(_) => &[],
+    /// The results that are told, with their calls. One that ends is_waiting for those of the same message before it.
+    pub(super) fn visible_results(&self, content: &[ContentBlock], is_complete: bool) -> Vec<(usize, usize)> {
+        let indexes = self.messages.iter().flat_map(|place| match place {
+            MessageLayout::Assistant { results, .. } => visible(results, content, is_complete),
+            MessageLayout::Alone(_) => &[],
         });
-        places.copied().collect()
+        indexes.copied().collect()
     }
 
     fn messages(&self, message: &Msg, is_complete: bool) -> Vec<String> {
@@ -136,12 +145,12 @@ impl Layout {
         let mut all = Vec::new();
         for place in &self.messages {
             match place {
-                Place::Alone(index) => {
-                    all.extend(content.get(*index).map(|block| alone(message.id(), *index, block, is_complete)));
+                MessageLayout::Alone(index) => {
+                    all.extend(content.get(*index).map(|block| single_block(message.id(), *index, block, is_complete)));
                 }
-                Place::Assistant { text, calls, results } => {
+                MessageLayout::Assistant { text, calls, results } => {
                     all.push(assistant(message, *text, calls));
-                    all.extend(told(results, content, is_complete).iter().filter_map(|&(index, call)| {
+                    all.extend(visible(results, content, is_complete).iter().filter_map(|&(index, call)| {
                         let result = result_at(content, index)?;
                         Some(tool_message(message.id(), index, &id_at(message.id(), call), result))
                     }));
@@ -153,8 +162,8 @@ impl Layout {
 }
 
 /// The results that are told, of those of one message. One that is open again, after its end, has been.
-fn told<'r>(results: &'r [(usize, usize)], content: &[ContentBlock], is_complete: bool) -> &'r [(usize, usize)] {
-    let is_told = |result: &ToolResultBlock| is_complete || result.finished_at.is_some() || is_open_again(result);
+fn visible<'r>(results: &'r [(usize, usize)], content: &[ContentBlock], is_complete: bool) -> &'r [(usize, usize)] {
+    let is_told = |result: &ToolResultBlock| is_complete || result.finished_at.is_some() || is_reopened(result);
     let count = results.iter().take_while(|(index, _)| result_at(content, *index).is_some_and(is_told)).count();
     results.get(..count).unwrap_or_default()
 }
@@ -194,11 +203,11 @@ fn tool_call(id: &str, call: &ToolCallBlock) -> String {
 
 /// What Recount calls a call.
 pub(super) fn call_metadata(id: &str) -> String {
-    marked(Object::from([("tool_call_id", id)]))
+    recount_metadata(Object::from([("tool_call_id", id)]))
 }
 
 /// Something of Recount's own in metadata.
-pub(super) fn marked(own: Object) -> String {
+pub(super) fn recount_metadata(own: Object) -> String {
     Object::from([("recount", own)]).to_json()
 }
 
@@ -209,7 +218,10 @@ fn tool_message(reply_id: &str, index: usize, call: &str, result: &ToolResultBlo
 /// Which call it is the result of, and what it says.
 pub(super) fn result_fields(frame: Frame, call: &str, result: &ToolResultBlock) -> Frame {
     let state = Object::from([("state", result.state.as_str())]);
-    frame.text("toolCallId", call).json("content", &result_content(&result.output)).json("metadata", &marked(state))
+    frame
+        .text("toolCallId", call)
+        .json("content", &result_content(&result.output))
+        .json("metadata", &recount_metadata(state))
 }
 
 /// What a tool or a hint says.
@@ -233,7 +245,7 @@ fn data_part(data: &DataBlock) -> String {
         _ => Frame::of("url").text("value", ""),
     };
     let source = source.text("mimeType", data.media_type()).end();
-    named(Frame::of(part_type(data)).json("source", &source), data).end()
+    with_filename(Frame::of(part_type(data)).json("source", &source), data).end()
 }
 
 fn part_type(data: &DataBlock) -> &'static str {
@@ -248,7 +260,7 @@ fn part_type(data: &DataBlock) -> &'static str {
     }
 }
 
-fn named(frame: Frame, data: &DataBlock) -> Frame {
+fn with_filename(frame: Frame, data: &DataBlock) -> Frame {
     match &data.name {
         Some(name) => frame.json("metadata", &Object::from([("filename", name.as_str())]).to_json()),
         None => frame,
@@ -256,7 +268,7 @@ fn named(frame: Frame, data: &DataBlock) -> Frame {
 }
 
 /// The message of a block that stands by itself.
-fn alone(reply_id: &str, index: usize, block: &ContentBlock, is_complete: bool) -> String {
+fn single_block(reply_id: &str, index: usize, block: &ContentBlock, is_complete: bool) -> String {
     let id = id_at(reply_id, index);
     if let Some(activity) = Activity::of(block, is_complete) {
         let frame = Frame::new().text("id", &id).text("role", "activity");
@@ -285,7 +297,7 @@ impl Activity {
         Some(match block {
             ContentBlock::Data(data) if !is_complete && data.finished_at.is_none() => {
                 let content = Frame::of(part_type(data)).text("mimeType", data.media_type());
-                Self { kind: "recount.data", content: named(content, data).end() }
+                Self { kind: "recount.data", content: with_filename(content, data).end() }
             }
             ContentBlock::Data(data) => Self { kind: "recount.data", content: data_part(data) },
             ContentBlock::Hint(hint) => Self { kind: "recount.hint", content: hint_content(hint) },

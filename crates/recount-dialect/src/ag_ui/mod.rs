@@ -4,7 +4,7 @@
 //! So a reader gets, wherever it joins, a run, all messages, and the starts of what is open; and one who comes back with
 //! all messages up to a place gets the run and the starts.
 //!
-//! A reply is a run. One that waits for somebody has ended for AG-UI, with an interrupt for each call that waits, and goes
+//! A reply is a run. One that is_waiting for somebody has ended for AG-UI, with an interrupt for each call that is_waiting, and goes
 //! on in another run. What is said between two runs comes in a run of its own.
 
 mod event;
@@ -14,27 +14,27 @@ mod run;
 use recount_message::{ContentBlock, Event, EventKind, Fold, Msg, ReplyFold};
 
 use crate::frame::Frame;
-use crate::line::{self, Turn, Waited};
-use crate::view::{View, waits};
+use crate::reply_queue::{self, Delivery, Released};
+use crate::reply_view::{ReplyView, is_waiting};
 use run::Run;
 
 /// What a reader gets for an event that comes after what is folded.
 pub(crate) fn frames(session: &str, before: &Fold, event: &Event<'_>) -> Vec<String> {
-    match Turn::of(before, event) {
-        Turn::Nothing => Vec::new(),
-        Turn::Begins => event.reply_id().map(|id| begin(session, id, event)).into_iter().collect(),
-        Turn::Whole(message) => whole(session, &message),
-        Turn::Signal => signal(session, before, event),
-        Turn::Goes(reply) => goes(session, reply, event),
-        Turn::Ends(reply) => {
-            let mut frames = ends(session, reply, event);
-            for waited in line::after(before, reply) {
+    match Delivery::of(before, event) {
+        Delivery::Deferred => Vec::new(),
+        Delivery::StartReply => event.reply_id().map(|id| start_reply(session, id, event)).into_iter().collect(),
+        Delivery::Message(message) => complete_message(session, &message),
+        Delivery::Signal => signal(session, before, event),
+        Delivery::InReply(reply) => in_reply(session, reply, event),
+        Delivery::EndReply(reply) => {
+            let mut frames = end_reply(session, reply, event);
+            for waited in reply_queue::released_after(before, reply) {
                 match waited {
-                    Waited::Whole(message) => frames.extend(whole(session, message)),
-                    Waited::Open(reply) => {
+                    Released::Complete(message) => frames.extend(complete_message(session, message)),
+                    Released::Open(reply) => {
                         let run = Run::of(session, reply.message());
                         frames.push(run.started_with(&messages::of_open(reply.message())));
-                        frames.extend(goes_on(&run, reply));
+                        frames.extend(open_state(&run, reply));
                     }
                 }
             }
@@ -45,10 +45,10 @@ pub(crate) fn frames(session: &str, before: &Fold, event: &Event<'_>) -> Vec<Str
 
 /// What a reader gets who joins: all messages, and what is open.
 pub(crate) fn prelude(session: &str, at: &Fold) -> Vec<String> {
-    let front = line::front(at);
+    let front = reply_queue::current_reply(at);
     let Some(last) = front.map(ReplyFold::message).or_else(|| at.messages().last()) else { return Vec::new() };
     let run = Run::of(session, last);
-    let shown: Vec<String> = line::told(at)
+    let shown: Vec<String> = reply_queue::delivered_messages(at)
         .flat_map(|message| match at.open_reply(message.id()) {
             Some(_) => messages::of_open(message),
             None => messages::of_complete(message),
@@ -56,7 +56,7 @@ pub(crate) fn prelude(session: &str, at: &Fold) -> Vec<String> {
         .collect();
     let mut frames = vec![run.started(None), Frame::of("MESSAGES_SNAPSHOT").list("messages", &shown).end()];
     match front {
-        Some(reply) => frames.extend(goes_on(&run, reply)),
+        Some(reply) => frames.extend(open_state(&run, reply)),
         None => frames.push(run.succeeded()),
     }
     frames
@@ -64,31 +64,33 @@ pub(crate) fn prelude(session: &str, at: &Fold) -> Vec<String> {
 
 /// What a reader gets who comes back with everything up to here.
 pub(crate) fn resume_frames(session: &str, at: &Fold) -> Vec<String> {
-    let Some(reply) = line::front(at).filter(|reply| !waits(reply.message())) else { return Vec::new() };
+    let Some(reply) = reply_queue::current_reply(at).filter(|reply| !is_waiting(reply.message())) else {
+        return Vec::new();
+    };
     let run = Run::of(session, reply.message());
     let mut frames = vec![run.started(None)];
-    frames.extend(goes_on(&run, reply));
+    frames.extend(open_state(&run, reply));
     frames
 }
 
 /// The start of a reply.
-fn begin(session: &str, id: &str, event: &Event<'_>) -> String {
+fn start_reply(session: &str, id: &str, event: &Event<'_>) -> String {
     let parent = event.carried("parent").and_then(|parent| parent.to_text());
     Run { session, id }.started(parent.as_deref())
 }
 
 /// A message that is complete, in a run of its own.
-fn whole(session: &str, message: &Msg) -> Vec<String> {
+fn complete_message(session: &str, message: &Msg) -> Vec<String> {
     let run = Run::of(session, message);
     vec![run.started_with(&messages::of_complete(message)), run.finished(message)]
 }
 
-/// What is open in a reply, or that it waits.
-fn goes_on(run: &Run<'_>, reply: &ReplyFold) -> Vec<String> {
-    if waits(reply.message()) {
+/// What is open in a reply, or that it is_waiting.
+fn open_state(run: &Run<'_>, reply: &ReplyFold) -> Vec<String> {
+    if is_waiting(reply.message()) {
         return vec![run.interrupted(reply.message())];
     }
-    let view = View::of(reply);
+    let view = ReplyView::of(reply);
     let open = view.content.iter().enumerate().filter(|(index, _)| view.is_open(*index));
     open.flat_map(|(index, block)| event::start(&view, index, block)).collect()
 }
@@ -99,33 +101,33 @@ fn signal(session: &str, before: &Fold, event: &Event<'_>) -> Vec<String> {
         EventKind::Custom(custom) => event::custom(&custom.name, &custom.value.to_json()),
         _ => event::custom(event.type_name(), &event.to_json()),
     };
-    match line::front(before) {
-        Some(reply) if !waits(reply.message()) => vec![signal],
-        waiting => {
+    match reply_queue::current_reply(before) {
+        Some(reply) if !is_waiting(reply.message()) => vec![signal],
+        waiting_calls => {
             let run = Run { session, id: &event.id };
-            let end = waiting.map_or_else(|| run.succeeded(), |reply| run.interrupted(reply.message()));
+            let end = waiting_calls.map_or_else(|| run.succeeded(), |reply| run.interrupted(reply.message()));
             vec![run.started(None), signal, end]
         }
     }
 }
 
 /// Something in a reply.
-fn goes(session: &str, reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
+fn in_reply(session: &str, reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
     let run = Run::of(session, reply.message());
-    let (said, after) = event::told(&View::of(reply), event);
+    let (said, after) = event::frames_of(&ReplyView::of(reply), event);
     let Some(after) = after else { return said };
     let (start, pause) = (|| run.started(None), |message: &Msg| run.interrupted(message));
-    line::between_waits(reply.message(), said, after.message(), start, pause)
+    reply_queue::add_start_and_pause(reply.message(), said, after.message(), start, pause)
 }
 
 /// The end of a reply, and of whatever is open in it.
-fn ends(session: &str, reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
+fn end_reply(session: &str, reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
     let run = Run::of(session, reply.message());
-    let view = View::of(reply);
+    let view = ReplyView::of(reply);
     let mut ended = reply.clone();
     let _ = ended.apply(event);
     let mut frames = Vec::new();
-    frames.extend(waits(reply.message()).then(|| run.started(None)));
+    frames.extend(is_waiting(reply.message()).then(|| run.started(None)));
     let after = ended.message().content();
     let open = after.iter().enumerate().filter(|(index, _)| view.is_open(*index));
     frames.extend(open.flat_map(|(index, block): (usize, &ContentBlock)| event::end(&view, index, block)));

@@ -2,9 +2,9 @@
 
 use recount_message::{FinishedReason, Msg, ToolCallBlock, ToolCallState};
 
-use super::messages::{id_at, marked};
-use crate::frame::{Frame, used};
-use crate::view::waiting;
+use super::messages::{id_at, recount_metadata};
+use crate::frame::{Frame, usage_json};
+use crate::reply_view::waiting_calls;
 
 /// What the answer to a call that asks looks like.
 const ANSWER: &str = r#"{"type":"object","properties":{"approved":{"type":"boolean"},"editedArgs":{"type":"object"}},"required":["approved"]}"#;
@@ -43,7 +43,7 @@ impl<'r> Run<'r> {
 
     /// The end of a reply.
     pub(super) fn finished(&self, message: &Msg) -> String {
-        let usage = message.usage().map(|usage| [used(usage)]);
+        let usage = message.usage().map(|usage| [usage_json(usage)]);
         let with_usage = |frame: Frame| match &usage {
             Some(usage) => frame.list("usage", usage).end(),
             None => frame.end(),
@@ -70,10 +70,10 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The end of a run whose reply waits for somebody.
+    /// The end of a run whose reply is_waiting for somebody.
     pub(super) fn interrupted(&self, message: &Msg) -> String {
         let interrupts: Vec<String> =
-            waiting(message).map(|(index, call)| interrupt(message.id(), index, call)).collect();
+            waiting_calls(message).map(|(index, call)| interrupt(message.id(), index, call)).collect();
         let outcome = Frame::of("interrupt").list("interrupts", &interrupts).end();
         self.frame("RUN_FINISHED").json("outcome", &outcome).end()
     }
@@ -87,5 +87,5 @@ fn interrupt(reply_id: &str, index: usize, call: &ToolCallBlock) -> String {
         _ => frame.text("reason", "tool_call").json("responseSchema", ANSWER),
     };
     let own = [("reply_id", reply_id), ("tool_call_id", call.id.as_str())];
-    frame.json("metadata", &marked(own.into())).end()
+    frame.json("metadata", &recount_metadata(own.into())).end()
 }

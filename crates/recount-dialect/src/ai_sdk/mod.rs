@@ -10,24 +10,24 @@ mod parts;
 
 use recount_message::{Event, EventKind, FinishedReason, Fold, Json, Msg, ReplyFold, Role};
 
-use crate::frame::{Frame, used};
-use crate::line::{self, Turn, Waited};
-use crate::view::{View, waits};
+use crate::frame::{Frame, usage_json};
+use crate::reply_queue::{self, Delivery, Released};
+use crate::reply_view::{ReplyView, is_waiting};
 
 /// What a reader gets for an event that comes after what is folded.
 pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
-    match Turn::of(before, event) {
-        Turn::Nothing => Vec::new(),
-        Turn::Begins => ReplyFold::start(event).map(|reply| start(reply.message())).into_iter().collect(),
-        Turn::Whole(message) => whole(&message),
-        Turn::Signal => vec![signal(event)],
-        Turn::Goes(reply) => goes(reply, event),
-        Turn::Ends(reply) => {
-            let mut frames = ends(reply, event);
-            for waited in line::after(before, reply) {
+    match Delivery::of(before, event) {
+        Delivery::Deferred => Vec::new(),
+        Delivery::StartReply => ReplyFold::start(event).map(|reply| start(reply.message())).into_iter().collect(),
+        Delivery::Message(message) => complete_message(&message),
+        Delivery::Signal => vec![signal(event)],
+        Delivery::InReply(reply) => in_reply(reply, event),
+        Delivery::EndReply(reply) => {
+            let mut frames = end_reply(reply, event);
+            for waited in reply_queue::released_after(before, reply) {
                 frames.extend(match waited {
-                    Waited::Whole(message) => whole(message),
-                    Waited::Open(reply) => so_far(reply.message()),
+                    Released::Complete(message) => complete_message(message),
+                    Released::Open(reply) => partial_message(reply.message()),
                 });
             }
             frames
@@ -37,20 +37,20 @@ pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
 
 /// What a reader gets who joins: all messages of the agent, and what is open.
 pub(crate) fn prelude(at: &Fold) -> Vec<String> {
-    let messages = line::told(at).map(|message| match at.open_reply(message.id()) {
-        Some(reply) => so_far(reply.message()),
-        None => whole(message),
+    let messages = reply_queue::delivered_messages(at).map(|message| match at.open_reply(message.id()) {
+        Some(reply) => partial_message(reply.message()),
+        None => complete_message(message),
     });
     messages.flatten().collect()
 }
 
 /// What a reader gets who comes back: the message that is going on, all of it.
 pub(crate) fn resume_frames(at: &Fold) -> Vec<String> {
-    line::front(at).map(|reply| so_far(reply.message())).unwrap_or_default()
+    reply_queue::current_reply(at).map(|reply| partial_message(reply.message())).unwrap_or_default()
 }
 
 /// A message that is complete. Users are not told what they said.
-fn whole(message: &Msg) -> Vec<String> {
+fn complete_message(message: &Msg) -> Vec<String> {
     if matches!(message.role(), Role::User | Role::System) {
         return Vec::new();
     }
@@ -61,14 +61,14 @@ fn whole(message: &Msg) -> Vec<String> {
 }
 
 /// An open reply as far as it has come. A library that goes on with a message of its own drops what it has of it.
-fn so_far(message: &Msg) -> Vec<String> {
+fn partial_message(message: &Msg) -> Vec<String> {
     let mut frames = vec![start(message)];
     let parts = parts::of(message, false);
     if !parts.is_empty() {
-        frames.push(dropped());
+        frames.push(reset());
         frames.extend(parts);
     }
-    frames.extend(waits(message).then(paused));
+    frames.extend(is_waiting(message).then(pause));
     frames
 }
 
@@ -79,12 +79,12 @@ fn start(message: &Msg) -> String {
 }
 
 /// Drops all parts.
-fn dropped() -> String {
+fn reset() -> String {
     Frame::of("reset-step").end()
 }
 
-/// The end of a stream whose reply waits for somebody.
-fn paused() -> String {
+/// The end of a stream whose reply is_waiting for somebody.
+fn pause() -> String {
     Frame::of("finish").text("finishReason", "tool-calls").end()
 }
 
@@ -96,10 +96,10 @@ fn finish(message: &Msg) -> Vec<String> {
     }
     metadata = metadata.optional("finishedAt", message.finished_at());
     if let Some(usage) = message.usage() {
-        metadata = metadata.json("usage", &used(usage));
+        metadata = metadata.json("usage", &usage_json(usage));
     }
     if let Some(output) = message.structured_output() {
-        metadata = metadata.json("structuredOutput", parts::harmless(&Json::from(output.clone())).as_str());
+        metadata = metadata.json("structuredOutput", parts::sanitized(&Json::from(output.clone())).as_str());
     }
     let reason = match message.finished_reason() {
         Some(FinishedReason::Error) => "error",
@@ -122,25 +122,25 @@ fn signal(event: &Event<'_>) -> String {
         EventKind::Custom(custom) => (&*custom.name, Json::from(custom.value.clone())),
         _ => (event.type_name(), Json::from(event.extra.clone())),
     };
-    let value = parts::harmless(&value);
+    let value = parts::sanitized(&value);
     event::transient("signal", &Frame::new().text("name", name).json("value", value.as_str()).end())
 }
 
 /// Something in a reply.
-fn goes(reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
-    let (said, after) = event::told(&View::of(reply), event);
+fn in_reply(reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
+    let (said, after) = event::chunks_of(&ReplyView::of(reply), event);
     let Some(after) = after else { return said };
     let before = reply.message();
-    line::between_waits(before, said, after.message(), || start(before), |_| paused())
+    reply_queue::add_start_and_pause(before, said, after.message(), || start(before), |_| pause())
 }
 
 /// The end of a reply, and of whatever is open in it.
-fn ends(reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
+fn end_reply(reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
     let mut ended = reply.clone();
     let _ = ended.apply(event);
     let mut frames = Vec::new();
-    frames.extend(waits(reply.message()).then(|| start(reply.message())));
-    frames.extend(event::closed(&View::of(reply), ended.message()));
+    frames.extend(is_waiting(reply.message()).then(|| start(reply.message())));
+    frames.extend(event::end_open_blocks(&ReplyView::of(reply), ended.message()));
     frames.extend(finish(ended.message()));
     frames
 }

@@ -1,12 +1,13 @@
 //! The parts of a message, as the chunks that make them.
 
 use recount_message::{
-    ContentBlock, DataBlock, Json, MediaBlock, Msg, Object, Payload, Source, ToolCallBlock, ToolCallState,
-    ToolResultBlock, ToolResultState,
+    ContentBlock, DataBlock, Json, MediaBlock, Msg, Object, Payload, ToolCallBlock, ToolCallState, ToolResultBlock,
+    ToolResultState,
 };
 
+use crate::data_url;
 use crate::frame::{Frame, text_or_parts};
-use crate::view::is_open_again;
+use crate::reply_view::is_reopened;
 
 /// The parts of a message. Data is one when all of it is there, a result changes the part of its call.
 pub(super) fn of(message: &Msg, is_complete: bool) -> Vec<String> {
@@ -30,7 +31,7 @@ pub(super) fn part(content: &[ContentBlock], index: usize, block: &ContentBlock,
                 return chunks;
             }
             let is_told =
-                |result: &&ToolResultBlock| is_complete || result.finished_at.is_some() || is_open_again(result);
+                |result: &&ToolResultBlock| is_complete || result.finished_at.is_some() || is_reopened(result);
             let result = result_of(content, index, call).filter(is_told);
             let mut chunks = vec![input(&id, call, result.is_some())];
             chunks.extend((call.state == ToolCallState::Asking && result.is_none()).then(|| approval(&id)));
@@ -43,7 +44,7 @@ pub(super) fn part(content: &[ContentBlock], index: usize, block: &ContentBlock,
             vec![data_part("hint", &id, &data.end())]
         }
         ContentBlock::Unknown(other) => {
-            vec![data_part("block", &id, harmless(&Json::from(other.fields.clone())).as_str())]
+            vec![data_part("block", &id, sanitized(&Json::from(other.fields.clone())).as_str())]
         }
         _ => Vec::new(),
     }
@@ -73,16 +74,7 @@ pub(super) fn data_part(name: &str, id: &str, data: &str) -> String {
 }
 
 pub(super) fn file(block: &DataBlock) -> String {
-    Frame::of("file").text("mediaType", block.media_type()).text("url", &url_of(block)).end()
-}
-
-/// Where data is: its own URL, or one that holds it.
-fn url_of(block: &DataBlock) -> String {
-    match &block.source {
-        Source::Url(source) => source.url().to_owned(),
-        Source::Base64(source) => format!("data:{};base64,{}", source.media_type, source.data),
-        _ => String::new(),
-    }
+    Frame::of("file").text("mediaType", block.media_type()).text("url", &data_url::from_source(&block.source)).end()
 }
 
 /// The id of the call at an index: that in Recount, and a number where it is not the first with that id.
@@ -124,7 +116,7 @@ pub(super) fn input(id: &str, call: &ToolCallBlock, has_result: bool) -> String 
         "" => "{}".to_owned(),
         text => {
             let input = Json::parse(text).unwrap_or_else(|_| Json::from(call.input.as_str()));
-            harmless(&input).as_str().to_owned()
+            sanitized(&input).as_str().to_owned()
         }
     };
     let is_own = has_result || call.state != ToolCallState::Submitted;
@@ -156,16 +148,18 @@ fn payload(payload: &Payload) -> String {
     text_or_parts(payload, |block| match block {
         MediaBlock::Text(text) => Frame::of("text").text("text", &text.text).end(),
         MediaBlock::Data(data) => {
-            let frame = Frame::of("file").text("mediaType", data.media_type()).text("url", &url_of(data));
+            let frame = Frame::of("file")
+                .text("mediaType", data.media_type())
+                .text("url", &data_url::from_source(&data.source));
             frame.optional("filename", data.name.as_deref()).end()
         }
-        MediaBlock::Unknown(other) => harmless(&Json::from(other.fields.clone())).as_str().to_owned(),
+        MediaBlock::Unknown(other) => sanitized(&Json::from(other.fields.clone())).as_str().to_owned(),
         _ => "null".to_owned(),
     })
 }
 
 /// Free JSON without the keys that could change a JavaScript object's prototype: the library refuses a whole stream for one.
-pub(super) fn harmless(json: &Json) -> Json {
+pub(super) fn sanitized(json: &Json) -> Json {
     let may_be_harmful = ["proto", "\\u"].iter().any(|part| json.as_str().contains(part));
     if may_be_harmful { without_prototypes(json) } else { json.clone() }
 }

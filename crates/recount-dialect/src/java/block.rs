@@ -1,64 +1,70 @@
 //! Blocks, there and back.
 //!
-//! `plain` translates what both sides can say. What is left over is found by translating back and comparing, and kept:
-//! what only Java says in the native block, what only the native side says where the caller puts it. What was kept is
+//! `plain` translates what both sides can say. What is native_only over is found by translating back and comparing, and java_only:
+//! what only Java says in the native block, what only the native side says where the caller puts it. What was java_only is
 //! used as long as it still means what the block says now, so that a change of the block always counts.
 
 use recount_message::wire::Raw;
 use recount_message::{ContentBlock, DecodeError, Json, MediaBlock, Object, Payload, ToolResultBlock, UnknownBlock};
 
+use super::codec::{self, BlockContext};
 use super::fields::object;
-use super::plain::{self, Place};
-use super::text;
 use super::{NATIVE, Version};
-use crate::residue;
+use crate::json::{self, ObjectWriter};
+use crate::{patch, preserved};
 
 /// The fields that are compared field by field.
 const NESTED: &[&str] = &["source", "metadata"];
 
-/// The name under which it is kept what a text stands for.
-const STANDS_FOR: &str = "-as";
+/// The name under which it is java_only what a text stands for.
+const STAND_IN: &str = "-as";
 
 /// Reads a block that stands alone.
 pub(crate) fn read_alone(text: &str, version: Version) -> Result<ContentBlock, DecodeError> {
     let raw = Raw::document(text)?;
-    let place = Place { version, ..Place::default() };
+    let context = BlockContext { version, ..BlockContext::default() };
     let mut given = object(raw)?;
-    let left = residue::take(&mut given, NATIVE);
-    if left.is_empty() {
-        return read(raw, place, None);
+    let native_only = preserved::take(&mut given, NATIVE);
+    if native_only.is_empty() {
+        return read(raw, context, None);
     }
     let text = given.to_json();
-    read(Raw::document(&text)?, place, Some(&left))
+    read(Raw::document(&text)?, context, Some(&native_only))
 }
 
 /// Writes a block that stands alone.
 pub(crate) fn write_alone(block: &ContentBlock, version: Version, out: &mut String) {
-    let left = write(block, Place { version, ..Place::default() }, out);
-    if !left.is_empty() {
+    let native_only = write(block, BlockContext { version, ..BlockContext::default() }, out);
+    if !native_only.is_empty() {
+        // Reopens the object that was just written.
         out.pop();
-        recount_message::wire::write_key(out, residue::KEY);
-        text::object(out, &Object::from([(NATIVE, Json::from(left))]));
-        out.push('}');
+        let mut object = ObjectWriter::jackson_resume(out);
+        object.object(preserved::KEY, &Object::from([(NATIVE, Json::from(native_only))]));
+        object.end();
     }
 }
 
-/// Reads a block. `left` is what Java could not say about it when it was written.
-pub(crate) fn read(raw: Raw<'_>, place: Place<'_>, left: Option<&Object>) -> Result<ContentBlock, DecodeError> {
-    let mut block = plain::read_block(raw, place)?;
-    if let Some(left) = left.filter(|left| !left.is_empty()) {
-        restore(&mut block, left, &object(raw)?, place.version);
+/// Reads a block. `native_only` is what Java could not say about it when it was written.
+pub(crate) fn read(
+    raw: Raw<'_>,
+    context: BlockContext<'_>,
+    native_only: Option<&Object>,
+) -> Result<ContentBlock, DecodeError> {
+    let mut block = codec::read_block(raw, context)?;
+    if let Some(native_only) = native_only.filter(|native_only| !native_only.is_empty()) {
+        restore(&mut block, native_only, &object(raw)?, context.version);
     }
-    let kept = if plain::is_plain_text(raw) { Object::new() } else { only_java_says(raw, &block, place.version)? };
-    if let Some(extra) = extra_mut(&mut block) {
-        residue::keep(extra, place.version.name(), kept);
+    let java_only =
+        if codec::is_plain_text(raw) { Object::new() } else { java_only_fields(raw, &block, context.version)? };
+    if let Some(extra) = preserved::block_holder_mut(&mut block) {
+        preserved::store(extra, context.version.name(), java_only);
     }
     Ok(block)
 }
 
 /// What a block says that is not in what is made of it.
-pub(super) fn only_java_says(raw: Raw<'_>, block: &ContentBlock, version: Version) -> Result<Object, DecodeError> {
-    let (mut given, said) = (object(raw)?, said_fields(block, version));
+pub(super) fn java_only_fields(raw: Raw<'_>, block: &ContentBlock, version: Version) -> Result<Object, DecodeError> {
+    let (mut given, written) = (object(raw)?, written_fields(block, version));
     // Where there are several, the first says what it is.
     let class = given.iter().find(|(name, _)| *name == "type").map(|(_, class)| class.clone());
     if let Some(class) = class.filter(|class| given.get("type") != Some(class)) {
@@ -68,62 +74,69 @@ pub(super) fn only_java_says(raw: Raw<'_>, block: &ContentBlock, version: Versio
     // What Java would write as `null` may as well not be there. Data without an id gets one in Java too.
     for name in ["id", "hint", "content"] {
         let is_named_otherwise = name == "id" && given.contains_key("toolUseId");
-        let is_missing = said.contains_key(name) && !given.contains_key(name) && !is_named_otherwise;
+        let is_missing = written.contains_key(name) && !given.contains_key(name) && !is_named_otherwise;
         if is_missing && !matches!(block, ContentBlock::Data(_)) {
             given.insert(name, Json::null());
         }
     }
-    let mut kept = match given.get("type") == said.get("type") {
-        true => residue::changes(&given, &said, NESTED),
-        false => residue::difference(&given, &said, NESTED),
+    let mut java_only = match given.get("type") == written.get("type") {
+        true => patch::fields::changes(&given, &written, NESTED),
+        false => patch::fields::difference(&given, &written, NESTED),
     };
     // Java would not take a state in upper case, and knows no names that only documents use.
     for name in ["state", "toolUseId", "arguments", "result"] {
         if name != "state" || version == Version::Two {
-            kept.remove(name);
+            java_only.remove(name);
         }
     }
-    if version == Version::One && said.contains_key("source") && given.get("source").is_none_or(Json::is_null) {
-        kept.insert("source", Json::null());
-    } else if let (Some(given), Some(said)) = (given.get("source"), said.get("source").and_then(Json::to_object)) {
-        let mut source = residue::difference(&given.to_object().unwrap_or_default(), &said, &[]);
+    if version == Version::One && written.contains_key("source") && given.get("source").is_none_or(Json::is_null) {
+        java_only.insert("source", Json::null());
+    } else if let (Some(given), Some(written)) = (given.get("source"), written.get("source").and_then(Json::to_object))
+    {
+        let mut source = patch::fields::difference(&given.to_object().unwrap_or_default(), &written, &[]);
         // Java 1 says nothing else about the type of what is at a URL.
         for name in ["media_type", "mimeType", "mediaType"].iter().filter(|_| version == Version::Two) {
             source.remove(name);
         }
         if source.is_empty() {
-            kept.remove("source");
+            java_only.remove("source");
         } else {
-            kept.insert("source", source);
+            java_only.insert("source", source);
         }
-    } else if said.contains_key("source") && !matches!(block, ContentBlock::Hint(_)) {
-        kept.insert("-", ["source"]);
+    } else if written.contains_key("source") && !matches!(block, ContentBlock::Hint(_)) {
+        java_only.insert("-", ["source"]);
     }
-    Ok(kept)
+    Ok(java_only)
 }
 
 /// Writes a block. The result is what Java cannot say about it.
-pub(crate) fn write(block: &ContentBlock, place: Place<'_>, out: &mut String) -> Object {
+pub(crate) fn write(block: &ContentBlock, context: BlockContext<'_>, out: &mut String) -> Object {
     let mut block = block.clone();
-    let version = place.version;
-    let kept = extra_mut(&mut block).map(|extra| residue::take(extra, version.name())).unwrap_or_default();
+    let version = context.version;
+    let java_only =
+        preserved::block_holder_mut(&mut block).map(|extra| preserved::take(extra, version.name())).unwrap_or_default();
     let start = out.len();
-    if kept.is_empty() {
-        plain::write_block(&block, version, out);
+    if java_only.is_empty() {
+        codec::write_block(&block, version, out);
     } else {
-        let said = said(&block, version);
-        let means_the_same = |fields: &Object| {
+        let written = written(&block, version);
+        let is_equivalent = |fields: &Object| {
             let text = fields.to_json();
-            let read = Raw::document(&text).and_then(|raw| plain::read_block(raw, place));
-            read.is_ok_and(|read| self::said(&read, version) == said && is_still_meant(&kept, &read, &block))
+            let read = Raw::document(&text).and_then(|raw| codec::read_block(raw, context));
+            read.is_ok_and(|read| {
+                self::written(&read, version) == written && matches_state_and_media_type(&java_only, &read, &block)
+            })
         };
-        text::object(out, &residue::apply_what_holds(&said_fields(&block, version), &kept, NESTED, means_the_same));
+        json::jackson_object(
+            out,
+            &patch::fields::apply_if_valid(&written_fields(&block, version), &java_only, NESTED, is_equivalent),
+        );
     }
-    left_out(&block, place, out.get(start..).unwrap_or_default())
+    native_only_fields(&block, context, out.get(start..).unwrap_or_default())
 }
 
-/// Whether what was kept of a state or media type is what the block has, although this Java cannot say it.
-fn is_still_meant(kept: &Object, read: &ContentBlock, block: &ContentBlock) -> bool {
+/// Whether what was java_only of a state or media type is what the block has, although this Java cannot say it.
+fn matches_state_and_media_type(java_only: &Object, read: &ContentBlock, block: &ContentBlock) -> bool {
     let is_same_state = match (read, block) {
         (ContentBlock::ToolCall(read), ContentBlock::ToolCall(block)) => read.state == block.state,
         (ContentBlock::ToolResult(read), ContentBlock::ToolResult(block)) => read.state == block.state,
@@ -133,72 +146,72 @@ fn is_still_meant(kept: &Object, read: &ContentBlock, block: &ContentBlock) -> b
         (ContentBlock::Data(read), ContentBlock::Data(block)) => read.media_type() == block.media_type(),
         _ => true,
     };
-    (is_same_state || !kept.contains_key("state")) && (is_same_media || !kept.contains_key("source"))
+    (is_same_state || !java_only.contains_key("state")) && (is_same_media || !java_only.contains_key("source"))
 }
 
 /// What a block says in Java.
-fn said(block: &ContentBlock, version: Version) -> String {
+fn written(block: &ContentBlock, version: Version) -> String {
     let mut out = String::new();
-    plain::write_block(block, version, &mut out);
+    codec::write_block(block, version, &mut out);
     out
 }
 
-fn said_fields(block: &ContentBlock, version: Version) -> Object {
-    Object::parse(&said(block, version)).unwrap_or_default()
+fn written_fields(block: &ContentBlock, version: Version) -> Object {
+    Object::parse(&written(block, version)).unwrap_or_default()
 }
 
 /// What reading back would not give.
-fn left_out(block: &ContentBlock, place: Place<'_>, written: &str) -> Object {
+fn native_only_fields(block: &ContentBlock, context: BlockContext<'_>, written: &str) -> Object {
     if let ContentBlock::Unknown(block) = block {
-        return if plain::is_from_java(block, place.version) {
+        return if codec::is_from_java(block, context.version) {
             Object::new()
         } else {
             Object::from([("unknown", true)])
         };
     }
-    let Ok(mut read) = Raw::document(written).and_then(|raw| plain::read_block(raw, place)) else {
+    let Ok(mut read) = Raw::document(written).and_then(|raw| codec::read_block(raw, context)) else {
         return Object::new();
     };
     if read == *block {
         return Object::new();
     }
-    if let Some(what) = plain::stands_for(block, place.version)
+    if let Some(what) = codec::stand_in_kind(block, context.version)
         && let ContentBlock::Text(text) = read
     {
-        read = plain::meant(text, what);
-        let mut left = residue::difference(&native_fields(block), &native_fields(&read), NESTED);
-        left.insert(STANDS_FOR, what);
-        return left;
+        read = codec::from_stand_in(text, what);
+        let mut native_only = patch::fields::difference(&native_fields(block), &native_fields(&read), NESTED);
+        native_only.insert(STAND_IN, what);
+        return native_only;
     }
     let (mut wanted, mut given) = (native_fields(block), native_fields(&read));
-    let ContentBlock::ToolResult(result) = block else { return residue::difference(&wanted, &given, NESTED) };
+    let ContentBlock::ToolResult(result) = block else { return patch::fields::difference(&wanted, &given, NESTED) };
     wanted.remove("output");
     given.remove("output");
-    let mut left = residue::difference(&wanted, &given, NESTED);
+    let mut native_only = patch::fields::difference(&wanted, &given, NESTED);
     match &result.output {
         Payload::Blocks(items) => {
             let items: Vec<Object> = items
                 .iter()
                 .enumerate()
                 .map(|(index, item)| {
-                    let place = plain::item_place(&result.id, index, place.time, place.version);
-                    write(&item.clone().into(), place, &mut String::new())
+                    let context = codec::item_context(&result.id, index, context.time, context.version);
+                    write(&item.clone().into(), context, &mut String::new())
                 })
                 .collect();
             if items.iter().any(|item| !item.is_empty()) {
-                left.insert("output", items);
+                native_only.insert("output", items);
             }
         }
         // It is as good as one block of text.
-        _ => left.insert("output", "text"),
+        _ => native_only.insert("output", "text"),
     }
-    left
+    native_only
 }
 
 /// Puts back what Java could not say, as far as Java says what it would say about it.
-fn restore(block: &mut ContentBlock, left: &Object, given: &Object, version: Version) {
-    let mut left = left.clone();
-    if left.remove("unknown").is_some() {
+fn restore(block: &mut ContentBlock, native_only: &Object, given: &Object, version: Version) {
+    let mut native_only = native_only.clone();
+    if native_only.remove("unknown").is_some() {
         if let ContentBlock::Text(text) = block
             && let Ok(fields) = Object::parse(&text.text)
         {
@@ -206,21 +219,22 @@ fn restore(block: &mut ContentBlock, left: &Object, given: &Object, version: Ver
         }
         return;
     }
-    if let Some(what) = left.remove(STANDS_FOR).and_then(|what| what.to_text())
+    if let Some(what) = native_only.remove(STAND_IN).and_then(|what| what.to_text())
         && let ContentBlock::Text(text) = block
     {
-        *block = plain::meant(text.clone(), &what);
+        *block = codec::from_stand_in(text.clone(), &what);
     }
     if let ContentBlock::ToolResult(result) = block
-        && let Some(output) = left.remove("output")
+        && let Some(output) = native_only.remove("output")
     {
         restore_output(result, &output, given, version);
     }
-    let said = said_fields(block, version);
-    let means_the_same = |fields: &Object| {
-        native_block(fields).is_some_and(|block| residue::is_as_near(&said_fields(&block, version), &said, given))
+    let written = written_fields(block, version);
+    let is_equivalent = |fields: &Object| {
+        native_block(fields)
+            .is_some_and(|block| patch::fields::is_as_close(&written_fields(&block, version), &written, given))
     };
-    let whole = residue::apply_what_holds(&native_fields(block), &left, NESTED, means_the_same);
+    let whole = patch::fields::apply_if_valid(&native_fields(block), &native_only, NESTED, is_equivalent);
     if let Some(whole) = native_block(&whole) {
         *block = whole;
     }
@@ -233,12 +247,19 @@ fn restore_output(result: &mut ToolResultBlock, output: &Json, given: &Object, v
         if let [MediaBlock::Text(item)] = items.as_slice() {
             result.output = Payload::Text(item.text.clone());
         }
-    } else if let Some(lefts) = output.to_list().filter(|lefts| lefts.len() == items.len()) {
+    } else if let Some(native_only_items) =
+        output.to_list().filter(|native_only_items| native_only_items.len() == items.len())
+    {
         let given = given.get("output").and_then(Json::to_list).unwrap_or_default();
-        for ((item, left), given) in items.iter_mut().zip(lefts).zip(given) {
+        for ((item, native_only), given) in items.iter_mut().zip(native_only_items).zip(given) {
             let mut block = ContentBlock::from(item.clone());
-            restore(&mut block, &left.to_object().unwrap_or_default(), &given.to_object().unwrap_or_default(), version);
-            if let Some(restored) = plain::as_media(block) {
+            restore(
+                &mut block,
+                &native_only.to_object().unwrap_or_default(),
+                &given.to_object().unwrap_or_default(),
+                version,
+            );
+            if let Some(restored) = codec::as_media(block) {
                 *item = restored;
             }
         }
@@ -251,17 +272,4 @@ fn native_fields(block: &ContentBlock) -> Object {
 
 fn native_block(fields: &Object) -> Option<ContentBlock> {
     ContentBlock::from_json(&fields.to_json(), "", "").ok()
-}
-
-/// The fields of a block that are not declared, among which the marks are.
-pub(super) fn extra_mut(block: &mut ContentBlock) -> Option<&mut Object> {
-    Some(match block {
-        ContentBlock::Text(block) => &mut block.extra,
-        ContentBlock::Thinking(block) => &mut block.extra,
-        ContentBlock::Data(block) => &mut block.extra,
-        ContentBlock::Hint(block) => &mut block.extra,
-        ContentBlock::ToolCall(block) => &mut block.extra,
-        ContentBlock::ToolResult(block) => &mut block.extra,
-        _ => return None,
-    })
 }

@@ -153,3 +153,12 @@ pub(crate) fn object(raw: Raw<'_>) -> Result<Object, DecodeError> {
     let json: Json = raw.to_json()?;
     json.to_object().ok_or_else(|| raw.expected("an object"))
 }
+
+/// Returns the fields that are not `null`. The last value of a repeated key wins.
+pub(crate) fn without_nulls(object: &Object) -> Object {
+    let mut last = Object::new();
+    for (name, value) in object.iter() {
+        last.insert(name, value.clone());
+    }
+    last.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name, value.clone())).collect()
+}

@@ -8,9 +8,10 @@
 use recount_message::{Event, EventKind, Fold, Json, Msg, MsgParts, Object};
 
 use super::event;
-use super::text::ObjectWriter;
 use super::{NAME, NATIVE, Version, message, time};
-use crate::{native, residue};
+use crate::event_ids::unnamed_tool_call_id;
+use crate::json::ObjectWriter;
+use crate::{native, preserved};
 
 /// The mark of a reply whose events come one to one.
 pub(super) const EXACT: &str = "exact";
@@ -29,28 +30,28 @@ const CARRIER: &str = "recount.event";
 
 /// What a reader gets for an event that comes after what is folded.
 pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
-    let marks = residue::get(&event.metadata, NAME);
+    let marks = preserved::get(&event.metadata, NAME);
     // One cannot be read, and the other one is told with the reply's end.
-    let is_for_nobody =
+    let is_unreadable =
         matches!(marks.get("type").and_then(Json::to_text).as_deref(), Some("ALL_TOOLS_DENIED" | "AGENT_RESULT"));
-    let is_synthetic = marks.contains_key(SYNTHETIC) || residue::get(&event.extra, NAME).contains_key(SYNTHETIC);
-    if is_for_nobody || is_synthetic {
+    let is_synthetic = marks.contains_key(SYNTHETIC) || preserved::get(&event.extra, NAME).contains_key(SYNTHETIC);
+    if is_unreadable || is_synthetic {
         return vec![carrier(event)];
     }
     let reply = event.reply_id().and_then(|id| before.message(id));
-    let tool_name = tool_call_id(&event.kind).and_then(|id| reply?.call(id)).map(|call| call.name.as_str());
+    let tool_name = unnamed_tool_call_id(&event.kind).and_then(|id| reply?.call(id)).map(|call| call.name.as_str());
     let mut frames = Vec::with_capacity(1);
     let mut out = String::new();
     match &event.kind {
         EventKind::ReplyStart(_) => {
             let mut event = event.clone();
-            let mut native = residue::get(&event.metadata, NATIVE);
+            let mut native = preserved::get(&event.metadata, NATIVE);
             native.insert(EXACT, true);
-            residue::keep(&mut event.metadata, NATIVE, native);
+            preserved::store(&mut event.metadata, NATIVE, native);
             event::write(&event, tool_name, &mut out);
         }
         EventKind::ReplyEnd(_) => {
-            frames.extend(result(before, event));
+            frames.extend(agent_result(before, event));
             event::write(event, tool_name, &mut out);
         }
         _ => event::write(event, tool_name, &mut out),
@@ -61,25 +62,7 @@ pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
 
 /// What a reader gets who joins: all that has been said so far.
 pub(crate) fn prelude(at: &Fold) -> Vec<String> {
-    let mut before = Fold::new();
-    let mut all = Vec::new();
-    for event in native::rebuilt(at) {
-        all.extend(frames(&before, &event));
-        let _ = before.apply(&event);
-    }
-    all
-}
-
-/// The call that an event is about, where Java names its tool and the native event does not.
-fn tool_call_id<'e>(kind: &'e EventKind<'_>) -> Option<&'e str> {
-    match kind {
-        EventKind::ToolCallDelta(event) => Some(&event.tool_call_id),
-        EventKind::ToolCallEnd(event) => Some(&event.tool_call_id),
-        EventKind::ToolResultTextDelta(event) => Some(&event.tool_call_id),
-        EventKind::ToolResultDataDelta(event) => Some(&event.tool_call_id),
-        EventKind::ToolResultEnd(event) => Some(&event.tool_call_id),
-        _ => None,
-    }
+    native::replay_as(at, frames)
 }
 
 /// A signal that stands for an event.
@@ -93,7 +76,7 @@ fn carrier(event: &Event<'_>) -> String {
 }
 
 /// What Java's agents say before they end: the message of the last model call.
-fn result(before: &Fold, event: &Event<'_>) -> Option<String> {
+fn agent_result(before: &Fold, event: &Event<'_>) -> Option<String> {
     let reply = before.reply(event.reply_id()?)?;
     let mut ended = reply.clone();
     let _ = ended.apply(event);
@@ -103,21 +86,21 @@ fn result(before: &Fold, event: &Event<'_>) -> Option<String> {
     let message = Msg::as_received(MsgParts { extra: Object::new(), ..parts });
     let native = Object::from([(SKIP, true)]);
     Some(frame(event, "AGENT_RESULT", native, |object| {
-        message::write_for_reading(&message, Version::Two, object.key("result"));
+        message::write_without_preserved(&message, Version::Two, object.key("result"));
     }))
 }
 
 /// A frame of a type, at the time of an event.
 fn frame(event: &Event<'_>, kind: &str, native: Object, write: impl FnOnce(&mut ObjectWriter<'_>)) -> String {
     let mut out = String::new();
-    let mut object = ObjectWriter::begin(&mut out);
+    let mut object = ObjectWriter::jackson(&mut out);
     object.text("type", kind);
     // An id is an event's own, and this is not the event.
     object.text("id", &format!("{}.{}", event.id, kind.to_ascii_lowercase()));
     object.text("createdAt", &time::event_time_to_java(&event.created_at));
     write(&mut object);
     let mut metadata = Object::new();
-    residue::keep(&mut metadata, NATIVE, native);
+    preserved::store(&mut metadata, NATIVE, native);
     object.object("metadata", &metadata);
     object.end();
     out

@@ -1,13 +1,13 @@
-//! Messages, there and back. How what only one side says is kept is told in `block`.
+//! Messages, there and back. How what only one side says is java_only is told in `block`.
 
 use recount_message::wire::{Fnv1a, Kind, Raw};
 use recount_message::{ContentBlock, DecodeError, DecodeErrorKind, FinishedReason, Json, Msg, MsgParts, Object, Role};
 
-use super::fields::{JavaFields, object};
-use super::plain::Place;
-use super::text::ObjectWriter;
+use super::codec::BlockContext;
+use super::fields::{JavaFields, object, without_nulls};
 use super::{NATIVE, Version, block, time, usage};
-use crate::residue;
+use crate::json::ObjectWriter;
+use crate::{patch, preserved};
 
 /// The fields that are compared field by field.
 const NESTED: &[&str] = &["metadata", "usage"];
@@ -23,16 +23,16 @@ pub(super) fn read(raw: Raw<'_>) -> Result<Msg, DecodeError> {
 
 /// Reads a message.
 pub(crate) fn read_as(raw: Raw<'_>, version: Version) -> Result<Msg, DecodeError> {
-    let (mut given, mut left) = (object(raw)?, Object::new());
+    let (mut given, mut native_only) = (object(raw)?, Object::new());
     if let Some(mut metadata) = given.get("metadata").and_then(Json::to_object) {
-        left = residue::take(&mut metadata, NATIVE);
-        if !left.is_empty() {
+        native_only = preserved::take(&mut metadata, NATIVE);
+        if !native_only.is_empty() {
             given.insert("metadata", metadata);
         }
     }
-    let lefts = left.remove("blocks").and_then(|blocks| blocks.to_list()).unwrap_or_default();
-    let mut parts = read_plain(raw, &lefts, version)?;
-    residue::take(&mut parts.metadata, NATIVE);
+    let native_only_items = native_only.remove("blocks").and_then(|blocks| blocks.to_list()).unwrap_or_default();
+    let mut parts = read_common(raw, &native_only_items, version)?;
+    preserved::take(&mut parts.metadata, NATIVE);
     let content = std::mem::take(&mut parts.content);
 
     given.remove("content");
@@ -42,11 +42,11 @@ pub(crate) fn read_as(raw: Raw<'_>, version: Version) -> Result<Msg, DecodeError
             given.insert(name, Json::null());
         }
     }
-    if !left.is_empty() {
-        restore(&mut parts, &left, &given, version);
+    if !native_only.is_empty() {
+        restore(&mut parts, &native_only, &given, version);
     }
-    let kept = residue::changes(&given, &said_fields(&parts, version), NESTED);
-    residue::keep(&mut parts.metadata, version.name(), kept);
+    let java_only = patch::fields::changes(&given, &written_fields(&parts, version), NESTED);
+    preserved::store(&mut parts.metadata, version.name(), java_only);
     parts.content = content;
     Ok(Msg::as_received(parts))
 }
@@ -55,45 +55,50 @@ pub(crate) fn read_as(raw: Raw<'_>, version: Version) -> Result<Msg, DecodeError
 pub(crate) fn write(message: &Msg, version: Version, out: &mut String) {
     let mut parts = message.clone().into_parts();
     let content = std::mem::take(&mut parts.content);
-    let kept = residue::take(&mut parts.metadata, version.name());
+    let java_only = preserved::take(&mut parts.metadata, version.name());
     let mut blocks = String::from("[");
     // Java may have its own spelling of the time, which blocks are read with.
     let time = time::message_time_to_java(&parts.created_at);
-    let spelled = kept.get("timestamp").and_then(Json::to_text);
+    let spelled = java_only.get("timestamp").and_then(Json::to_text);
     let time = spelled.filter(|spelled| time::message_time_to_java(spelled) == time).map_or(time, Into::into);
-    let mut lefts = Vec::with_capacity(content.len());
+    let mut native_only_items = Vec::with_capacity(content.len());
     for (index, block) in content.iter().enumerate() {
         if index > 0 {
             blocks.push(',');
         }
-        lefts.push(block::write(block, Place { owner: &parts.id, index, time: &time, version }, &mut blocks));
+        native_only_items.push(block::write(
+            block,
+            BlockContext { owner: &parts.id, index, time: &time, version },
+            &mut blocks,
+        ));
     }
     blocks.push(']');
-    let said = said_fields(&parts, version);
-    let read_again = |fields: &Object| {
+    let written = written_fields(&parts, version);
+    let read_back = |fields: &Object| {
         let mut fields = fields.clone();
         fields.insert("content", Json::parse(&blocks)?);
         let text = fields.to_json();
-        Raw::document(&text).and_then(|raw| read_plain(raw, &[], version))
+        Raw::document(&text).and_then(|raw| read_common(raw, &[], version))
     };
-    let means_the_same = |fields: &Object| read_again(fields).is_ok_and(|parts| said_fields(&parts, version) == said);
-    let mut fields = residue::apply_what_holds(&said, &kept, NESTED, means_the_same);
+    let is_equivalent =
+        |fields: &Object| read_back(fields).is_ok_and(|parts| written_fields(&parts, version) == written);
+    let mut fields = patch::fields::apply_if_valid(&written, &java_only, NESTED, is_equivalent);
 
-    let mut left = Object::new();
-    if let Ok(mut read) = read_again(&fields) {
+    let mut native_only = Object::new();
+    if let Ok(mut read) = read_back(&fields) {
         read.content.clear();
-        left = residue::difference(&native_fields(&parts), &native_fields(&read), NESTED);
+        native_only = patch::fields::difference(&native_fields(&parts), &native_fields(&read), NESTED);
     }
-    if lefts.iter().any(|left| !left.is_empty()) {
-        left.insert("blocks", lefts);
+    if native_only_items.iter().any(|native_only| !native_only.is_empty()) {
+        native_only.insert("blocks", native_only_items);
     }
-    if !left.is_empty() {
+    if !native_only.is_empty() {
         let mut metadata = fields.get("metadata").and_then(Json::to_object).unwrap_or_default();
-        residue::keep(&mut metadata, NATIVE, left);
+        preserved::store(&mut metadata, NATIVE, native_only);
         fields.insert("metadata", metadata);
     }
 
-    let mut object = ObjectWriter::begin(out);
+    let mut object = ObjectWriter::jackson(out);
     for (name, value) in fields.iter() {
         if name == "content" {
             object.raw(name, &blocks);
@@ -104,15 +109,15 @@ pub(crate) fn write(message: &Msg, version: Version, out: &mut String) {
     object.end();
 }
 
-/// Writes a message for who only reads it: what Java cannot say is left out.
-pub(crate) fn write_for_reading(message: &Msg, version: Version, out: &mut String) {
+/// Writes a message for who only reads it: what Java cannot say is native_only out.
+pub(crate) fn write_without_preserved(message: &Msg, version: Version, out: &mut String) {
     let mut parts = message.clone().into_parts();
-    parts.metadata.remove(residue::KEY);
-    let mut object = ObjectWriter::begin(out);
-    let place = Place { version, ..Place::default() };
-    for (name, value) in said_fields(&parts, version).iter() {
+    parts.metadata.remove(preserved::KEY);
+    let mut object = ObjectWriter::jackson(out);
+    let context = BlockContext { version, ..BlockContext::default() };
+    for (name, value) in written_fields(&parts, version).iter() {
         if name == "content" {
-            object.list(name, &parts.content, |_, block, out| drop(block::write(block, place, out)));
+            object.list(name, &parts.content, |_, block, out| drop(block::write(block, context, out)));
         } else {
             object.json(name, value);
         }
@@ -121,13 +126,14 @@ pub(crate) fn write_for_reading(message: &Msg, version: Version, out: &mut Strin
 }
 
 /// Puts back what Java could not say, as far as Java says what it would say about it.
-fn restore(parts: &mut MsgParts, left: &Object, given: &Object, version: Version) {
-    let said = said_fields(parts, version);
+fn restore(parts: &mut MsgParts, native_only: &Object, given: &Object, version: Version) {
+    let written = written_fields(parts, version);
     let native = |fields: &Object| Msg::from_json(&fields.to_json()).ok().map(Msg::into_parts);
-    let means_the_same = |fields: &Object| {
-        native(fields).is_some_and(|parts| residue::is_as_near(&said_fields(&parts, version), &said, given))
+    let is_equivalent = |fields: &Object| {
+        native(fields)
+            .is_some_and(|parts| patch::fields::is_as_close(&written_fields(&parts, version), &written, given))
     };
-    let whole = residue::apply_what_holds(&native_fields(parts), left, NESTED, means_the_same);
+    let whole = patch::fields::apply_if_valid(&native_fields(parts), native_only, NESTED, is_equivalent);
     if let Some(whole) = native(&whole) {
         *parts = whole;
     }
@@ -139,14 +145,14 @@ fn native_fields(parts: &MsgParts) -> Object {
 }
 
 /// What a message says in Java, but for its blocks.
-fn said_fields(parts: &MsgParts, version: Version) -> Object {
+fn written_fields(parts: &MsgParts, version: Version) -> Object {
     let mut out = String::new();
-    write_plain(parts, version, &mut out);
+    write_common(parts, version, &mut out);
     Object::parse(&out).unwrap_or_default()
 }
 
-/// Reads what both sides can say. `lefts` is what Java could not say about the blocks.
-fn read_plain(raw: Raw<'_>, lefts: &[Json], version: Version) -> Result<MsgParts, DecodeError> {
+/// Reads what both sides can say. `native_only_items` is what Java could not say about the blocks.
+fn read_common(raw: Raw<'_>, native_only_items: &[Json], version: Version) -> Result<MsgParts, DecodeError> {
     let mut fields = match version {
         Version::One => JavaFields::by_last(raw)?,
         Version::Two => JavaFields::of(raw)?,
@@ -168,7 +174,7 @@ fn read_plain(raw: Raw<'_>, lefts: &[Json], version: Version) -> Result<MsgParts
         None => derived_id(content, &created_at, version)?,
     };
 
-    let mut metadata = residue::without_nulls(&given);
+    let mut metadata = without_nulls(&given);
     if usage.is_none()
         && let Some(counted) = metadata.get(CHAT_USAGE)
     {
@@ -177,7 +183,8 @@ fn read_plain(raw: Raw<'_>, lefts: &[Json], version: Version) -> Result<MsgParts
     if version == Version::One && usage.is_some() {
         metadata.remove(CHAT_USAGE);
     }
-    let finished_reason = metadata.get(GENERATE_REASON).and_then(Json::to_text).and_then(|word| finished(&word));
+    let finished_reason =
+        metadata.get(GENERATE_REASON).and_then(Json::to_text).and_then(|word| parse_finished_reason(&word));
     if let Some((_, true)) = finished_reason {
         metadata.remove(GENERATE_REASON);
     }
@@ -186,13 +193,15 @@ fn read_plain(raw: Raw<'_>, lefts: &[Json], version: Version) -> Result<MsgParts
         metadata.remove(STRUCTURED_OUTPUT);
     }
     if name.is_none() {
-        residue::mark_absent(&mut metadata, "name");
+        preserved::mark_absent(&mut metadata, "name");
     }
     let is_finished = !created_at.is_empty() && (role != Role::Assistant || finished_reason.is_some());
     let finished_at = is_finished.then(|| created_at.clone());
     Ok(MsgParts {
         content: content
-            .map(|raw| read_content(raw, Place { owner: &id, index: 0, time: &created_at, version }, lefts))
+            .map(|raw| {
+                read_content(raw, BlockContext { owner: &id, index: 0, time: &created_at, version }, native_only_items)
+            })
             .transpose()?
             .unwrap_or_default(),
         name: name.unwrap_or_default(),
@@ -230,21 +239,25 @@ fn read_role(raw: Raw<'_>) -> Result<Role, DecodeError> {
     }
 }
 
-fn read_content(raw: Raw<'_>, place: Place<'_>, lefts: &[Json]) -> Result<Vec<ContentBlock>, DecodeError> {
+fn read_content(
+    raw: Raw<'_>,
+    context: BlockContext<'_>,
+    native_only_items: &[Json],
+) -> Result<Vec<ContentBlock>, DecodeError> {
     let elements = raw.elements().map_err(|error| error.within("content"))?;
     let given: Vec<(usize, Raw<'_>)> = elements.enumerate().filter(|(_, raw)| raw.kind != Kind::Null).collect();
     // Where blocks were added or removed nobody knows what belongs to which.
-    let lefts = if lefts.len() == given.len() { lefts } else { &[] };
+    let native_only_items = if native_only_items.len() == given.len() { native_only_items } else { &[] };
     let read = |(index, (at, raw)): (usize, (usize, Raw<'_>))| {
-        let left = lefts.get(index).and_then(Json::to_object);
-        let block = block::read(raw, Place { index, ..place }, left.as_ref());
+        let native_only = native_only_items.get(index).and_then(Json::to_object);
+        let block = block::read(raw, BlockContext { index, ..context }, native_only.as_ref());
         block.map_err(|error| error.at_index(at).within("content"))
     };
     given.into_iter().enumerate().map(read).collect()
 }
 
 /// Why a message was complete, and whether that says all that Java says.
-fn finished(word: &str) -> Option<(FinishedReason, bool)> {
+fn parse_finished_reason(word: &str) -> Option<(FinishedReason, bool)> {
     match word {
         "MODEL_STOP" => Some((FinishedReason::Completed, true)),
         "INTERRUPTED" => Some((FinishedReason::Interrupted, true)),
@@ -256,21 +269,21 @@ fn finished(word: &str) -> Option<(FinishedReason, bool)> {
 
 /// The id of a message that came without one: it follows from what the message says and when.
 fn derived_id(content: Option<Raw<'_>>, time: &str, version: Version) -> Result<String, DecodeError> {
-    let place = Place { time, version, ..Place::default() };
-    let mut said = String::from(time);
+    let context = BlockContext { time, version, ..BlockContext::default() };
+    let mut written = String::from(time);
     for (index, block) in
-        content.map_or_else(|| Ok(Vec::new()), |raw| read_content(raw, place, &[]))?.iter().enumerate()
+        content.map_or_else(|| Ok(Vec::new()), |raw| read_content(raw, context, &[]))?.iter().enumerate()
     {
-        block::write(block, Place { index, ..place }, &mut said);
+        block::write(block, BlockContext { index, ..context }, &mut written);
     }
-    Ok(format!("{:016x}", Fnv1a::of(&said).value()))
+    Ok(format!("{:016x}", Fnv1a::of(&written).value()))
 }
 
 /// Writes what both sides can say, with no blocks.
-fn write_plain(parts: &MsgParts, version: Version, out: &mut String) {
-    let mut object = ObjectWriter::begin(out);
+fn write_common(parts: &MsgParts, version: Version, out: &mut String) {
+    let mut object = ObjectWriter::jackson(out);
     object.text("id", &parts.id);
-    object.text_or_null("name", (!residue::is_absent(&parts.metadata, "name")).then_some(&parts.name));
+    object.text_or_null("name", (!preserved::is_absent(&parts.metadata, "name")).then_some(&parts.name));
     let role = match parts.role {
         Role::Assistant => "ASSISTANT",
         Role::System => "SYSTEM",
@@ -294,11 +307,11 @@ fn write_plain(parts: &MsgParts, version: Version, out: &mut String) {
 }
 
 fn java_metadata(parts: &MsgParts, version: Version) -> Object {
-    let mut metadata = residue::without_nulls(&parts.metadata);
-    residue::unmark_absent(&mut metadata, "name");
-    let mut marks = residue::marks(&metadata);
+    let mut metadata = without_nulls(&parts.metadata);
+    preserved::unmark_absent(&mut metadata, "name");
+    let mut marks = preserved::marks(&metadata);
     if marks.remove("role").is_some() {
-        residue::set_marks(&mut metadata, marks);
+        preserved::set_marks(&mut metadata, marks);
     }
     let reason = match parts.finished_reason {
         Some(FinishedReason::Completed) => Some("MODEL_STOP"),
@@ -309,7 +322,9 @@ fn java_metadata(parts: &MsgParts, version: Version) -> Object {
     if let Some(reason) = reason {
         let stated = metadata.get(GENERATE_REASON).and_then(Json::to_text);
         // What Java says in more detail stays, unless the reply has ended otherwise since.
-        if stated.and_then(|word| finished(&word)).map(|(stated, _)| Some(stated)) != Some(parts.finished_reason) {
+        if stated.and_then(|word| parse_finished_reason(&word)).map(|(stated, _)| Some(stated))
+            != Some(parts.finished_reason)
+        {
             metadata.insert(GENERATE_REASON, reason);
         }
     }

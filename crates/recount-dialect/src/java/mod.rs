@@ -1,19 +1,19 @@
 //! AgentScope Java 2.
 
 pub(crate) mod block;
+pub(crate) mod codec;
 mod event;
 pub(crate) mod fields;
 mod frames;
 pub(crate) mod message;
-pub(crate) mod plain;
 mod stream;
-pub(crate) mod text;
 pub(crate) mod time;
 pub(crate) mod usage;
 
 use recount_message::wire::Raw;
 use recount_message::{ContentBlock, DecodeError, Event, Msg};
 
+use crate::json::ObjectWriter;
 pub(crate) use frames::{frames, prelude};
 pub(crate) use stream::JavaStream;
 
@@ -87,7 +87,8 @@ pub fn with_duplicate_type_key(event: &str) -> String {
     let kind = fields::JavaFields::document(event).ok().and_then(|mut fields| fields.text("type").ok().flatten());
     let Some((kind, fields)) = kind.zip(event.trim_end().strip_suffix('}')) else { return event.to_owned() };
     let mut out = fields.to_owned();
-    text::string(text::ObjectWriter { out: &mut out }.key("type"), &kind);
-    out.push('}');
+    let mut object = ObjectWriter::jackson_resume(&mut out);
+    object.text("type", &kind);
+    object.end();
     out
 }

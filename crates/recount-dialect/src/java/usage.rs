@@ -5,7 +5,7 @@ use recount_message::{DecodeError, Object, Usage};
 
 use super::Version;
 use super::fields::JavaFields;
-use super::text::ObjectWriter;
+use crate::json::ObjectWriter;
 
 /// Reads what Java counts. What is missing is nought.
 pub(crate) fn read(raw: Raw<'_>) -> Result<Usage, DecodeError> {
@@ -23,7 +23,7 @@ pub(crate) fn read(raw: Raw<'_>) -> Result<Usage, DecodeError> {
 /// Writes what Java counts, as far as an `int` goes. How long it took is known to Java only.
 pub(crate) fn write(usage: &Usage, version: Version, out: &mut String) {
     const MAX: u64 = i32::MAX as u64;
-    let mut object = ObjectWriter::begin(out);
+    let mut object = ObjectWriter::jackson(out);
     for (name, count) in [
         ("inputTokens", usage.input_tokens),
         ("outputTokens", usage.output_tokens),

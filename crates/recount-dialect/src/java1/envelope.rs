@@ -6,21 +6,21 @@ use recount_message::wire::{Kind, Raw};
 use recount_message::{AgentEvent, CustomEvent, DecodeError, DecodeErrorKind, Event, EventKind, Json, Msg, Object};
 
 use crate::java::fields::{self, JavaFields};
-use crate::java::text::{self, ObjectWriter};
 use crate::java::{NATIVE, Version, message};
-use crate::residue;
+use crate::json::{self, ObjectWriter};
+use crate::preserved;
 
 /// The mark of a signal that was an envelope.
 const ENVELOPE: &str = "envelope";
 
 /// What an envelope without a step is called.
-const NAMELESS: &str = "EVENT";
+const UNTYPED: &str = "EVENT";
 
 /// The name under which an envelope carries a native event.
 pub(super) const EVENT: &str = "event";
 
 /// The name under which an envelope says which field of that event the message says.
-pub(super) const SAID: &str = "said";
+pub(super) const EXTRACTED: &str = "said";
 
 /// The name under which an envelope says that it is for Java only.
 pub(super) const SKIP: &str = "skip";
@@ -41,7 +41,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    const EVERY: [Self; 6] =
+    const VARIANTS: [Self; 6] =
         [Self::Reasoning, Self::ToolResult, Self::Hint, Self::AgentResult, Self::Summary, Self::All];
 
     pub(super) fn as_str(self) -> &'static str {
@@ -57,8 +57,8 @@ impl Step {
 
     fn read(raw: Raw<'_>) -> Result<Self, DecodeError> {
         let word = raw.to_text()?;
-        Self::EVERY.into_iter().find(|step| step.as_str() == word).ok_or_else(|| {
-            let expected = Self::EVERY.map(Self::as_str).join(", ");
+        Self::VARIANTS.into_iter().find(|step| step.as_str() == word).ok_or_else(|| {
+            let expected = Self::VARIANTS.map(Self::as_str).join(", ");
             let what = format!("unknown step {word:?}, expected one of {expected}");
             DecodeError::new(DecodeErrorKind::UnknownValue, what)
         })
@@ -100,7 +100,7 @@ impl Envelope {
     }
 
     /// Whether the envelope is for Java only.
-    pub(super) fn is_to_skip(&self) -> bool {
+    pub(super) fn is_java_only(&self) -> bool {
         self.native.contains_key(SKIP)
     }
 
@@ -110,9 +110,9 @@ impl Envelope {
     }
 
     /// The native event that the envelope carries.
-    pub(super) fn carried(&self) -> Option<AgentEvent> {
+    pub(super) fn carried_event(&self) -> Option<AgentEvent> {
         let mut carried = self.native.get(EVENT)?.to_object()?;
-        match self.native.get(SAID).and_then(Json::to_text).as_deref() {
+        match self.native.get(EXTRACTED).and_then(Json::to_text).as_deref() {
             Some("delta") => carried.insert("delta", self.delta().unwrap_or_default()),
             Some("value") => carried.insert("value", CustomEvent::message(self.message.as_ref()?).value),
             _ => {}
@@ -121,7 +121,7 @@ impl Envelope {
     }
 
     /// Whether the envelope is what a signal was before, and not what an agent streams now.
-    pub(super) fn is_told(&self) -> bool {
+    pub(super) fn is_replayed_signal(&self) -> bool {
         self.native.contains_key(HEAD)
     }
 
@@ -139,7 +139,7 @@ impl Envelope {
 
     /// The native event that the envelope stands for.
     pub(super) fn into_event(self) -> AgentEvent {
-        if let Some(event) = self.carried() {
+        if let Some(event) = self.carried_event() {
             return event;
         }
         let mut value = self.given;
@@ -150,14 +150,14 @@ impl Envelope {
         let head = self.native.get(HEAD).and_then(Json::to_object).unwrap_or_default();
         let text = |name: &str| head.get(name).and_then(Json::to_text);
         let mut metadata = head.get("metadata").and_then(Json::to_object).unwrap_or_default();
-        residue::keep(&mut metadata, Version::One.name(), Object::from([(ENVELOPE, true)]));
+        preserved::store(&mut metadata, Version::One.name(), Object::from([(ENVELOPE, true)]));
         Event {
             id: text("id").unwrap_or_default().into(),
             created_at: text("created_at").unwrap_or_default().into(),
             metadata,
             kind: EventKind::Custom(CustomEvent {
                 reply_id: text("reply_id").map(Cow::Owned),
-                name: Cow::Borrowed(name.unwrap_or(NAMELESS)),
+                name: Cow::Borrowed(name.unwrap_or(UNTYPED)),
                 value,
             }),
             extra: head.get("extra").and_then(Json::to_object).unwrap_or_default(),
@@ -167,10 +167,10 @@ impl Envelope {
 
 /// The envelope that a signal was. Alone it is as it came, unless there is more to say about the signal; in a stream it says
 /// that it is told again.
-pub(super) fn original(event: &Event<'_>, is_alone: bool) -> Option<String> {
+pub(super) fn original_envelope(event: &Event<'_>, is_alone: bool) -> Option<String> {
     let EventKind::Custom(custom) = &event.kind else { return None };
     let mut metadata = event.metadata.clone();
-    let mark = residue::take(&mut metadata, Version::One.name());
+    let mark = preserved::take(&mut metadata, Version::One.name());
     if mark != Object::from([(ENVELOPE, true)]) {
         return None;
     }
@@ -189,7 +189,7 @@ pub(super) fn original(event: &Event<'_>, is_alone: bool) -> Option<String> {
         }
     }
     let mut fields = Object::new();
-    if custom.name != NAMELESS {
+    if custom.name != UNTYPED {
         fields.insert("type", &*custom.name);
     }
     for (name, value) in custom.value.iter() {
@@ -199,7 +199,7 @@ pub(super) fn original(event: &Event<'_>, is_alone: bool) -> Option<String> {
         add_native(&mut fields, &Object::from([(HEAD, head)]));
     }
     let mut out = String::new();
-    text::object(&mut out, &fields);
+    json::jackson_object(&mut out, &fields);
     // Somebody may have changed it into what is none.
     let read = Envelope::read(&out).ok()?.into_event();
     (read == *event).then_some(out)
@@ -211,7 +211,7 @@ pub(super) fn write(step: Step, message: &Object, is_last: bool, native: &Object
     let mut given = Object::from([("message", message.clone())]);
     add_native(&mut given, native);
     let mut out = String::new();
-    let mut object = ObjectWriter::begin(&mut out);
+    let mut object = ObjectWriter::jackson(&mut out);
     object.text("type", step.as_str());
     given.iter().for_each(|(name, value)| object.json(name, value));
     for name in ["isLast", "last"] {
@@ -227,13 +227,13 @@ pub(super) fn write(step: Step, message: &Object, is_last: bool, native: &Object
 fn take_native(given: &mut Object) -> Object {
     let mut taken = Object::new();
     let mut take_from = |marked: &mut Object| {
-        let mut kept = residue::take(marked, NATIVE);
-        for name in [EVENT, SAID, SKIP, HEAD] {
+        let mut kept = preserved::take(marked, NATIVE);
+        for name in [EVENT, EXTRACTED, SKIP, HEAD] {
             if let Some(value) = kept.remove(name) {
                 taken.insert(name, value);
             }
         }
-        residue::keep(marked, NATIVE, kept);
+        preserved::store(marked, NATIVE, kept);
         !taken.is_empty()
     };
     let message = given.get("message").and_then(Json::to_object);
@@ -253,13 +253,13 @@ fn add_native(given: &mut Object, native: &Object) {
     let message = given.get("message").and_then(Json::to_object);
     let metadata = message.as_ref().and_then(|message| message.get("metadata")?.to_object());
     if let (Some(mut message), Some(mut metadata)) = (message, metadata) {
-        let mut all = residue::get(&metadata, NATIVE);
+        let mut all = preserved::get(&metadata, NATIVE);
         native.iter().for_each(|(name, value)| all.insert(name, value.clone()));
-        residue::keep(&mut metadata, NATIVE, all);
+        preserved::store(&mut metadata, NATIVE, all);
         message.insert("metadata", metadata);
         given.insert("message", message);
     } else {
-        residue::keep(given, NATIVE, native.clone());
+        preserved::store(given, NATIVE, native.clone());
     }
 }
 

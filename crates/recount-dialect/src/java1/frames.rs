@@ -10,14 +10,15 @@ use recount_message::{
     ToolResultEndEvent, ToolResultState, Usage,
 };
 
-use super::envelope::{self, EVENT, SAID, SKIP, Step};
+use super::envelope::{self, EVENT, EXTRACTED, SKIP, Step};
+use crate::java::codec::{BlockContext, SUSPENDED};
+use crate::java::fields::without_nulls;
 use crate::java::message::{self, CHAT_USAGE, GENERATE_REASON, STRUCTURED_OUTPUT};
-use crate::java::plain::{Place, SUSPENDED};
-use crate::java::text::ObjectWriter;
 use crate::java::{Version, block, time, usage};
-use crate::{native, residue};
+use crate::json::ObjectWriter;
+use crate::{native, preserved};
 
-/// The mark of what the stream of Java 1 did not say, and so need not be told it.
+/// The mark of what the stream of Java 1 did not say, and so need not be content it.
 pub(super) const SYNTHETIC: &str = "synthetic";
 
 /// The name that Java 1 gives to who brings the results of tools.
@@ -29,61 +30,55 @@ pub(super) const FRAGMENT: &str = "__fragment__";
 /// What a reader gets for an event that comes after what is folded.
 pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     let mut frames = Vec::with_capacity(1);
-    if let Some(original) = envelope::original(event, false) {
+    if let Some(original) = envelope::original_envelope(event, false) {
         frames.push(original);
         return frames;
     }
-    let told = Told::of(before, event);
+    let content = EnvelopeContent::of(before, event);
     if let EventKind::ReplyEnd(ReplyEndEvent { finished_reason: FinishedReason::ExceedMaxIters, .. }) = event.kind {
-        frames.push(envelope::write(Step::Summary, &told.message, true, &Object::from([(SKIP, true)])));
+        frames.push(envelope::write(Step::Summary, &content.message, true, &Object::from([(SKIP, true)])));
     }
-    frames.push(told.carrying(event));
+    frames.push(content.carrying(event));
     if let EventKind::ExternalExecutionResult(results) = &event.kind {
         frames.extend(results.execution_results.iter().map(|result| {
-            let told = Told::result(before, event, result.clone(), true);
-            envelope::write(told.step, &told.message, told.is_last, &Object::from([(SKIP, true)]))
+            let content = EnvelopeContent::result(before, event, result.clone(), true);
+            envelope::write(content.step, &content.message, content.is_last, &Object::from([(SKIP, true)]))
         }));
     }
     frames
 }
 
-/// What a reader gets who joins: all that has been said so far.
+/// What a reader gets who joins: all that has been extracted so far.
 pub(crate) fn prelude(at: &Fold) -> Vec<String> {
-    let mut before = Fold::new();
-    let mut all = Vec::new();
-    for event in native::rebuilt(at) {
-        all.extend(frames(&before, &event));
-        let _ = before.apply(&event);
-    }
-    all
+    native::replay_as(at, frames)
 }
 
 /// Writes an event by itself.
 pub(super) fn write_alone(event: &Event<'_>, out: &mut String) {
-    match envelope::original(event, true) {
+    match envelope::original_envelope(event, true) {
         Some(original) => out.push_str(&original),
-        None => out.push_str(&Told::of(&Fold::new(), event).carrying(event)),
+        None => out.push_str(&EnvelopeContent::of(&Fold::new(), event).carrying(event)),
     }
 }
 
-/// What Java 1 is told about an event.
-struct Told {
+/// What Java 1 is content about an event.
+struct EnvelopeContent {
     step: Step,
     message: Object,
     is_last: bool,
     /// The native field that the message says.
-    said: Option<&'static str>,
+    extracted: Option<&'static str>,
 }
 
-impl Told {
+impl EnvelopeContent {
     fn of(before: &Fold, event: &Event<'_>) -> Self {
-        let at = Moment { before, event };
+        let at = EventContext { before, event };
         if at.is_synthetic() {
-            return at.nothing();
+            return at.ignored();
         }
         match &event.kind {
-            EventKind::TextBlockDelta(delta) => at.piece(text(&delta.delta)),
-            EventKind::ThinkingBlockDelta(delta) => at.piece(ThinkingBlock {
+            EventKind::TextBlockDelta(delta) => at.delta(text(&delta.delta)),
+            EventKind::ThinkingBlockDelta(delta) => at.delta(ThinkingBlock {
                 thinking: delta.delta.to_string(),
                 id: String::new(),
                 created_at: String::new(),
@@ -93,58 +88,58 @@ impl Told {
             EventKind::ToolCallDelta(delta) => {
                 let begun = at.reply().and_then(|reply| reply.call(&delta.tool_call_id));
                 let name = begun.map_or(FRAGMENT, |call| call.name.as_str());
-                at.piece(call(&delta.tool_call_id, name, &delta.delta))
+                at.delta(call(&delta.tool_call_id, name, &delta.delta))
             }
             EventKind::ToolCallStart(start) => {
-                let mut told = at.piece(call(&start.tool_call_id, &start.tool_call_name, ""));
-                told.said = None;
-                told
+                let mut content = at.delta(call(&start.tool_call_id, &start.tool_call_name, ""));
+                content.extracted = None;
+                content
             }
             EventKind::ToolResultTextDelta(delta) => {
                 let name = at.result(&delta.tool_call_id).map_or(String::new(), |result| result.name.clone());
                 let result = result(&delta.tool_call_id, &name, &delta.delta);
-                let mut told = Self::result(before, event, result, false);
-                told.said = Some("delta");
-                told
+                let mut content = Self::result(before, event, result, false);
+                content.extracted = Some("delta");
+                content
             }
             EventKind::ToolResultEnd(end) => match at.ended_result(end) {
                 Some(result) => Self::result(before, event, result, true),
-                None => at.nothing(),
+                None => at.ignored(),
             },
             EventKind::ModelCallEnd(end) => at.model_call(end),
             EventKind::HintBlock(hint) => {
                 let text = text(&hint.hint.text().unwrap_or_default());
-                at.told(Step::Hint, Role::User, &[text.into()], &Object::new(), true)
+                at.content(Step::Hint, Role::User, &[text.into()], &Object::new(), true)
             }
-            EventKind::ExceedMaxIters(_) => at.told(Step::Summary, Role::Assistant, &[], &Object::new(), false),
+            EventKind::ExceedMaxIters(_) => at.content(Step::Summary, Role::Assistant, &[], &Object::new(), false),
             EventKind::RequireExternalExecution(wait) => at.suspended(&wait.tool_calls),
             EventKind::RequireUserConfirm(wait) => {
                 let calls: Vec<ContentBlock> = wait.tool_calls.iter().cloned().map(Into::into).collect();
                 let metadata = Object::from([(GENERATE_REASON, "REASONING_STOP_REQUESTED")]);
-                at.told(Step::AgentResult, Role::Assistant, &calls, &metadata, true)
+                at.content(Step::AgentResult, Role::Assistant, &calls, &metadata, true)
             }
             EventKind::ReplyEnd(end) => at.agent_result(end),
-            EventKind::Custom(custom) if custom.own_name() == Some(CustomName::Message) => at.whole(custom),
-            _ => at.nothing(),
+            EventKind::Custom(custom) if custom.own_name() == Some(CustomName::Message) => at.complete_message(custom),
+            _ => at.ignored(),
         }
     }
 
     fn result(before: &Fold, event: &Event<'_>, result: ToolResultBlock, is_last: bool) -> Self {
-        Moment { before, event }.told(Step::ToolResult, Role::Tool, &[result.into()], &Object::new(), is_last)
+        EventContext { before, event }.content(Step::ToolResult, Role::Tool, &[result.into()], &Object::new(), is_last)
     }
 
     /// The envelope, with the event in it.
     fn carrying(&self, event: &Event<'_>) -> String {
         let mut carried = Object::parse(&event.to_json()).unwrap_or_default();
         let mut native = Object::new();
-        if let Some(said) = self.said {
-            carried.remove(said);
-            native.insert(SAID, said);
+        if let Some(extracted) = self.extracted {
+            carried.remove(extracted);
+            native.insert(EXTRACTED, extracted);
         }
         native.insert(EVENT, carried);
         let written = envelope::write(self.step, &self.message, self.is_last, &native);
         // A whole message may have something that does not come back; pieces have not.
-        if self.said != Some("value") || carries(&written, event) {
+        if self.extracted != Some("value") || carries(&written, event) {
             return written;
         }
         let native = Object::from([(EVENT, Object::parse(&event.to_json()).unwrap_or_default())]);
@@ -154,18 +149,18 @@ impl Told {
 
 /// Whether an event comes back from an envelope.
 fn carries(written: &str, event: &Event<'_>) -> bool {
-    let carried = envelope::Envelope::read(written).ok().and_then(|read| read.carried());
+    let carried = envelope::Envelope::read(written).ok().and_then(|read| read.carried_event());
     carried.is_some_and(|carried| carried == *event)
 }
 
 /// An event, and what was before it.
 #[derive(Clone, Copy)]
-struct Moment<'p> {
+struct EventContext<'p> {
     before: &'p Fold,
     event: &'p Event<'p>,
 }
 
-impl Moment<'_> {
+impl EventContext<'_> {
     fn reply(&self) -> Option<&Msg> {
         self.before.message(self.event.reply_id()?)
     }
@@ -179,10 +174,10 @@ impl Moment<'_> {
         })
     }
 
-    /// Whether Java 1 has not said this, so that it need not be told.
+    /// Whether Java 1 has not extracted this, so that it need not be content.
     fn is_synthetic(&self) -> bool {
         let name = Version::One.name();
-        let is_marked = |object: &Object| residue::get(object, name).contains_key(SYNTHETIC);
+        let is_marked = |object: &Object| preserved::get(object, name).contains_key(SYNTHETIC);
         let call = match &self.event.kind {
             EventKind::ToolResultTextDelta(delta) => Some(&delta.tool_call_id),
             EventKind::ToolResultEnd(end) => Some(&end.tool_call_id),
@@ -192,14 +187,14 @@ impl Moment<'_> {
             || call.and_then(|id| self.result(id)).is_some_and(|result| is_marked(&result.extra))
     }
 
-    fn nothing(&self) -> Told {
-        self.told(Step::All, Role::Assistant, &[], &Object::new(), false)
+    fn ignored(&self) -> EnvelopeContent {
+        self.content(Step::All, Role::Assistant, &[], &Object::new(), false)
     }
 
-    fn piece(&self, block: impl Into<ContentBlock>) -> Told {
-        let mut told = self.told(Step::Reasoning, Role::Assistant, &[block.into()], &Object::new(), false);
-        told.said = Some("delta");
-        told
+    fn delta(&self, block: impl Into<ContentBlock>) -> EnvelopeContent {
+        let mut content = self.content(Step::Reasoning, Role::Assistant, &[block.into()], &Object::new(), false);
+        content.extracted = Some("delta");
+        content
     }
 
     /// How many blocks the reply had when the model was last called.
@@ -208,18 +203,18 @@ impl Moment<'_> {
         reply.map_or(0, recount_message::ReplyFold::call_floor)
     }
 
-    /// What the model has said since it was last called.
+    /// What the model has extracted since it was last called.
     fn since_model_call(&self) -> Vec<ContentBlock> {
         let blocks = self.reply().map(Msg::content).unwrap_or_default().iter().skip(self.floor());
         blocks.filter(|block| !matches!(block, ContentBlock::ToolResult(_) | ContentBlock::Hint(_))).cloned().collect()
     }
 
-    fn model_call(&self, end: &ModelCallEndEvent<'_>) -> Told {
+    fn model_call(&self, end: &ModelCallEndEvent<'_>) -> EnvelopeContent {
         let mut metadata = Object::new();
         if self.event.carried("usage").and_then(|usage| usage.to_text()).as_deref() != Some("unknown") {
             metadata.insert(CHAT_USAGE, chat_usage(&Usage::new(end.input_tokens, end.output_tokens)));
         }
-        self.told(Step::Reasoning, Role::Assistant, &self.since_model_call(), &metadata, true)
+        self.content(Step::Reasoning, Role::Assistant, &self.since_model_call(), &metadata, true)
     }
 
     fn ended_result(&self, end: &ToolResultEndEvent<'_>) -> Option<ToolResultBlock> {
@@ -230,7 +225,7 @@ impl Moment<'_> {
     }
 
     /// What Java 1 returns when somebody else has to run a tool: the calls, each with a result that says so.
-    fn suspended(&self, calls: &[ToolCallBlock]) -> Told {
+    fn suspended(&self, calls: &[ToolCallBlock]) -> EnvelopeContent {
         let mut blocks: Vec<ContentBlock> = Vec::with_capacity(calls.len() * 2);
         for call in calls {
             blocks.push(call.clone().into());
@@ -239,16 +234,16 @@ impl Moment<'_> {
             blocks.push(result.into());
         }
         let metadata = Object::from([(GENERATE_REASON, "TOOL_SUSPENDED")]);
-        self.told(Step::AgentResult, Role::Assistant, &blocks, &metadata, true)
+        self.content(Step::AgentResult, Role::Assistant, &blocks, &metadata, true)
     }
 
-    fn agent_result(&self, end: &ReplyEndEvent<'_>) -> Told {
+    fn agent_result(&self, end: &ReplyEndEvent<'_>) -> EnvelopeContent {
         let mut metadata = self.reply().map(|reply| reply.metadata().clone()).unwrap_or_default();
         if let Some(more) = self.event.carried("metadata").and_then(|more| more.to_object()) {
             more.iter().for_each(|(name, value)| metadata.insert(name, value.clone()));
         }
-        metadata.remove(residue::KEY);
-        let mut metadata = residue::without_nulls(&metadata);
+        metadata.remove(preserved::KEY);
+        let mut metadata = without_nulls(&metadata);
         match end.finished_reason {
             FinishedReason::Interrupted => metadata.insert(GENERATE_REASON, "INTERRUPTED"),
             FinishedReason::ExceedMaxIters => metadata.insert(GENERATE_REASON, "MAX_ITERATIONS"),
@@ -260,14 +255,14 @@ impl Moment<'_> {
         if let Some(usage) = self.reply().and_then(Msg::usage) {
             metadata.insert(CHAT_USAGE, chat_usage(usage));
         }
-        self.told(Step::AgentResult, Role::Assistant, &self.since_model_call(), &metadata, true)
+        self.content(Step::AgentResult, Role::Assistant, &self.since_model_call(), &metadata, true)
     }
 
     /// A message that nobody streamed.
-    fn whole(&self, custom: &CustomEvent<'_>) -> Told {
-        let Ok(message) = Msg::from_json(&custom.value.to_json()) else { return self.nothing() };
+    fn complete_message(&self, custom: &CustomEvent<'_>) -> EnvelopeContent {
+        let Ok(message) = Msg::from_json(&custom.value.to_json()) else { return self.ignored() };
         if CustomEvent::message(&message).value != custom.value {
-            return self.nothing();
+            return self.ignored();
         }
         let mut out = String::new();
         message::write(&message, Version::One, &mut out);
@@ -276,10 +271,22 @@ impl Moment<'_> {
             Role::Tool => Step::ToolResult,
             _ => Step::All,
         };
-        Told { step, message: Object::parse(&out).unwrap_or_default(), is_last: true, said: Some("value") }
+        EnvelopeContent {
+            step,
+            message: Object::parse(&out).unwrap_or_default(),
+            is_last: true,
+            extracted: Some("value"),
+        }
     }
 
-    fn told(&self, step: Step, role: Role, blocks: &[ContentBlock], metadata: &Object, is_last: bool) -> Told {
+    fn content(
+        &self,
+        step: Step,
+        role: Role,
+        blocks: &[ContentBlock],
+        metadata: &Object,
+        is_last: bool,
+    ) -> EnvelopeContent {
         let reply_id = self.event.reply_id().unwrap_or_default();
         // In Java every model call makes a message of its own, and so does every result.
         let id = match (blocks, self.floor()) {
@@ -292,17 +299,17 @@ impl Moment<'_> {
             _ => self.reply().map(Msg::name).filter(|name| !name.is_empty()),
         };
         let mut out = String::new();
-        let mut object = ObjectWriter::begin(&mut out);
+        let mut object = ObjectWriter::jackson(&mut out);
         object.text_or_null("id", Some(&*id).filter(|id| !id.is_empty()));
         object.text_or_null("name", name);
         object.text("role", role.as_str().to_ascii_uppercase().as_str());
-        let place = Place { version: Version::One, ..Place::default() };
-        object.list("content", blocks, |_, block, out| drop(block::write(block, place, out)));
+        let context = BlockContext { version: Version::One, ..BlockContext::default() };
+        object.list("content", blocks, |_, block, out| drop(block::write(block, context, out)));
         object.object("metadata", metadata);
         let time = time::message_time_to_java(&self.event.created_at);
         object.text_or_null("timestamp", Some(&*time).filter(|time| !time.is_empty()));
         object.end();
-        Told { step, message: Object::parse(&out).unwrap_or_default(), is_last, said: None }
+        EnvelopeContent { step, message: Object::parse(&out).unwrap_or_default(), is_last, extracted: None }
     }
 }
 

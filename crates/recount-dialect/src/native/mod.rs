@@ -7,7 +7,8 @@ mod tests;
 
 use recount_message::{AgentEvent, ContentBlock, CustomEvent, DecodeError, Event, Fold, Msg};
 
-pub(crate) use replay::{replay, steps};
+use replay::replay_reply;
+pub(crate) use replay::{block_events, exact_block_events};
 
 /// Reads a message.
 pub(crate) fn read_message(text: &str) -> Result<Msg, DecodeError> {
@@ -46,16 +47,16 @@ pub(crate) fn frames(_before: &Fold, event: &Event<'_>) -> Vec<String> {
 
 /// What a reader gets who joins: everything that has been said so far.
 pub(crate) fn prelude(at: &Fold) -> Vec<String> {
-    rebuilt(at).iter().map(Event::to_json).collect()
+    replay_events(at).iter().map(Event::to_json).collect()
 }
 
 /// The events that rebuild a fold: a message that is complete as a whole, a reply that is still open so that it can go on.
-pub(crate) fn rebuilt(at: &Fold) -> Vec<AgentEvent> {
+pub(crate) fn replay_events(at: &Fold) -> Vec<AgentEvent> {
     let mut events = Vec::new();
     let mut open = at.open_replies().peekable();
     for message in at.messages() {
         match open.next_if(|reply| reply.message().id() == message.id()) {
-            Some(reply) => events.extend(replay(reply)),
+            Some(reply) => events.extend(replay_reply(reply)),
             // The message that nobody streams has the id of the event that it comes with.
             None => events.push(Event::stamped(
                 message.id().to_owned(),
@@ -65,4 +66,15 @@ pub(crate) fn rebuilt(at: &Fold) -> Vec<AgentEvent> {
         }
     }
     events
+}
+
+/// Returns the frames of a dialect that rebuild a fold, given the dialect's frames for one event.
+pub(crate) fn replay_as(at: &Fold, frames: fn(&Fold, &Event<'_>) -> Vec<String>) -> Vec<String> {
+    let mut before = Fold::new();
+    let mut all = Vec::new();
+    for event in replay_events(at) {
+        all.extend(frames(&before, &event));
+        let _ = before.apply(&event);
+    }
+    all
 }

@@ -14,15 +14,15 @@ use recount_message::{
     ToolResultDataDeltaEvent, ToolResultEndEvent, ToolResultStartEvent, ToolResultTextDeltaEvent,
 };
 
-use crate::view::{Kind, kind_of};
+use crate::reply_view::{BlockKind, kind_of};
 
 /// The events that rebuild a reply: folded, they give its message, byte for byte, and its call floor, so that whatever
 /// comes next does the same to both.
 ///
 /// A block is told by its start, deltas and end where they say all of it, because every dialect has those, and as a whole
-/// where they do not. The ids of the events follow from what they say. A reply that was not made by events but by hand may
+/// where they do not. The ids of the events follow from what they say. A reply that was not replayed by events but by hand may
 /// hold what no event can say (a result without its call, unknown fields of the message); that is left out.
-pub(crate) fn replay(reply: &ReplyFold) -> Vec<AgentEvent> {
+pub(crate) fn replay_reply(reply: &ReplyFold) -> Vec<AgentEvent> {
     let message = reply.message();
     let Some(mut replay) = Replay::begin(message) else { return Vec::new() };
     let floor = reply.call_floor();
@@ -35,7 +35,7 @@ pub(crate) fn replay(reply: &ReplyFold) -> Vec<AgentEvent> {
     if floor > 0 && floor == message.content().len() {
         replay.call_model();
     }
-    replay.settle_all();
+    replay.restore_call_states();
     replay.usage();
     replay.end();
     replay.events
@@ -45,20 +45,20 @@ pub(crate) fn replay(reply: &ReplyFold) -> Vec<AgentEvent> {
 struct Replay<'m> {
     message: &'m Msg,
     events: Vec<AgentEvent>,
-    /// What the events have made so far.
-    so_far: ReplyFold,
-    /// Where the newest block of each kind and id is.
-    newest: HashMap<(Kind, Cow<'m, str>), usize>,
+    /// What the events have replayed so far.
+    fold: ReplyFold,
+    /// Where the latest block of each kind and id is.
+    latest: HashMap<(BlockKind, Cow<'m, str>), usize>,
 }
 
 impl<'m> Replay<'m> {
     fn begin(message: &'m Msg) -> Option<Self> {
-        let mut start = started(message.id(), message.name(), message.created_at());
+        let mut start = reply_start(message.id(), message.name(), message.created_at());
         if !message.metadata().is_empty() {
             start = start.carrying("metadata", message.metadata().clone());
         }
-        let so_far = ReplyFold::start(&start)?;
-        let mut replay = Self { message, events: Vec::new(), so_far, newest: HashMap::new() };
+        let fold = ReplyFold::start(&start)?;
+        let mut replay = Self { message, events: Vec::new(), fold, latest: HashMap::new() };
         replay.push(start);
         Some(replay)
     }
@@ -72,11 +72,11 @@ impl<'m> Replay<'m> {
     }
 
     fn apply(&mut self, event: AgentEvent) {
-        let _ = self.so_far.apply(&event);
+        let _ = self.fold.apply(&event);
         self.push(event);
     }
 
-    fn apply_now(&mut self, kind: impl Into<EventKind<'static>>) {
+    fn apply_kind(&mut self, kind: impl Into<EventKind<'static>>) {
         let event = Event::stamped("", self.message.created_at().to_owned(), kind);
         self.apply(event);
     }
@@ -87,54 +87,43 @@ impl<'m> Replay<'m> {
 
     fn call_model(&mut self) {
         let reply_id = self.reply_id();
-        self.apply_now(ModelCallStartEvent { reply_id, model_name: "".into() });
+        self.apply_kind(ModelCallStartEvent { reply_id, model_name: "".into() });
     }
 
     fn block(&mut self, index: usize, block: &'m ContentBlock) {
         if let ContentBlock::ToolCall(call) = block
-            && let Some(&earlier) = self.newest.get(&(Kind::ToolCall, Cow::Borrowed(call.id.as_str())))
+            && let Some(&earlier) = self.latest.get(&(BlockKind::ToolCall, Cow::Borrowed(call.id.as_str())))
         {
             // From here on its id means the new call.
-            self.settle(earlier);
+            self.restore_call_state(earlier);
         }
-        match self.step_by_step(block) {
+        match self.exact_events(block) {
             Some(events) => events.into_iter().for_each(|event| self.apply(event)),
-            None => self.apply_now(CustomEvent::block(self.message.id(), block)),
+            None => self.apply_kind(CustomEvent::block(self.message.id(), block)),
         }
         if let Some(kind) = kind_of(block) {
-            self.newest.insert((kind, block.id()), index);
+            self.latest.insert((kind, block.id()), index);
         }
     }
 
     /// Start, deltas and end of a block, where they make exactly that block.
-    fn step_by_step(&self, block: &ContentBlock) -> Option<Vec<AgentEvent>> {
+    fn exact_events(&self, block: &ContentBlock) -> Option<Vec<AgentEvent>> {
         if let Some(kind) = kind_of(block)
-            && let Some(&earlier) = self.newest.get(&(kind, block.id()))
+            && let Some(&earlier) = self.latest.get(&(kind, block.id()))
         {
-            let is_over = self.so_far.message().content().get(earlier)?.finished_at().is_some();
-            if !is_over || earlier >= self.so_far.call_floor() {
+            let is_over = self.fold.message().content().get(earlier)?.finished_at().is_some();
+            if !is_over || earlier >= self.fold.call_floor() {
                 // A start would mean the earlier block.
                 return None;
             }
         }
-        let reply_id = self.message.id();
-        let events = steps(reply_id, block)?;
-        let mut trial = ReplyFold::start(&started(reply_id, "", ""))?;
-        if let ContentBlock::ToolResult(result) = block {
-            let call = call_started(reply_id, &result.id, "", "");
-            let _ = trial.apply(&call);
-        }
-        for event in &events {
-            trial.apply(event).reason().is_none().then_some(())?;
-        }
-        let made = trial.message().content().last()?;
-        is_same(made, block).then_some(events)
+        exact_block_events(self.message.id(), block)
     }
 
     /// Gives a call the state that it has in the message.
-    fn settle(&mut self, index: usize) {
-        let ContentBlock::ToolCall(call) = self.wanted(index) else { return };
-        if self.is_settled(index) {
+    fn restore_call_state(&mut self, index: usize) {
+        let ContentBlock::ToolCall(call) = self.target(index) else { return };
+        if self.is_restored(index) {
             return;
         }
         let event = match call.state {
@@ -143,25 +132,25 @@ impl<'m> Replay<'m> {
             }
             state => CustomEvent::call(self.message.id(), &call.id, state).into(),
         };
-        self.apply_now(event);
+        self.apply_kind(event);
     }
 
-    fn wanted(&self, index: usize) -> &'m ContentBlock {
+    fn target(&self, index: usize) -> &'m ContentBlock {
         &self.message.content()[index]
     }
 
-    fn is_settled(&self, index: usize) -> bool {
-        self.so_far.message().content().get(index) == Some(self.wanted(index))
+    fn is_restored(&self, index: usize) -> bool {
+        self.fold.message().content().get(index) == Some(self.target(index))
     }
 
     /// Gives all calls their states. Those that wait for somebody are told together, as they were.
-    fn settle_all(&mut self) {
-        let mut places: Vec<usize> =
-            self.newest.iter().filter(|((kind, _), _)| *kind == Kind::ToolCall).map(|(_, place)| *place).collect();
-        places.sort_unstable();
-        places.retain(|&place| !self.is_settled(place));
+    fn restore_call_states(&mut self) {
+        let mut indexes: Vec<usize> =
+            self.latest.iter().filter(|((kind, _), _)| *kind == BlockKind::ToolCall).map(|(_, place)| *place).collect();
+        indexes.sort_unstable();
+        indexes.retain(|&place| !self.is_restored(place));
         let calls = |state: ToolCallState| -> Vec<ToolCallBlock> {
-            let calls = places.iter().filter_map(|&place| match self.wanted(place) {
+            let calls = indexes.iter().filter_map(|&place| match self.target(place) {
                 ContentBlock::ToolCall(call) if call.state == state => Some(call.clone()),
                 _ => None,
             });
@@ -170,13 +159,13 @@ impl<'m> Replay<'m> {
         let (asking, submitted) = (calls(ToolCallState::Asking), calls(ToolCallState::Submitted));
         let reply_id = self.reply_id();
         if !submitted.is_empty() {
-            self.apply_now(RequireExternalExecutionEvent { reply_id: reply_id.clone(), tool_calls: submitted });
+            self.apply_kind(RequireExternalExecutionEvent { reply_id: reply_id.clone(), tool_calls: submitted });
         }
         if !asking.is_empty() {
-            self.apply_now(RequireUserConfirmEvent { reply_id, tool_calls: asking });
+            self.apply_kind(RequireUserConfirmEvent { reply_id, tool_calls: asking });
         }
-        for place in places {
-            self.settle(place);
+        for place in indexes {
+            self.restore_call_state(place);
         }
     }
 
@@ -190,7 +179,7 @@ impl<'m> Replay<'m> {
             cache_creation_input_tokens: usage.cache_creation_input_tokens,
             finished_reason: ModelFinishedReason::Completed,
         };
-        self.apply_now(end);
+        self.apply_kind(end);
     }
 
     fn end(&mut self) {
@@ -209,20 +198,35 @@ impl<'m> Replay<'m> {
     }
 }
 
-/// Whether a block is the wanted one. The state of a call is settled later.
-fn is_same(made: &ContentBlock, wanted: &ContentBlock) -> bool {
-    let (ContentBlock::ToolCall(made), ContentBlock::ToolCall(wanted)) = (made, wanted) else {
-        return made == wanted;
-    };
-    let mut unsettled = wanted.clone();
-    unsettled.state = made.state;
-    if wanted.state == ToolCallState::Asking {
-        unsettled.suggested_rules.clear();
+/// Returns the start, deltas and end of a block if they rebuild exactly this block, apart from the state of a call.
+pub(crate) fn exact_block_events(reply_id: &str, block: &ContentBlock) -> Option<Vec<AgentEvent>> {
+    let events = block_events(reply_id, block)?;
+    let mut trial = ReplyFold::start(&reply_start(reply_id, "", ""))?;
+    if let ContentBlock::ToolResult(result) = block {
+        let call = call_start(reply_id, &result.id, "", "");
+        let _ = trial.apply(&call);
     }
-    *made == unsettled
+    for event in &events {
+        trial.apply(event).reason().is_none().then_some(())?;
+    }
+    let replayed = trial.message().content().last()?;
+    is_same(replayed, block).then_some(events)
 }
 
-fn started(reply_id: &str, name: &str, time: &str) -> AgentEvent {
+/// Whether a block is the wanted one. The state of a call is settled later.
+fn is_same(replayed: &ContentBlock, wanted: &ContentBlock) -> bool {
+    let (ContentBlock::ToolCall(replayed), ContentBlock::ToolCall(wanted)) = (replayed, wanted) else {
+        return replayed == wanted;
+    };
+    let mut before_restore = wanted.clone();
+    before_restore.state = replayed.state;
+    if wanted.state == ToolCallState::Asking {
+        before_restore.suggested_rules.clear();
+    }
+    *replayed == before_restore
+}
+
+fn reply_start(reply_id: &str, name: &str, time: &str) -> AgentEvent {
     let start = ReplyStartEvent {
         session_id: "".into(),
         reply_id: reply_id.to_owned().into(),
@@ -232,7 +236,7 @@ fn started(reply_id: &str, name: &str, time: &str) -> AgentEvent {
     Event::stamped("", time.to_owned(), start)
 }
 
-fn call_started(reply_id: &str, id: &str, name: &str, time: &str) -> AgentEvent {
+fn call_start(reply_id: &str, id: &str, name: &str, time: &str) -> AgentEvent {
     let start = ToolCallStartEvent {
         reply_id: reply_id.to_owned().into(),
         tool_call_id: id.to_owned().into(),
@@ -242,13 +246,13 @@ fn call_started(reply_id: &str, id: &str, name: &str, time: &str) -> AgentEvent 
 }
 
 /// The events of one block.
-struct Steps {
+struct BlockEvents {
     reply_id: Cow<'static, str>,
     id: Cow<'static, str>,
     events: Vec<AgentEvent>,
 }
 
-impl Steps {
+impl BlockEvents {
     fn add(&mut self, time: &str, kind: impl Into<EventKind<'static>>) {
         self.events.push(Event::stamped("", time.to_owned(), kind));
     }
@@ -264,9 +268,9 @@ impl Steps {
 }
 
 /// Start, deltas and end of a block, as well as they can say it.
-pub(crate) fn steps(reply_id: &str, block: &ContentBlock) -> Option<Vec<AgentEvent>> {
+pub(crate) fn block_events(reply_id: &str, block: &ContentBlock) -> Option<Vec<AgentEvent>> {
     let mut steps =
-        Steps { reply_id: reply_id.to_owned().into(), id: block.id().into_owned().into(), events: Vec::new() };
+        BlockEvents { reply_id: reply_id.to_owned().into(), id: block.id().into_owned().into(), events: Vec::new() };
     match block {
         ContentBlock::Text(block) => text(&mut steps, block),
         ContentBlock::Thinking(block) => thinking(&mut steps, block),
@@ -279,7 +283,7 @@ pub(crate) fn steps(reply_id: &str, block: &ContentBlock) -> Option<Vec<AgentEve
     Some(steps.events)
 }
 
-fn text(steps: &mut Steps, block: &TextBlock) {
+fn text(steps: &mut BlockEvents, block: &TextBlock) {
     let (reply_id, block_id) = (steps.reply_id.clone(), steps.id.clone());
     steps.add(&block.created_at, TextBlockStartEvent { reply_id: reply_id.clone(), block_id: block_id.clone() });
     if !block.text.is_empty() {
@@ -295,7 +299,7 @@ fn text(steps: &mut Steps, block: &TextBlock) {
     }
 }
 
-fn thinking(steps: &mut Steps, block: &ThinkingBlock) {
+fn thinking(steps: &mut BlockEvents, block: &ThinkingBlock) {
     let (reply_id, block_id) = (steps.reply_id.clone(), steps.id.clone());
     steps.add(&block.created_at, ThinkingBlockStartEvent { reply_id: reply_id.clone(), block_id: block_id.clone() });
     if !block.thinking.is_empty() {
@@ -313,12 +317,12 @@ fn thinking(steps: &mut Steps, block: &ThinkingBlock) {
 
 /// What a delta says of a source: its bytes, or its URL. No bytes are no delta.
 #[derive(Debug)]
-struct Piece {
+struct SourceDelta {
     data: Option<Cow<'static, str>>,
     url: Option<Cow<'static, str>>,
 }
 
-impl Piece {
+impl SourceDelta {
     fn of(source: &Source) -> Option<Self> {
         match source {
             Source::Base64(source) => {
@@ -330,7 +334,7 @@ impl Piece {
     }
 }
 
-fn data(steps: &mut Steps, block: &DataBlock) {
+fn data(steps: &mut BlockEvents, block: &DataBlock) {
     let (reply_id, block_id) = (steps.reply_id.clone(), steps.id.clone());
     let media_type: Cow<'static, str> = block.media_type().to_owned().into();
     let start = DataBlockStartEvent {
@@ -340,7 +344,7 @@ fn data(steps: &mut Steps, block: &DataBlock) {
         name: block.name.clone().map(Cow::Owned),
     };
     steps.add(&block.created_at, start);
-    if let Some(Piece { data, url }) = Piece::of(&block.source) {
+    if let Some(SourceDelta { data, url }) = SourceDelta::of(&block.source) {
         let delta =
             DataBlockDeltaEvent { reply_id: reply_id.clone(), block_id: block_id.clone(), media_type, data, url };
         steps.add(&block.created_at, delta);
@@ -351,7 +355,7 @@ fn data(steps: &mut Steps, block: &DataBlock) {
     }
 }
 
-fn hint(steps: &mut Steps, block: &HintBlock) {
+fn hint(steps: &mut BlockEvents, block: &HintBlock) {
     let event = HintBlockEvent {
         reply_id: steps.reply_id.clone(),
         block_id: steps.id.clone(),
@@ -362,9 +366,9 @@ fn hint(steps: &mut Steps, block: &HintBlock) {
     steps.carry("extra", &block.extra);
 }
 
-fn call(steps: &mut Steps, block: &ToolCallBlock) {
+fn call(steps: &mut BlockEvents, block: &ToolCallBlock) {
     let (reply_id, tool_call_id) = (steps.reply_id.clone(), steps.id.clone());
-    steps.events.push(call_started(&reply_id, &tool_call_id, &block.name, &block.created_at));
+    steps.events.push(call_start(&reply_id, &tool_call_id, &block.name, &block.created_at));
     if !block.input.is_empty() {
         let delta = block.input.clone().into();
         steps.add(
@@ -378,7 +382,7 @@ fn call(steps: &mut Steps, block: &ToolCallBlock) {
     }
 }
 
-fn result(steps: &mut Steps, block: &ToolResultBlock) {
+fn result(steps: &mut BlockEvents, block: &ToolResultBlock) {
     let (reply_id, tool_call_id) = (steps.reply_id.clone(), steps.id.clone());
     let start = ToolResultStartEvent {
         reply_id: reply_id.clone(),
@@ -398,7 +402,7 @@ fn result(steps: &mut Steps, block: &ToolResultBlock) {
     }
 }
 
-fn result_item(steps: &mut Steps, item: &MediaBlock) {
+fn result_item(steps: &mut BlockEvents, item: &MediaBlock) {
     let (reply_id, tool_call_id) = (steps.reply_id.clone(), steps.id.clone());
     match item {
         MediaBlock::Text(text) => {
@@ -406,8 +410,8 @@ fn result_item(steps: &mut Steps, item: &MediaBlock) {
             steps.add(&text.created_at, ToolResultTextDeltaEvent { reply_id, tool_call_id, delta });
         }
         MediaBlock::Data(block) => {
-            let Piece { data, url } =
-                Piece::of(&block.source).unwrap_or_else(|| Piece { data: Some("".into()), url: None });
+            let SourceDelta { data, url } =
+                SourceDelta::of(&block.source).unwrap_or_else(|| SourceDelta { data: Some("".into()), url: None });
             let delta = ToolResultDataDeltaEvent {
                 reply_id,
                 tool_call_id,

@@ -53,8 +53,8 @@ proptest! {
     #[test]
     fn joining_twice_gives_the_same_events(stream in streams(), cut: prop::sample::Index) {
         let fold: Fold = stream[..cut.index(stream.len() + 1)].iter().collect();
-        let events = rebuilt(&fold);
-        prop_assert_eq!(&events, &rebuilt(&fold));
+        let events = replay_events(&fold);
+        prop_assert_eq!(&events, &replay_events(&fold));
         let mut ids: Vec<&str> = events.iter().map(|event| &*event.id).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -68,7 +68,7 @@ fn told(stream: &str) -> Vec<String> {
     for line in stream.lines().map(str::trim).filter(|line| !line.is_empty()) {
         assert_eq!(fold.apply(&read_event(line).unwrap()).reason(), None, "{line}");
     }
-    let events = rebuilt(&fold);
+    let events = replay_events(&fold);
     events
         .iter()
         .map(|event| event.kind.own_name().map_or(event.type_name(), |name| name.as_str()).to_owned())

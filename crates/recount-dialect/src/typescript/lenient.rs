@@ -1,7 +1,8 @@
 //! Reading what the package takes and the native side does not: it checks nothing.
 
-use recount_message::wire::Fields;
 use recount_message::{ContentBlock, DecodeError, Event, Json, Msg, MsgParts, Object, Role};
+
+use crate::json::parse_fields;
 
 /// Reads a message, whatever blocks its role may hold.
 pub(super) fn message(text: &str) -> Result<Msg, DecodeError> {
@@ -9,7 +10,7 @@ pub(super) fn message(text: &str) -> Result<Msg, DecodeError> {
 }
 
 fn any_message(text: &str) -> Option<Msg> {
-    let mut fields = fields(text)?;
+    let mut fields = parse_fields(text)?;
     let role = Role::from_word(&fields.get("role")?.to_text()?)?;
     fields.insert("role", Role::Assistant.as_str());
     let message = Msg::from_json(&lowered(&fields).to_json()).ok()?;
@@ -22,7 +23,8 @@ fn any_message(text: &str) -> Option<Msg> {
 /// Reads a block.
 pub(super) fn block(text: &str) -> Result<ContentBlock, DecodeError> {
     let read = |text: &str| ContentBlock::from_json(text, "", "");
-    read(text).or_else(|error| fields(text).and_then(|fields| read(&lowered(&fields).to_json()).ok()).ok_or(error))
+    read(text)
+        .or_else(|error| parse_fields(text).and_then(|fields| read(&lowered(&fields).to_json()).ok()).ok_or(error))
 }
 
 /// Reads an event.
@@ -31,7 +33,7 @@ pub(super) fn event(text: &str) -> Result<Event<'_>, DecodeError> {
 }
 
 fn any_event(text: &str) -> Option<Event<'static>> {
-    let mut fields = lowered(&fields(text)?);
+    let mut fields = lowered(&parse_fields(text)?);
     if fields.get("type")?.to_text()? == "TOOL_RESULT_DATA_DELTA" {
         let is_given = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
         match (is_given("data"), is_given("url")) {
@@ -42,10 +44,6 @@ fn any_event(text: &str) -> Option<Event<'static>> {
         }
     }
     Event::from_json(&fields.to_json()).map(Event::into_owned).ok()
-}
-
-fn fields(text: &str) -> Option<Object> {
-    Fields::document(text).ok()?.rest().ok()
 }
 
 /// The same fields with every state in lower case, as the package has them; documents print them in upper case.

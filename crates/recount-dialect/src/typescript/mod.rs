@@ -1,86 +1,85 @@
 //! AgentScope's TypeScript package: 0.0.15 is written and read, 0.0.2 is read.
 //!
-//! 0.0.15 has the native names and lacks a few fields. What they say is kept under `metadata.recount.native` of the
+//! 0.0.15 has the native names and lacks a few fields. What they say is stored under `metadata.recount.native` of the
 //! TypeScript message or event and comes back. The other way round the package is free in what it leaves out and what it
-//! writes as `null`; how a text did that is kept under `metadata.recount.typescript` of the native message or event, or
+//! writes as `null`; how a text did that is stored under `metadata.recount.typescript` of the native message or event, or
 //! under `recount.typescript` of a block that stands alone. A TOOL_RESULT_END, whose metadata is the tool's, has both
 //! under a key `recount` of its own.
 
-mod difference;
-mod kept;
 mod legacy;
 mod lenient;
-mod plain;
+mod native_only;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use std::borrow::Cow;
 
 use recount_message::{ContentBlock, DecodeError, Event, Msg, Object};
 
-use crate::residue;
-use kept::marked;
+use crate::patch::tree;
+use crate::preserved::{self, block_holder_mut, event_holder_mut};
 pub(crate) use stream::{frames, prelude};
 
-/// The name under which is kept what TypeScript says and the native side cannot.
-const OWN: &str = "typescript";
+/// The name under which is stored what TypeScript says and the native side cannot.
+const NAME: &str = "typescript";
 
 /// Reads a message.
 pub(crate) fn read_message(text: &str) -> Result<Msg, DecodeError> {
     if let Some(converted) = legacy::message(text)? {
-        return message_in(&converted);
+        return parse_message(&converted);
     }
-    let message = message_in(text)?;
-    let mut difference = spelling(text, |out| write_clean_message(&message, out));
+    let message = parse_message(text)?;
+    let mut difference = spelling_patch(text, |out| write_without_spelling(&message, out));
     // An id that the text did not have follows from the whole of it, and would be another after any change.
     difference.remove("id");
     if difference.is_empty() {
         return Ok(message);
     }
     let mut parts = message.into_parts();
-    residue::keep(&mut parts.metadata, OWN, difference);
+    preserved::store(&mut parts.metadata, NAME, difference);
     Ok(Msg::as_received(parts))
 }
 
 /// What a text says, without how it says it.
-fn message_in(text: &str) -> Result<Msg, DecodeError> {
+fn parse_message(text: &str) -> Result<Msg, DecodeError> {
     let mut parts = lenient::message(text)?.into_parts();
-    let kept = residue::take(&mut parts.metadata, kept::NATIVE);
-    kept::restore_message(&mut parts, &kept);
-    residue::take(&mut parts.metadata, OWN);
+    let stored = preserved::take(&mut parts.metadata, native_only::NATIVE);
+    native_only::restore_message(&mut parts, &stored);
+    preserved::take(&mut parts.metadata, NAME);
     Ok(Msg::as_received(parts))
 }
 
 /// Writes a message.
 pub(crate) fn write_message(message: &Msg, out: &mut String) {
-    let difference = residue::get(message.metadata(), OWN);
+    let difference = preserved::get(message.metadata(), NAME);
     if difference.is_empty() {
-        return write_clean_message(message, out);
+        return write_without_spelling(message, out);
     }
     let mut parts = message.clone().into_parts();
-    residue::take(&mut parts.metadata, OWN);
+    preserved::take(&mut parts.metadata, NAME);
     let clean = Msg::as_received(parts);
     let native = clean.to_json();
-    respelled(
+    write_respelled(
         &difference,
         out,
-        |out| write_clean_message(&clean, out),
-        |text| message_in(text).is_ok_and(|message| difference::is_none_between(&message.to_json(), &native)),
+        |out| write_without_spelling(&clean, out),
+        |text| parse_message(text).is_ok_and(|message| tree::is_same(&message.to_json(), &native)),
     );
 }
 
-/// Writes a message that nothing is kept for.
-fn write_clean_message(message: &Msg, out: &mut String) {
-    let kept = kept::of_message(message);
-    let metadata = if kept.is_empty() {
+/// Writes a message that nothing is stored for.
+fn write_without_spelling(message: &Msg, out: &mut String) {
+    let stored = native_only::message_fields(message);
+    let metadata = if stored.is_empty() {
         Cow::Borrowed(message.metadata())
     } else {
         let mut metadata = message.metadata().clone();
-        residue::keep(&mut metadata, kept::NATIVE, kept);
+        preserved::store(&mut metadata, native_only::NATIVE, stored);
         Cow::Owned(metadata)
     };
-    plain::message(out, message, &metadata);
+    write::message(out, message, &metadata);
 }
 
 /// Reads a block that stands alone.
@@ -88,18 +87,18 @@ pub(crate) fn read_block(text: &str) -> Result<ContentBlock, DecodeError> {
     if let Some(converted) = legacy::block(text)? {
         return lenient::block(&converted);
     }
-    let mut block = block_in(text)?;
-    let difference = spelling(text, |out| plain::block(out, &block));
-    if let Some(extra) = extra_of(&mut block) {
-        residue::keep(extra, OWN, difference);
+    let mut block = parse_block(text)?;
+    let difference = spelling_patch(text, |out| write::block(out, &block));
+    if let Some(extra) = block_holder_mut(&mut block) {
+        preserved::store(extra, NAME, difference);
     }
     Ok(block)
 }
 
-fn block_in(text: &str) -> Result<ContentBlock, DecodeError> {
+fn parse_block(text: &str) -> Result<ContentBlock, DecodeError> {
     let mut block = lenient::block(text)?;
-    if let Some(extra) = extra_of(&mut block) {
-        residue::take(extra, OWN);
+    if let Some(extra) = block_holder_mut(&mut block) {
+        preserved::take(extra, NAME);
     }
     Ok(block)
 }
@@ -107,106 +106,98 @@ fn block_in(text: &str) -> Result<ContentBlock, DecodeError> {
 /// Writes a block.
 pub(crate) fn write_block(block: &ContentBlock, out: &mut String) {
     let mut clean = block.clone();
-    let difference = extra_of(&mut clean).map(|extra| residue::take(extra, OWN)).unwrap_or_default();
+    let difference = block_holder_mut(&mut clean).map(|extra| preserved::take(extra, NAME)).unwrap_or_default();
     let native = clean.to_json();
-    respelled(
+    write_respelled(
         &difference,
         out,
-        |out| plain::block(out, &clean),
-        |text| block_in(text).is_ok_and(|block| difference::is_none_between(&block.to_json(), &native)),
+        |out| write::block(out, &clean),
+        |text| parse_block(text).is_ok_and(|block| tree::is_same(&block.to_json(), &native)),
     );
-}
-
-/// The fields of a block that nobody has declared. A block of an unknown type has none beside what it is made of.
-fn extra_of(block: &mut ContentBlock) -> Option<&mut Object> {
-    Some(match block {
-        ContentBlock::Text(block) => &mut block.extra,
-        ContentBlock::Thinking(block) => &mut block.extra,
-        ContentBlock::Data(block) => &mut block.extra,
-        ContentBlock::Hint(block) => &mut block.extra,
-        ContentBlock::ToolCall(block) => &mut block.extra,
-        ContentBlock::ToolResult(block) => &mut block.extra,
-        _ => return None,
-    })
 }
 
 /// Reads an event.
 pub(crate) fn read_event(text: &str) -> Result<Event<'_>, DecodeError> {
     match Event::from_json(text) {
-        Ok(event) if plain::is_all_of(&event, text) => Ok(event),
+        Ok(event) if write::is_complete(&event, text) => Ok(event),
         _ => read_any_event(text),
     }
 }
 
 /// Reads an event that may be older, stand for another, keep something, or be spelled in a way of its own.
 fn read_any_event(text: &str) -> Result<Event<'_>, DecodeError> {
-    if let Some(event) = kept::stood_for(text) {
+    if let Some(event) = native_only::read_carrier(text) {
         return Ok(event);
     }
     if let Some(converted) = legacy::event(text)? {
-        return event_in(&converted).map(Event::into_owned);
+        return parse_event(&converted).map(Event::into_owned);
     }
-    let mut event = event_in(text)?;
-    let difference = spelling(text, |out| write_clean_event(&event, out));
+    let mut event = parse_event(text)?;
+    let difference = spelling_patch(text, |out| write_event_without_spelling(&event, out));
     if !difference.is_empty() {
-        residue::keep(marked(&mut event), OWN, difference);
+        preserved::store(event_holder_mut(&mut event), NAME, difference);
     }
     Ok(event)
 }
 
 /// What a text says, without how it says it.
-fn event_in(text: &str) -> Result<Event<'_>, DecodeError> {
+fn parse_event(text: &str) -> Result<Event<'_>, DecodeError> {
     let mut event = lenient::event(text)?;
-    let kept = residue::take(marked(&mut event), kept::NATIVE);
-    kept::restore_event(&mut event, &kept);
-    residue::take(marked(&mut event), OWN);
+    let stored = preserved::take(event_holder_mut(&mut event), native_only::NATIVE);
+    native_only::restore_event(&mut event, &stored);
+    preserved::take(event_holder_mut(&mut event), NAME);
     Ok(event)
 }
 
 /// Writes an event.
 pub(crate) fn write_event(event: &Event<'_>, out: &mut String) {
-    let difference = residue::get(kept::marks_of(event), OWN);
+    let difference = preserved::get(preserved::event_holder(event), NAME);
     if difference.is_empty() {
-        return write_clean_event(event, out);
+        return write_event_without_spelling(event, out);
     }
     let mut clean = event.clone();
-    residue::take(marked(&mut clean), OWN);
+    preserved::take(event_holder_mut(&mut clean), NAME);
     let native = clean.to_json();
-    respelled(
+    write_respelled(
         &difference,
         out,
-        |out| write_clean_event(&clean, out),
-        |text| event_in(text).is_ok_and(|event| difference::is_none_between(&event.to_json(), &native)),
+        |out| write_event_without_spelling(&clean, out),
+        |text| parse_event(text).is_ok_and(|event| tree::is_same(&event.to_json(), &native)),
     );
 }
 
-/// Writes an event that nothing is kept for.
-fn write_clean_event(event: &Event<'_>, out: &mut String) {
-    if kept::has_no_type(event) {
-        return kept::write_standing_for(event, out);
+/// Writes an event that nothing is stored for.
+fn write_event_without_spelling(event: &Event<'_>, out: &mut String) {
+    if native_only::is_unsupported(event) {
+        return native_only::write_carrier(event, out);
     }
-    let kept = kept::of_event(event);
-    if kept.is_empty() {
-        return plain::event(out, event);
+    let stored = native_only::event_fields(event);
+    if stored.is_empty() {
+        return write::event(out, event);
     }
     let mut event = event.clone();
-    residue::keep(marked(&mut event), kept::NATIVE, kept);
-    plain::event(out, &event);
+    preserved::store(event_holder_mut(&mut event), native_only::NATIVE, stored);
+    write::event(out, &event);
 }
 
 /// How a text differs from what would be written for what it says.
-fn spelling(text: &str, write: impl Fn(&mut String)) -> Object {
+fn spelling_patch(text: &str, write: impl Fn(&mut String)) -> Object {
     let mut written = String::with_capacity(text.len() + 64);
     write(&mut written);
-    if written == text { Object::new() } else { difference::between(&written, text) }
+    if written == text { Object::new() } else { tree::difference(&written, text) }
 }
 
 /// Writes a text as it was spelled where it came from, as far as that still says the same.
-fn respelled(difference: &Object, out: &mut String, write: impl Fn(&mut String), says_the_same: impl Fn(&str) -> bool) {
+fn write_respelled(
+    difference: &Object,
+    out: &mut String,
+    write: impl Fn(&mut String),
+    is_equivalent: impl Fn(&str) -> bool,
+) {
     if difference.is_empty() {
         return write(out);
     }
     let mut written = String::new();
     write(&mut written);
-    out.push_str(&difference::apply_what_holds(&written, difference, says_the_same));
+    out.push_str(&tree::apply_if_valid(&written, difference, is_equivalent));
 }

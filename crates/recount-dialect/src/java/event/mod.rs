@@ -1,4 +1,4 @@
-//! Events, one by one. How what only one side says is kept is told in `block`.
+//! Events, one by one. How what only one side says is java_only is told in `block`.
 //!
 //! What belongs together over several events (replies, blocks that are opened again, calls without results) is the matter
 //! of `stream`.
@@ -9,13 +9,13 @@ mod write;
 use recount_message::wire::Raw;
 use recount_message::{ContentBlock, DecodeError, Event, EventKind, Json, Object};
 
+use super::codec::BlockContext;
 use super::fields::{JavaFields, object};
-use super::plain::Place;
-use super::text::ObjectWriter;
 use super::{NAME, NATIVE, block, time};
-use crate::residue;
-use read::{Checked, read_checked, read_plain};
-use write::write_plain;
+use crate::json::ObjectWriter;
+use crate::{patch, preserved};
+use read::{ParsedEvent, parse, read_common};
+use write::write_common;
 
 /// The fields that are compared field by field.
 const NESTED: &[&str] = &["metadata", "usage", "data"];
@@ -64,73 +64,73 @@ const ORDER: &[&str] = &[
 /// Reads an event.
 pub(super) fn read(text: &str) -> Result<Event<'_>, DecodeError> {
     let mut fields = JavaFields::document(text)?;
-    let Checked { mut event, is_complete, tool_name } = read_checked(&mut fields, &[])?;
-    if is_complete && event.metadata.is_empty() && is_simple(&event.kind) && fields.is_exhausted() {
+    let ParsedEvent { mut event, is_complete, tool_name } = parse(&mut fields, &[])?;
+    if is_complete && event.metadata.is_empty() && has_same_fields(&event.kind) && fields.is_exhausted() {
         if let Some(name) = tool_name {
-            residue::keep(marks_of(&mut event), NAME, Object::from([("toolCallName", &*name)]));
+            preserved::store(preserved::event_holder_mut(&mut event), NAME, Object::from([("toolCallName", &*name)]));
         }
         return Ok(event);
     }
     let given = object(Raw::document(text)?)?;
-    let left = residue::take(marks_of(&mut event), NATIVE);
-    if !left.is_empty() {
-        let lists = left.get("items").and_then(Json::to_list).unwrap_or_default();
+    let native_only = preserved::take(preserved::event_holder_mut(&mut event), NATIVE);
+    if !native_only.is_empty() {
+        let lists = native_only.get("items").and_then(Json::to_list).unwrap_or_default();
         if !lists.is_empty() {
-            event = read_plain(&mut JavaFields::document(text)?, &lists)?;
-            residue::take(marks_of(&mut event), NATIVE);
+            event = read_common(&mut JavaFields::document(text)?, &lists)?;
+            preserved::take(preserved::event_holder_mut(&mut event), NATIVE);
         }
-        event = restore(event, &left, &given);
+        event = restore(event, &native_only, &given);
     }
-    let mut kept = residue::difference(&given, &said(&event, None), NESTED);
+    let mut java_only = patch::fields::difference(&given, &written(&event, None), NESTED);
     for name in NEVER_KEPT {
-        kept.remove(name);
+        java_only.remove(name);
     }
     // Data as the documents show it: a string, where Java has a block or another name.
     if given.get("data").is_some_and(|data| data.to_text().is_some()) {
-        kept.remove("data");
-        kept.remove("-");
+        java_only.remove("data");
+        java_only.remove("-");
     }
-    kept.remove("metadata");
-    kept.remove(residue::KEY);
-    if let Some(kind) = residue::get(marks_of(&mut event), NAME).get("type") {
-        kept.insert("type", kind.clone());
+    java_only.remove("metadata");
+    java_only.remove(preserved::KEY);
+    if let Some(kind) = preserved::get(preserved::event_holder_mut(&mut event), NAME).get("type") {
+        java_only.insert("type", kind.clone());
     }
-    residue::keep(marks_of(&mut event), NAME, kept);
+    preserved::store(preserved::event_holder_mut(&mut event), NAME, java_only);
     Ok(event)
 }
 
 /// Writes an event. Java says the name of a tool more often than the native side; `tool_name` is it, where it is known.
 pub(super) fn write(event: &Event<'_>, tool_name: Option<&str>, out: &mut String) {
-    let is_plain = event.metadata.is_empty() && event.extra.is_empty() && is_simple(&event.kind);
+    let is_plain = event.metadata.is_empty() && event.extra.is_empty() && has_same_fields(&event.kind);
     if is_plain && time::comes_back(&event.created_at) {
-        write_plain(event, tool_name, out);
+        write_common(event, tool_name, out);
     } else {
-        write_ordered(&with_what_is_kept(event, tool_name), out);
+        write_ordered(&with_preserved_fields(event, tool_name), out);
     }
 }
 
-fn with_what_is_kept(event: &Event<'_>, tool_name: Option<&str>) -> Object {
+fn with_preserved_fields(event: &Event<'_>, tool_name: Option<&str>) -> Object {
     let mut event = event.clone();
-    let said = said(&event, tool_name);
-    let mut kept = residue::get(marks_of(&mut event), NAME);
-    kept.remove("type");
-    let means_the_same = |fields: &Object| {
+    let written = written(&event, tool_name);
+    let mut java_only = preserved::get(preserved::event_holder_mut(&mut event), NAME);
+    java_only.remove("type");
+    let is_equivalent = |fields: &Object| {
         let text = fields.to_json();
         let read =
-            JavaFields::document(&text).and_then(|mut fields| read_plain(&mut fields, &[]).map(Event::into_owned));
-        read.is_ok_and(|read| self::said(&read, tool_name) == said)
+            JavaFields::document(&text).and_then(|mut fields| read_common(&mut fields, &[]).map(Event::into_owned));
+        read.is_ok_and(|read| self::written(&read, tool_name) == written)
     };
-    let mut fields = residue::apply_what_holds(&said, &kept, NESTED, means_the_same);
-    let left = left_out(&event, &fields);
-    if !left.is_empty() {
+    let mut fields = patch::fields::apply_if_valid(&written, &java_only, NESTED, is_equivalent);
+    let native_only = native_only_fields(&event, &fields);
+    if !native_only.is_empty() {
         // The metadata of a result's end is the tool's own.
         if let EventKind::ToolResultEnd(_) = event.kind {
-            residue::keep(&mut fields, NATIVE, left);
+            preserved::store(&mut fields, NATIVE, native_only);
         } else {
             let mut metadata = fields.get("metadata").and_then(Json::to_object).unwrap_or_default();
-            let mut native = residue::take(&mut metadata, NATIVE);
-            left.iter().for_each(|(name, value)| native.insert(name, value.clone()));
-            residue::keep(&mut metadata, NATIVE, native);
+            let mut native = preserved::take(&mut metadata, NATIVE);
+            native_only.iter().for_each(|(name, value)| native.insert(name, value.clone()));
+            preserved::store(&mut metadata, NATIVE, native);
             fields.insert("metadata", metadata);
         }
     }
@@ -138,39 +138,39 @@ fn with_what_is_kept(event: &Event<'_>, tool_name: Option<&str>) -> Object {
 }
 
 /// What reading back would not give.
-fn left_out(event: &Event<'_>, written: &Object) -> Object {
+fn native_only_fields(event: &Event<'_>, written: &Object) -> Object {
     let mut event = event.clone().into_owned();
-    residue::take(marks_of(&mut event), NAME);
+    preserved::take(preserved::event_holder_mut(&mut event), NAME);
     let text = written.to_json();
-    let read = JavaFields::document(&text).and_then(|mut fields| read_plain(&mut fields, &[]));
+    let read = JavaFields::document(&text).and_then(|mut fields| read_common(&mut fields, &[]));
     let Ok(mut read) = read else { return Object::new() };
-    residue::take(marks_of(&mut read), NAME);
+    preserved::take(preserved::event_holder_mut(&mut read), NAME);
     if read == event {
         return Object::new();
     }
     let (mut wanted, mut given) = (native_fields(&event), native_fields(&read));
-    let items = left_of_items(&event);
+    let items = native_only_of_items(&event);
     for name in LISTS {
         wanted.remove(name);
         given.remove(name);
     }
-    let mut left = residue::difference(&wanted, &given, NESTED);
+    let mut native_only = patch::fields::difference(&wanted, &given, NESTED);
     if items.iter().any(|item| !item.is_empty()) {
-        left.insert("items", items);
+        native_only.insert("items", items);
     }
-    left
+    native_only
 }
 
 /// Puts back what Java could not say, as far as Java says what it would say about it.
-fn restore<'a>(event: Event<'a>, left: &Object, given: &Object) -> Event<'a> {
-    let mut left = left.clone();
-    left.remove("items");
-    let said = said(&event, None);
+fn restore<'a>(event: Event<'a>, native_only: &Object, given: &Object) -> Event<'a> {
+    let mut native_only = native_only.clone();
+    native_only.remove("items");
+    let written = written(&event, None);
     let native = |fields: &Object| Event::from_json(&fields.to_json()).map(Event::into_owned).ok();
-    let means_the_same = |fields: &Object| {
-        native(fields).is_some_and(|event| residue::is_as_near(&self::said(&event, None), &said, given))
+    let is_equivalent = |fields: &Object| {
+        native(fields).is_some_and(|event| patch::fields::is_as_close(&self::written(&event, None), &written, given))
     };
-    let whole = residue::apply_what_holds(&native_fields(&event), &left, NESTED, means_the_same);
+    let whole = patch::fields::apply_if_valid(&native_fields(&event), &native_only, NESTED, is_equivalent);
     native(&whole).unwrap_or(event)
 }
 
@@ -178,16 +178,16 @@ fn native_fields(event: &Event<'_>) -> Object {
     Object::parse(&event.to_json()).unwrap_or_default()
 }
 
-/// What an event says in Java, but for what is kept.
-fn said(event: &Event<'_>, tool_name: Option<&str>) -> Object {
+/// What an event says in Java, but for what is java_only.
+fn written(event: &Event<'_>, tool_name: Option<&str>) -> Object {
     let mut out = String::new();
-    write_plain(event, tool_name, &mut out);
+    write_common(event, tool_name, &mut out);
     Object::parse(&out).unwrap_or_default()
 }
 
 /// Writes fields in Java's order.
 fn write_ordered(fields: &Object, out: &mut String) {
-    let mut object = ObjectWriter::begin(out);
+    let mut object = ObjectWriter::jackson(out);
     for name in ORDER {
         if let Some(value) = fields.get(name) {
             object.json(name, value);
@@ -199,16 +199,8 @@ fn write_ordered(fields: &Object, out: &mut String) {
     object.end();
 }
 
-/// Where the marks of an event are: in its metadata, or beside it where the metadata is the tool's own.
-fn marks_of<'e>(event: &'e mut Event<'_>) -> &'e mut Object {
-    match event.kind {
-        EventKind::ToolResultEnd(_) => &mut event.extra,
-        _ => &mut event.metadata,
-    }
-}
-
 /// The events that streams are full of, which say the same on both sides, field by field.
-fn is_simple(kind: &EventKind<'_>) -> bool {
+fn has_same_fields(kind: &EventKind<'_>) -> bool {
     match kind {
         EventKind::TextBlockEnd(event) => event.text.is_none(),
         EventKind::TextBlockStart(_)
@@ -230,7 +222,7 @@ fn is_simple(kind: &EventKind<'_>) -> bool {
 const LISTS: &[&str] = &["tool_calls", "confirm_results", "execution_results"];
 
 /// What Java cannot say about the blocks that an event lists.
-fn left_of_items(event: &Event<'_>) -> Vec<Object> {
+fn native_only_of_items(event: &Event<'_>) -> Vec<Object> {
     let blocks: Vec<ContentBlock> = match &event.kind {
         EventKind::RequireUserConfirm(event) => event.tool_calls.iter().cloned().map(Into::into).collect(),
         EventKind::RequireExternalExecution(event) => event.tool_calls.iter().cloned().map(Into::into).collect(),
@@ -241,7 +233,8 @@ fn left_of_items(event: &Event<'_>) -> Vec<Object> {
         _ => return Vec::new(),
     };
     let time = time::event_time_to_native(time::event_time_to_java(&event.created_at));
-    let left =
-        |(index, block)| block::write(block, Place { index, time: &time, ..Place::default() }, &mut String::new());
-    blocks.iter().enumerate().map(left).collect()
+    let native_only = |(index, block)| {
+        block::write(block, BlockContext { index, time: &time, ..BlockContext::default() }, &mut String::new())
+    };
+    blocks.iter().enumerate().map(native_only).collect()
 }

@@ -14,13 +14,13 @@ use recount_message::{
 };
 
 use super::{DATA, ORDER};
+use crate::java::codec::{self, BlockContext};
 use crate::java::fields::JavaFields;
-use crate::java::plain::{self, Place};
 use crate::java::{NAME, block, time, usage};
-use crate::residue;
+use crate::preserved;
 
 /// The types that only Java has. Natively they are signals with their names.
-const ONLY_JAVA: &[&str] = &["AGENT_RESULT", "REQUEST_STOP", "SUBAGENT_EXPOSED", "ALL_TOOLS_DENIED"];
+const JAVA_ONLY: &[&str] = &["AGENT_RESULT", "REQUEST_STOP", "SUBAGENT_EXPOSED", "ALL_TOOLS_DENIED"];
 
 /// What is not known about data.
 const UNKNOWN_MEDIA: &str = "application/octet-stream";
@@ -41,13 +41,16 @@ fn native_name(kind: &str) -> &str {
     }
 }
 
-/// Reads what both sides can say. `lefts` is what Java could not say about the blocks that the event lists.
-pub(super) fn read_plain<'a>(fields: &mut JavaFields<'a>, lefts: &[Json]) -> Result<Event<'a>, DecodeError> {
-    read_checked(fields, lefts).map(|checked| checked.event)
+/// Reads what both sides can say. `native_only_items` is what Java could not say about the blocks that the event lists.
+pub(super) fn read_common<'a>(
+    fields: &mut JavaFields<'a>,
+    native_only_items: &[Json],
+) -> Result<Event<'a>, DecodeError> {
+    parse(fields, native_only_items).map(|checked| checked.event)
 }
 
 /// An event, and what was noticed about it.
-pub(super) struct Checked<'a> {
+pub(super) struct ParsedEvent<'a> {
     pub(super) event: Event<'a>,
     /// Whether all the fields were there that could be, with a time that comes back.
     pub(super) is_complete: bool,
@@ -55,7 +58,10 @@ pub(super) struct Checked<'a> {
     pub(super) tool_name: Option<Cow<'a, str>>,
 }
 
-pub(super) fn read_checked<'a>(fields: &mut JavaFields<'a>, lefts: &[Json]) -> Result<Checked<'a>, DecodeError> {
+pub(super) fn parse<'a>(
+    fields: &mut JavaFields<'a>,
+    native_only_items: &[Json],
+) -> Result<ParsedEvent<'a>, DecodeError> {
     let kind = fields.text("type")?.ok_or_else(|| DecodeError::missing("type"))?;
     let id = fields.text("id")?;
     let time = fields.text("createdAt")?;
@@ -63,19 +69,26 @@ pub(super) fn read_checked<'a>(fields: &mut JavaFields<'a>, lefts: &[Json]) -> R
     let (id, time) = (id.unwrap_or_default(), time.unwrap_or_default());
     let created_at = time::event_time_to_native(time.clone());
     let is_complete = is_complete && (created_at != time || time::event_time_to_java(&created_at) == time);
-    let mut reader = Reader { fields, lefts, time: &created_at, metadata: Object::new(), is_complete, tool_name: None };
+    let mut reader = EventReader {
+        fields,
+        native_only_items,
+        time: &created_at,
+        metadata: Object::new(),
+        is_complete,
+        tool_name: None,
+    };
     let kind = reader.kind(native_name(&kind))?;
-    let Reader { fields, metadata: marks, is_complete, tool_name, .. } = reader;
+    let EventReader { fields, metadata: marks, is_complete, tool_name, .. } = reader;
     let mut metadata = fields.object("metadata")?.unwrap_or_default();
     for (name, value) in marks.iter() {
-        let mut all = residue::marks(&metadata);
+        let mut all = preserved::marks(&metadata);
         all.insert(name, value.clone());
-        residue::set_marks(&mut metadata, all);
+        preserved::set_marks(&mut metadata, all);
     }
     let mut extra = Object::new();
     if !fields.is_exhausted() {
         extra = fields.rest()?;
-        // What Java knows and the native event does not is kept apart.
+        // What Java knows and the native event does not is java_only apart.
         ORDER.iter().for_each(|name| drop(extra.remove(name)));
     }
     let mut event = Event { id, created_at, metadata, kind, extra };
@@ -83,13 +96,13 @@ pub(super) fn read_checked<'a>(fields: &mut JavaFields<'a>, lefts: &[Json]) -> R
         // So is what has the name of a native field, which the native event says itself.
         event.extra = Event::from_json(&event.to_json())?.into_owned().extra;
     }
-    Ok(Checked { event, is_complete, tool_name })
+    Ok(ParsedEvent { event, is_complete, tool_name })
 }
 
 /// What is needed to read the fields of one event.
-struct Reader<'f, 'a> {
+struct EventReader<'f, 'a> {
     fields: &'f mut JavaFields<'a>,
-    lefts: &'f [Json],
+    native_only_items: &'f [Json],
     time: &'f str,
     /// What is to be noted in the event's marks.
     metadata: Object,
@@ -98,7 +111,7 @@ struct Reader<'f, 'a> {
     tool_name: Option<Cow<'a, str>>,
 }
 
-impl<'a> Reader<'_, 'a> {
+impl<'a> EventReader<'_, 'a> {
     fn kind(&mut self, kind: &str) -> Result<EventKind<'a>, DecodeError> {
         Ok(match kind {
             "REPLY_START" => ReplyStartEvent {
@@ -178,12 +191,12 @@ impl<'a> Reader<'_, 'a> {
             .into(),
             "TOOL_CALL_DELTA" => ToolCallDeltaEvent {
                 reply_id: self.text("replyId")?,
-                tool_call_id: self.named_call()?,
+                tool_call_id: self.tool_call_id_and_name()?,
                 delta: self.text("delta")?,
             }
             .into(),
             "TOOL_CALL_END" => {
-                ToolCallEndEvent { reply_id: self.text("replyId")?, tool_call_id: self.named_call()? }.into()
+                ToolCallEndEvent { reply_id: self.text("replyId")?, tool_call_id: self.tool_call_id_and_name()? }.into()
             }
             "TOOL_RESULT_START" => ToolResultStartEvent {
                 reply_id: self.text("replyId")?,
@@ -193,13 +206,13 @@ impl<'a> Reader<'_, 'a> {
             .into(),
             "TOOL_RESULT_TEXT_DELTA" => ToolResultTextDeltaEvent {
                 reply_id: self.text("replyId")?,
-                tool_call_id: self.named_call()?,
+                tool_call_id: self.tool_call_id_and_name()?,
                 delta: self.text("delta")?,
             }
             .into(),
             "TOOL_RESULT_DATA_DELTA" => self.tool_result_data()?,
             "TOOL_RESULT_END" => {
-                let (reply_id, tool_call_id) = (self.text("replyId")?, self.named_call()?);
+                let (reply_id, tool_call_id) = (self.text("replyId")?, self.tool_call_id_and_name()?);
                 let state = self.fields.word("state", ToolResultState::from_word)?;
                 self.is_complete &= state.is_some();
                 ToolResultEndEvent { reply_id, tool_call_id, state: state.unwrap_or(ToolResultState::Success) }.into()
@@ -227,7 +240,7 @@ impl<'a> Reader<'_, 'a> {
                 let (name, value) = (self.text("name")?, self.fields.object("value")?.unwrap_or_default());
                 CustomEvent { reply_id: None, name, value }.into()
             }
-            only_java if ONLY_JAVA.contains(&only_java) => self.only_java(only_java)?.into(),
+            java_only_event if JAVA_ONLY.contains(&java_only_event) => self.java_only_event(java_only_event)?.into(),
             other => {
                 let what = format!("unknown event type {other:?}");
                 return Err(DecodeError::new(DecodeErrorKind::UnknownValue, what).within("type"));
@@ -243,7 +256,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// The id of a call, and beside it the name of its tool.
-    fn named_call(&mut self) -> Result<Cow<'a, str>, DecodeError> {
+    fn tool_call_id_and_name(&mut self) -> Result<Cow<'a, str>, DecodeError> {
         let id = self.text("toolCallId")?;
         self.tool_name = self.fields.text("toolCallName")?;
         Ok(id)
@@ -313,10 +326,10 @@ impl<'a> Reader<'_, 'a> {
             };
             return Ok(event.into());
         }
-        let place = Place { owner: &tool_call_id, time: self.time, ..Place::default() };
-        let mut item = block::read(raw, place, None).map_err(|error| error.within("data"))?;
-        if let Some(extra) = block::extra_mut(&mut item) {
-            residue::take(extra, NAME);
+        let context = BlockContext { owner: &tool_call_id, time: self.time, ..BlockContext::default() };
+        let mut item = block::read(raw, context, None).map_err(|error| error.within("data"))?;
+        if let Some(extra) = preserved::block_holder_mut(&mut item) {
+            preserved::take(extra, NAME);
         }
         let has_id = JavaFields::of(raw)
             .is_ok_and(|mut fields| fields.text("id").ok().flatten().is_some_and(|id| !id.is_empty()));
@@ -344,7 +357,7 @@ impl<'a> Reader<'_, 'a> {
             // Natively data is media. Whatever else there is says what it can as text.
             other => {
                 self.metadata.insert(NAME, Object::from([("type", DATA)]));
-                Ok(text(plain::in_words(&other)).into())
+                Ok(text(codec::text_fallback(&other)).into())
             }
         }
     }
@@ -357,18 +370,18 @@ impl<'a> Reader<'_, 'a> {
     fn items<T>(
         &mut self,
         name: &str,
-        read: fn(Raw<'_>, Place<'_>, Option<&Object>) -> Result<T, DecodeError>,
+        read: fn(Raw<'_>, BlockContext<'_>, Option<&Object>) -> Result<T, DecodeError>,
     ) -> Result<Vec<T>, DecodeError> {
-        let (lefts, time) = (self.lefts, self.time);
+        let (native_only_items, time) = (self.native_only_items, self.time);
         let items = self.fields.list(name, |index, raw| {
-            let left = lefts.get(index).and_then(Json::to_object);
-            read(raw, Place { index, time, ..Place::default() }, left.as_ref())
+            let native_only = native_only_items.get(index).and_then(Json::to_object);
+            read(raw, BlockContext { index, time, ..BlockContext::default() }, native_only.as_ref())
         })?;
         Ok(items.unwrap_or_default())
     }
 
     /// A signal that is named after the event, with its fields.
-    fn only_java(&mut self, kind: &str) -> Result<CustomEvent<'a>, DecodeError> {
+    fn java_only_event(&mut self, kind: &str) -> Result<CustomEvent<'a>, DecodeError> {
         let mut value = Object::new();
         for name in ORDER.iter().filter(|name| !matches!(**name, "type" | "id" | "createdAt" | "source" | "metadata")) {
             if let Some(raw) = self.fields.take(name) {
@@ -380,34 +393,46 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-fn read_tool_call(raw: Raw<'_>, place: Place<'_>, left: Option<&Object>) -> Result<ToolCallBlock, DecodeError> {
-    match block::read(raw, place, left)? {
+fn read_tool_call(
+    raw: Raw<'_>,
+    context: BlockContext<'_>,
+    native_only: Option<&Object>,
+) -> Result<ToolCallBlock, DecodeError> {
+    match block::read(raw, context, native_only)? {
         ContentBlock::ToolCall(call) => Ok(call),
-        other => Err(not_a("tool_use", &other)),
+        other => Err(wrong_block_type("tool_use", &other)),
     }
 }
 
-fn read_tool_result(raw: Raw<'_>, place: Place<'_>, left: Option<&Object>) -> Result<ToolResultBlock, DecodeError> {
-    match block::read(raw, place, left)? {
+fn read_tool_result(
+    raw: Raw<'_>,
+    context: BlockContext<'_>,
+    native_only: Option<&Object>,
+) -> Result<ToolResultBlock, DecodeError> {
+    match block::read(raw, context, native_only)? {
         ContentBlock::ToolResult(result) => Ok(result),
-        other => Err(not_a("tool_result", &other)),
+        other => Err(wrong_block_type("tool_result", &other)),
     }
 }
 
-fn not_a(expected: &str, found: &ContentBlock) -> DecodeError {
+fn wrong_block_type(expected: &str, found: &ContentBlock) -> DecodeError {
     let what = format!("expected a {expected} block, found a {} block", found.type_name());
     DecodeError::new(DecodeErrorKind::WrongType, what)
 }
 
-fn read_confirm_result(raw: Raw<'_>, place: Place<'_>, left: Option<&Object>) -> Result<ConfirmResult, DecodeError> {
+fn read_confirm_result(
+    raw: Raw<'_>,
+    context: BlockContext<'_>,
+    native_only: Option<&Object>,
+) -> Result<ConfirmResult, DecodeError> {
     let mut fields = JavaFields::of(raw)?;
     let confirmed = fields.boolean("confirmed")?.unwrap_or(false);
     let tool_call = match fields.take("toolCall") {
-        Some(call) => read_tool_call(call, place, left),
+        Some(call) => read_tool_call(call, context, native_only),
         // Java takes an answer to no call at all; it is one that nobody will find.
-        None => read_tool_call(Raw::document(r#"{"type":"tool_use","id":""}"#)?, place, left),
+        None => read_tool_call(Raw::document(r#"{"type":"tool_use","id":""}"#)?, context, native_only),
     };
     let tool_call = tool_call.map_err(|error| error.within("toolCall"))?;
-    let rules = fields.list("rules", |_, raw| plain::read_rule(raw))?;
+    let rules = fields.list("rules", |_, raw| codec::read_rule(raw))?;
     Ok(ConfirmResult { confirmed, tool_call, rules, extra: fields.rest()? })
 }

@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use recount_message::{ConfirmResult, ContentBlock, Event, EventKind, Json, Object, ToolResultDataDeltaEvent, Usage};
 
 use super::{DATA, ORDER, native_fields};
-use crate::java::plain::{self, Place};
-use crate::java::text::ObjectWriter;
+use crate::java::codec::{self, BlockContext};
 use crate::java::{NAME, Version, block, time, usage};
-use crate::residue;
+use crate::json::ObjectWriter;
+use crate::preserved;
 
 /// Writes what both sides can say.
-pub(super) fn write_plain(event: &Event<'_>, tool_name: Option<&str>, out: &mut String) {
-    let mut object = ObjectWriter::begin(out);
-    let java_type = residue::get(&event.metadata, NAME).get("type").and_then(Json::to_text);
+pub(super) fn write_common(event: &Event<'_>, tool_name: Option<&str>, out: &mut String) {
+    let mut object = ObjectWriter::jackson(out);
+    let java_type = preserved::get(&event.metadata, NAME).get("type").and_then(Json::to_text);
     let kind = match (&event.kind, &java_type) {
         (EventKind::Custom(custom), Some(java_type)) if custom.name == *java_type => java_type,
         (EventKind::ToolResultTextDelta(_), Some(java_type)) if java_type == DATA => DATA,
@@ -36,7 +36,7 @@ pub(super) fn write_plain(event: &Event<'_>, tool_name: Option<&str>, out: &mut 
     if !metadata.is_empty() {
         object.object("metadata", &metadata);
     }
-    for (name, value) in event.extra.iter().filter(|(name, _)| *name != residue::KEY && !ORDER.contains(name)) {
+    for (name, value) in event.extra.iter().filter(|(name, _)| *name != preserved::KEY && !ORDER.contains(name)) {
         object.json(name, value);
     }
     object.end();
@@ -48,14 +48,14 @@ fn java_metadata(event: &Event<'_>) -> Object {
     if metadata.is_empty() || matches!(event.kind, EventKind::ToolResultEnd(_)) {
         return metadata;
     }
-    let mut marks = residue::marks(&metadata);
+    let mut marks = preserved::marks(&metadata);
     marks.remove(NAME);
     match event.kind {
         EventKind::ModelCallEnd(_) => drop(marks.remove("usage")),
         EventKind::ToolResultDataDelta(_) => drop(marks.remove("name")),
         _ => {}
     }
-    residue::set_marks(&mut metadata, marks);
+    preserved::set_marks(&mut metadata, marks);
     metadata
 }
 
@@ -116,7 +116,7 @@ fn write_fields(event: &Event<'_>, java_type: Option<&str>, tool_name: Option<&s
         EventKind::ToolResultTextDelta(event) => {
             write_call_ids(&event.reply_id, &event.tool_call_id, tool_name, object);
             if java_type == Some(DATA) {
-                let mut data = ObjectWriter::begin(object.key("data"));
+                let mut data = ObjectWriter::jackson(object.key("data"));
                 data.text("type", "text");
                 data.text("text", &event.delta);
                 data.end();
@@ -186,13 +186,13 @@ fn write_call_ids(reply_id: &str, tool_call_id: &str, name: Option<&str>, object
 }
 
 fn write_block(block: impl Into<ContentBlock>, out: &mut String) {
-    block::write(&block.into(), Place::default(), out);
+    block::write(&block.into(), BlockContext::default(), out);
 }
 
 fn write_data(event: &Event<'_>, delta: &ToolResultDataDeltaEvent<'_>, out: &mut String) {
-    let mut object = ObjectWriter::begin(out);
+    let mut object = ObjectWriter::jackson(out);
     object.text("type", "data");
-    let mut source = ObjectWriter::begin(object.key("source"));
+    let mut source = ObjectWriter::jackson(object.key("source"));
     match (&delta.data, &delta.url) {
         (_, Some(url)) => {
             source.text("type", "url");
@@ -212,11 +212,11 @@ fn write_data(event: &Event<'_>, delta: &ToolResultDataDeltaEvent<'_>, out: &mut
 }
 
 fn write_confirm_result(result: &ConfirmResult, out: &mut String) {
-    let mut object = ObjectWriter::begin(out);
+    let mut object = ObjectWriter::jackson(out);
     object.raw("confirmed", if result.confirmed { "true" } else { "false" });
     write_block(result.tool_call.clone(), object.key("toolCall"));
     match &result.rules {
-        Some(rules) => object.list("rules", rules, |_, rule, out| plain::write_rule(rule, out)),
+        Some(rules) => object.list("rules", rules, |_, rule, out| codec::write_rule(rule, out)),
         None => object.raw("rules", "null"),
     }
     result.extra.iter().for_each(|(name, value)| object.json(name, value));

@@ -11,18 +11,18 @@ use recount_message::{
     TextBlockStartEvent, ThinkingBlockEndEvent, ThinkingBlockStartEvent,
 };
 
-use super::out::{self, Out};
+use super::output::{self, Output};
 use super::reply::Reply;
 
 /// What a block holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BlockKind {
+pub(super) enum ContentKind {
     Text,
     Thinking,
     Data,
 }
 
-impl BlockKind {
+impl ContentKind {
     pub(super) const ALL: [Self; 3] = [Self::Text, Self::Thinking, Self::Data];
 
     pub(super) fn name(self) -> &'static str {
@@ -39,10 +39,10 @@ impl BlockKind {
     }
 }
 
-/// A block that the current model call has begun.
+/// A block that the current model call has id_count.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Block {
-    pub(super) kind: BlockKind,
+pub(super) struct JavaBlock {
+    pub(super) kind: ContentKind,
     /// Java's id of the model call.
     pub(super) java_reply: String,
     /// Java's id of the block.
@@ -57,13 +57,13 @@ pub(super) struct Block {
     pub(super) is_open_in_java: bool,
 }
 
-impl Block {
+impl JavaBlock {
     fn start(&self, reply_id: &str) -> EventKind<'static> {
         let (reply_id, block_id) = (owned(reply_id), owned(&self.id));
         match self.kind {
-            BlockKind::Text => TextBlockStartEvent { reply_id, block_id }.into(),
-            BlockKind::Thinking => ThinkingBlockStartEvent { reply_id, block_id }.into(),
-            BlockKind::Data => {
+            ContentKind::Text => TextBlockStartEvent { reply_id, block_id }.into(),
+            ContentKind::Thinking => ThinkingBlockStartEvent { reply_id, block_id }.into(),
+            ContentKind::Data => {
                 DataBlockStartEvent { reply_id, block_id, media_type: owned(&self.media_type), name: None }.into()
             }
         }
@@ -72,9 +72,9 @@ impl Block {
     fn end(&self, reply_id: &str) -> EventKind<'static> {
         let (reply_id, block_id) = (owned(reply_id), owned(&self.id));
         match self.kind {
-            BlockKind::Text => TextBlockEndEvent { reply_id, block_id, text: None }.into(),
-            BlockKind::Thinking => ThinkingBlockEndEvent { reply_id, block_id }.into(),
-            BlockKind::Data => DataBlockEndEvent { reply_id, block_id }.into(),
+            ContentKind::Text => TextBlockEndEvent { reply_id, block_id, text: None }.into(),
+            ContentKind::Thinking => ThinkingBlockEndEvent { reply_id, block_id }.into(),
+            ContentKind::Data => DataBlockEndEvent { reply_id, block_id }.into(),
         }
     }
 }
@@ -92,8 +92,8 @@ pub(super) enum BlockStep {
 }
 
 /// Which block an event is about, as Java names it, and what it does to it.
-pub(super) fn step_of(event: &AgentEvent) -> Option<(BlockKind, BlockStep, &str, &str)> {
-    use {BlockKind as Kind, BlockStep as Step};
+pub(super) fn block_event(event: &AgentEvent) -> Option<(ContentKind, BlockStep, &str, &str)> {
+    use {BlockStep as Step, ContentKind as Kind};
     Some(match &event.kind {
         EventKind::TextBlockStart(event) => (Kind::Text, Step::Start, &event.reply_id, &event.block_id),
         EventKind::TextBlockDelta(event) => (Kind::Text, Step::Delta, &event.reply_id, &event.block_id),
@@ -109,17 +109,17 @@ pub(super) fn step_of(event: &AgentEvent) -> Option<(BlockKind, BlockStep, &str,
 }
 
 impl Reply {
-    pub(super) fn block_start(&mut self, kind: BlockKind, event: AgentEvent, out: &mut Out) {
+    pub(super) fn block_start(&mut self, kind: ContentKind, event: AgentEvent, out: &mut Output) {
         let index = self.block_of(kind, &event);
         self.blocks[index].is_open_in_java = true;
         if !self.blocks[index].is_open {
-            self.make_room_for(index, out);
+            self.end_other_prose(index, out);
             self.blocks[index].is_open = true;
             self.pass_to_block(index, event, out);
         }
     }
 
-    pub(super) fn block_delta(&mut self, kind: BlockKind, event: AgentEvent, out: &mut Out) {
+    pub(super) fn block_delta(&mut self, kind: ContentKind, event: AgentEvent, out: &mut Output) {
         if let EventKind::TextBlockDelta(delta) = &event.kind {
             self.text.add(&delta.delta);
         }
@@ -128,7 +128,7 @@ impl Reply {
         self.pass_to_block(index, event, out);
     }
 
-    pub(super) fn block_end(&mut self, kind: BlockKind, event: AgentEvent, out: &mut Out) {
+    pub(super) fn block_end(&mut self, kind: ContentKind, event: AgentEvent, out: &mut Output) {
         let Some(index) = self.find_block(kind, &event) else { return };
         if self.blocks[index].is_open_in_java {
             // It may have been ended to make room for another.
@@ -142,18 +142,18 @@ impl Reply {
     }
 
     /// Puts in a text that was not streamed.
-    pub(super) fn put_in_text(&mut self, text: &str, out: &mut Out) {
-        let block = Block { id: self.new_block_id(BlockKind::Text.name()), ..new_block(BlockKind::Text) };
+    pub(super) fn insert_text(&mut self, text: &str, out: &mut Output) {
+        let block = JavaBlock { id: self.new_block_id(ContentKind::Text.name()), ..new_block(ContentKind::Text) };
         self.blocks.push(block);
         let index = self.blocks.len() - 1;
         self.open_block(index, out);
         let (reply_id, block_id) = (owned(&self.id), owned(&self.blocks[index].id));
-        out.put_in(TextBlockDeltaEvent { reply_id, block_id, delta: owned(text) });
+        out.insert(TextBlockDeltaEvent { reply_id, block_id, delta: owned(text) });
         self.end_block(index, out);
     }
 
     /// Ends what is open.
-    pub(super) fn end_blocks(&mut self, out: &mut Out) {
+    pub(super) fn end_blocks(&mut self, out: &mut Output) {
         for index in 0..self.blocks.len() {
             self.end_block(index, out);
             self.blocks[index].is_open_in_java = false;
@@ -165,20 +165,20 @@ impl Reply {
         self.blocks.iter().any(|block| block.is_open || block.is_open_in_java)
     }
 
-    fn find_block(&self, kind: BlockKind, event: &AgentEvent) -> Option<usize> {
-        let (_, _, java_reply, java_block) = step_of(event)?;
+    fn find_block(&self, kind: ContentKind, event: &AgentEvent) -> Option<usize> {
+        let (_, _, java_reply, java_block) = block_event(event)?;
         self.blocks
             .iter()
             .position(|block| block.kind == kind && block.java_reply == java_reply && block.java_block == java_block)
     }
 
     /// The block that an event is about, which may have to begin with it.
-    fn block_of(&mut self, kind: BlockKind, event: &AgentEvent) -> usize {
+    fn block_of(&mut self, kind: ContentKind, event: &AgentEvent) -> usize {
         if let Some(index) = self.find_block(kind, event) {
             return index;
         }
         let mut block = new_block(kind);
-        if let Some((_, _, java_reply, java_block)) = step_of(event) {
+        if let Some((_, _, java_reply, java_block)) = block_event(event) {
             (block.java_reply, block.java_block) = (java_reply.to_owned(), java_block.to_owned());
         }
         block.media_type = match &event.kind {
@@ -193,27 +193,27 @@ impl Reply {
     }
 
     fn new_block_id(&mut self, name: &str) -> String {
-        self.begun += 1;
-        format!("{}.{name}.{}", self.id, self.begun)
+        self.id_count += 1;
+        format!("{}.{name}.{}", self.id, self.id_count)
     }
 
     /// Opens a block natively, where Java did not say that it begins.
-    fn open_block(&mut self, index: usize, out: &mut Out) {
+    fn open_block(&mut self, index: usize, out: &mut Output) {
         if !self.blocks[index].is_open {
-            self.make_room_for(index, out);
+            self.end_other_prose(index, out);
             self.blocks[index].is_open = true;
-            out.put_in(self.blocks[index].start(&self.id));
+            out.insert(self.blocks[index].start(&self.id));
         }
     }
 
-    fn end_block(&mut self, index: usize, out: &mut Out) {
+    fn end_block(&mut self, index: usize, out: &mut Output) {
         if self.blocks[index].is_open {
             self.blocks[index].is_open = false;
-            out.put_in(self.blocks[index].end(&self.id));
+            out.insert(self.blocks[index].end(&self.id));
         }
     }
 
-    fn make_room_for(&mut self, index: usize, out: &mut Out) {
+    fn end_other_prose(&mut self, index: usize, out: &mut Output) {
         if !self.blocks[index].kind.is_prose() {
             return;
         }
@@ -224,13 +224,13 @@ impl Reply {
         }
     }
 
-    fn pass_to_block(&self, index: usize, event: AgentEvent, out: &mut Out) {
-        out.pass(out::for_block(event, &self.id, &self.blocks[index].id));
+    fn pass_to_block(&self, index: usize, event: AgentEvent, out: &mut Output) {
+        out.forward(output::for_block(event, &self.id, &self.blocks[index].id));
     }
 }
 
-fn new_block(kind: BlockKind) -> Block {
-    Block {
+fn new_block(kind: ContentKind) -> JavaBlock {
+    JavaBlock {
         kind,
         java_reply: String::new(),
         java_block: String::new(),
@@ -243,18 +243,18 @@ fn new_block(kind: BlockKind) -> Block {
 
 /// What is remembered of a text in order to know it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TextPrint {
+pub(super) struct TextFingerprint {
     pub(super) length: u64,
     pub(super) hash: u64,
 }
 
-impl Default for TextPrint {
+impl Default for TextFingerprint {
     fn default() -> Self {
         Self { length: 0, hash: Fnv1a::default().value() }
     }
 }
 
-impl TextPrint {
+impl TextFingerprint {
     pub(super) fn of(text: &str) -> Self {
         let mut print = Self::default();
         print.add(text);

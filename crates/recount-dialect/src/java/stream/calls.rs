@@ -7,9 +7,9 @@ use recount_message::{
     ToolCallDeltaEvent, ToolCallEndEvent, ToolCallStartEvent, ToolCallState,
 };
 
-use super::out::{self, Out};
+use super::output::{self, Output};
 use super::reply::Reply;
-use super::results::Stage;
+use super::results::ResultStage;
 
 /// What Java calls a tool whose name is not repeated.
 const FRAGMENT: &str = "__fragment__";
@@ -42,7 +42,7 @@ pub(super) struct Call {
     /// Whether that has been told.
     pub(super) is_submitted: bool,
     /// How far its result is.
-    pub(super) stage: Stage,
+    pub(super) stage: ResultStage,
     /// What is held back of its result.
     pub(super) held: Vec<AgentEvent>,
     /// The end of a result that only says that it runs elsewhere.
@@ -51,26 +51,25 @@ pub(super) struct Call {
 
 impl Call {
     /// Ends the arguments. Where none were streamed they are what somebody else says, or nothing.
-    pub(super) fn end_arguments(&mut self, input: Option<&str>, reply_id: &str, out: &mut Out) {
+    pub(super) fn end_arguments(&mut self, input: Option<&str>, reply_id: &str, out: &mut Output) {
         if self.is_ended {
             return;
         }
         if !self.has_input {
             let delta = Cow::Owned(input.unwrap_or("{}").to_owned());
-            out.put_in(ToolCallDeltaEvent { reply_id: owned(reply_id), tool_call_id: owned(&self.id), delta });
+            out.insert(ToolCallDeltaEvent { reply_id: owned(reply_id), tool_call_id: owned(&self.id), delta });
             (self.has_input, self.is_complete) = (true, true);
         }
-        let event = self
-            .held_end
-            .take()
-            .unwrap_or_else(|| out.made(ToolCallEndEvent { reply_id: owned(reply_id), tool_call_id: owned(&self.id) }));
-        let mut event = out::for_call(event, reply_id, &self.id, &self.name);
+        let event = self.held_end.take().unwrap_or_else(|| {
+            out.synthetic(ToolCallEndEvent { reply_id: owned(reply_id), tool_call_id: owned(&self.id) })
+        });
+        let mut event = output::for_call(event, reply_id, &self.id, &self.name);
         if self.id != self.java_id && !self.java_id.is_empty() {
             let mut extra = event.carried("extra").and_then(|extra| extra.to_object()).unwrap_or_default();
             extra.insert(PROVIDER_ID, self.java_id.as_str());
             event = event.carrying("extra", extra);
         }
-        out.pass(event);
+        out.forward(event);
         self.is_ended = true;
     }
 
@@ -82,7 +81,7 @@ impl Call {
 
 /// The name of the tool, where an event says it that natively does not.
 pub(super) fn tool_name(event: &AgentEvent) -> String {
-    let name = out::marks(event).get("toolCallName").and_then(Json::to_text);
+    let name = output::marks(event).get("toolCallName").and_then(Json::to_text);
     name.filter(|name| name != FRAGMENT).unwrap_or_default()
 }
 
@@ -91,42 +90,42 @@ fn owned(text: &str) -> Cow<'static, str> {
 }
 
 impl Reply {
-    pub(super) fn call_start(&mut self, event: AgentEvent, out: &mut Out) {
+    pub(super) fn call_start(&mut self, event: AgentEvent, out: &mut Output) {
         let EventKind::ToolCallStart(start) = &event.kind else { return };
         let (java_id, name) = (start.tool_call_id.to_string(), start.tool_call_name.to_string());
         if let Some(index) = self.find_call(&java_id) {
             // More of its arguments will come, and another end.
             let call = &mut self.calls[index];
-            if call.is_ended && !call.is_complete && call.stage == Stage::None {
+            if call.is_ended && !call.is_complete && call.stage == ResultStage::None {
                 call.is_ended = false;
-                out.pass(out::for_call(event, &self.id, &call.id, &call.name));
+                out.forward(output::for_call(event, &self.id, &call.id, &call.name));
             }
             call.held_end = None;
             return;
         }
         let index = self.new_call(&java_id, &name);
         let call = &self.calls[index];
-        out.pass(out::for_call(event, &self.id, &call.id, &call.name));
+        out.forward(output::for_call(event, &self.id, &call.id, &call.name));
     }
 
-    pub(super) fn call_delta(&mut self, event: AgentEvent, out: &mut Out) {
+    pub(super) fn call_delta(&mut self, event: AgentEvent, out: &mut Output) {
         let EventKind::ToolCallDelta(delta) = &event.kind else { return };
         let (java_id, has_input) = (delta.tool_call_id.to_string(), !delta.delta.is_empty());
         let index = match self.find_call(&java_id) {
             Some(index) => index,
-            None if self.is_answered(&java_id) => return,
-            None => self.put_in_call(&java_id, &tool_name(&event), out),
+            None if self.is_resolved(&java_id) => return,
+            None => self.insert_call(&java_id, &tool_name(&event), out),
         };
         let call = &mut self.calls[index];
         if call.is_ended {
-            if call.is_complete || call.stage != Stage::None {
+            if call.is_complete || call.stage != ResultStage::None {
                 return;
             }
             call.is_ended = false;
-            out.put_in(call.start(&self.id));
+            out.insert(call.start(&self.id));
         }
         call.has_input |= has_input;
-        out.pass(out::for_call(event, &self.id, &call.id, &call.name));
+        out.forward(output::for_call(event, &self.id, &call.id, &call.name));
     }
 
     pub(super) fn call_end(&mut self, event: AgentEvent) {
@@ -139,7 +138,7 @@ impl Reply {
     }
 
     /// Ends the arguments that are known to be complete. Where none were streamed, who asks for the call may know them.
-    pub(super) fn end_streamed_arguments(&mut self, out: &mut Out) {
+    pub(super) fn end_streamed_arguments(&mut self, out: &mut Output) {
         for call in self.calls.iter_mut().filter(|call| call.has_input) {
             call.end_arguments(None, &self.id, out);
         }
@@ -147,10 +146,10 @@ impl Reply {
 
     /// The calls that somebody is asked for, under their native ids. One that is not known is put in, one that has its
     /// result is left out.
-    fn asked_for(&mut self, blocks: Vec<ToolCallBlock>, out: &mut Out) -> Vec<(usize, ToolCallBlock)> {
+    fn requested_calls(&mut self, blocks: Vec<ToolCallBlock>, out: &mut Output) -> Vec<(usize, ToolCallBlock)> {
         let mut asked = Vec::new();
         for mut block in blocks {
-            let Some(index) = self.call_with(&block, out) else { continue };
+            let Some(index) = self.call_of_block(&block, out) else { continue };
             let call = &mut self.calls[index];
             call.end_arguments(Some(&block.input), &self.id, out);
             block.id.clone_from(&call.id);
@@ -160,39 +159,39 @@ impl Reply {
     }
 
     /// The call that a block is about, unless it has its result.
-    pub(super) fn call_with(&mut self, block: &ToolCallBlock, out: &mut Out) -> Option<usize> {
+    pub(super) fn call_of_block(&mut self, block: &ToolCallBlock, out: &mut Output) -> Option<usize> {
         match self.find_call(&block.id) {
             Some(index) => Some(index),
-            None if self.is_answered(&block.id) => None,
-            None => Some(self.put_in_call(&block.id, &block.name, out)),
+            None if self.is_resolved(&block.id) => None,
+            None => Some(self.insert_call(&block.id, &block.name, out)),
         }
     }
 
-    pub(super) fn require_confirm(&mut self, mut event: AgentEvent, out: &mut Out) {
+    pub(super) fn require_confirm(&mut self, mut event: AgentEvent, out: &mut Output) {
         let EventKind::RequireUserConfirm(require) = &mut event.kind else { return };
-        let asked = self.asked_for(std::mem::take(&mut require.tool_calls), out);
+        let asked = self.requested_calls(std::mem::take(&mut require.tool_calls), out);
         for (index, block) in asked {
             let call = &mut self.calls[index];
             (call.is_asked, call.is_suspended, call.is_submitted) = (true, false, false);
             require.tool_calls.push(block);
         }
         (self.waits, self.has_asked) = (true, true);
-        out.pass(out::for_reply(event, &self.id));
+        out.forward(output::for_reply(event, &self.id));
     }
 
-    pub(super) fn require_external(&mut self, mut event: AgentEvent, out: &mut Out) {
+    pub(super) fn require_external(&mut self, mut event: AgentEvent, out: &mut Output) {
         let EventKind::RequireExternalExecution(require) = &mut event.kind else { return };
-        let asked = self.asked_for(std::mem::take(&mut require.tool_calls), out);
+        let asked = self.requested_calls(std::mem::take(&mut require.tool_calls), out);
         for (index, block) in asked {
             self.calls[index].submit();
             require.tool_calls.push(block);
         }
         self.waits = true;
-        out.pass(out::for_reply(event, &self.id));
+        out.forward(output::for_reply(event, &self.id));
     }
 
     /// Tells of the calls that run elsewhere, in place of the results that only said so.
-    pub(super) fn submit_suspended(&mut self, blocks: &[ToolCallBlock], out: &mut Out) {
+    pub(super) fn submit_suspended(&mut self, blocks: &[ToolCallBlock], out: &mut Output) {
         let mut tool_calls = Vec::new();
         for call in self.calls.iter_mut().filter(|call| call.is_suspended && !call.is_submitted) {
             let given = blocks.iter().find(|block| block.id == call.java_id);
@@ -205,7 +204,7 @@ impl Reply {
         }
         if !tool_calls.is_empty() {
             let reply_id = owned(&self.id);
-            let event = out.put_in(RequireExternalExecutionEvent { reply_id, tool_calls });
+            let event = out.insert(RequireExternalExecutionEvent { reply_id, tool_calls });
             let time = event.created_at.to_string();
             if let EventKind::RequireExternalExecution(require) = &mut event.kind {
                 require.tool_calls.iter_mut().for_each(|call| call.created_at.clone_from(&time));
@@ -214,12 +213,14 @@ impl Reply {
     }
 
     /// The user's answers, as far as anybody waits for them.
-    pub(super) fn confirmed(&mut self, mut event: AgentEvent, out: &mut Out) {
+    pub(super) fn confirmed(&mut self, mut event: AgentEvent, out: &mut Output) {
         let EventKind::UserConfirmResult(answers) = &mut event.kind else { return };
         let calls = &mut self.calls;
         answers.confirm_results.retain_mut(|answer: &mut ConfirmResult| {
             let waiting = calls.iter_mut().find(|call| call.java_id == answer.tool_call.id && call.is_asked);
-            let Some(call) = waiting.filter(|call| call.stage == Stage::None && !call.is_denied) else { return false };
+            let Some(call) = waiting.filter(|call| call.stage == ResultStage::None && !call.is_denied) else {
+                return false;
+            };
             answer.tool_call.id.clone_from(&call.id);
             // The rest of its way is told by its result.
             call.is_asked = false;
@@ -228,12 +229,12 @@ impl Reply {
         });
         if !answers.confirm_results.is_empty() {
             self.is_confirmed = true;
-            out.pass(out::for_reply(event, &self.id));
+            out.forward(output::for_reply(event, &self.id));
         }
     }
 
     /// Java says that calls were denied.
-    pub(super) fn denied(&mut self, value: &Object) {
+    pub(super) fn mark_denied(&mut self, value: &Object) {
         let calls = value.get("deniedToolCalls").and_then(Json::to_list).unwrap_or_default();
         for id in calls.iter().filter_map(|call| call.to_object()?.get("id")?.to_text()) {
             if let Some(index) = self.find_call(&id) {
@@ -243,10 +244,10 @@ impl Reply {
     }
 
     /// The user has agreed, since the call runs.
-    pub(super) fn tell_allowed(&mut self, index: usize, out: &mut Out) {
+    pub(super) fn insert_allowed(&mut self, index: usize, out: &mut Output) {
         let call = &mut self.calls[index];
         if std::mem::take(&mut call.is_asked) {
-            out.put_in(CustomEvent::call(self.id.clone(), call.id.clone(), ToolCallState::Allowed));
+            out.insert(CustomEvent::call(self.id.clone(), call.id.clone(), ToolCallState::Allowed));
         }
     }
 
@@ -255,25 +256,25 @@ impl Reply {
     }
 
     /// Whether a call of this reply with that id has its result.
-    pub(super) fn is_answered(&self, java_id: &str) -> bool {
-        self.answered.iter().any(|id| id == java_id)
+    pub(super) fn is_resolved(&self, java_id: &str) -> bool {
+        self.resolved.iter().any(|id| id == java_id)
     }
 
     /// Puts in a call that Java did not tell of.
-    pub(super) fn put_in_call(&mut self, java_id: &str, name: &str, out: &mut Out) -> usize {
+    pub(super) fn insert_call(&mut self, java_id: &str, name: &str, out: &mut Output) -> usize {
         let index = self.new_call(java_id, name);
-        out.put_in(self.calls[index].start(&self.id));
+        out.insert(self.calls[index].start(&self.id));
         index
     }
 
     fn new_call(&mut self, java_id: &str, name: &str) -> usize {
         let mut id = java_id.to_owned();
         if id.is_empty() {
-            self.begun += 1;
-            id = format!("{}.call.{}", self.id, self.begun);
+            self.id_count += 1;
+            id = format!("{}.call.{}", self.id, self.id_count);
         }
         let mut number = 1;
-        while self.is_answered(&id) || self.calls.iter().any(|call| call.id == id) {
+        while self.is_resolved(&id) || self.calls.iter().any(|call| call.id == id) {
             number += 1;
             id = format!("{java_id}_{number}");
         }
@@ -287,8 +288,8 @@ impl Call {
     fn submit(&mut self) {
         (self.is_asked, self.is_suspended, self.is_submitted) = (false, true, true);
         self.running_end = None;
-        if self.stage == Stage::Held {
-            self.stage = Stage::None;
+        if self.stage == ResultStage::Held {
+            self.stage = ResultStage::None;
             self.held.clear();
         }
     }

@@ -5,9 +5,10 @@ use recount_message::{AgentEvent, CustomName, DecodeError, Event, EventKind, Jso
 use super::super::NATIVE;
 use super::super::fields::JavaFields;
 use super::super::frames::{EVENTS, SKIP};
-use super::out;
-use super::reply::word_of;
-use crate::residue;
+use super::output;
+use super::reply::text_field;
+use crate::event_ids::unnamed_tool_call_id;
+use crate::preserved;
 
 /// A reply whose events come one to one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub(super) struct ExactReply {
 }
 
 /// The reply that an event is of.
-pub(super) fn reply_of(event: &AgentEvent) -> Option<String> {
+pub(super) fn reply_id_of(event: &AgentEvent) -> Option<String> {
     match &event.kind {
         EventKind::Custom(custom) if matches!(custom.own_name(), Some(CustomName::Block | CustomName::Call)) => {
             custom.value.get("reply_id").and_then(Json::to_text)
@@ -33,42 +34,42 @@ impl ExactReply {
     }
 
     /// Takes an event. Java names the tool in every event of a call, which says nothing new natively.
-    pub(super) fn take(&mut self, event: AgentEvent) -> AgentEvent {
+    pub(super) fn process(&mut self, event: AgentEvent) -> AgentEvent {
         match &event.kind {
             EventKind::ToolCallStart(start) => {
                 self.calls.push((start.tool_call_id.to_string(), start.tool_call_name.to_string()));
             }
             EventKind::Custom(custom) if custom.own_name() == Some(CustomName::Block) => {
                 if let Some(block) = custom.value.get("block").and_then(Json::to_object)
-                    && word_of(&block, "type") == "tool_call"
+                    && text_field(&block, "type") == "tool_call"
                 {
-                    self.calls.push((word_of(&block, "id"), word_of(&block, "name")));
+                    self.calls.push((text_field(&block, "id"), text_field(&block, "name")));
                 }
             }
             _ => {}
         }
-        let call = out::call_id(&event).and_then(|id| self.calls.iter().rfind(|(call, _)| call == id));
+        let call = unnamed_tool_call_id(&event.kind).and_then(|id| self.calls.iter().rfind(|(call, _)| call == id));
         match call {
-            Some((_, name)) => out::without_tool_name(event, name),
+            Some((_, name)) => output::without_tool_name(event, name),
             None => event,
         }
     }
 }
 
 /// What Recount has noted in an event that it wrote itself.
-pub(super) fn native_marks(line: &str) -> Result<Object, DecodeError> {
+pub(super) fn native_data(line: &str) -> Result<Object, DecodeError> {
     if !line.contains(NATIVE) {
         return Ok(Object::new());
     }
     let mut fields = JavaFields::document(line)?;
     let metadata = fields.object("metadata")?.unwrap_or_default();
-    let marks = residue::get(&metadata, NATIVE);
+    let marks = preserved::get(&metadata, NATIVE);
     // Where the metadata is the tool's own they stand beside it.
-    if marks.is_empty() { Ok(residue::get(&fields.rest()?, NATIVE)) } else { Ok(marks) }
+    if marks.is_empty() { Ok(preserved::get(&fields.rest()?, NATIVE)) } else { Ok(marks) }
 }
 
 /// The native events that an event of Recount's own writing stands for, where they are not what it says itself.
-pub(super) fn stands_for(native: &Object) -> Result<Option<Vec<AgentEvent>>, DecodeError> {
+pub(super) fn carried_events(native: &Object) -> Result<Option<Vec<AgentEvent>>, DecodeError> {
     if native.contains_key(SKIP) {
         return Ok(Some(Vec::new()));
     }

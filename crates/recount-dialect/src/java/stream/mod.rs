@@ -5,11 +5,11 @@
 //! reply has one id and an end, every block an id of its own and every call exactly one result, and which folds into what
 //! Java holds. What it passes on and what it puts in is told in `out`.
 
+mod agent_result;
 mod blocks;
 mod calls;
 mod exact;
-mod out;
-mod outcome;
+mod output;
 mod reply;
 mod results;
 mod state;
@@ -20,12 +20,12 @@ use recount_message::{AgentEvent, CustomEvent, DecodeError, EventKind, Msg, Repl
 
 use super::event;
 use super::frames::EXACT;
-use exact::{ExactReply, native_marks, stands_for};
-use out::Out;
-use reply::{Closing, Reply, begins_unsaid, word_of};
+use exact::{ExactReply, carried_events, native_data};
+use output::Output;
+use reply::{CloseReason, Reply, implies_reply_start, text_field};
 
 /// How many replies are remembered after their end, so that none has the id of another.
-const REMEMBERED: usize = 16;
+const MAX_ENDED_IDS: usize = 16;
 
 /// Reads the events of a Java stream one after the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Agent {
     }
 
     /// Whether another agent works for this one.
-    fn is_above(&self, other: &str) -> bool {
+    fn is_ancestor_of(&self, other: &str) -> bool {
         self.source != other
             && (self.source.is_empty()
                 || other.strip_prefix(self.source.as_str()).is_some_and(|rest| rest.starts_with('/')))
@@ -79,25 +79,25 @@ impl JavaStream {
     ///
     /// When the line is no event of Java's. It changes nothing then.
     pub(crate) fn push(&mut self, line: &str) -> Result<Vec<AgentEvent>, DecodeError> {
-        let native = native_marks(line)?;
+        let native = native_data(line)?;
         let event = event::read(line)?.into_owned();
         let result = result_of(&event)?;
-        let stands_for = stands_for(&native)?;
+        let carried_events = carried_events(&native)?;
 
         self.time = event.created_at.to_string();
-        let source = word_of(&out::marks(&event), "source");
+        let source = text_field(&output::marks(&event), "source");
         let index = self.agent(&source);
-        let mut out = Out::because_of(&event);
+        let mut out = Output::for_event(&event);
         if let EventKind::ReplyStart(start) = &event.kind
             && native.contains_key(EXACT)
         {
             self.exact.push(ExactReply::begin(&start.reply_id));
-            self.close(index, Closing::BrokeOff, &mut out);
+            self.close(index, CloseReason::Truncated, &mut out);
         }
-        match stands_for {
-            Some(events) => events.into_iter().for_each(|event| out.pass(self.take_exact(event))),
-            None if self.is_exact(&event) => out.pass(self.take_exact(event)),
-            None => self.take(index, event, result.as_ref(), &mut out),
+        match carried_events {
+            Some(events) => events.into_iter().for_each(|event| out.forward(self.process_exact(event))),
+            None if self.is_exact(&event) => out.forward(self.process_exact(event)),
+            None => self.process(index, event, result.as_ref(), &mut out),
         }
         self.agents.retain(|agent| !agent.is_idle());
         Ok(out.events)
@@ -105,39 +105,39 @@ impl JavaStream {
 
     /// Whether there is nothing to repair about an event: it is of a reply that Recount wrote, or of none beside such ones.
     fn is_exact(&self, event: &AgentEvent) -> bool {
-        match exact::reply_of(event) {
+        match exact::reply_id_of(event) {
             Some(id) => self.exact.iter().any(|reply| reply.id == id),
             None => !self.exact.is_empty(),
         }
     }
 
-    fn take_exact(&mut self, event: AgentEvent) -> AgentEvent {
-        let Some(id) = exact::reply_of(&event) else { return event };
+    fn process_exact(&mut self, event: AgentEvent) -> AgentEvent {
+        let Some(id) = exact::reply_id_of(&event) else { return event };
         let Some(at) = self.exact.iter().position(|reply| reply.id == id) else { return event };
         if let EventKind::ReplyEnd(_) = event.kind {
             self.exact.remove(at);
             return event;
         }
-        self.exact[at].take(event)
+        self.exact[at].process(event)
     }
 
     /// A message of the user was logged: a reply that waits is closed, because what comes next does not answer it.
     pub(crate) fn user_turn(&mut self, time: &str) -> Vec<AgentEvent> {
         time.clone_into(&mut self.time);
-        self.close_all(Closing::UserSpoke, |reply| reply.waits)
+        self.close_all(CloseReason::UserMessage, |reply| reply.waits)
     }
 
     /// The stream is over: a reply that neither ended nor waits has broken off.
     pub(crate) fn finish(&mut self) -> Vec<AgentEvent> {
-        self.close_all(Closing::BrokeOff, |reply| !reply.waits)
+        self.close_all(CloseReason::Truncated, |reply| !reply.waits)
     }
 
-    fn close_all(&mut self, closing: Closing, is_meant: fn(&Reply) -> bool) -> Vec<AgentEvent> {
+    fn close_all(&mut self, reason: CloseReason, is_affected: fn(&Reply) -> bool) -> Vec<AgentEvent> {
         let mut events = Vec::new();
         for index in (0..self.agents.len()).rev() {
-            if let Some(reply) = self.agents[index].reply.as_ref().filter(|reply| is_meant(reply)) {
-                let mut out = Out::closing(&reply.id, &self.time);
-                self.close(index, closing, &mut out);
+            if let Some(reply) = self.agents[index].reply.as_ref().filter(|reply| is_affected(reply)) {
+                let mut out = Output::for_closed_reply(&reply.id, &self.time);
+                self.close(index, reason, &mut out);
                 events.append(&mut out.events);
             }
         }
@@ -153,30 +153,30 @@ impl JavaStream {
         self.agents.len() - 1
     }
 
-    fn take(&mut self, index: usize, event: AgentEvent, result: Option<&Msg>, out: &mut Out) {
+    fn process(&mut self, index: usize, event: AgentEvent, result: Option<&Msg>, out: &mut Output) {
         match &event.kind {
             EventKind::ReplyStart(_) => self.start(index, event, out),
             EventKind::ReplyEnd(_) => self.end(index, event, out),
             EventKind::Custom(_) => self.signal(index, event, result, out),
             kind => {
-                if self.agents[index].reply.is_none() && begins_unsaid(kind) {
-                    self.begin_unsaid(index, event.reply_id().unwrap_or_default(), out);
+                if self.agents[index].reply.is_none() && implies_reply_start(kind) {
+                    self.start_implied_reply(index, event.reply_id().unwrap_or_default(), out);
                 }
                 if let Some(reply) = &mut self.agents[index].reply {
-                    reply.take(event, out);
+                    reply.process(event, out);
                 }
             }
         }
     }
 
     /// An invocation begins: of the reply that waits, or of a new one.
-    fn start(&mut self, index: usize, event: AgentEvent, out: &mut Out) {
+    fn start(&mut self, index: usize, event: AgentEvent, out: &mut Output) {
         let EventKind::ReplyStart(start) = &event.kind else { return };
         let invocation = start.reply_id.to_string();
         if let Some(reply) = self.agents[index].reply.as_mut().filter(|reply| reply.waits) {
             return reply.resume(&invocation);
         }
-        self.close(index, Closing::BrokeOff, out);
+        self.close(index, CloseReason::Truncated, out);
         let id = if invocation.is_empty() { &event.id } else { &start.reply_id };
         let reply = Reply {
             id: self.unused_id(id),
@@ -185,13 +185,13 @@ impl JavaStream {
             invocation,
             ..Reply::default()
         };
-        let event = self.within_parent(index, out::for_reply(event, &reply.id));
-        out.pass(event);
+        let event = self.with_parent(index, output::for_reply(event, &reply.id));
+        out.forward(event);
         self.agents[index].reply = Some(reply);
     }
 
     /// Begins a reply that Java has not said to begin.
-    fn begin_unsaid(&mut self, index: usize, java_reply: &str, out: &mut Out) {
+    fn start_implied_reply(&mut self, index: usize, java_reply: &str, out: &mut Output) {
         let reply = Reply { id: self.unused_id(java_reply), ..Reply::default() };
         let start = ReplyStartEvent {
             session_id: "".into(),
@@ -199,16 +199,16 @@ impl JavaStream {
             name: "".into(),
             role: "assistant".into(),
         };
-        let event = out.made(start);
-        let event = self.within_parent(index, event);
-        out.pass(event);
+        let event = out.synthetic(start);
+        let event = self.with_parent(index, event);
+        out.forward(event);
         self.agents[index].reply = Some(reply);
     }
 
     /// Names the reply that another agent's reply is a part of.
-    fn within_parent(&self, index: usize, event: AgentEvent) -> AgentEvent {
+    fn with_parent(&self, index: usize, event: AgentEvent) -> AgentEvent {
         let source = &self.agents[index].source;
-        let above = self.agents.iter().filter(|agent| agent.is_above(source));
+        let above = self.agents.iter().filter(|agent| agent.is_ancestor_of(source));
         let nearest = above.filter_map(|agent| Some((&agent.source, agent.reply.as_ref()?)));
         match nearest.max_by_key(|(source, _)| source.len()) {
             Some((_, parent)) => event.carrying("parent", parent.id.as_str()),
@@ -217,7 +217,7 @@ impl JavaStream {
     }
 
     /// An invocation ends, and with it the reply unless it waits.
-    fn end(&mut self, index: usize, event: AgentEvent, out: &mut Out) {
+    fn end(&mut self, index: usize, event: AgentEvent, out: &mut Output) {
         let Some(reply) = &mut self.agents[index].reply else { return };
         let given = event.reply_id().unwrap_or_default();
         if !given.is_empty() && !reply.invocation.is_empty() && given != reply.invocation {
@@ -230,52 +230,52 @@ impl JavaStream {
         if reply.waits {
             return;
         }
-        self.close_below(index, out);
+        self.close_descendants(index, out);
         if let Some(reply) = self.agents[index].reply.take() {
-            self.remember(&reply.id);
+            self.remember_ended(&reply.id);
             reply.end(event, out);
         }
     }
 
     /// Something that only Java has, or a signal that somebody sends.
-    fn signal(&mut self, index: usize, event: AgentEvent, result: Option<&Msg>, out: &mut Out) {
+    fn signal(&mut self, index: usize, event: AgentEvent, result: Option<&Msg>, out: &mut Output) {
         if let EventKind::Custom(custom) = &event.kind
             && let Some(reply) = &mut self.agents[index].reply
             && is_from_java(custom, &event)
         {
             match &*custom.name {
-                "AGENT_RESULT" => result.into_iter().for_each(|result| reply.take_result(result, out)),
+                "AGENT_RESULT" => result.into_iter().for_each(|result| reply.process_agent_result(result, out)),
                 "REQUEST_STOP" => reply.waits = true,
-                "ALL_TOOLS_DENIED" => reply.denied(&custom.value),
+                "ALL_TOOLS_DENIED" => reply.mark_denied(&custom.value),
                 _ => {}
             }
         }
-        out.pass(event);
+        out.forward(event);
     }
 
     /// Closes the reply of an agent, and those of the agents that work for it.
-    fn close(&mut self, index: usize, closing: Closing, out: &mut Out) {
+    fn close(&mut self, index: usize, reason: CloseReason, out: &mut Output) {
         if self.agents[index].reply.is_some() {
-            self.close_below(index, out);
+            self.close_descendants(index, out);
         }
         if let Some(reply) = self.agents[index].reply.take() {
-            self.remember(&reply.id);
-            reply.close(closing, out);
+            self.remember_ended(&reply.id);
+            reply.close(reason, out);
         }
     }
 
-    fn close_below(&mut self, index: usize, out: &mut Out) {
+    fn close_descendants(&mut self, index: usize, out: &mut Output) {
         for below in (0..self.agents.len()).rev() {
-            let is_below = self.agents[index].is_above(&self.agents[below].source);
-            if is_below && let Some(reply) = self.agents[below].reply.take_if(|reply| !reply.waits) {
-                self.remember(&reply.id);
-                reply.close(Closing::BrokeOff, out);
+            let is_descendant = self.agents[index].is_ancestor_of(&self.agents[below].source);
+            if is_descendant && let Some(reply) = self.agents[below].reply.take_if(|reply| !reply.waits) {
+                self.remember_ended(&reply.id);
+                reply.close(CloseReason::Truncated, out);
             }
         }
     }
 
-    fn remember(&mut self, reply_id: &str) {
-        if self.ended.len() == REMEMBERED {
+    fn remember_ended(&mut self, reply_id: &str) {
+        if self.ended.len() == MAX_ENDED_IDS {
             self.ended.remove(0);
         }
         self.ended.push(reply_id.to_owned());
@@ -300,7 +300,7 @@ impl JavaStream {
 
 /// Whether a signal is an event that only Java has.
 fn is_from_java(custom: &CustomEvent<'_>, event: &AgentEvent) -> bool {
-    word_of(&out::marks(event), "type") == custom.name
+    text_field(&output::marks(event), "type") == custom.name
 }
 
 /// The message that an AGENT_RESULT tells of.

@@ -11,10 +11,10 @@ use recount_message::{
     ModelFinishedReason, Object, ReplyEndEvent, Usage,
 };
 
-use super::blocks::{Block, BlockStep, TextPrint, step_of};
+use super::blocks::{BlockStep, JavaBlock, TextFingerprint, block_event};
 use super::calls::Call;
-use super::out::{self, Out};
-use super::results::Settling;
+use super::output::{self, Output};
+use super::results::Unresolved;
 
 /// A reply that is open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct Reply {
     pub(super) has_result: bool,
     pub(super) is_calling_model: bool,
     /// Whether the tokens of the last model call are known.
-    pub(super) is_usage_told: bool,
+    pub(super) is_usage_known: bool,
     /// Whether it took more rounds than it may.
     pub(super) has_exceeded: bool,
     /// Whether something was open when the result came.
@@ -43,15 +43,15 @@ pub(super) struct Reply {
     /// What else the result says.
     pub(super) metadata: Object,
     /// The text of the last model call.
-    pub(super) text: TextPrint,
+    pub(super) text: TextFingerprint,
     /// How many ids were made.
-    pub(super) begun: u64,
+    pub(super) id_count: u64,
     /// The blocks of the current model call.
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<JavaBlock>,
     /// The calls that have no result.
     pub(super) calls: Vec<Call>,
     /// The native ids of those that have.
-    pub(super) answered: Vec<String>,
+    pub(super) resolved: Vec<String>,
     /// Whether the user was asked about one of the calls.
     pub(super) has_asked: bool,
     /// Whether the user has decided since.
@@ -67,11 +67,11 @@ impl Reply {
     }
 
     /// Takes an event of this reply, other than those that begin and end it.
-    pub(super) fn take(&mut self, event: AgentEvent, out: &mut Out) {
+    pub(super) fn process(&mut self, event: AgentEvent, out: &mut Output) {
         if is_progress(&event.kind) {
             self.waits = false;
         }
-        if let Some((kind, step, _, _)) = step_of(&event) {
+        if let Some((kind, step, _, _)) = block_event(&event) {
             return match step {
                 BlockStep::Start => self.block_start(kind, event, out),
                 BlockStep::Delta => self.block_delta(kind, event, out),
@@ -92,67 +92,67 @@ impl Reply {
             EventKind::UserConfirmResult(_) => self.confirmed(event, out),
             EventKind::ExternalExecutionResult(_) => self.external_results(event, out),
             EventKind::ExceedMaxIters(_) => self.exceed(event, out),
-            _ => out.pass(out::for_reply(event, &self.id)),
+            _ => out.forward(output::for_reply(event, &self.id)),
         }
     }
 
-    fn exceed(&mut self, event: AgentEvent, out: &mut Out) {
+    fn exceed(&mut self, event: AgentEvent, out: &mut Output) {
         self.has_exceeded = true;
-        let mut event = out::for_reply(event, &self.id);
+        let mut event = output::for_reply(event, &self.id);
         if let EventKind::ExceedMaxIters(exceed) = &mut event.kind
             && exceed.name.is_empty()
         {
             exceed.name = Cow::Owned(self.name.clone());
         }
-        out.pass(event);
+        out.forward(event);
     }
 
-    fn model_call_start(&mut self, event: AgentEvent, out: &mut Out) {
+    fn model_call_start(&mut self, event: AgentEvent, out: &mut Output) {
         self.end_model_call(None, out);
         self.end_blocks(out);
-        self.settle_calls(Settling::Going, out);
+        self.resolve_calls(Unresolved::AgentContinued, out);
         self.blocks.clear();
-        self.text = TextPrint::default();
-        (self.is_calling_model, self.is_usage_told) = (true, false);
-        out.pass(out::for_reply(event, &self.id));
+        self.text = TextFingerprint::default();
+        (self.is_calling_model, self.is_usage_known) = (true, false);
+        out.forward(output::for_reply(event, &self.id));
     }
 
-    fn model_call_end(&mut self, event: AgentEvent, out: &mut Out) {
+    fn model_call_end(&mut self, event: AgentEvent, out: &mut Output) {
         if !self.is_calling_model {
-            self.put_in_model_call_start(out);
+            self.insert_model_call_start(out);
         }
         self.end_streamed_arguments(out);
         self.is_calling_model = false;
-        self.is_usage_told = event.carried("usage").and_then(|usage| usage.to_text()).as_deref() != Some("unknown");
-        out.pass(out::for_reply(event, &self.id));
+        self.is_usage_known = event.carried("usage").and_then(|usage| usage.to_text()).as_deref() != Some("unknown");
+        out.forward(output::for_reply(event, &self.id));
     }
 
     /// Puts in the beginning of a model call that Java did not tell of. What is said already cannot be opened again.
-    fn put_in_model_call_start(&mut self, out: &mut Out) {
+    fn insert_model_call_start(&mut self, out: &mut Output) {
         self.end_streamed_arguments(out);
         self.end_blocks(out);
         self.blocks.clear();
         self.calls.iter_mut().for_each(|call| call.is_complete |= call.is_ended);
-        out.put_in(ModelCallStartEvent { reply_id: Cow::Owned(self.id.clone()), model_name: Cow::Borrowed("") });
+        out.insert(ModelCallStartEvent { reply_id: Cow::Owned(self.id.clone()), model_name: Cow::Borrowed("") });
     }
 
     /// Ends a model call that Java did not end.
-    pub(super) fn end_model_call(&mut self, usage: Option<&Usage>, out: &mut Out) {
+    pub(super) fn end_model_call(&mut self, usage: Option<&Usage>, out: &mut Output) {
         if std::mem::take(&mut self.is_calling_model) {
             self.end_streamed_arguments(out);
-            self.put_in_model_call_end(usage, ModelFinishedReason::Interrupted, out);
+            self.insert_model_call_end(usage, ModelFinishedReason::Interrupted, out);
         }
     }
 
     /// Puts in the tokens of a model call of which nothing else is known.
-    pub(super) fn put_in_usage(&mut self, usage: &Usage, out: &mut Out) {
-        self.put_in_model_call_start(out);
+    pub(super) fn insert_usage(&mut self, usage: &Usage, out: &mut Output) {
+        self.insert_model_call_start(out);
         self.is_calling_model = false;
-        self.put_in_model_call_end(Some(usage), ModelFinishedReason::Completed, out);
+        self.insert_model_call_end(Some(usage), ModelFinishedReason::Completed, out);
     }
 
-    fn put_in_model_call_end(&mut self, usage: Option<&Usage>, finished_reason: ModelFinishedReason, out: &mut Out) {
-        self.is_usage_told = usage.is_some();
+    fn insert_model_call_end(&mut self, usage: Option<&Usage>, finished_reason: ModelFinishedReason, out: &mut Output) {
+        self.is_usage_known = usage.is_some();
         let count = |count: fn(&Usage) -> u64| usage.map(count).unwrap_or_default();
         let end = ModelCallEndEvent {
             reply_id: Cow::Owned(self.id.clone()),
@@ -162,24 +162,24 @@ impl Reply {
             cache_creation_input_tokens: count(|usage| usage.cache_creation_input_tokens),
             finished_reason,
         };
-        let event = out.put_in(end);
+        let event = out.insert(end);
         if usage.is_none() {
             *event = event.clone().carrying("usage", "unknown");
         }
     }
 
     /// Ends the reply as its invocation did.
-    pub(super) fn end(mut self, event: AgentEvent, out: &mut Out) {
+    pub(super) fn end(mut self, event: AgentEvent, out: &mut Output) {
         self.end_model_call(None, out);
         self.end_blocks(out);
-        self.settle_calls(Settling::Going, out);
+        self.resolve_calls(Unresolved::AgentContinued, out);
         let reason = match (self.reason, self.has_exceeded, self.is_interrupted) {
             (Some(reason), _, _) => reason,
             (None, true, _) => FinishedReason::ExceedMaxIters,
             (None, false, true) => FinishedReason::Interrupted,
             (None, false, false) => FinishedReason::Completed,
         };
-        let mut event = out::for_reply(event, &self.id);
+        let mut event = output::for_reply(event, &self.id);
         event.kind = self.reply_end(reason, None).into();
         if let Some(output) = self.structured_output {
             event = event.carrying("structured_output", output);
@@ -187,21 +187,21 @@ impl Reply {
         if !self.metadata.is_empty() {
             event = event.carrying("metadata", self.metadata);
         }
-        out.pass(event);
+        out.forward(event);
     }
 
     /// Ends a reply that nobody will go on with.
-    pub(super) fn close(mut self, closing: Closing, out: &mut Out) {
+    pub(super) fn close(mut self, reason: CloseReason, out: &mut Output) {
         self.end_model_call(None, out);
         self.end_blocks(out);
-        self.settle_calls(Settling::Broken, out);
-        let (reason, error) = match closing {
-            Closing::UserSpoke => (FinishedReason::Interrupted, None),
-            Closing::BrokeOff => {
+        self.resolve_calls(Unresolved::ReplyAborted, out);
+        let (reason, error) = match reason {
+            CloseReason::UserMessage => (FinishedReason::Interrupted, None),
+            CloseReason::Truncated => {
                 (FinishedReason::Error, Some(ErrorInfo::new(ErrorType::Unknown, "the stream of events broke off")))
             }
         };
-        out.put_in(self.reply_end(reason, error));
+        out.insert(self.reply_end(reason, error));
     }
 
     fn reply_end(&self, finished_reason: FinishedReason, error: Option<ErrorInfo>) -> ReplyEndEvent<'static> {
@@ -212,11 +212,11 @@ impl Reply {
 
 /// Why a reply is closed from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Closing {
-    /// It waited, and the user has begun something else.
-    UserSpoke,
+pub(super) enum CloseReason {
+    /// It waited, and the user has id_count something else.
+    UserMessage,
     /// Its invocation has neither ended nor does it wait.
-    BrokeOff,
+    Truncated,
 }
 
 /// Whether an event shows that the agent is at work, so that it does not wait.
@@ -241,7 +241,7 @@ fn is_progress(kind: &EventKind<'_>) -> bool {
 }
 
 /// Whether an event may begin a reply of which nobody said that it begins: somebody has joined in the middle of it.
-pub(super) fn begins_unsaid(kind: &EventKind<'_>) -> bool {
+pub(super) fn implies_reply_start(kind: &EventKind<'_>) -> bool {
     is_progress(kind) || matches!(kind, EventKind::RequireUserConfirm(_) | EventKind::RequireExternalExecution(_))
 }
 
@@ -251,6 +251,6 @@ pub(super) fn is_waiting_reason(word: &str) -> bool {
 }
 
 /// A text among the fields of a signal.
-pub(super) fn word_of(value: &Object, name: &str) -> String {
+pub(super) fn text_field(value: &Object, name: &str) -> String {
     value.get(name).and_then(Json::to_text).unwrap_or_default()
 }

@@ -11,7 +11,7 @@ use recount_message::{
 };
 
 use super::calls::{Call, tool_name};
-use super::out::{self, Out};
+use super::output::{self, Output};
 use super::reply::Reply;
 
 /// What Java stores as the result of a call that the user has refused.
@@ -25,11 +25,11 @@ const NOT_STREAMED: &str = "The result of this call was not streamed.";
 
 /// How far a result is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// It has not begun.
+pub(super) enum ResultStage {
+    /// It has not id_count.
     #[default]
     None,
-    /// It has begun in Java, and is held back.
+    /// It has id_count in Java, and is held back.
     Held,
     /// It is open.
     Open,
@@ -37,11 +37,11 @@ pub(super) enum Stage {
 
 /// How a call that has no result goes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Settling {
+pub(super) enum Unresolved {
     /// The agent has gone on, so it knows a result.
-    Going,
+    AgentContinued,
     /// The reply is broken off.
-    Broken,
+    ReplyAborted,
 }
 
 impl Call {
@@ -51,29 +51,29 @@ impl Call {
     }
 
     /// The result goes on after all.
-    fn go_on(&mut self) {
+    fn unsuspend(&mut self) {
         (self.is_suspended, self.is_submitted, self.running_end) = (false, false, None);
     }
 
     /// Passes on what is held back of the beginning.
-    fn release(&mut self, reply_id: &str, out: &mut Out) {
-        self.stage = Stage::Open;
+    fn release(&mut self, reply_id: &str, out: &mut Output) {
+        self.stage = ResultStage::Open;
         for event in std::mem::take(&mut self.held) {
-            out.pass(out::for_call(event, reply_id, &self.id, &self.name));
+            out.forward(output::for_call(event, reply_id, &self.id, &self.name));
         }
     }
 
     /// Gives the call the result that was not streamed, or what it lacks of it.
-    fn settle(&mut self, text: &str, state: ToolResultState, reply_id: &str, out: &mut Out) {
+    fn finish_result(&mut self, text: &str, state: ToolResultState, reply_id: &str, out: &mut Output) {
         match self.stage {
-            Stage::None => {
-                out.put_in(self.result_start(reply_id));
+            ResultStage::None => {
+                out.insert(self.result_start(reply_id));
                 let (reply_id, tool_call_id) = (owned(reply_id), owned(&self.id));
-                out.put_in(ToolResultTextDeltaEvent { reply_id, tool_call_id, delta: owned(text) });
+                out.insert(ToolResultTextDeltaEvent { reply_id, tool_call_id, delta: owned(text) });
             }
-            Stage::Held | Stage::Open => self.release(reply_id, out),
+            ResultStage::Held | ResultStage::Open => self.release(reply_id, out),
         }
-        out.put_in(ToolResultEndEvent { reply_id: owned(reply_id), tool_call_id: owned(&self.id), state });
+        out.insert(ToolResultEndEvent { reply_id: owned(reply_id), tool_call_id: owned(&self.id), state });
     }
 }
 
@@ -82,128 +82,129 @@ fn owned(text: &str) -> Cow<'static, str> {
 }
 
 impl Reply {
-    pub(super) fn result_start(&mut self, event: AgentEvent, out: &mut Out) {
+    pub(super) fn result_start(&mut self, event: AgentEvent, out: &mut Output) {
         let EventKind::ToolResultStart(start) = &event.kind else { return };
-        let Some(index) = self.answered_call(&start.tool_call_id, &start.tool_call_name, out) else { return };
+        let Some(index) = self.call_for_result(&start.tool_call_id, &start.tool_call_name, out) else { return };
         self.begin_result(index, event, out);
     }
 
-    pub(super) fn result_delta(&mut self, event: AgentEvent, out: &mut Out) {
+    pub(super) fn result_delta(&mut self, event: AgentEvent, out: &mut Output) {
         let (java_id, is_data) = match &event.kind {
             EventKind::ToolResultTextDelta(delta) => (&delta.tool_call_id, false),
             EventKind::ToolResultDataDelta(delta) => (&delta.tool_call_id, true),
             _ => return,
         };
-        let Some(index) = self.answered_call(java_id, &tool_name(&event), out) else { return };
-        self.begin_unsaid_result(index, out);
+        let Some(index) = self.call_for_result(java_id, &tool_name(&event), out) else { return };
+        self.start_implied_result(index, out);
         let call = &mut self.calls[index];
-        if call.stage == Stage::Held && !is_data && call.held.len() == 1 {
+        if call.stage == ResultStage::Held && !is_data && call.held.len() == 1 {
             call.held.push(event);
             return;
         }
         // More has come, so it did not end.
-        call.go_on();
+        call.unsuspend();
         call.release(&self.id, out);
-        out.pass(out::for_call(event, &self.id, &call.id, &call.name));
+        out.forward(output::for_call(event, &self.id, &call.id, &call.name));
     }
 
-    pub(super) fn result_end(&mut self, event: AgentEvent, out: &mut Out) {
+    pub(super) fn result_end(&mut self, event: AgentEvent, out: &mut Output) {
         let EventKind::ToolResultEnd(end) = &event.kind else { return };
         let is_running = end.state == ToolResultState::Running;
-        let Some(index) = self.answered_call(&end.tool_call_id, &tool_name(&event), out) else { return };
-        self.begin_unsaid_result(index, out);
+        let Some(index) = self.call_for_result(&end.tool_call_id, &tool_name(&event), out) else { return };
+        self.start_implied_result(index, out);
         let call = &mut self.calls[index];
         if is_running {
             (call.is_suspended, call.running_end) = (true, Some(event));
             return;
         }
         call.release(&self.id, out);
-        out.pass(out::for_call(event, &self.id, &call.id, &call.name));
-        self.answer(index);
+        out.forward(output::for_call(event, &self.id, &call.id, &call.name));
+        self.resolve(index);
     }
 
     /// Results that came from elsewhere, as far as anybody waits for them.
-    pub(super) fn external_results(&mut self, mut event: AgentEvent, out: &mut Out) {
+    pub(super) fn external_results(&mut self, mut event: AgentEvent, out: &mut Output) {
         let EventKind::ExternalExecutionResult(external) = &mut event.kind else { return };
         let mut kept = Vec::new();
         for mut result in std::mem::take(&mut external.execution_results) {
-            let Some(index) = self.answered_call(&result.id, &result.name, out) else { continue };
+            let Some(index) = self.call_for_result(&result.id, &result.name, out) else { continue };
             let call = &mut self.calls[index];
-            if call.stage == Stage::Open {
+            if call.stage == ResultStage::Open {
                 // The rest of it is told by its deltas.
                 continue;
             }
             result.id.clone_from(&call.id);
             kept.push(result);
-            self.answer(index);
+            self.resolve(index);
         }
         if !kept.is_empty() {
             external.execution_results = kept;
-            out.pass(out::for_reply(event, &self.id));
+            out.forward(output::for_reply(event, &self.id));
         }
     }
 
     /// Gives every call a result.
-    pub(super) fn settle_calls(&mut self, settling: Settling, out: &mut Out) {
+    pub(super) fn resolve_calls(&mut self, unresolved: Unresolved, out: &mut Output) {
         for call in &mut self.calls {
             call.end_arguments(None, &self.id, out);
-            let is_waiting = call.is_submitted || (call.is_suspended && settling == Settling::Broken);
+            let is_waiting = call.is_submitted || (call.is_suspended && unresolved == Unresolved::ReplyAborted);
             if !is_waiting && let Some(end) = call.running_end.take() {
-                // It did not wait for it, so this is what the tool answered.
+                // It did not wait for it, so this is what the tool resolved.
                 call.release(&self.id, out);
-                out.pass(out::for_call(end, &self.id, &call.id, &call.name));
+                out.forward(output::for_call(end, &self.id, &call.id, &call.name));
                 continue;
             }
-            let is_denied = call.is_denied || (self.is_confirmed && !call.is_suspended && call.stage == Stage::None);
-            let (text, state) = match settling {
-                Settling::Going if is_denied && (call.is_asked || call.is_denied) => {
+            let is_denied =
+                call.is_denied || (self.is_confirmed && !call.is_suspended && call.stage == ResultStage::None);
+            let (text, state) = match unresolved {
+                Unresolved::AgentContinued if is_denied && (call.is_asked || call.is_denied) => {
                     (DENIED_BY_USER, ToolResultState::Denied)
                 }
-                Settling::Going if is_denied => (DENIED_BY_RULES, ToolResultState::Denied),
-                Settling::Going | Settling::Broken => (NOT_STREAMED, ToolResultState::Interrupted),
+                Unresolved::AgentContinued if is_denied => (DENIED_BY_RULES, ToolResultState::Denied),
+                Unresolved::AgentContinued | Unresolved::ReplyAborted => (NOT_STREAMED, ToolResultState::Interrupted),
             };
-            call.settle(text, state, &self.id, out);
+            call.finish_result(text, state, &self.id, out);
         }
-        self.answered.extend(self.calls.drain(..).map(|call| call.id));
+        self.resolved.extend(self.calls.drain(..).map(|call| call.id));
         (self.has_asked, self.is_confirmed) = (false, false);
     }
 
     /// Whether Java has a result open.
     pub(super) fn has_open_result(&self) -> bool {
-        self.calls.iter().any(|call| call.stage != Stage::None && !call.is_suspended)
+        self.calls.iter().any(|call| call.stage != ResultStage::None && !call.is_suspended)
     }
 
     /// The call that a result is for, which may have to be put in; nothing where it has its result.
-    fn answered_call(&mut self, java_id: &str, name: &str, out: &mut Out) -> Option<usize> {
+    fn call_for_result(&mut self, java_id: &str, name: &str, out: &mut Output) -> Option<usize> {
         let index = match self.find_call(java_id) {
             Some(index) => index,
-            None if self.is_answered(java_id) => return None,
-            None => self.put_in_call(java_id, name, out),
+            None if self.is_resolved(java_id) => return None,
+            None => self.insert_call(java_id, name, out),
         };
         self.calls[index].end_arguments(None, &self.id, out);
         Some(index)
     }
 
-    fn begin_result(&mut self, index: usize, start: AgentEvent, out: &mut Out) {
-        self.tell_allowed(index, out);
+    fn begin_result(&mut self, index: usize, start: AgentEvent, out: &mut Output) {
+        self.insert_allowed(index, out);
         let call = &mut self.calls[index];
-        if call.stage == Stage::None {
-            call.stage = Stage::Held;
+        if call.stage == ResultStage::None {
+            call.stage = ResultStage::Held;
             call.held.push(start);
         }
-        call.go_on();
+        call.unsuspend();
     }
 
     /// Begins a result of which Java has not said that it begins.
-    fn begin_unsaid_result(&mut self, index: usize, out: &mut Out) {
-        if self.calls[index].stage == Stage::None {
-            let start = out.made(self.calls[index].result_start(&self.id));
+    fn start_implied_result(&mut self, index: usize, out: &mut Output) {
+        if self.calls[index].stage == ResultStage::None {
+            let start = out.synthetic(self.calls[index].result_start(&self.id));
             self.begin_result(index, start, out);
         }
     }
 
-    fn answer(&mut self, index: usize) {
+    fn resolve(&mut self, index: usize) {
         let call = self.calls.remove(index);
-        self.answered.push(call.id);
+        self.resolved.push(call.id);
     }
 }

@@ -1,13 +1,16 @@
-//! What a stream must remember, as a document.
+//! What a stream must remember_ended, as a document.
 
-use recount_message::{AgentEvent, DecodeError, DecodeErrorKind, Event, FinishedReason, Json, Object};
+use recount_message::{DecodeError, FinishedReason, Json, Object};
 
-use super::blocks::{Block, BlockKind, TextPrint};
+use super::blocks::{ContentKind, JavaBlock, TextFingerprint};
 use super::calls::Call;
 use super::exact::ExactReply;
 use super::reply::Reply;
-use super::results::Stage;
+use super::results::ResultStage;
 use super::{Agent, JavaStream};
+use crate::state_document::{
+    StateReader, StateWriter, event_json, read_count, read_event, read_object, read_text, read_word, wrong_type,
+};
 
 /// The version of the document.
 const VERSION: u64 = 1;
@@ -15,10 +18,10 @@ const VERSION: u64 = 1;
 impl JavaStream {
     /// What must be kept in order to go on later. It holds nothing of replies that have ended but for a few ids.
     pub(crate) fn state(&self) -> Object {
-        let mut document = Writer::default();
+        let mut document = StateWriter::default();
         document.object.insert("version", VERSION);
         document.text("time", &self.time);
-        document.list("ended", &self.ended, |id| Json::from(id.as_str()));
+        document.texts("ended", &self.ended);
         document.list("agents", &self.agents, |agent| write_agent(agent).into());
         document.list("exact", &self.exact, |reply| write_exact(reply).into());
         document.object
@@ -30,21 +33,19 @@ impl JavaStream {
     ///
     /// When the document is not one that [`state`](Self::state) has written.
     pub(crate) fn from_state(state: &Object) -> Result<Self, DecodeError> {
-        let document = Reader(state);
-        if document.count("version")? != VERSION {
-            return Err(DecodeError::new(DecodeErrorKind::UnknownValue, "unknown version").within("version"));
-        }
+        let document = StateReader(state);
+        document.require_version(VERSION)?;
         Ok(Self {
             time: document.text("time")?,
-            ended: document.list("ended", read_text)?,
-            agents: document.list("agents", |json| read_agent(&object(json)?))?,
-            exact: document.list("exact", |json| read_exact(&object(json)?))?,
+            ended: document.texts("ended")?,
+            agents: document.list("agents", |json| read_agent(&read_object(json)?))?,
+            exact: document.list("exact", |json| read_exact(&read_object(json)?))?,
         })
     }
 }
 
 fn write_agent(agent: &Agent) -> Object {
-    let mut document = Writer::default();
+    let mut document = StateWriter::default();
     document.text("source", &agent.source);
     if let Some(reply) = &agent.reply {
         document.object.insert("reply", write_reply(reply));
@@ -53,31 +54,31 @@ fn write_agent(agent: &Agent) -> Object {
 }
 
 fn read_agent(agent: &Object) -> Result<Agent, DecodeError> {
-    let document = Reader(agent);
+    let document = StateReader(agent);
     Ok(Agent {
         source: document.text("source")?,
-        reply: document.optional("reply", |json| read_reply(&object(json)?))?,
+        reply: document.optional("reply", |json| read_reply(&read_object(json)?))?,
     })
 }
 
 fn write_exact(reply: &ExactReply) -> Object {
-    let mut document = Writer::default();
+    let mut document = StateWriter::default();
     document.text("id", &reply.id);
     document.list("calls", &reply.calls, |(id, name)| Json::from([id.as_str(), name.as_str()]));
     document.object
 }
 
 fn read_exact(reply: &Object) -> Result<ExactReply, DecodeError> {
-    let document = Reader(reply);
+    let document = StateReader(reply);
     let call = |json: &Json| match json.to_list().unwrap_or_default().as_slice() {
         [id, name] => Ok((read_text(id)?, read_text(name)?)),
-        _ => Err(wrong("an id and a name")),
+        _ => Err(wrong_type("an id and a name")),
     };
     Ok(ExactReply { id: document.text("id")?, calls: document.list("calls", call)? })
 }
 
 fn write_reply(reply: &Reply) -> Object {
-    let mut document = Writer::default();
+    let mut document = StateWriter::default();
     document.text("id", &reply.id);
     document.text("session_id", &reply.session_id);
     document.text("name", &reply.name);
@@ -85,30 +86,28 @@ fn write_reply(reply: &Reply) -> Object {
     document.flag("waits", reply.waits);
     document.flag("result", reply.has_result);
     document.flag("calling_model", reply.is_calling_model);
-    document.flag("usage_told", reply.is_usage_told);
+    document.flag("usage_told", reply.is_usage_known);
     document.flag("exceeded", reply.has_exceeded);
     document.flag("interrupted", reply.is_interrupted);
     document.text("reason", reply.reason.map(FinishedReason::as_str).unwrap_or_default());
     if let Some(output) = &reply.structured_output {
         document.object.insert("structured_output", output.clone());
     }
-    if !reply.metadata.is_empty() {
-        document.object.insert("metadata", reply.metadata.clone());
-    }
-    if reply.text != TextPrint::default() {
+    document.free("metadata", &reply.metadata);
+    if reply.text != TextFingerprint::default() {
         document.object.insert("text", [reply.text.length, reply.text.hash]);
     }
-    document.object.insert("begun", reply.begun);
+    document.object.insert("begun", reply.id_count);
     document.list("blocks", &reply.blocks, |block| write_block(block).into());
     document.list("calls", &reply.calls, |call| write_call(call).into());
-    document.list("answered", &reply.answered, |id| Json::from(id.as_str()));
+    document.texts("answered", &reply.resolved);
     document.flag("asked", reply.has_asked);
     document.flag("confirmed", reply.is_confirmed);
     document.object
 }
 
 fn read_reply(reply: &Object) -> Result<Reply, DecodeError> {
-    let document = Reader(reply);
+    let document = StateReader(reply);
     let text = document.list("text", read_count)?;
     Ok(Reply {
         id: document.text("id")?,
@@ -118,27 +117,27 @@ fn read_reply(reply: &Object) -> Result<Reply, DecodeError> {
         waits: document.flag("waits")?,
         has_result: document.flag("result")?,
         is_calling_model: document.flag("calling_model")?,
-        is_usage_told: document.flag("usage_told")?,
+        is_usage_known: document.flag("usage_told")?,
         has_exceeded: document.flag("exceeded")?,
         is_interrupted: document.flag("interrupted")?,
-        reason: document.optional("reason", |json| word(json, FinishedReason::from_word))?,
-        structured_output: document.optional("structured_output", object)?,
-        metadata: document.optional("metadata", object)?.unwrap_or_default(),
+        reason: document.optional("reason", |json| read_word(json, FinishedReason::from_word))?,
+        structured_output: document.optional("structured_output", read_object)?,
+        metadata: document.free("metadata")?,
         text: match text.as_slice() {
-            [length, hash] => TextPrint { length: *length, hash: *hash },
-            _ => TextPrint::default(),
+            [length, hash] => TextFingerprint { length: *length, hash: *hash },
+            _ => TextFingerprint::default(),
         },
-        begun: document.count("begun")?,
-        blocks: document.list("blocks", |json| read_block(&object(json)?))?,
-        calls: document.list("calls", |json| read_call(&object(json)?))?,
-        answered: document.list("answered", read_text)?,
+        id_count: document.count("begun")?,
+        blocks: document.list("blocks", |json| read_block(&read_object(json)?))?,
+        calls: document.list("calls", |json| read_call(&read_object(json)?))?,
+        resolved: document.texts("answered")?,
         has_asked: document.flag("asked")?,
         is_confirmed: document.flag("confirmed")?,
     })
 }
 
-fn write_block(block: &Block) -> Object {
-    let mut document = Writer::default();
+fn write_block(block: &JavaBlock) -> Object {
+    let mut document = StateWriter::default();
     document.text("kind", block.kind.name());
     document.text("java_reply", &block.java_reply);
     document.text("java_block", &block.java_block);
@@ -149,11 +148,11 @@ fn write_block(block: &Block) -> Object {
     document.object
 }
 
-fn read_block(block: &Object) -> Result<Block, DecodeError> {
-    let document = Reader(block);
-    let kind = |word: &str| BlockKind::ALL.into_iter().find(|kind| kind.name() == word);
-    Ok(Block {
-        kind: document.optional("kind", |json| word(json, kind))?.ok_or_else(|| DecodeError::missing("kind"))?,
+fn read_block(block: &Object) -> Result<JavaBlock, DecodeError> {
+    let document = StateReader(block);
+    let kind = |word: &str| ContentKind::ALL.into_iter().find(|kind| kind.name() == word);
+    Ok(JavaBlock {
+        kind: document.optional("kind", |json| read_word(json, kind))?.ok_or_else(|| DecodeError::missing("kind"))?,
         java_reply: document.text("java_reply")?,
         java_block: document.text("java_block")?,
         id: document.text("id")?,
@@ -164,7 +163,7 @@ fn read_block(block: &Object) -> Result<Block, DecodeError> {
 }
 
 fn write_call(call: &Call) -> Object {
-    let mut document = Writer::default();
+    let mut document = StateWriter::default();
     document.text("id", &call.id);
     document.text("java_id", &call.java_id);
     document.text("name", &call.name);
@@ -183,8 +182,9 @@ fn write_call(call: &Call) -> Object {
 }
 
 fn read_call(call: &Object) -> Result<Call, DecodeError> {
-    let document = Reader(call);
-    let stage = |word: &str| [Stage::Held, Stage::Open].into_iter().find(|stage| stage_name(*stage) == word);
+    let document = StateReader(call);
+    let stage =
+        |word: &str| [ResultStage::Held, ResultStage::Open].into_iter().find(|stage| stage_name(*stage) == word);
     Ok(Call {
         id: document.text("id")?,
         java_id: document.text("java_id")?,
@@ -197,110 +197,16 @@ fn read_call(call: &Object) -> Result<Call, DecodeError> {
         is_denied: document.flag("denied")?,
         is_suspended: document.flag("suspended")?,
         is_submitted: document.flag("submitted")?,
-        stage: document.optional("stage", |json| word(json, stage))?.unwrap_or_default(),
+        stage: document.optional("stage", |json| read_word(json, stage))?.unwrap_or_default(),
         held: document.list("held", read_event)?,
         running_end: document.optional("running_end", read_event)?,
     })
 }
 
-fn stage_name(stage: Stage) -> &'static str {
+fn stage_name(stage: ResultStage) -> &'static str {
     match stage {
-        Stage::None => "",
-        Stage::Held => "held",
-        Stage::Open => "open",
+        ResultStage::None => "",
+        ResultStage::Held => "held",
+        ResultStage::Open => "open",
     }
-}
-
-fn event_json(event: &AgentEvent) -> Json {
-    Json::parse(&event.to_json()).unwrap_or_else(|_| Json::null())
-}
-
-/// An object that leaves out what is empty.
-#[derive(Debug, Default)]
-struct Writer {
-    object: Object,
-}
-
-impl Writer {
-    fn text(&mut self, name: &str, text: &str) {
-        if !text.is_empty() {
-            self.object.insert(name, text);
-        }
-    }
-
-    fn flag(&mut self, name: &str, is_set: bool) {
-        if is_set {
-            self.object.insert(name, true);
-        }
-    }
-
-    fn event(&mut self, name: &str, event: Option<&AgentEvent>) {
-        if let Some(event) = event {
-            self.object.insert(name, event_json(event));
-        }
-    }
-
-    fn list<T>(&mut self, name: &str, items: &[T], write: impl Fn(&T) -> Json) {
-        if !items.is_empty() {
-            self.object.insert(name, items.iter().map(write).collect::<Vec<_>>());
-        }
-    }
-}
-
-/// An object in which what is missing is empty.
-#[derive(Debug, Clone, Copy)]
-struct Reader<'o>(&'o Object);
-
-impl Reader<'_> {
-    fn optional<T>(
-        self,
-        name: &str,
-        read: impl FnOnce(&Json) -> Result<T, DecodeError>,
-    ) -> Result<Option<T>, DecodeError> {
-        self.0.get(name).map(read).transpose().map_err(|error| error.within(name))
-    }
-
-    fn text(self, name: &str) -> Result<String, DecodeError> {
-        self.optional(name, read_text).map(Option::unwrap_or_default)
-    }
-
-    fn count(self, name: &str) -> Result<u64, DecodeError> {
-        self.optional(name, read_count).map(Option::unwrap_or_default)
-    }
-
-    fn flag(self, name: &str) -> Result<bool, DecodeError> {
-        let read = |json: &Json| json.as_str().parse().map_err(|_| wrong("a boolean"));
-        self.optional(name, read).map(Option::unwrap_or_default)
-    }
-
-    fn list<T>(self, name: &str, read: impl Fn(&Json) -> Result<T, DecodeError>) -> Result<Vec<T>, DecodeError> {
-        let items = self.optional(name, |json| json.to_list().ok_or_else(|| wrong("a list")))?.unwrap_or_default();
-        let read = |(index, json): (usize, &Json)| read(json).map_err(|error| error.at_index(index).within(name));
-        items.iter().enumerate().map(read).collect()
-    }
-}
-
-fn read_text(json: &Json) -> Result<String, DecodeError> {
-    json.to_text().ok_or_else(|| wrong("a string"))
-}
-
-fn read_count(json: &Json) -> Result<u64, DecodeError> {
-    json.as_str().parse().map_err(|_| wrong("a whole number"))
-}
-
-fn read_event(json: &Json) -> Result<AgentEvent, DecodeError> {
-    Event::from_json(json.as_str()).map(Event::into_owned)
-}
-
-fn object(json: &Json) -> Result<Object, DecodeError> {
-    json.to_object().ok_or_else(|| wrong("an object"))
-}
-
-fn word<T>(json: &Json, from_word: impl Fn(&str) -> Option<T>) -> Result<T, DecodeError> {
-    let word = read_text(json)?;
-    from_word(&word).ok_or_else(|| DecodeError::new(DecodeErrorKind::UnknownValue, format!("unknown value {word:?}")))
-}
-
-fn wrong(expected: &str) -> DecodeError {
-    DecodeError::new(DecodeErrorKind::WrongType, format!("expected {expected}"))
 }

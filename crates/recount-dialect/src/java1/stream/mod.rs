@@ -1,13 +1,13 @@
 //! Streams of Java 1's envelopes.
 //!
-//! Java 1 streams messages: pieces of what the model says, then the whole of it, which counts; the results of tools; and the
-//! result of the agent, which repeats the last message. A [`Java1Stream`] makes a native stream of it, in which every reply
+//! Java 1 streams messages: chunks of what the model says, then the whole of it, which counts; the results of tools; and the
+//! result of the agent, which is_cumulative the last message. A [`Java1Stream`] makes a native stream of it, in which every reply
 //! has a start and an end, every block an id of its own and every call exactly one result. What Java 1 did not say is marked
 //! as `synthetic` in `metadata.recount.java1`.
 
+mod chunks;
 mod model_call;
-mod out;
-mod pieces;
+mod output;
 mod reply;
 mod state;
 
@@ -17,11 +17,11 @@ use recount_message::{
 };
 
 use super::envelope::{Envelope, Step};
-use out::Out;
+use output::Output;
 use reply::Reply;
 
 /// How many replies are remembered after their end, so that none has the id of another.
-const REMEMBERED: usize = 16;
+const MAX_ENDED_IDS: usize = 16;
 
 /// Reads the envelopes of a stream one after the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,12 +33,12 @@ pub(crate) struct Java1Stream {
     time: String,
     /// How many events have been told.
     count: u64,
-    /// Whether each piece of a text repeats what was before it, as far as that is known.
-    repeats: bool,
+    /// Whether each chunk of a text is_cumulative what was before it, as far as that is known.
+    is_cumulative: bool,
 }
 
 /// A block of an envelope's message, natively and as it came.
-struct Given<'m> {
+struct MessageBlock<'m> {
     block: &'m ContentBlock,
     raw: Object,
 }
@@ -61,21 +61,21 @@ impl Java1Stream {
     /// When the line is no envelope of Java 1. It changes nothing then.
     pub(crate) fn push(&mut self, line: &str) -> Result<Vec<AgentEvent>, DecodeError> {
         let envelope = Envelope::read(line)?;
-        if envelope.is_to_skip() {
+        if envelope.is_java_only() {
             return Ok(Vec::new());
         }
-        if let Some(event) = envelope.carried() {
+        if let Some(event) = envelope.carried_event() {
             return Ok(vec![event]);
         }
-        if envelope.is_told() {
+        if envelope.is_replayed_signal() {
             return Ok(vec![envelope.into_event()]);
         }
         if let Some(time) = envelope.message.as_ref().map(Msg::created_at).filter(|time| !time.is_empty()) {
             time.clone_into(&mut self.time);
         }
         let mut out = self.out();
-        self.take(envelope, &mut out);
-        Ok(self.told(out))
+        self.process(envelope, &mut out);
+        Ok(self.finish_output(out))
     }
 
     /// A message of the user was logged: nothing that comes next belongs to a reply that is open.
@@ -86,46 +86,46 @@ impl Java1Stream {
         let mut out = self.out();
         match self.reply.as_ref().map(|reply| reply.waits) {
             Some(true) => self.close(FinishedReason::Interrupted, None, &mut out),
-            Some(false) => self.break_off(&mut out),
+            Some(false) => self.abort(&mut out),
             None => {}
         }
-        self.told(out)
+        self.finish_output(out)
     }
 
     /// The stream is over: a reply that neither ended nor waits has broken off.
     pub(crate) fn finish(&mut self) -> Vec<AgentEvent> {
         let mut out = self.out();
         if self.reply.as_ref().is_some_and(|reply| !reply.waits) {
-            self.break_off(&mut out);
+            self.abort(&mut out);
         }
-        self.told(out)
+        self.finish_output(out)
     }
 
-    fn out(&self) -> Out {
+    fn out(&self) -> Output {
         let reply_id = self.reply.as_ref().map(|reply| reply.id.clone()).unwrap_or_default();
-        Out::new(reply_id, self.time.clone(), self.count)
+        Output::new(reply_id, self.time.clone(), self.count)
     }
 
-    fn told(&mut self, out: Out) -> Vec<AgentEvent> {
+    fn finish_output(&mut self, out: Output) -> Vec<AgentEvent> {
         self.count = out.count;
         out.events
     }
 
-    fn take(&mut self, envelope: Envelope, out: &mut Out) {
-        let Some(message) = &envelope.message else { return out.signal(envelope) };
+    fn process(&mut self, envelope: Envelope, out: &mut Output) {
+        let Some(message) = &envelope.message else { return out.emit_signal(envelope) };
         let content = message.content().iter();
-        let given: Vec<Given<'_>> =
-            content.zip(raw_blocks(&envelope)).map(|(block, raw)| Given { block, raw }).collect();
+        let given: Vec<MessageBlock<'_>> =
+            content.zip(raw_blocks(&envelope)).map(|(block, raw)| MessageBlock { block, raw }).collect();
         match envelope.step {
             Some(step @ (Step::Reasoning | Step::Summary)) => {
-                let repeats = self.repeats;
-                let reply = self.begin(message, out);
+                let is_cumulative = self.is_cumulative;
+                let reply = self.reply_or_start(message, out);
                 reply.call_model(step == Step::Summary, message.id(), out);
                 if envelope.is_last {
-                    let learnt = reply.end_model_call(message, &given, out);
-                    self.repeats = learnt.unwrap_or(repeats);
+                    let detected = reply.end_model_call(message, &given, out);
+                    self.is_cumulative = detected.unwrap_or(is_cumulative);
                 } else {
-                    given.iter().for_each(|given| reply.piece(given, repeats, out));
+                    given.iter().for_each(|given| reply.add_chunk(given, is_cumulative, out));
                 }
             }
             Some(Step::ToolResult) => {
@@ -135,25 +135,25 @@ impl Java1Stream {
                 });
                 let results: Vec<_> = results.collect();
                 if results.is_empty() {
-                    return out.signal(envelope);
+                    return out.emit_signal(envelope);
                 }
-                let reply = self.begin(message, out);
+                let reply = self.reply_or_start(message, out);
                 reply.waits = false;
-                reply.break_off_model_call(out);
+                reply.abort_model_call(out);
                 if envelope.is_last {
                     results.into_iter().for_each(|result| reply.result(result, out));
                 } else {
-                    // The result will replace its pieces, which no native event could do, so they are only told.
-                    results.into_iter().for_each(|result| reply.result_piece(result));
-                    out.signal(envelope);
+                    // The result will replace its chunks, which no native event could do, so they are only told.
+                    results.into_iter().for_each(|result| reply.add_result_chunk(result));
+                    out.emit_signal(envelope);
                 }
             }
             Some(Step::Hint) => {
                 let text = message.text_or_empty();
-                let reply = self.begin(message, out);
+                let reply = self.reply_or_start(message, out);
                 let block_id = reply.next_block_id();
                 let reply_id = reply.id.clone().into();
-                out.say(HintBlockEvent {
+                out.emit(HintBlockEvent {
                     reply_id,
                     block_id: block_id.into(),
                     source: None,
@@ -161,23 +161,23 @@ impl Java1Stream {
                 });
             }
             Some(Step::AgentResult) => {
-                let end = self.begin(message, out).agent_result(message, &given, out);
+                let end = self.reply_or_start(message, out).agent_result(message, &given, out);
                 if let Some(end) = end {
                     out.push(end);
-                    self.forget();
+                    self.remember_ended();
                 }
             }
-            Some(Step::All) | None => out.signal(envelope),
+            Some(Step::All) | None => out.emit_signal(envelope),
         }
     }
 
     /// The reply that is open, or else a new one.
-    fn begin(&mut self, message: &Msg, out: &mut Out) -> &mut Reply {
+    fn reply_or_start(&mut self, message: &Msg, out: &mut Output) -> &mut Reply {
         let ended = &self.ended;
         self.reply.get_or_insert_with(|| {
-            let id = unused(message.id(), |id| ended.iter().any(|ended| ended == id));
+            let id = unused_id(message.id(), |id| ended.iter().any(|ended| ended == id));
             out.reply_id.clone_from(&id);
-            out.say(ReplyStartEvent {
+            out.emit(ReplyStartEvent {
                 session_id: "".into(),
                 reply_id: id.clone().into(),
                 name: message.name().to_owned().into(),
@@ -187,25 +187,25 @@ impl Java1Stream {
         })
     }
 
-    fn break_off(&mut self, out: &mut Out) {
+    fn abort(&mut self, out: &mut Output) {
         let error = ErrorInfo::new(ErrorType::Unknown, "the stream broke off");
         self.close(FinishedReason::Error, Some(error), out);
     }
 
-    fn close(&mut self, reason: FinishedReason, error: Option<ErrorInfo>, out: &mut Out) {
+    fn close(&mut self, reason: FinishedReason, error: Option<ErrorInfo>, out: &mut Output) {
         if let Some(reply) = &mut self.reply {
             let mut end = reply.end(reason, error, out);
-            out::mark_synthetic(&mut end);
+            output::mark_synthetic(&mut end);
             out.push(end);
-            self.forget();
+            self.remember_ended();
         }
     }
 
     /// Remembers of a reply only that there was one.
-    fn forget(&mut self) {
+    fn remember_ended(&mut self) {
         if let Some(reply) = self.reply.take() {
             self.ended.push(reply.id);
-            let too_many = self.ended.len().saturating_sub(REMEMBERED);
+            let too_many = self.ended.len().saturating_sub(MAX_ENDED_IDS);
             self.ended.drain(..too_many);
         }
     }
@@ -218,12 +218,12 @@ fn raw_blocks(envelope: &Envelope) -> Vec<Object> {
 }
 
 /// An id that nobody has yet.
-fn unused(id: &str, is_used: impl Fn(&str) -> bool) -> String {
-    let mut unused = id.to_owned();
+fn unused_id(id: &str, is_used: impl Fn(&str) -> bool) -> String {
+    let mut unused_id = id.to_owned();
     let mut number = 2_u64;
-    while unused.is_empty() || is_used(&unused) {
-        unused = format!("{id}_{number}");
+    while unused_id.is_empty() || is_used(&unused_id) {
+        unused_id = format!("{id}_{number}");
         number += 1;
     }
-    unused
+    unused_id
 }

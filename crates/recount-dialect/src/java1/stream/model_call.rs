@@ -1,4 +1,4 @@
-//! What a model says: its pieces, and the whole of it, which counts.
+//! What a model says: its chunks, and the whole of it, which counts.
 
 use recount_message::{
     ContentBlock, ExceedMaxItersEvent, Json, ModelCallEndEvent, ModelCallStartEvent, ModelFinishedReason, Msg, Object,
@@ -6,112 +6,115 @@ use recount_message::{
     ThinkingBlockStartEvent, ToolCallDeltaEvent,
 };
 
-use super::Given;
-use super::out::Out;
-use super::pieces::Pieces;
-use super::reply::{Reply, Said};
-use crate::residue;
+use super::MessageBlock;
+use super::chunks::ChunkedText;
+use super::output::Output;
+use super::reply::{LastMessage, Reply};
+use crate::preserved;
 
 /// A call of the model that has not ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ModelCall {
     /// The id of the last message.
     pub(super) message_id: String,
-    pub(super) text: Option<Prose>,
-    pub(super) thinking: Option<Prose>,
+    pub(super) text: Option<StreamedText>,
+    pub(super) thinking: Option<StreamedText>,
     /// Which of both is open: natively only one is at a time.
-    pub(super) open: Option<Kind>,
+    pub(super) open: Option<ProseKind>,
     /// The calls that it has begun, by their place in the reply.
-    pub(super) calls: Vec<(usize, Pieces)>,
+    pub(super) calls: Vec<(usize, ChunkedText)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ProseKind {
     Text,
     Thinking,
 }
 
-/// Text or thinking that comes in pieces.
+/// Text or thinking that comes in chunks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Prose {
+pub(super) struct StreamedText {
     pub(super) id: String,
-    pub(super) pieces: Pieces,
+    pub(super) chunks: ChunkedText,
     pub(super) extra: Object,
 }
 
 impl ModelCall {
-    fn prose(&mut self, kind: Kind) -> &mut Option<Prose> {
+    fn prose(&mut self, kind: ProseKind) -> &mut Option<StreamedText> {
         match kind {
-            Kind::Text => &mut self.text,
-            Kind::Thinking => &mut self.thinking,
+            ProseKind::Text => &mut self.text,
+            ProseKind::Thinking => &mut self.thinking,
         }
     }
 }
 
 impl Reply {
     /// Begins a call of the model, unless one is open. Java never calls it again before all calls have results.
-    pub(super) fn call_model(&mut self, is_summary: bool, message_id: &str, out: &mut Out) {
+    pub(super) fn call_model(&mut self, is_summary: bool, message_id: &str, out: &mut Output) {
         self.waits = false;
         if self.model_call.is_none() {
-            self.answer_all(out);
+            self.add_missing_results(out);
             if is_summary && !self.is_summary {
                 self.is_summary = true;
-                out.say(ExceedMaxItersEvent { reply_id: self.reply_id(), name: self.name.clone().into() });
+                out.emit(ExceedMaxItersEvent { reply_id: self.reply_id(), name: self.name.clone().into() });
             }
-            out.say(ModelCallStartEvent { reply_id: self.reply_id(), model_name: "".into() });
+            out.emit(ModelCallStartEvent { reply_id: self.reply_id(), model_name: "".into() });
         }
         message_id.clone_into(&mut self.model_call.get_or_insert_default().message_id);
     }
 
-    /// A piece of what the model says.
-    pub(super) fn piece(&mut self, given: &Given<'_>, repeats: bool, out: &mut Out) {
+    /// A chunk of what the model says.
+    pub(super) fn add_chunk(&mut self, given: &MessageBlock<'_>, is_cumulative: bool, out: &mut Output) {
         match given.block {
-            ContentBlock::Text(block) => self.prose_piece(Kind::Text, &block.text, &block.extra, repeats, out),
-            ContentBlock::Thinking(block) => {
-                self.prose_piece(Kind::Thinking, &block.thinking, &block.extra, repeats, out);
+            ContentBlock::Text(block) => {
+                self.add_prose_chunk(ProseKind::Text, &block.text, &block.extra, is_cumulative, out)
             }
-            ContentBlock::ToolCall(_) => self.call_piece(&given.raw, repeats, out),
+            ContentBlock::Thinking(block) => {
+                self.add_prose_chunk(ProseKind::Thinking, &block.thinking, &block.extra, is_cumulative, out);
+            }
+            ContentBlock::ToolCall(_) => self.add_call_chunk(&given.raw, is_cumulative, out),
             // Whatever else there is comes whole with the message.
             _ => {}
         }
     }
 
-    fn prose_piece(&mut self, kind: Kind, piece: &str, extra: &Object, repeats: bool, out: &mut Out) {
-        if piece.is_empty() {
+    fn add_prose_chunk(&mut self, kind: ProseKind, chunk: &str, extra: &Object, is_cumulative: bool, out: &mut Output) {
+        if chunk.is_empty() {
             return;
         }
         let id = self.prose_id(kind);
         let Some(prose) = self.model_call.get_or_insert_default().prose(kind) else { return };
-        for (name, value) in extra.iter().filter(|(name, _)| *name != residue::KEY) {
+        for (name, value) in extra.iter().filter(|(name, _)| *name != preserved::KEY) {
             prose.extra.insert(name, value.clone());
         }
-        let news = prose.pieces.add(piece, repeats);
-        self.tell_prose(kind, &id, &news, out);
+        let delta = prose.chunks.add(chunk, is_cumulative);
+        self.emit_prose(kind, &id, &delta, out);
     }
 
     /// The id of the model call's text or thinking.
-    fn prose_id(&mut self, kind: Kind) -> String {
+    fn prose_id(&mut self, kind: ProseKind) -> String {
         if let Some(prose) = self.model_call.get_or_insert_default().prose(kind) {
             return prose.id.clone();
         }
         let id = self.next_block_id();
-        *self.model_call.get_or_insert_default().prose(kind) = Some(Prose { id: id.clone(), ..Prose::default() });
+        *self.model_call.get_or_insert_default().prose(kind) =
+            Some(StreamedText { id: id.clone(), ..StreamedText::default() });
         id
     }
 
-    fn tell_prose(&mut self, kind: Kind, id: &str, news: &str, out: &mut Out) {
-        if news.is_empty() {
+    fn emit_prose(&mut self, kind: ProseKind, id: &str, delta: &str, out: &mut Output) {
+        if delta.is_empty() {
             return;
         }
         self.open_prose(kind, id, out);
-        let (reply_id, block_id, delta) = (self.reply_id(), id.to_owned().into(), news.to_owned().into());
+        let (reply_id, block_id, delta) = (self.reply_id(), id.to_owned().into(), delta.to_owned().into());
         match kind {
-            Kind::Text => out.say(TextBlockDeltaEvent { reply_id, block_id, delta }),
-            Kind::Thinking => out.say(ThinkingBlockDeltaEvent { reply_id, block_id, delta }),
+            ProseKind::Text => out.emit(TextBlockDeltaEvent { reply_id, block_id, delta }),
+            ProseKind::Thinking => out.emit(ThinkingBlockDeltaEvent { reply_id, block_id, delta }),
         }
     }
 
-    fn open_prose(&mut self, kind: Kind, id: &str, out: &mut Out) {
+    fn open_prose(&mut self, kind: ProseKind, id: &str, out: &mut Output) {
         let open = self.model_call.get_or_insert_default().open;
         if open == Some(kind) {
             return;
@@ -120,35 +123,35 @@ impl Reply {
         self.model_call.get_or_insert_default().open = Some(kind);
         let (reply_id, block_id) = (self.reply_id(), id.to_owned().into());
         match kind {
-            Kind::Text => out.say(TextBlockStartEvent { reply_id, block_id }),
-            Kind::Thinking => out.say(ThinkingBlockStartEvent { reply_id, block_id }),
+            ProseKind::Text => out.emit(TextBlockStartEvent { reply_id, block_id }),
+            ProseKind::Thinking => out.emit(ThinkingBlockStartEvent { reply_id, block_id }),
         }
     }
 
     /// Ends the text or thinking that is open. A text may turn out to be another one.
-    fn close_prose(&mut self, text: Option<&str>, extra: &Object, out: &mut Out) {
+    fn close_prose(&mut self, text: Option<&str>, extra: &Object, out: &mut Output) {
         let reply_id = self.reply_id();
         let Some(call) = &mut self.model_call else { return };
         let Some(kind) = call.open.take() else { return };
         let Some(prose) = call.prose(kind) else { return };
         let block_id = prose.id.clone().into();
         match kind {
-            Kind::Text => {
+            ProseKind::Text => {
                 let text = text.map(|text| text.to_owned().into());
-                out.say_with(TextBlockEndEvent { reply_id, block_id, text }, extra);
+                out.emit_with_extra(TextBlockEndEvent { reply_id, block_id, text }, extra);
             }
-            Kind::Thinking => out.say_with(ThinkingBlockEndEvent { reply_id, block_id }, extra),
+            ProseKind::Thinking => out.emit_with_extra(ThinkingBlockEndEvent { reply_id, block_id }, extra),
         }
     }
 
-    fn call_piece(&mut self, raw: &Object, repeats: bool, out: &mut Out) {
+    fn add_call_chunk(&mut self, raw: &Object, is_cumulative: bool, out: &mut Output) {
         let text = |name: &str| raw.get(name).and_then(Json::to_text).filter(|text| !text.is_empty());
         let (id, name) = (text("id"), text("name").filter(|name| !name.starts_with("__")));
         let begun = self.model_call.as_ref().and_then(|call| match &id {
             Some(id) => {
-                call.calls.iter().position(|(index, _)| self.calls.get(*index).is_some_and(|call| call.given == *id))
+                call.calls.iter().position(|(index, _)| self.calls.get(*index).is_some_and(|call| call.java_id == *id))
             }
-            // A piece without an id belongs to the last call; a call without one gets it with the message.
+            // A chunk without an id belongs to the last call; a call without one gets it with the message.
             None if name.is_none() => call.calls.len().checked_sub(1),
             None => None,
         });
@@ -157,48 +160,57 @@ impl Reply {
             (None, Some(id), Some(name)) => self.begin_streamed_call(&id, &name, out),
             _ => return,
         };
-        let Some((index, pieces)) = self.model_call.as_mut().and_then(|call| call.calls.get_mut(place)) else { return };
-        let (index, news) = match arguments_so_far(raw) {
-            Some(piece) => (*index, pieces.add(&piece, repeats)),
+        let Some((index, chunks)) = self.model_call.as_mut().and_then(|call| call.calls.get_mut(place)) else { return };
+        let (index, delta) = match arguments_so_far(raw) {
+            Some(chunk) => (*index, chunks.add(&chunk, is_cumulative)),
             None => return,
         };
-        self.input(index, &news, out);
+        self.emit_arguments(index, &delta, out);
     }
 
-    /// Begins a call of which pieces will follow. The result is its place in the model call.
-    fn begin_streamed_call(&mut self, given: &str, name: &str, out: &mut Out) -> usize {
+    /// Begins a call of which chunks will follow. The result is its place in the model call.
+    fn begin_streamed_call(&mut self, given: &str, name: &str, out: &mut Output) -> usize {
         self.close_prose(None, &Object::new(), out);
         let index = self.begin_call(given, name, out);
         let call = self.model_call.get_or_insert_default();
-        call.calls.push((index, Pieces::default()));
+        call.calls.push((index, ChunkedText::default()));
         call.calls.len() - 1
     }
 
     /// Adds to the arguments of a call.
-    pub(super) fn input(&self, index: usize, news: &str, out: &mut Out) {
-        if let Some(call) = self.calls.get(index).filter(|_| !news.is_empty()) {
+    pub(super) fn emit_arguments(&self, index: usize, delta: &str, out: &mut Output) {
+        if let Some(call) = self.calls.get(index).filter(|_| !delta.is_empty()) {
             let (reply_id, tool_call_id) = (self.reply_id(), call.id.clone().into());
-            out.say(ToolCallDeltaEvent { reply_id, tool_call_id, delta: news.to_owned().into() });
+            out.emit(ToolCallDeltaEvent { reply_id, tool_call_id, delta: delta.to_owned().into() });
         }
     }
 
-    /// The whole of what the model has said. The result is whether the pieces have turned out to repeat.
-    pub(super) fn end_model_call(&mut self, message: &Msg, given: &[Given<'_>], out: &mut Out) -> Option<bool> {
-        let mut learnt = Vec::new();
+    /// The whole of what the model has said. The result is whether the chunks have turned out to repeat.
+    pub(super) fn end_model_call(
+        &mut self,
+        message: &Msg,
+        given: &[MessageBlock<'_>],
+        out: &mut Output,
+    ) -> Option<bool> {
+        let mut detected = Vec::new();
         let open = self.model_call.get_or_insert_default().open;
-        let order = if open == Some(Kind::Text) { [Kind::Text, Kind::Thinking] } else { [Kind::Thinking, Kind::Text] };
+        let order = if open == Some(ProseKind::Text) {
+            [ProseKind::Text, ProseKind::Thinking]
+        } else {
+            [ProseKind::Thinking, ProseKind::Text]
+        };
         for kind in order {
             let all = given.iter().filter_map(|given| match (kind, given.block) {
-                (Kind::Text, ContentBlock::Text(block)) => Some((&block.text, &block.extra)),
-                (Kind::Thinking, ContentBlock::Thinking(block)) => Some((&block.thinking, &block.extra)),
+                (ProseKind::Text, ContentBlock::Text(block)) => Some((&block.text, &block.extra)),
+                (ProseKind::Thinking, ContentBlock::Thinking(block)) => Some((&block.thinking, &block.extra)),
                 _ => None,
             });
             for (index, (whole, extra)) in all.enumerate() {
                 if index > 0 {
-                    // Java has one of each; what is beside it has no pieces.
+                    // Java has one of each; what is beside it has no chunks.
                     *self.model_call.get_or_insert_default().prose(kind) = None;
                 }
-                learnt.extend(self.end_prose(kind, whole, extra, out));
+                detected.extend(self.end_prose(kind, whole, extra, out));
             }
         }
         self.close_prose(None, &Object::new(), out);
@@ -206,7 +218,7 @@ impl Reply {
             match given.block {
                 ContentBlock::Text(_) | ContentBlock::Thinking(_) => {}
                 ContentBlock::ToolCall(block) => {
-                    learnt.extend(self.end_streamed_call(&given.raw, &block.id, &block.name, &block.extra, out));
+                    detected.extend(self.end_streamed_call(&given.raw, &block.id, &block.name, &block.extra, out));
                 }
                 ContentBlock::ToolResult(result) => self.result(result, out),
                 block => self.add(block, out),
@@ -216,8 +228,8 @@ impl Reply {
             ContentBlock::Text(block) => Some(block.text.clone()),
             _ => None,
         });
-        self.last = Said { message_id: message.id().to_owned(), texts: texts.collect() };
-        self.end_calls_of_model(out);
+        self.last = LastMessage { message_id: message.id().to_owned(), texts: texts.collect() };
+        self.end_open_calls(out);
         let counted = message.usage();
         let end = ModelCallEndEvent {
             reply_id: self.reply_id(),
@@ -230,28 +242,28 @@ impl Reply {
         let event = out.event(end);
         out.push(if counted.is_some() { event } else { event.carrying("usage", "unknown") });
         self.model_call = None;
-        learnt.into_iter().last()
+        detected.into_iter().last()
     }
 
     /// The whole of a text or thinking.
-    fn end_prose(&mut self, kind: Kind, whole: &str, extra: &Object, out: &mut Out) -> Option<bool> {
+    fn end_prose(&mut self, kind: ProseKind, whole: &str, extra: &Object, out: &mut Output) -> Option<bool> {
         let is_new = self.model_call.get_or_insert_default().prose(kind).is_none();
         let id = self.prose_id(kind);
         let prose = self.model_call.get_or_insert_default().prose(kind).clone().unwrap_or_default();
         let mut all_extra = prose.extra;
-        for (name, value) in extra.iter().filter(|(name, _)| *name != residue::KEY) {
+        for (name, value) in extra.iter().filter(|(name, _)| *name != preserved::KEY) {
             all_extra.insert(name, value.clone());
         }
-        let ending = prose.pieces.end(whole);
-        self.tell_prose(kind, &id, &ending.rest, out);
-        let is_replaced = ending.is_other && kind == Kind::Text;
+        let ending = prose.chunks.end(whole);
+        self.emit_prose(kind, &id, &ending.rest, out);
+        let is_replaced = ending.is_replaced && kind == ProseKind::Text;
         if is_new || is_replaced {
             self.open_prose(kind, &id, out);
         }
         if self.model_call.get_or_insert_default().open == Some(kind) {
             self.close_prose(is_replaced.then_some(whole), &all_extra, out);
         }
-        ending.repeats
+        ending.is_cumulative
     }
 
     /// The whole of a call.
@@ -261,23 +273,26 @@ impl Reply {
         given: &str,
         name: &str,
         extra: &Object,
-        out: &mut Out,
+        out: &mut Output,
     ) -> Option<bool> {
         let calls = &self.model_call.get_or_insert_default().calls;
-        let is_open = |index: usize| self.calls.get(index).is_some_and(|call| call.given == given && !call.has_ended);
+        let is_open = |index: usize| self.calls.get(index).is_some_and(|call| call.java_id == given && !call.has_ended);
         let begun = calls.iter().position(|(index, _)| is_open(*index));
         let place = begun.unwrap_or_else(|| self.begin_streamed_call(given, name, out));
-        let (index, pieces) = self.model_call.get_or_insert_default().calls.get(place).cloned()?;
+        let (index, chunks) = self.model_call.get_or_insert_default().calls.get(place).cloned()?;
         let whole = arguments_so_far(raw).unwrap_or_else(|| "{}".to_owned());
-        let ending = pieces.end(&whole);
-        self.input(index, &ending.rest, out);
-        let extra: Object =
-            extra.iter().filter(|(name, _)| *name != residue::KEY).map(|(name, value)| (name, value.clone())).collect();
+        let ending = chunks.end(&whole);
+        self.emit_arguments(index, &ending.rest, out);
+        let extra: Object = extra
+            .iter()
+            .filter(|(name, _)| *name != preserved::KEY)
+            .map(|(name, value)| (name, value.clone()))
+            .collect();
         self.end_call(index, &extra, out);
-        ending.repeats
+        ending.is_cumulative
     }
 
-    fn end_calls_of_model(&mut self, out: &mut Out) {
+    fn end_open_calls(&mut self, out: &mut Output) {
         let calls = std::mem::take(&mut self.model_call.get_or_insert_default().calls);
         for (index, _) in calls {
             self.end_call(index, &Object::new(), out);
@@ -285,26 +300,29 @@ impl Reply {
     }
 
     /// A call of the model whose whole message never came.
-    pub(super) fn break_off_model_call(&mut self, out: &mut Out) {
+    pub(super) fn abort_model_call(&mut self, out: &mut Output) {
         let Some(call) = self.model_call.clone() else { return };
-        let order =
-            if call.open == Some(Kind::Text) { [Kind::Text, Kind::Thinking] } else { [Kind::Thinking, Kind::Text] };
+        let order = if call.open == Some(ProseKind::Text) {
+            [ProseKind::Text, ProseKind::Thinking]
+        } else {
+            [ProseKind::Thinking, ProseKind::Text]
+        };
         for kind in order {
             let prose = match kind {
-                Kind::Text => &call.text,
-                Kind::Thinking => &call.thinking,
+                ProseKind::Text => &call.text,
+                ProseKind::Thinking => &call.thinking,
             };
             if let Some(prose) = prose {
-                self.tell_prose(kind, &prose.id, prose.pieces.break_off(), out);
+                self.emit_prose(kind, &prose.id, prose.chunks.remainder(), out);
                 if self.model_call.get_or_insert_default().open == Some(kind) {
                     self.close_prose(None, &prose.extra, out);
                 }
             }
         }
-        for (index, pieces) in &call.calls {
-            self.input(*index, pieces.break_off(), out);
+        for (index, chunks) in &call.calls {
+            self.emit_arguments(*index, chunks.remainder(), out);
         }
-        self.end_calls_of_model(out);
+        self.end_open_calls(out);
         let end = ModelCallEndEvent {
             reply_id: self.reply_id(),
             input_tokens: 0,

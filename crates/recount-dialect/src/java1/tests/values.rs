@@ -5,7 +5,7 @@ use recount_message::{Json, Object};
 
 use super::{recorded, sorted, text_of};
 use crate::java1::{read_block, read_event, read_message, write_block, write_event, write_message};
-use crate::residue;
+use crate::preserved;
 
 /// What is read and written again.
 fn again(kind: &str, text: &str) -> Result<String, String> {
@@ -105,7 +105,7 @@ fn known(json: &Json) -> Json {
 
 fn without_marks(metadata: &Json) -> Json {
     let mut metadata = metadata.to_object().unwrap();
-    metadata.remove(residue::KEY);
+    metadata.remove(preserved::KEY);
     metadata.into()
 }
 

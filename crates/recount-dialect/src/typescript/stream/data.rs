@@ -1,6 +1,6 @@
 //! Data blocks.
 //!
-//! The package's fold knows no data at a URL and no name when a block begins. So it is not told that a block begins until
+//! The package's fold knows no data at a URL and no name when a block begins. So it is not delivered that a block begins until
 //! it is clear what the block holds, or until another block follows.
 
 use std::borrow::Cow;
@@ -10,25 +10,25 @@ use recount_message::{
     Source, UrlSource,
 };
 
-use super::{Begins, Frames, Kind, View};
+use super::{BlockKind, Frames, ReplyView, StartEffect};
 
 /// How many characters of base64 say something by themselves.
 const GROUP: usize = 4;
 
 /// A block begins. The package hears of it later.
-pub(super) fn start(frames: &mut Frames<'_>, view: &View<'_>, kind: &DataBlockStartEvent<'_>) {
-    match view.begins(Kind::Data, &kind.block_id) {
-        Begins::Nothing => {}
-        Begins::Again(_) => frames.standing(),
-        Begins::New => {
-            release(frames, view);
-            frames.standing();
+pub(super) fn start(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &DataBlockStartEvent<'_>) {
+    match view.start_effect(BlockKind::Data, &kind.block_id) {
+        StartEffect::Ignored => {}
+        StartEffect::Reopen(_) => frames.carrier(),
+        StartEffect::Append => {
+            flush_held(frames, view);
+            frames.carrier();
         }
     }
 }
 
 /// The block that the package has not heard of: the last one, while it is open and empty.
-fn held<'f>(view: &View<'f>) -> Option<(usize, &'f DataBlock)> {
+fn held_block<'f>(view: &ReplyView<'f>) -> Option<(usize, &'f DataBlock)> {
     match view.content.last() {
         Some(ContentBlock::Data(block)) if is_held(block) => Some((view.content.len() - 1, block)),
         _ => None,
@@ -41,18 +41,18 @@ pub(super) fn is_held(block: &DataBlock) -> bool {
 }
 
 /// Tells the package of the block that it has not heard of.
-pub(super) fn release(frames: &mut Frames<'_>, view: &View<'_>) {
-    if let Some((index, block)) = held(view) {
-        tell(frames, view, block, &view.id_of(index));
+pub(super) fn flush_held(frames: &mut Frames<'_>, view: &ReplyView<'_>) {
+    if let Some((index, block)) = held_block(view) {
+        emit(frames, view, block, &view.typescript_id_of(index));
     }
 }
 
 /// Tells the package that a block begins. A name can only come with the whole.
-pub(super) fn tell(frames: &mut Frames<'_>, view: &View<'_>, block: &DataBlock, id: &str) {
+pub(super) fn emit(frames: &mut Frames<'_>, view: &ReplyView<'_>, block: &DataBlock, id: &str) {
     if block.name.is_some() || matches!(block.source, Source::Url(_)) {
         let mut block = block.clone();
         block.id = id.to_owned();
-        return frames.push_for_typescript(view, &block.into());
+        return frames.append_typescript_only(view, &block.into());
     }
     let start = DataBlockStartEvent {
         reply_id: view.reply_id(),
@@ -60,40 +60,40 @@ pub(super) fn tell(frames: &mut Frames<'_>, view: &View<'_>, block: &DataBlock, 
         media_type: block.media_type().to_owned().into(),
         name: None,
     };
-    frames.for_typescript(&block.created_at, start);
+    frames.typescript_only(&block.created_at, start);
 }
 
 /// More data, or where it is.
-pub(super) fn delta(frames: &mut Frames<'_>, view: &View<'_>, kind: &DataBlockDeltaEvent<'_>) {
-    let Some(index) = view.open(Kind::Data, &kind.block_id) else { return };
+pub(super) fn delta(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &DataBlockDeltaEvent<'_>) {
+    let Some(index) = view.open(BlockKind::Data, &kind.block_id) else { return };
     let Some(ContentBlock::Data(block)) = view.content.get(index) else { return };
-    let is_held = held(view).is_some_and(|(held, _)| held == index);
-    let id = view.id_of(index);
+    let is_held = held_block(view).is_some_and(|(held_block, _)| held_block == index);
+    let id = view.typescript_id_of(index);
     if let Some(url) = kind.url.as_deref() {
         if is_held && !url.is_empty() {
             let mut located = block.clone();
             located.source = UrlSource::unchecked(url, &*kind.media_type).into();
-            tell(frames, view, &located, &id);
+            emit(frames, view, &located, &id);
         }
         // Where the package has bytes already it keeps them.
-        return frames.standing();
+        return frames.carrier();
     }
     let Source::Base64(source) = &block.source else { return };
     let piece = kind.data.as_deref().unwrap_or_default();
-    let Some(groups) = new_groups(source, piece).filter(|_| !piece.is_empty()) else { return frames.standing() };
+    let Some(groups) = new_groups(source, piece).filter(|_| !piece.is_empty()) else { return frames.carrier() };
     if is_held {
-        release(frames, view);
+        flush_held(frames, view);
     }
     if groups == piece && id == kind.block_id {
-        return frames.same();
+        return frames.forward();
     }
     if !groups.is_empty() {
-        frames.for_typescript(&frames.event.created_at, piece_of(view, block, &id, groups));
+        frames.typescript_only(&frames.event.created_at, piece_of(view, block, &id, groups));
     }
-    frames.standing();
+    frames.carrier();
 }
 
-fn piece_of(view: &View<'_>, block: &DataBlock, id: &str, data: String) -> DataBlockDeltaEvent<'static> {
+fn piece_of(view: &ReplyView<'_>, block: &DataBlock, id: &str, data: String) -> DataBlockDeltaEvent<'static> {
     DataBlockDeltaEvent {
         reply_id: view.reply_id(),
         block_id: id.to_owned().into(),
@@ -104,25 +104,25 @@ fn piece_of(view: &View<'_>, block: &DataBlock, id: &str, data: String) -> DataB
 }
 
 /// The end of a block.
-pub(super) fn end(frames: &mut Frames<'_>, view: &View<'_>, id: &str) {
-    let Some(index) = view.open(Kind::Data, id) else { return };
+pub(super) fn end(frames: &mut Frames<'_>, view: &ReplyView<'_>, id: &str) {
+    let Some(index) = view.open(BlockKind::Data, id) else { return };
     let Some(ContentBlock::Data(block)) = view.content.get(index) else { return };
-    let id_there = view.id_of(index);
-    if held(view).is_some_and(|(held, _)| held == index) {
-        release(frames, view);
+    let typescript_id = view.typescript_id_of(index);
+    if held_block(view).is_some_and(|(held_block, _)| held_block == index) {
+        flush_held(frames, view);
     }
-    last_piece(frames, view, block, &id_there);
-    frames.under(id, &id_there);
+    last_piece(frames, view, block, &typescript_id);
+    frames.forward_as(id, &typescript_id);
 }
 
 /// What is left of data that was cut inside a group. One character alone says nothing.
-pub(super) fn last_piece(frames: &mut Frames<'_>, view: &View<'_>, block: &DataBlock, id: &str) {
+pub(super) fn last_piece(frames: &mut Frames<'_>, view: &ReplyView<'_>, block: &DataBlock, id: &str) {
     let Source::Base64(source) = &block.source else { return };
     let whole = source.data.len() - source.data.len() % GROUP;
-    let rest = source.data.get(whole..).unwrap_or_default().trim_end_matches('=');
-    if rest.len() >= 2 {
-        let padded = format!("{rest:=<GROUP$}");
-        frames.for_typescript(&frames.event.created_at, piece_of(view, block, id, padded));
+    let suffix = source.data.get(whole..).unwrap_or_default().trim_end_matches('=');
+    if suffix.len() >= 2 {
+        let padded = format!("{suffix:=<GROUP$}");
+        frames.typescript_only(&frames.event.created_at, piece_of(view, block, id, padded));
     }
 }
 
@@ -163,6 +163,6 @@ fn appended(before: &str, piece: &str) -> Option<String> {
 }
 
 /// Whether base64 can begin with a piece.
-pub(super) fn can_begin(piece: &str) -> bool {
+pub(super) fn is_valid_start(piece: &str) -> bool {
     appended("", piece).is_some()
 }

@@ -1,6 +1,6 @@
 //! Tool results.
 //!
-//! The package's fold makes a new item of every piece of data. So it is told of an item when that is complete: when
+//! The package's fold makes a new item of every piece of data. So it is delivered of an item when that is complete: when
 //! something else follows it.
 
 use recount_message::{
@@ -8,23 +8,23 @@ use recount_message::{
     ToolResultDataDeltaEvent, ToolResultEndEvent, ToolResultStartEvent,
 };
 
-use super::{Begins, Event, Frames, Kind, View, data};
+use super::{BlockKind, Event, Frames, ReplyView, StartEffect, data};
 
 /// A result begins.
-pub(super) fn start(frames: &mut Frames<'_>, view: &View<'_>, kind: &ToolResultStartEvent<'_>) {
+pub(super) fn start(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &ToolResultStartEvent<'_>) {
     let id = &*kind.tool_call_id;
-    match view.begins_result(id) {
-        Begins::Nothing => {}
-        Begins::Again(_) => frames.standing(),
-        Begins::New => {
-            data::release(frames, view);
-            frames.under(id, &view.next_id(Kind::ToolResult, id));
+    match view.result_start_effect(id) {
+        StartEffect::Ignored => {}
+        StartEffect::Reopen(_) => frames.carrier(),
+        StartEffect::Append => {
+            data::flush_held(frames, view);
+            frames.forward_as(id, &view.next_typescript_id(BlockKind::ToolResult, id));
         }
     }
 }
 
 /// The item that the package has not heard of: the last one of an open result, where that is data.
-fn held<'f>(view: &View<'f>, index: usize) -> Option<&'f DataBlock> {
+fn held_block<'f>(view: &ReplyView<'f>, index: usize) -> Option<&'f DataBlock> {
     match view.content.get(index) {
         Some(ContentBlock::ToolResult(result)) if result.finished_at.is_none() => match result.output.blocks().last() {
             Some(MediaBlock::Data(item)) => Some(item),
@@ -35,14 +35,14 @@ fn held<'f>(view: &View<'f>, index: usize) -> Option<&'f DataBlock> {
 }
 
 /// Tells the package of the item that it has not heard of.
-pub(super) fn release(frames: &mut Frames<'_>, view: &View<'_>, index: usize) {
-    if let Some(item) = held(view, index) {
-        tell(frames, view, item, &view.id_of(index));
+pub(super) fn flush_held(frames: &mut Frames<'_>, view: &ReplyView<'_>, index: usize) {
+    if let Some(item) = held_block(view, index) {
+        emit(frames, view, item, &view.typescript_id_of(index));
     }
 }
 
 /// Tells the package of an item of data.
-pub(super) fn tell(frames: &mut Frames<'_>, view: &View<'_>, item: &DataBlock, id: &str) {
+pub(super) fn emit(frames: &mut Frames<'_>, view: &ReplyView<'_>, item: &DataBlock, id: &str) {
     let (data, url) = match &item.source {
         Source::Url(source) => (None, Some(source.url().to_owned().into())),
         Source::Base64(source) => (Some(source.data.clone().into()), None),
@@ -56,29 +56,29 @@ pub(super) fn tell(frames: &mut Frames<'_>, view: &View<'_>, item: &DataBlock, i
         data,
         url,
     };
-    frames.for_typescript(&item.created_at, delta);
+    frames.typescript_only(&item.created_at, delta);
 }
 
 /// A result says more.
-pub(super) fn text(frames: &mut Frames<'_>, view: &View<'_>, id: &str) {
-    let Some(index) = view.open(Kind::ToolResult, id) else { return };
-    release(frames, view, index);
-    frames.under(id, &view.id_of(index));
+pub(super) fn text(frames: &mut Frames<'_>, view: &ReplyView<'_>, id: &str) {
+    let Some(index) = view.open(BlockKind::ToolResult, id) else { return };
+    flush_held(frames, view, index);
+    frames.forward_as(id, &view.typescript_id_of(index));
 }
 
 /// A result gives data, or goes on with it.
-pub(super) fn data(frames: &mut Frames<'_>, view: &View<'_>, kind: &ToolResultDataDeltaEvent<'_>) {
-    let Some(index) = view.open(Kind::ToolResult, &kind.tool_call_id) else { return };
+pub(super) fn data(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &ToolResultDataDeltaEvent<'_>) {
+    let Some(index) = view.open(BlockKind::ToolResult, &kind.tool_call_id) else { return };
     if is_new_item(view, index, kind) {
-        if kind.data.as_deref().is_some_and(|piece| !data::can_begin(piece)) {
+        if kind.data.as_deref().is_some_and(|piece| !data::is_valid_start(piece)) {
             return;
         }
-        release(frames, view, index);
+        flush_held(frames, view, index);
     }
-    frames.standing();
+    frames.carrier();
 }
 
-fn is_new_item(view: &View<'_>, index: usize, kind: &ToolResultDataDeltaEvent<'_>) -> bool {
+fn is_new_item(view: &ReplyView<'_>, index: usize, kind: &ToolResultDataDeltaEvent<'_>) -> bool {
     let (Some(ContentBlock::ToolResult(result)), Some(id)) = (view.content.get(index), &kind.block_id) else {
         return true;
     };
@@ -95,34 +95,34 @@ fn is_new_item(view: &View<'_>, index: usize, kind: &ToolResultDataDeltaEvent<'_
 }
 
 /// The end of a result.
-pub(super) fn end(frames: &mut Frames<'_>, view: &View<'_>, id: &str) {
-    let Some(index) = view.open(Kind::ToolResult, id) else { return };
-    release(frames, view, index);
-    frames.under(id, &view.id_of(index));
+pub(super) fn end(frames: &mut Frames<'_>, view: &ReplyView<'_>, id: &str) {
+    let Some(index) = view.open(BlockKind::ToolResult, id) else { return };
+    flush_held(frames, view, index);
+    frames.forward_as(id, &view.typescript_id_of(index));
 }
 
-/// Results from elsewhere. The package appends them and leaves their calls as they are, so it is told that those are over.
-pub(super) fn external(frames: &mut Frames<'_>, view: &View<'_>, results: &[ToolResultBlock]) {
-    let taken = taken(view, results);
-    if taken.is_empty() {
-        return frames.standing();
+/// Results from elsewhere. The package appends them and leaves their calls as they are, so it is delivered that those are over.
+pub(super) fn external(frames: &mut Frames<'_>, view: &ReplyView<'_>, results: &[ToolResultBlock]) {
+    let accepted = accepted(view, results);
+    if accepted.is_empty() {
+        return frames.carrier();
     }
-    data::release(frames, view);
+    data::flush_held(frames, view);
     let finished = |result: &ToolResultBlock| {
         let mut result = result.clone();
-        result.id = view.call_id(&result.id).into_owned();
+        result.id = view.typescript_call_id(&result.id).into_owned();
         result.finished_at.get_or_insert_with(|| frames.event.created_at.to_string());
         result
     };
-    let pushed: Vec<ToolResultBlock> = taken.iter().map(|result| finished(result)).collect();
+    let pushed: Vec<ToolResultBlock> = accepted.iter().map(|result| finished(result)).collect();
     let is_same =
-        taken.len() == results.len() && pushed.iter().zip(results).all(|(pushed, given)| pushed.id == given.id);
+        accepted.len() == results.len() && pushed.iter().zip(results).all(|(pushed, given)| pushed.id == given.id);
     if is_same {
-        frames.same();
+        frames.forward();
     } else {
         let event = ExternalExecutionResultEvent { reply_id: view.reply_id(), execution_results: pushed.clone() };
-        frames.for_typescript(&frames.event.created_at, event);
-        frames.standing();
+        frames.typescript_only(&frames.event.created_at, event);
+        frames.carrier();
     }
     for result in &pushed {
         finish_call(frames, view, result);
@@ -130,24 +130,24 @@ pub(super) fn external(frames: &mut Frames<'_>, view: &View<'_>, results: &[Tool
 }
 
 /// The results that the native fold takes.
-fn taken<'r>(view: &View<'_>, results: &'r [ToolResultBlock]) -> Vec<&'r ToolResultBlock> {
-    let mut taken: Vec<&ToolResultBlock> = Vec::new();
+fn accepted<'r>(view: &ReplyView<'_>, results: &'r [ToolResultBlock]) -> Vec<&'r ToolResultBlock> {
+    let mut accepted: Vec<&ToolResultBlock> = Vec::new();
     for result in results {
-        let Some(call) = view.newest(Kind::ToolCall, &result.id) else { continue };
-        let has_answer = view.newest(Kind::ToolResult, &result.id).is_some_and(|answer| answer > call);
-        if !has_answer && taken.iter().all(|other| other.id != result.id) {
-            taken.push(result);
+        let Some(call) = view.latest(BlockKind::ToolCall, &result.id) else { continue };
+        let has_result = view.latest(BlockKind::ToolResult, &result.id).is_some_and(|result| result > call);
+        if !has_result && accepted.iter().all(|other| other.id != result.id) {
+            accepted.push(result);
         }
     }
-    taken
+    accepted
 }
 
 /// Tells the package that the call of a result that came whole is over.
-pub(super) fn finish_call(frames: &mut Frames<'_>, view: &View<'_>, result: &ToolResultBlock) {
+pub(super) fn finish_call(frames: &mut Frames<'_>, view: &ReplyView<'_>, result: &ToolResultBlock) {
     let Some(time) = &result.finished_at else { return };
     let end =
         ToolResultEndEvent { reply_id: view.reply_id(), tool_call_id: result.id.clone().into(), state: result.state };
     let mut event = Event::stamped("", time.clone(), EventKind::from(end));
     event.metadata = result.metadata.clone();
-    frames.event_for_typescript(event);
+    frames.typescript_only_event(event);
 }

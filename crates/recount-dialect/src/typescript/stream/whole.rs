@@ -5,18 +5,19 @@ use recount_message::{
     ToolCallEndEvent, ToolCallState, ToolResultEndEvent,
 };
 
-use super::{Frames, Kind, View, block_id_mut, calls, data, results};
-use crate::native::steps;
-use crate::view::{given_block, kind_of};
+use super::{BlockKind, Frames, ReplyView, calls, data, results};
+use crate::event_ids::block_or_call_id_mut;
+use crate::native::block_events;
+use crate::reply_view::{appended_block, kind_of};
 
-/// A whole block of a reply: the package appends one that is complete, and is told of one that is open step by step.
+/// A whole block of a reply: the package appends one that is complete, and is delivered of one that is open change_state by change_state.
 pub(super) fn block(frames: &mut Frames<'_>, before: &Fold, custom: &CustomEvent<'_>) {
-    if let Some((view, block)) = given_block(before, custom) {
-        data::release(frames, &view);
+    if let Some((view, block)) = appended_block(before, custom) {
+        data::flush_held(frames, &view);
         match &block {
             ContentBlock::ToolResult(result) => {
                 let mut result = result.clone();
-                result.id = view.next_id(Kind::ToolResult, &result.id).into_owned();
+                result.id = view.next_typescript_id(BlockKind::ToolResult, &result.id).into_owned();
                 push(frames, &view, &result.clone().into(), &result.id);
                 results::finish_call(frames, &view, &result);
             }
@@ -26,51 +27,52 @@ pub(super) fn block(frames: &mut Frames<'_>, before: &Fold, custom: &CustomEvent
             }
         }
     }
-    frames.same();
+    frames.forward();
 }
 
-fn numbered_id<'b>(view: &View<'_>, kind: Kind, block: &'b ContentBlock) -> std::borrow::Cow<'b, str> {
-    view.next_id(kind, &block.id()).into_owned().into()
+fn numbered_id<'b>(view: &ReplyView<'_>, kind: BlockKind, block: &'b ContentBlock) -> std::borrow::Cow<'b, str> {
+    view.next_typescript_id(kind, &block.id()).into_owned().into()
 }
 
-fn push(frames: &mut Frames<'_>, view: &View<'_>, block: &ContentBlock, id: &str) {
+fn push(frames: &mut Frames<'_>, view: &ReplyView<'_>, block: &ContentBlock, id: &str) {
     let is_held = matches!(block, ContentBlock::Data(block) if data::is_held(block));
     if is_held {
         return;
     }
     let mut block = block.clone();
     set_id(&mut block, id);
-    let can_begin = |source: &Source| matches!(source, Source::Base64(source) if data::can_begin(&source.data));
-    let is_told_in_steps = match &block {
+    let is_valid_start =
+        |source: &Source| matches!(source, Source::Base64(source) if data::is_valid_start(&source.data));
+    let is_sent_as_events = match &block {
         // The package gives an end to whatever it appends, and passes over what has the id of a result.
-        ContentBlock::Data(data) => data.finished_at.is_none() && data.name.is_none() && can_begin(&data.source),
+        ContentBlock::Data(data) => data.finished_at.is_none() && data.name.is_none() && is_valid_start(&data.source),
         _ => block.finished_at().is_none() || has_id_of_result(view, &block),
     };
-    match steps(&view.reply_id(), &block) {
-        Some(events) if is_told_in_steps => {
+    match block_events(&view.reply_id(), &block) {
+        Some(events) if is_sent_as_events => {
             let count = events.len();
             for (number, mut event) in events.into_iter().enumerate() {
-                // The last item of an open result is told when something follows it.
+                // The last item of an open result is delivered when something follows it.
                 let is_last_item = number + 1 == count && matches!(event.kind, EventKind::ToolResultDataDelta(_));
                 if is_last_item {
                     break;
                 }
-                if let Some(of_event) = block_id_mut(&mut event.kind) {
-                    *of_event = id.to_owned().into();
+                if let Some(event_fields) = block_or_call_id_mut(&mut event.kind) {
+                    *event_fields = id.to_owned().into();
                 }
-                frames.event_for_typescript(event);
+                frames.typescript_only_event(event);
             }
             if let ContentBlock::ToolCall(call) = &block
                 && call.state != ToolCallState::Pending
             {
-                calls::tell_state(frames, view, call, call.state);
+                calls::emit_state(frames, view, call, call.state);
             }
         }
-        _ => frames.push_for_typescript(view, &block),
+        _ => frames.append_typescript_only(view, &block),
     }
 }
 
-fn has_id_of_result(view: &View<'_>, block: &ContentBlock) -> bool {
+fn has_id_of_result(view: &ReplyView<'_>, block: &ContentBlock) -> bool {
     let is_result = |other: &ContentBlock| matches!(other, ContentBlock::ToolResult(_)) && other.id() == block.id();
     !matches!(block, ContentBlock::ToolResult(_)) && view.content.iter().any(is_result)
 }
@@ -87,7 +89,7 @@ fn set_id(block: &mut ContentBlock, id: &str) {
 }
 
 /// The event that ends a block in TypeScript.
-pub(super) fn end_of(view: &View<'_>, block: &ContentBlock, id: &str) -> Option<EventKind<'static>> {
+pub(super) fn end_of(view: &ReplyView<'_>, block: &ContentBlock, id: &str) -> Option<EventKind<'static>> {
     let reply_id = view.reply_id();
     let block_id = id.to_owned().into();
     Some(match block {

@@ -10,16 +10,16 @@ use super::*;
 fn check(text: &str) {
     if let Ok(message) = read_message(text) {
         let back = read_message(&message_text(&message)).unwrap();
-        assert!(difference::is_none_between(&back.to_json(), &message.to_json()), "{text}");
+        assert!(tree::is_same(&back.to_json(), &message.to_json()), "{text}");
     }
     if let Ok(block) = read_block(text) {
         let back = read_block(&block_text(&block)).unwrap();
-        assert!(difference::is_none_between(&back.to_json(), &block.to_json()), "{text}");
+        assert!(tree::is_same(&back.to_json(), &block.to_json()), "{text}");
     }
     if let Ok(event) = read_event(text) {
         let written = event_text(&event);
         let back = read_event(&written).unwrap();
-        assert!(difference::is_none_between(&back.to_json(), &event.to_json()), "{text}");
+        assert!(tree::is_same(&back.to_json(), &event.to_json()), "{text}");
         let mut fold = Fold::new();
         for _ in 0..2 {
             for frame in frames(&fold, &event) {

@@ -2,10 +2,10 @@
 
 mod any_text;
 mod append_event;
+mod legacy;
+mod limits;
 mod messages_and_events;
-mod older;
 mod streams;
-mod what_cannot_be_kept;
 
 use recount_message::{ContentBlock, Event, Json, Msg};
 use serde_json::Value;

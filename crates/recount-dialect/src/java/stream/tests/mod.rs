@@ -3,18 +3,18 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod blocks;
-mod bounds;
-mod own;
+mod native_replies;
 mod pairing;
 mod property;
 mod recorded;
+mod reply_bounds;
 mod result;
 mod subagents;
 
 use recount_message::check::{Checker, Finding, Severity};
 use recount_message::{AgentEvent, EventKind, Fold, Json, Msg, Object};
 
-use super::{JavaStream, out};
+use super::{JavaStream, output};
 
 const NOT_STREAMED: &str = "The result of this call was not streamed.";
 
@@ -100,7 +100,7 @@ fn folded(events: &[AgentEvent]) -> Vec<Msg> {
 
 /// Whether Java did not say an event.
 fn is_put_in(event: &AgentEvent) -> bool {
-    out::marks(event).contains_key("synthetic")
+    output::marks(event).contains_key("synthetic")
 }
 
 /// Events in short: what was put in begins with `+`.

@@ -2,11 +2,11 @@
 
 use recount_message::{ContentBlock, Json, Msg, Object, ToolCallBlock, ToolResultBlock, ToolResultState};
 
-use super::blocks::TextPrint;
-use super::out::Out;
+use super::blocks::TextFingerprint;
+use super::output::Output;
 use super::reply::{Reply, is_waiting_reason};
-use super::results::Settling;
-use crate::residue;
+use super::results::Unresolved;
+use crate::{patch, preserved};
 
 /// Where Java keeps why an agent stopped.
 const GENERATE_REASON: &str = "agentscope_generate_reason";
@@ -16,7 +16,7 @@ const CHAT_USAGE: &str = "_chat_usage";
 
 impl Reply {
     /// Takes the result of the invocation.
-    pub(super) fn take_result(&mut self, result: &Msg, out: &mut Out) {
+    pub(super) fn process_agent_result(&mut self, result: &Msg, out: &mut Output) {
         self.has_result = true;
         let stated = result.metadata().get(GENERATE_REASON).and_then(Json::to_text);
         let is_waiting = stated.as_deref().is_some_and(is_waiting_reason);
@@ -24,18 +24,18 @@ impl Reply {
             self.is_interrupted = true;
         }
         let calls = self.take_calls(result, out);
-        let is_usage_told = self.is_usage_told && !self.is_calling_model;
-        let usage = result.usage().filter(|_| !is_usage_told);
+        let is_usage_known = self.is_usage_known && !self.is_calling_model;
+        let usage = result.usage().filter(|_| !is_usage_known);
         self.end_blocks(out);
         self.end_model_call(usage, out);
         // A reason to end counts more than an earlier request to stop.
         self.waits = is_waiting || (self.waits && stated.is_none() && result.finished_reason().is_none());
         if !self.waits {
-            self.settle_calls(Settling::Going, out);
+            self.resolve_calls(Unresolved::AgentContinued, out);
         }
         self.add_text(result, out);
-        if let Some(usage) = usage.filter(|_| !self.is_usage_told) {
-            self.put_in_usage(usage, out);
+        if let Some(usage) = usage.filter(|_| !self.is_usage_known) {
+            self.insert_usage(usage, out);
         }
         if is_waiting {
             self.mark_suspended(result);
@@ -52,10 +52,10 @@ impl Reply {
     }
 
     /// The calls of the result: one that was streamed without arguments gets them, one that was not streamed is put in.
-    fn take_calls(&mut self, result: &Msg, out: &mut Out) -> Vec<ToolCallBlock> {
+    fn take_calls(&mut self, result: &Msg, out: &mut Output) -> Vec<ToolCallBlock> {
         let calls: Vec<ToolCallBlock> = result.blocks::<ToolCallBlock>().cloned().collect();
         for block in &calls {
-            if let Some(index) = self.call_with(block, out) {
+            if let Some(index) = self.call_of_block(block, out) {
                 let call = &mut self.calls[index];
                 call.end_arguments(Some(&block.input), &self.id, out);
             }
@@ -72,13 +72,13 @@ impl Reply {
         }
     }
 
-    fn add_text(&mut self, result: &Msg, out: &mut Out) {
+    fn add_text(&mut self, result: &Msg, out: &mut Output) {
         let text: String = result.content().iter().filter_map(text_of).collect();
-        let print = TextPrint::of(&text);
+        let print = TextFingerprint::of(&text);
         if text.is_empty() || print == self.text || is_structured_output(&text, result) {
             return;
         }
-        self.put_in_text(&text, out);
+        self.insert_text(&text, out);
         self.text = print;
     }
 }
@@ -93,13 +93,13 @@ fn text_of(block: &ContentBlock) -> Option<&str> {
 /// Whether a text is the structured output, which is told apart.
 fn is_structured_output(text: &str, result: &Msg) -> bool {
     let Some(output) = result.structured_output() else { return false };
-    Object::parse(text).is_ok_and(|parsed| residue::same_object(&parsed, output))
+    Object::parse(text).is_ok_and(|parsed| patch::same_object(&parsed, output))
 }
 
 /// What else a result says: its reason where there is no native one, structured output that is no object.
 fn metadata_of(result: &Msg) -> Object {
     let mut metadata = result.metadata().clone();
     metadata.remove(CHAT_USAGE);
-    metadata.remove(residue::KEY);
+    metadata.remove(preserved::KEY);
     metadata
 }

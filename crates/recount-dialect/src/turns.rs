@@ -7,7 +7,7 @@ use std::iter::once;
 
 use recount_message::{ContentBlock, Json, Msg, MsgParts, Object, Role, ToolCallBlock, ToolResultBlock, Usage};
 
-use crate::residue;
+use crate::preserved;
 
 /// The mark of a message that is a part of another: which one, and how many parts there are.
 const PART: &str = "part";
@@ -31,7 +31,7 @@ pub fn split_turn(message: &Msg) -> Vec<Msg> {
     if message.role() != Role::Assistant {
         return vec![message.clone()];
     }
-    if let Some(parts) = split_as_before(message) {
+    if let Some(parts) = original_parts(message) {
         return parts;
     }
     let runs = runs(message.content());
@@ -45,22 +45,22 @@ pub fn split_turn(message: &Msg) -> Vec<Msg> {
     runs.into_iter()
         .enumerate()
         .map(|(index, run)| {
-            let mut part = if index == main { whole.clone() } else { bare(&whole, index) };
+            let mut part = if index == main { whole.clone() } else { part_without_summary(&whole, index) };
             part.role = role_of(&run);
             let mut mark = Object::from([("of", whole.id.as_str())]);
             mark.insert("index", index);
             mark.insert("count", count);
             mark.insert("main", main);
-            let mut marks = residue::marks(&part.metadata);
+            let mut marks = preserved::marks(&part.metadata);
             marks.insert(PART, mark);
-            residue::set_marks(&mut part.metadata, marks);
+            preserved::set_marks(&mut part.metadata, marks);
             Msg::as_received(MsgParts { content: run, ..part })
         })
         .collect()
 }
 
 /// A message of the same turn, with nothing said about the turn.
-fn bare(whole: &MsgParts, index: usize) -> MsgParts {
+fn part_without_summary(whole: &MsgParts, index: usize) -> MsgParts {
     MsgParts {
         name: whole.name.clone(),
         content: Vec::new(),
@@ -95,8 +95,8 @@ fn role_of(run: &[ContentBlock]) -> Role {
 }
 
 /// The messages that a turn was put together from, as long as it is still what they make together.
-fn split_as_before(message: &Msg) -> Option<Vec<Msg>> {
-    let marks = residue::marks(message.metadata());
+fn original_parts(message: &Msg) -> Option<Vec<Msg>> {
+    let marks = preserved::marks(message.metadata());
     let parts = marks.get(PARTS)?.to_list()?;
     let mut blocks = message.content().iter();
     let mut before = Vec::with_capacity(parts.len());
@@ -111,7 +111,7 @@ fn split_as_before(message: &Msg) -> Option<Vec<Msg>> {
         before.push(Msg::as_received(MsgParts { content, ..said }));
     }
     let (first, rest) = before.split_first()?;
-    (blocks.next().is_none() && joined(first, rest) == *message).then_some(before)
+    (blocks.next().is_none() && merged(first, rest) == *message).then_some(before)
 }
 
 /// Puts the messages of a turn together again.
@@ -160,9 +160,9 @@ impl TurnMerger {
     /// assert!(TurnMerger::new().push(call).is_empty());
     /// ```
     pub fn push(&mut self, message: Msg) -> Vec<Msg> {
-        let mut complete = if self.goes_on_with(&message) { Vec::new() } else { self.finish() };
+        let mut complete = if self.continues_turn(&message) { Vec::new() } else { self.finish() };
         self.pending.push(message);
-        if self.is_over() {
+        if self.is_complete() {
             complete.extend(self.finish());
         }
         complete
@@ -178,31 +178,33 @@ impl TurnMerger {
     pub fn finish(&mut self) -> Vec<Msg> {
         let pending = std::mem::take(&mut self.pending);
         match pending.as_slice() {
-            [first, rest @ ..] if !rest.is_empty() => vec![joined(first, rest)],
+            [first, rest @ ..] if !rest.is_empty() => vec![merged(first, rest)],
             _ => pending,
         }
     }
 
     /// Whether a message belongs to the turn that is pending.
-    fn goes_on_with(&self, message: &Msg) -> bool {
+    fn continues_turn(&self, message: &Msg) -> bool {
         let Some(last) = self.pending.last() else { return false };
         match (part_of(last), part_of(message)) {
             (Some(before), Some(next)) => next.of == before.of && next.index == before.index + 1,
             (None, None) => match message.role() {
-                Role::Tool => message.blocks::<ToolResultBlock>().all(|result| self.calls(&result.id)),
-                Role::Assistant => last.role() == Role::Tool && self.pending.iter().all(|part| has_name(part, message)),
+                Role::Tool => message.blocks::<ToolResultBlock>().all(|result| self.has_call(&result.id)),
+                Role::Assistant => {
+                    last.role() == Role::Tool && self.pending.iter().all(|part| is_same_agent(part, message))
+                }
                 _ => false,
             },
             _ => false,
         }
     }
 
-    fn calls(&self, id: &str) -> bool {
+    fn has_call(&self, id: &str) -> bool {
         self.pending.iter().any(|part| part.call(id).is_some())
     }
 
     /// Whether nothing can belong to the turn any more.
-    fn is_over(&self) -> bool {
+    fn is_complete(&self) -> bool {
         let Some(last) = self.pending.last() else { return true };
         if let Some(part) = part_of(last) {
             return part.index + 1 >= part.count || self.pending.len() != part.index + 1;
@@ -216,7 +218,7 @@ impl TurnMerger {
 }
 
 /// Whether a message may be of the same agent: a tool's message has the agent's name or none of its own.
-fn has_name(part: &Msg, message: &Msg) -> bool {
+fn is_same_agent(part: &Msg, message: &Msg) -> bool {
     part.role() == Role::Tool || part.name() == message.name()
 }
 
@@ -229,7 +231,7 @@ struct Part {
 }
 
 fn part_of(message: &Msg) -> Option<Part> {
-    let mark = residue::marks(message.metadata()).get(PART)?.to_object()?;
+    let mark = preserved::marks(message.metadata()).get(PART)?.to_object()?;
     let number = |name| mark.get(name)?.as_str().parse().ok();
     Some(Part {
         of: mark.get("of")?.to_text()?,
@@ -240,27 +242,27 @@ fn part_of(message: &Msg) -> Option<Part> {
 }
 
 /// One message of several.
-fn joined(first: &Msg, rest: &[Msg]) -> Msg {
+fn merged(first: &Msg, rest: &[Msg]) -> Msg {
     let content = once(first).chain(rest).flat_map(|part| part.content().iter().cloned()).collect();
     let main = part_of(first).filter(|_| rest.iter().all(|part| part_of(part).is_some()));
     if let Some(main) = main.and_then(|part| once(first).chain(rest).nth(part.main)) {
         let mut whole = main.clone().into_parts();
-        let mut marks = residue::marks(&whole.metadata);
+        let mut marks = preserved::marks(&whole.metadata);
         marks.remove(PART);
-        residue::set_marks(&mut whole.metadata, marks);
+        preserved::set_marks(&mut whole.metadata, marks);
         return Msg::as_received(MsgParts { content, role: Role::Assistant, ..whole });
     }
-    let said: Vec<Json> = once(first).chain(rest).map(said_beside_blocks).collect();
+    let said: Vec<Json> = once(first).chain(rest).map(fields_without_blocks).collect();
     let answer = rest.iter().rfind(|part| part.role() == Role::Assistant).unwrap_or(first);
     let (answer, usage) = (answer.clone().into_parts(), once(first).chain(rest).filter_map(Msg::usage));
     let (first, usage): (_, Vec<&Usage>) = (first.clone().into_parts(), usage.collect());
     let mut metadata = answer.metadata;
     // What was kept for one of the messages belongs to that one.
     let mut marks = Object::from([(PARTS, Json::from(said))]);
-    if let Some(absent) = residue::marks(&first.metadata).get("absent") {
+    if let Some(absent) = preserved::marks(&first.metadata).get("absent") {
         marks.insert("absent", absent.clone());
     }
-    residue::set_marks(&mut metadata, marks);
+    preserved::set_marks(&mut metadata, marks);
     Msg::as_received(MsgParts {
         content,
         role: Role::Assistant,
@@ -275,7 +277,7 @@ fn joined(first: &Msg, rest: &[Msg]) -> Msg {
 }
 
 /// What a message says beside its blocks, and how many blocks it has.
-fn said_beside_blocks(message: &Msg) -> Json {
+fn fields_without_blocks(message: &Msg) -> Json {
     let mut parts = message.clone().into_parts();
     let blocks = std::mem::take(&mut parts.content).len();
     let mut fields = Object::parse(&Msg::as_received(parts).to_json()).unwrap_or_default();

@@ -2,50 +2,34 @@
 
 use std::borrow::Cow;
 
-use recount_message::wire::Fields;
 use recount_message::{AgentEvent, CustomEvent, Event, EventKind, Json, ModelFinishedReason, Msg, MsgParts, Object};
 
-use super::plain;
-use crate::residue;
+use super::write;
+use crate::json::parse_fields;
+use crate::preserved::{self, event_holder_mut};
 
-/// The name under which is kept what the native side says and TypeScript cannot.
+/// The name under which is stored what the native side says and TypeScript cannot.
 pub(super) const NATIVE: &str = "native";
 
 /// The name of the event that a TypeScript reader alone needs has natively.
-const FOR_TYPESCRIPT: &str = "agentscope.typescript";
+const TYPESCRIPT_ONLY: &str = "agentscope.typescript";
 
-/// How deep structured output may nest to be kept in the metadata, which is not to nest too deep then.
-const DEEPEST: usize = 100;
-
-/// Where something is kept in an event. The metadata of TOOL_RESULT_END is the tool's.
-pub(super) fn marked<'e>(event: &'e mut Event<'_>) -> &'e mut Object {
-    match event.kind {
-        EventKind::ToolResultEnd(_) => &mut event.extra,
-        _ => &mut event.metadata,
-    }
-}
-
-/// The same, to look at.
-pub(super) fn marks_of<'e>(event: &'e Event<'_>) -> &'e Object {
-    match event.kind {
-        EventKind::ToolResultEnd(_) => &event.extra,
-        _ => &event.metadata,
-    }
-}
+/// How deep structured output may nest to be stored in the metadata, which is not to nest too deep then.
+const MAX_DEPTH: usize = 100;
 
 /// What TypeScript cannot say of a message.
-pub(super) fn of_message(message: &Msg) -> Object {
-    let mut kept = Object::new();
+pub(super) fn message_fields(message: &Msg) -> Object {
+    let mut stored = Object::new();
     if let Some(output) = message.structured_output().filter(|output| !is_too_deep(output)) {
-        kept.insert("structured_output", output.clone());
+        stored.insert("structured_output", output.clone());
     }
     if let Some(usage) = message.usage() {
         let tokens = cache_tokens(usage.cache_input_tokens, usage.cache_creation_input_tokens);
         if !tokens.is_empty() {
-            kept.insert("usage", tokens);
+            stored.insert("usage", tokens);
         }
     }
-    kept
+    stored
 }
 
 /// Whether structured output nests so deep that metadata could not hold it. It then stays where it is natively, which a
@@ -65,7 +49,7 @@ pub(super) fn is_too_deep(output: &Object) -> bool {
             _ => {}
         }
     }
-    deepest > DEEPEST
+    deepest > MAX_DEPTH
 }
 
 fn cache_tokens(read: u64, written: u64) -> Object {
@@ -73,38 +57,38 @@ fn cache_tokens(read: u64, written: u64) -> Object {
     tokens.into_iter().filter(|(_, tokens)| *tokens > 0).collect()
 }
 
-fn tokens(kept: &Object, name: &str, now: &mut u64) {
+fn tokens(stored: &Object, name: &str, now: &mut u64) {
     if *now == 0
-        && let Some(kept) = kept.get(name).and_then(|tokens| tokens.as_str().parse().ok())
+        && let Some(stored) = stored.get(name).and_then(|tokens| tokens.as_str().parse().ok())
     {
-        *now = kept;
+        *now = stored;
     }
 }
 
 /// Gives a message back what TypeScript could not say. What it does say counts for more.
-pub(super) fn restore_message(parts: &mut MsgParts, kept: &Object) {
+pub(super) fn restore_message(parts: &mut MsgParts, stored: &Object) {
     if parts.structured_output.is_none() {
-        parts.structured_output = kept.get("structured_output").and_then(Json::to_object);
+        parts.structured_output = stored.get("structured_output").and_then(Json::to_object);
     }
     if let Some(usage) = &mut parts.usage {
-        let kept = kept.get("usage").and_then(Json::to_object).unwrap_or_default();
-        tokens(&kept, "cache_input_tokens", &mut usage.cache_input_tokens);
-        tokens(&kept, "cache_creation_input_tokens", &mut usage.cache_creation_input_tokens);
+        let stored = stored.get("usage").and_then(Json::to_object).unwrap_or_default();
+        tokens(&stored, "cache_input_tokens", &mut usage.cache_input_tokens);
+        tokens(&stored, "cache_creation_input_tokens", &mut usage.cache_creation_input_tokens);
     }
 }
 
 /// What TypeScript cannot say of an event.
-pub(super) fn of_event(event: &Event<'_>) -> Object {
+pub(super) fn event_fields(event: &Event<'_>) -> Object {
     let text = |name: &str, value: &Option<Cow<'_, str>>| {
         value.iter().map(|value| (name.to_owned(), Json::from(&**value))).collect()
     };
     match &event.kind {
         EventKind::ModelCallEnd(kind) => {
-            let mut kept = cache_tokens(kind.cache_input_tokens, kind.cache_creation_input_tokens);
+            let mut stored = cache_tokens(kind.cache_input_tokens, kind.cache_creation_input_tokens);
             if kind.finished_reason != ModelFinishedReason::Completed {
-                kept.insert("finished_reason", kind.finished_reason.as_str());
+                stored.insert("finished_reason", kind.finished_reason.as_str());
             }
-            kept
+            stored
         }
         EventKind::TextBlockEnd(kind) => text("text", &kind.text),
         EventKind::DataBlockStart(kind) => text("name", &kind.name),
@@ -114,12 +98,12 @@ pub(super) fn of_event(event: &Event<'_>) -> Object {
 }
 
 /// Gives an event back what TypeScript could not say. What it does say counts for more.
-pub(super) fn restore_event(event: &mut Event<'_>, kept: &Object) {
-    let text = |name: &str| kept.get(name).and_then(Json::to_text).map(Cow::Owned);
+pub(super) fn restore_event(event: &mut Event<'_>, stored: &Object) {
+    let text = |name: &str| stored.get(name).and_then(Json::to_text).map(Cow::Owned);
     match &mut event.kind {
         EventKind::ModelCallEnd(kind) => {
-            tokens(kept, "cache_input_tokens", &mut kind.cache_input_tokens);
-            tokens(kept, "cache_creation_input_tokens", &mut kind.cache_creation_input_tokens);
+            tokens(stored, "cache_input_tokens", &mut kind.cache_input_tokens);
+            tokens(stored, "cache_creation_input_tokens", &mut kind.cache_creation_input_tokens);
             if kind.finished_reason == ModelFinishedReason::Completed
                 && let Some(reason) = text("finished_reason").and_then(|word| ModelFinishedReason::from_word(&word))
             {
@@ -136,8 +120,8 @@ pub(super) fn restore_event(event: &mut Event<'_>, kept: &Object) {
         EventKind::UserConfirmResult(kind) => {
             // The ids that a call was asked for under come back with the answer.
             for answer in &mut kind.confirm_results {
-                let kept = residue::take(&mut answer.tool_call.extra, NATIVE);
-                if let Some(id) = kept.get("id").and_then(Json::to_text) {
+                let stored = preserved::take(&mut answer.tool_call.extra, NATIVE);
+                if let Some(id) = stored.get("id").and_then(Json::to_text) {
                     answer.tool_call.id = id;
                 }
             }
@@ -147,66 +131,62 @@ pub(super) fn restore_event(event: &mut Event<'_>, kept: &Object) {
 }
 
 /// Whether TypeScript has no such event.
-pub(super) fn has_no_type(event: &Event<'_>) -> bool {
+pub(super) fn is_unsupported(event: &Event<'_>) -> bool {
     matches!(event.kind, EventKind::UserInterrupt(_))
 }
 
 /// Writes a CUSTOM event that stands for an event which TypeScript does not have, or which its fold is not to see.
-pub(super) fn write_standing_for(event: &Event<'_>, out: &mut String) {
-    let Some(mut said) = fields(&event.to_json()) else { return plain::event(out, event) };
+pub(super) fn write_carrier(event: &Event<'_>, out: &mut String) {
+    let Some(mut fields) = parse_fields(&event.to_json()) else { return write::event(out, event) };
     for name in ["id", "created_at"] {
-        said.remove(name);
+        fields.remove(name);
     }
     let mut metadata = event.metadata.clone();
     if matches!(event.kind, EventKind::ToolResultEnd(_)) {
         metadata = Object::new();
     } else {
-        said.remove("metadata");
+        fields.remove("metadata");
     }
-    residue::keep(&mut metadata, NATIVE, Object::from([("event", said)]));
+    preserved::store(&mut metadata, NATIVE, Object::from([("event", fields)]));
     let custom = CustomEvent {
         reply_id: event.reply_id().map(Cow::Borrowed),
         name: Cow::Borrowed(event.type_name()),
         value: Object::new(),
     };
     let stand_in = Event::stamped(&*event.id, &*event.created_at, custom).with_metadata(metadata);
-    plain::event(out, &stand_in);
+    write::event(out, &stand_in);
 }
 
 /// Marks an event as one that only a TypeScript reader needs.
-pub(super) fn mark_for_typescript(event: &mut Event<'_>) {
-    residue::keep(marked(event), NATIVE, Object::from([("event", Json::null())]));
+pub(super) fn mark_typescript_only(event: &mut Event<'_>) {
+    preserved::store(event_holder_mut(event), NATIVE, Object::from([("event", Json::null())]));
 }
 
 /// The event that a text stands for, where it stands for another one than it says.
-pub(super) fn stood_for(text: &str) -> Option<AgentEvent> {
+pub(super) fn read_carrier(text: &str) -> Option<AgentEvent> {
     if !text.contains("\"recount\"") {
         return None;
     }
-    let fields = fields(text)?;
+    let fields = parse_fields(text)?;
     let mut metadata = fields.get("metadata").and_then(Json::to_object).unwrap_or_default();
-    let event = residue::take(&mut metadata, NATIVE).remove("event");
-    let event = event.or_else(|| residue::get(&fields, NATIVE).remove("event"))?;
+    let event = preserved::take(&mut metadata, NATIVE).remove("event");
+    let event = event.or_else(|| preserved::get(&fields, NATIVE).remove("event"))?;
     let text = |name: &str| fields.get(name).and_then(Json::to_text);
     if event.is_null() {
-        let nothing = CustomEvent::signal(FOR_TYPESCRIPT, Object::new());
+        let nothing = CustomEvent::signal(TYPESCRIPT_ONLY, Object::new());
         return Some(Event::stamped(text("id").unwrap_or_default(), text("created_at").unwrap_or_default(), nothing));
     }
-    let mut said = event.to_object()?;
-    if text("type").as_deref() != Some("CUSTOM") || text("name") != said.get("type").and_then(Json::to_text) {
+    let mut fields = event.to_object()?;
+    if text("type").as_deref() != Some("CUSTOM") || text("name") != fields.get("type").and_then(Json::to_text) {
         return None;
     }
     for name in ["id", "created_at"] {
         if let Some(value) = fields.get(name) {
-            said.insert(name, value.clone());
+            fields.insert(name, value.clone());
         }
     }
     if !metadata.is_empty() {
-        said.insert("metadata", metadata);
+        fields.insert("metadata", metadata);
     }
-    Event::from_json(&said.to_json()).map(Event::into_owned).ok()
-}
-
-fn fields(text: &str) -> Option<Object> {
-    Fields::document(text).ok()?.rest().ok()
+    Event::from_json(&fields.to_json()).map(Event::into_owned).ok()
 }

@@ -5,11 +5,11 @@ use recount_message::{AgentEvent, Event, EventKind, Object};
 use super::super::envelope::Envelope;
 use super::super::frames::SYNTHETIC;
 use crate::java::Version;
-use crate::residue;
+use crate::preserved;
 
 /// What comes out for one envelope.
 #[derive(Debug)]
-pub(super) struct Out {
+pub(super) struct Output {
     pub(super) reply_id: String,
     pub(super) time: String,
     /// How many events have been told, which their ids say.
@@ -17,7 +17,7 @@ pub(super) struct Out {
     pub(super) events: Vec<AgentEvent>,
 }
 
-impl Out {
+impl Output {
     pub(super) fn new(reply_id: String, time: String, count: u64) -> Self {
         Self { reply_id, time, count, events: Vec::new() }
     }
@@ -27,13 +27,13 @@ impl Out {
         Event::stamped("", self.time.clone(), kind)
     }
 
-    pub(super) fn say(&mut self, kind: impl Into<EventKind<'static>>) {
+    pub(super) fn emit(&mut self, kind: impl Into<EventKind<'static>>) {
         let event = self.event(kind);
         self.push(event);
     }
 
     /// An event that carries unknown fields of its block.
-    pub(super) fn say_with(&mut self, kind: impl Into<EventKind<'static>>, extra: &Object) {
+    pub(super) fn emit_with_extra(&mut self, kind: impl Into<EventKind<'static>>, extra: &Object) {
         let event = self.event(kind);
         self.push(if extra.is_empty() { event } else { event.carrying("extra", extra.clone()) });
     }
@@ -46,7 +46,7 @@ impl Out {
     }
 
     /// Tells an envelope as what it is.
-    pub(super) fn signal(&mut self, envelope: Envelope) {
+    pub(super) fn emit_signal(&mut self, envelope: Envelope) {
         let mut event = envelope.into_event();
         event.created_at = self.time.clone().into();
         self.push(event);
@@ -55,5 +55,5 @@ impl Out {
 
 /// Marks an event that Java 1 did not say.
 pub(super) fn mark_synthetic(event: &mut AgentEvent) {
-    residue::keep(&mut event.metadata, Version::One.name(), Object::from([(SYNTHETIC, true)]));
+    preserved::store(&mut event.metadata, Version::One.name(), Object::from([(SYNTHETIC, true)]));
 }

@@ -1,0 +1,134 @@
+//! The chunks of a text, of which nobody says whether each is_cumulative what was before it.
+
+/// A text that comes in chunks: each goes on where the last ended, or each begins from the start. What both readings have in
+/// common can be emitted at once; the rest waits until one of them is ruled out or the whole text comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ChunkedText {
+    /// What has been emitted.
+    pub(super) emitted: String,
+    /// What follows if the chunks go on.
+    pub(super) incremental: Option<String>,
+    /// What follows if the chunks repeat.
+    pub(super) cumulative: Option<String>,
+}
+
+/// How a text ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Ending {
+    /// What has to be emitted still.
+    pub(super) rest: String,
+    /// Whether what was emitted is not what the text begins with.
+    pub(super) is_replaced: bool,
+    /// Whether the chunks have turned out to repeat, where that can be emitted.
+    pub(super) is_cumulative: Option<bool>,
+}
+
+impl Default for ChunkedText {
+    fn default() -> Self {
+        Self { emitted: String::new(), incremental: Some(String::new()), cumulative: Some(String::new()) }
+    }
+}
+
+impl ChunkedText {
+    /// Adds a chunk. The result is what can be emitted.
+    pub(super) fn add(&mut self, chunk: &str, is_cumulative: bool) -> String {
+        let cumulative = self.cumulative.take().filter(|rest| {
+            chunk.strip_prefix(self.emitted.as_str()).is_some_and(|after| after.starts_with(rest.as_str()))
+        });
+        self.cumulative = cumulative.and_then(|_| chunk.strip_prefix(self.emitted.as_str())).map(str::to_owned);
+        self.incremental = match (self.incremental.take(), &self.cumulative) {
+            // They have repeated before, and these do too.
+            (_, Some(_)) if is_cumulative => None,
+            (Some(rest), _) => Some(rest + chunk),
+            (None, Some(_)) => None,
+            (None, None) => Some(chunk.to_owned()),
+        };
+        let length = match (&self.incremental, &self.cumulative) {
+            (Some(one), Some(other)) => common_length(one, other),
+            (Some(rest), None) | (None, Some(rest)) => rest.len(),
+            (None, None) => 0,
+        };
+        let mut delta = String::new();
+        for rest in [&mut self.incremental, &mut self.cumulative].into_iter().flatten() {
+            let after = rest.split_off(length.min(rest.len()));
+            delta = std::mem::replace(rest, after);
+        }
+        self.emitted.push_str(&delta);
+        delta
+    }
+
+    /// What has to be emitted when the whole text is known.
+    pub(super) fn end(&self, whole: &str) -> Ending {
+        let Some(rest) = whole.strip_prefix(self.emitted.as_str()) else {
+            return Ending { rest: String::new(), is_replaced: true, is_cumulative: None };
+        };
+        let (incremental, cumulative) = (self.incremental.as_deref(), self.cumulative.as_deref());
+        let is_cumulative = match (incremental == Some(rest), cumulative == Some(rest)) {
+            (true, false) => Some(false),
+            (false, true) => Some(true),
+            _ => None,
+        };
+        Ending { rest: rest.to_owned(), is_replaced: false, is_cumulative }
+    }
+
+    /// What is most likely to follow when the whole text never comes.
+    pub(super) fn remainder(&self) -> &str {
+        self.cumulative.as_deref().or(self.incremental.as_deref()).unwrap_or_default()
+    }
+}
+
+/// How many bytes two texts have in common at their beginning.
+fn common_length(one: &str, other: &str) -> usize {
+    let same = one.chars().zip(other.chars()).take_while(|(one, other)| one == other);
+    same.map(|(character, _)| character.len_utf8()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn emitted(chunks: &[&str], is_cumulative: bool) -> (Vec<String>, ChunkedText) {
+        let mut all = ChunkedText::default();
+        (chunks.iter().map(|chunk| all.add(chunk, is_cumulative)).collect(), all)
+    }
+
+    #[test]
+    fn pieces_that_go_on_are_told_at_once() {
+        let (delta, chunks) = emitted(&["Hel", "lo, ", "world"], false);
+        assert_eq!(delta, ["Hel", "lo, ", "world"]);
+        assert_eq!(chunks.end("Hello, world").rest, "");
+    }
+
+    #[test]
+    fn pieces_that_may_repeat_wait() {
+        let (delta, chunks) = emitted(&["Hel", "Hello, ", "Hello, world"], false);
+        assert_eq!(delta, ["Hel", "", ""]);
+        let ending = chunks.end("Hello, world");
+        assert_eq!((ending.rest.as_str(), ending.is_cumulative), ("lo, world", Some(true)));
+        assert_eq!(chunks.remainder(), "lo, world");
+    }
+
+    #[test]
+    fn pieces_that_repeated_before_are_told_at_once() {
+        let (delta, chunks) = emitted(&["Hel", "Hello, ", "Hello, world"], true);
+        assert_eq!(delta, ["Hel", "lo, ", "world"]);
+        assert_eq!(chunks.end("Hello, world").rest, "");
+        let (delta, _) = emitted(&["Hel", "lo"], true);
+        assert_eq!(delta, ["Hel", "lo"]);
+    }
+
+    #[test]
+    fn pieces_that_only_look_like_repetition_are_told_in_the_end() {
+        let (delta, chunks) = emitted(&["ha", "ha", "ha!"], false);
+        assert_eq!(delta.concat(), "hahaha!".get(..delta.concat().len()).unwrap_or_default());
+        let ending = chunks.end("hahaha!");
+        assert_eq!(format!("{}{}", delta.concat(), ending.rest), "hahaha!");
+        assert!(!ending.is_replaced);
+    }
+
+    #[test]
+    fn another_text_is_known_as_such() {
+        let (_, chunks) = emitted(&["Hel", "Here I am."], false);
+        assert!(chunks.end("Here I am.").is_replaced);
+    }
+}
