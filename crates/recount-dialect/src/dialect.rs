@@ -1,4 +1,4 @@
-//! The dialects, and what each can do.
+//! The supported dialects and their operations.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use recount_message::{ContentBlock, DecodeError, Event, Fold, Msg};
 
 use crate::{java, java1, native, typescript};
 
-/// Whose JSON it is.
+/// A JSON wire format for messages, blocks and events.
 ///
 /// ```
 /// use recount_dialect::Dialect;
@@ -22,7 +22,7 @@ use crate::{java, java1, native, typescript};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// Recount's own JSON, which is AgentScope Python 2's.
+    /// Recount's own format, which is that of AgentScope Python 2.
     Native,
     /// AgentScope Java 2.
     Java,
@@ -32,7 +32,7 @@ pub enum Dialect {
     TypeScript,
 }
 
-/// A name that no dialect has.
+/// The error for an unknown dialect name. Holds the name.
 ///
 /// ```
 /// use recount_dialect::{Dialect, UnknownDialect};
@@ -57,7 +57,7 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// Calls the function of a dialect's module.
+/// Calls a function of the module that implements a dialect.
 macro_rules! of {
     ($dialect:expr, $function:ident($($argument:expr),*)) => {
         match $dialect {
@@ -70,7 +70,7 @@ macro_rules! of {
 }
 
 impl Dialect {
-    /// All of them.
+    /// All dialects.
     ///
     /// ```
     /// use recount_dialect::Dialect;
@@ -79,7 +79,7 @@ impl Dialect {
     /// ```
     pub const ALL: [Self; 4] = [Self::Native, Self::Java, Self::Java1, Self::TypeScript];
 
-    /// The name of the dialect.
+    /// Returns the name of the dialect, as the API and the command line use it.
     ///
     /// ```
     /// use recount_dialect::Dialect;
@@ -95,7 +95,7 @@ impl Dialect {
         }
     }
 
-    /// Reads a message.
+    /// Parses a message.
     ///
     /// ```
     /// use recount_dialect::Dialect;
@@ -110,14 +110,14 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// When the text is no message of this dialect; the error names the field.
+    /// Returns an error that names the field if the text is not a valid message of this dialect.
     pub fn read_message(self, text: &str) -> Result<Msg, DecodeError> {
         of!(self, read_message(text))
     }
 
-    /// Writes a message.
+    /// Serializes a message.
     ///
-    /// A turn with calls and results is one message natively and several in Java: see
+    /// A turn with tool calls and results is one message natively and several messages in Java: see
     /// [`split_turn`](crate::split_turn).
     ///
     /// ```
@@ -136,7 +136,7 @@ impl Dialect {
         out
     }
 
-    /// Reads a block that stands alone.
+    /// Parses a block on its own.
     ///
     /// ```
     /// use recount_dialect::Dialect;
@@ -149,12 +149,12 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// When the text is no block of this dialect; the error names the field.
+    /// Returns an error that names the field if the text is not a valid block of this dialect.
     pub fn read_block(self, text: &str) -> Result<ContentBlock, DecodeError> {
         of!(self, read_block(text))
     }
 
-    /// Writes a block that stands alone.
+    /// Serializes a block on its own.
     ///
     /// ```
     /// use recount_dialect::Dialect;
@@ -169,8 +169,8 @@ impl Dialect {
         out
     }
 
-    /// Reads an event by itself. A whole stream is read by a [`StreamReader`](crate::StreamReader), which knows what
-    /// belongs together.
+    /// Parses an event on its own. To read a whole stream, use a [`StreamReader`](crate::StreamReader), which tracks the
+    /// context of each event.
     ///
     /// ```
     /// use recount_dialect::Dialect;
@@ -182,12 +182,13 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// When the text is no event of this dialect; the error names the field.
+    /// Returns an error that names the field if the text is not a valid event of this dialect.
     pub fn read_event(self, text: &str) -> Result<Event<'_>, DecodeError> {
         of!(self, read_event(text))
     }
 
-    /// Writes an event by itself. A whole stream is written by [`frames`](Self::frames), which know what came before.
+    /// Serializes an event on its own. To write a whole stream, use [`frames`](Self::frames), which takes the preceding
+    /// events into account.
     ///
     /// ```
     /// use recount_dialect::Dialect;
@@ -206,9 +207,9 @@ impl Dialect {
         out
     }
 
-    /// What a reader of this dialect gets for an event that comes after what is folded in `before`.
+    /// Returns the frames for an event in this dialect. `before` is the fold of all preceding events.
     ///
-    /// It follows from these two alone, so that all readers can share it.
+    /// The result depends only on these two values, so it can be shared by all readers.
     ///
     /// ```
     /// use recount_dialect::Dialect;
@@ -218,7 +219,7 @@ impl Dialect {
     /// let start = Event::from_json(r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#)?;
     /// fold.apply(&start);
     /// let end = Event::from_json(r#"{"type":"REPLY_END","session_id":"s","reply_id":"r"}"#)?;
-    /// // Java's clients wait for a result, and then for the end.
+    /// // Java's clients wait for a result and then for the end.
     /// let frames = Dialect::Java.frames(&fold, &end);
     /// assert!(frames[0].contains("AGENT_RESULT") && frames[1].contains("AGENT_END"));
     /// # Ok::<(), recount_message::DecodeError>(())
@@ -227,9 +228,9 @@ impl Dialect {
         of!(self, frames(before, event))
     }
 
-    /// What a reader of this dialect gets who joins at a point: all that has been said so far.
+    /// Returns the frames that bring a reader who joins at a point to the state of the fold `at`.
     ///
-    /// Read back, it folds into the same messages, and so does what comes after it.
+    /// Parsed again, they fold into the same messages, and later frames can be applied to them.
     ///
     /// ```
     /// use recount_dialect::{Dialect, StreamReader};

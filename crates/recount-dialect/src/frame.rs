@@ -1,11 +1,11 @@
-//! Frames for front ends: JSON objects, written field by field.
+//! Frames for front ends: JSON objects, built field by field.
 
 use recount_message::wire::{write_key, write_string};
 use recount_message::{Json, MediaBlock, Payload, Usage};
 
 use crate::json;
 
-/// An object that is being written.
+/// Builds a JSON object.
 #[derive(Debug)]
 pub(crate) struct Frame(String);
 
@@ -14,7 +14,7 @@ impl Frame {
         Self(String::from("{"))
     }
 
-    /// One with a `type`.
+    /// Creates an object with the field `type`.
     pub(crate) fn of(kind: &str) -> Self {
         Self::new().text("type", kind)
     }
@@ -32,19 +32,19 @@ impl Frame {
         }
     }
 
-    /// A field that is JSON already.
+    /// Adds a value that is JSON text already.
     pub(crate) fn json(mut self, name: &str, json: &str) -> Self {
         write_key(&mut self.0, name);
         self.0.push_str(json);
         self
     }
 
-    /// A list of what is JSON already.
+    /// Adds a list of values that are JSON text already.
     pub(crate) fn list(self, name: &str, items: &[String]) -> Self {
         self.json(name, &json::list(items))
     }
 
-    /// A number, as far as JavaScript can count.
+    /// Adds a number, limited to the largest integer that JavaScript represents exactly.
     pub(crate) fn number(self, name: &str, number: u64) -> Self {
         const MOST: u64 = (1 << 53) - 1;
         self.json(name, &number.min(MOST).to_string())
@@ -56,7 +56,7 @@ impl Frame {
     }
 }
 
-/// How many tokens a reply took.
+/// Returns the token usage of a reply as JSON.
 pub(crate) fn usage_json(usage: &Usage) -> String {
     let frame = Frame::new().number("inputTokens", usage.input_tokens).number("outputTokens", usage.output_tokens);
     let frame = frame.number("totalTokens", usage.total());
@@ -64,7 +64,7 @@ pub(crate) fn usage_json(usage: &Usage) -> String {
     frame.number("cacheWriteInputTokens", usage.cache_creation_input_tokens).end()
 }
 
-/// A text, or a list of parts where there is more than text.
+/// Returns a JSON string if a payload is only text, otherwise a list of parts.
 pub(crate) fn text_or_parts(payload: &Payload, part: impl Fn(&MediaBlock) -> String) -> String {
     if payload.blocks().iter().all(|block| matches!(block, MediaBlock::Text(_))) {
         return Json::from(payload.text().unwrap_or_default()).as_str().to_owned();

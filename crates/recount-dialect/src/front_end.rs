@@ -1,4 +1,4 @@
-//! What front ends read, and all that a stream can be written as.
+//! Front ends, and all formats that a stream can be written in.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,9 +8,9 @@ use recount_message::{Event, Fold};
 use crate::reply_view::is_waiting;
 use crate::{Dialect, ag_ui, ai_sdk, reply_queue};
 
-/// A library for user interfaces that reads a stream of events.
+/// A user-interface library that reads a stream of events.
 ///
-/// They are told, and what their users say comes by Recount's own routes: so their streams are written and never read.
+/// Front-end streams are write-only: users reply through Recount's own routes.
 ///
 /// ```
 /// use recount_dialect::FrontEnd;
@@ -24,14 +24,14 @@ use crate::{Dialect, ag_ui, ai_sdk, reply_queue};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FrontEnd {
-    /// AG-UI 1.0, as `@ag-ui/client` reads it.
+    /// AG-UI 1.0, as read by `@ag-ui/client`.
     AgUi,
-    /// The UI message stream of the AI SDK 7, as `ai` and `@ai-sdk/react` read it.
+    /// The UI message stream of the AI SDK 7, as read by `ai` and `@ai-sdk/react`.
     AiSdk,
 }
 
 impl FrontEnd {
-    /// All of them.
+    /// All front ends.
     ///
     /// ```
     /// use recount_dialect::FrontEnd;
@@ -40,7 +40,7 @@ impl FrontEnd {
     /// ```
     pub const ALL: [Self; 2] = [Self::AgUi, Self::AiSdk];
 
-    /// The name of the front end.
+    /// Returns the name of the front end.
     ///
     /// ```
     /// use recount_dialect::FrontEnd;
@@ -54,11 +54,11 @@ impl FrontEnd {
         }
     }
 
-    /// What a reader gets for an event of a session that comes after what is folded in `before`.
+    /// Returns the frames for an event of a session. `before` is the fold of all preceding events.
     ///
-    /// It follows from these alone. `before` holds the oldest open reply and all that came after its start; what came
-    /// before that does not matter. One reply is told at a time: what begins while another is open is told when that has
-    /// ended.
+    /// The result depends only on these values. `before` must hold the oldest open reply and everything after its start;
+    /// earlier messages have no effect. One reply is delivered at a time: a message that begins while a reply is open is
+    /// delivered after that reply has ended.
     ///
     /// ```
     /// use recount_dialect::FrontEnd;
@@ -75,7 +75,7 @@ impl FrontEnd {
         }
     }
 
-    /// What a reader gets who joins at a point: all messages, and what is open.
+    /// Returns the first frames for a reader who joins at a point: all messages and the open blocks.
     ///
     /// ```
     /// use recount_dialect::FrontEnd;
@@ -91,7 +91,7 @@ impl FrontEnd {
         }
     }
 
-    /// What a reader gets first who comes back on a new connection with all messages up to a point.
+    /// Returns the first frames for a reader who reconnects and has all messages up to a point.
     ///
     /// ```
     /// use recount_dialect::FrontEnd;
@@ -113,7 +113,8 @@ impl FrontEnd {
     }
 }
 
-/// Whether nothing goes on at a point: no reply is open, or the one that is told is_waiting for somebody.
+/// Returns whether a session is idle at a point: no reply is open, or the current one waits for a user or an external
+/// tool.
 ///
 /// ```
 /// use recount_dialect::is_idle;
@@ -133,7 +134,7 @@ impl fmt::Display for FrontEnd {
     }
 }
 
-/// What a stream can be written as.
+/// A format that a stream can be written in.
 ///
 /// ```
 /// use recount_dialect::{Dialect, FrontEnd, Target};
@@ -147,14 +148,14 @@ impl fmt::Display for FrontEnd {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// A dialect, which can be read too.
+    /// A dialect, which can also be read.
     Dialect(Dialect),
-    /// What a front end reads.
+    /// A front end.
     FrontEnd(FrontEnd),
 }
 
 impl Target {
-    /// All of them.
+    /// All targets.
     ///
     /// ```
     /// use recount_dialect::Target;
@@ -165,7 +166,7 @@ impl Target {
         Dialect::ALL.into_iter().map(Self::Dialect).chain(FrontEnd::ALL.into_iter().map(Self::FrontEnd))
     }
 
-    /// Its name.
+    /// Returns the name of the target.
     ///
     /// ```
     /// use recount_dialect::{FrontEnd, Target};
@@ -179,7 +180,7 @@ impl Target {
         }
     }
 
-    /// What a reader gets for an event: [`Dialect::frames`] or [`FrontEnd::frames`].
+    /// Returns the frames for an event: [`Dialect::frames`] or [`FrontEnd::frames`].
     ///
     /// ```
     /// use recount_dialect::{Dialect, Target};
@@ -195,7 +196,7 @@ impl Target {
         }
     }
 
-    /// What a reader gets who joins: [`Dialect::prelude`] or [`FrontEnd::prelude`].
+    /// Returns the first frames for a reader who joins: [`Dialect::prelude`] or [`FrontEnd::prelude`].
     ///
     /// ```
     /// use recount_dialect::Target;
@@ -210,7 +211,8 @@ impl Target {
         }
     }
 
-    /// What a reader gets first who comes back. A dialect's stream goes on over connections, so its readers get nothing.
+    /// Returns the first frames for a reader who reconnects. Empty for a dialect, whose stream is independent of
+    /// connections.
     ///
     /// ```
     /// use recount_dialect::Target;
@@ -240,7 +242,7 @@ impl FromStr for Target {
     }
 }
 
-/// A name that nothing has that a stream can be written as.
+/// The error for an unknown target name. Holds the name.
 ///
 /// ```
 /// use recount_dialect::{Target, UnknownTarget};

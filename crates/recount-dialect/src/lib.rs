@@ -1,8 +1,9 @@
-//! What AgentScope's other sides speak, to and from Recount's messages and events.
+//! Conversion between the wire formats of AgentScope's Java and TypeScript implementations and Recount's messages and
+//! events.
 //!
-//! Inside Recount there is one model, and its JSON is AgentScope Python's. AgentScope Java and TypeScript write other
-//! JSON, and none of them reads another's. A [`Dialect`] translates between its JSON and the model, in both directions,
-//! with pure functions:
+//! Recount has a single internal model, whose JSON is that of AgentScope Python. AgentScope Java and TypeScript use JSON
+//! formats of their own, and none of them can parse the others'. A [`Dialect`] converts between one of these formats and
+//! the model, in both directions, with pure functions:
 //!
 //! ```
 //! use recount_dialect::Dialect;
@@ -18,17 +19,18 @@
 //! # Ok::<(), recount_message::DecodeError>(())
 //! ```
 //!
-//! # Nothing is lost
+//! # Lossless round trips
 //!
-//! Each side can say things that another cannot. What has no place on the other side is kept under the key `recount`
-//! (of a message's or event's metadata, or of a block that stands alone), by the name of the dialect that it belongs to,
-//! and comes back. It holds only what the target cannot say. Where somebody has changed the target in between, the change
-//! counts: what was kept is used only as long as it still means what the target says.
+//! Each format has fields that another one cannot express. Such fields are stored under the key `recount`, by the name of
+//! the dialect that needs them: in the metadata of a message or event, or in a block that is converted on its own. They
+//! are restored when the value is converted back. A stored field is used only as long as it is consistent with the
+//! converted value, so a later edit of that value takes precedence.
 //!
 //! # Front ends
 //!
-//! A [`FrontEnd`] is a library that shows a conversation while it goes on. What it reads is written and never read back: a
-//! view of the messages, from which the library rebuilds its own. [`Target`] is whatever a stream can be written as.
+//! A [`FrontEnd`] is a library that displays a conversation while it is streamed. Its streams are write-only: they
+//! describe a view of the messages, from which the library rebuilds its own. A [`Target`] is a dialect or a front end:
+//! any format that a stream can be written in.
 
 mod ag_ui;
 mod ai_sdk;

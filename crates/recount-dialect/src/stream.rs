@@ -1,4 +1,4 @@
-//! Reading a whole stream.
+//! Reading of whole streams.
 
 use recount_message::{AgentEvent, DecodeError, Event, Object};
 
@@ -6,11 +6,11 @@ use crate::Dialect;
 use crate::java::JavaStream;
 use crate::java1::Java1Stream;
 
-/// Reads a stream of a dialect, event by event, and makes native events of it.
+/// Parses a stream of a dialect event by event and converts it to native events.
 ///
-/// Most dialects say one thing with one event. A Java stream does not: it has its own reply id for each model call, uses
-/// block ids again, and leaves out what the caller is supposed to know. What has to be remembered for that is small, and
-/// [`state`](Self::state) writes it down, so that a reader can go on where another has stopped.
+/// In most dialects each event can be converted on its own. A Java stream cannot: it has a reply id for each model call,
+/// reuses block ids, and omits what its caller is assumed to know. The reader therefore keeps a small state.
+/// [`state`](Self::state) saves it, and [`resume`](Self::resume) continues from it.
 ///
 /// ```
 /// use recount_dialect::{Dialect, StreamReader};
@@ -44,14 +44,14 @@ pub struct StreamReader(Reader);
 
 #[derive(Debug)]
 enum Reader {
-    /// One event says one thing.
+    /// Each event is converted on its own.
     Each(Dialect),
     Java(Box<JavaStream>),
     Java1(Box<Java1Stream>),
 }
 
 impl StreamReader {
-    /// A reader at the beginning of a stream.
+    /// Creates a reader at the start of a stream.
     ///
     /// ```
     /// use recount_dialect::{Dialect, StreamReader};
@@ -68,7 +68,7 @@ impl StreamReader {
         })
     }
 
-    /// A reader that goes on where another has stopped.
+    /// Creates a reader that resumes from a saved state.
     ///
     /// ```
     /// use recount_dialect::{Dialect, StreamReader};
@@ -82,7 +82,7 @@ impl StreamReader {
     ///
     /// # Errors
     ///
-    /// When it is not what [`state`](Self::state) of such a reader has written.
+    /// Returns an error if `state` was not written by [`state`](Self::state) of a reader of the same dialect.
     pub fn resume(dialect: Dialect, state: &Object) -> Result<Self, DecodeError> {
         Ok(Self(match dialect {
             Dialect::Java => Reader::Java(Box::new(JavaStream::from_state(state)?)),
@@ -91,7 +91,7 @@ impl StreamReader {
         }))
     }
 
-    /// What has to be remembered to go on from here.
+    /// Returns the state to resume from later.
     ///
     /// ```
     /// use recount_dialect::{Dialect, StreamReader};
@@ -106,7 +106,7 @@ impl StreamReader {
         }
     }
 
-    /// Takes the next event, and gives the native ones that it comes to: none, one or several.
+    /// Parses the next event and returns the native events for it: none, one or several.
     ///
     /// ```
     /// use recount_dialect::{Dialect, StreamReader};
@@ -117,7 +117,7 @@ impl StreamReader {
     ///
     /// # Errors
     ///
-    /// When the text is no event of this dialect. The stream may go on with the next one.
+    /// Returns an error if the text is not a valid event of this dialect. The stream can continue with the next one.
     pub fn push(&mut self, text: &str) -> Result<Vec<AgentEvent>, DecodeError> {
         match &mut self.0 {
             Reader::Each(dialect) => Ok(vec![dialect.read_event(text).map(Event::into_owned)?]),
@@ -126,7 +126,7 @@ impl StreamReader {
         }
     }
 
-    /// Whether no reply is under way, so that what is said now is a part of none.
+    /// Returns whether no reply is open, so that the next event is not part of one.
     ///
     /// ```
     /// use recount_dialect::{Dialect, StreamReader};
@@ -145,7 +145,7 @@ impl StreamReader {
         }
     }
 
-    /// A user's message was logged between two events. A reply that waits for something else ends with it.
+    /// Handles a user message that was logged between two events. Returns the events that end a reply that was waiting.
     ///
     /// ```
     /// use recount_dialect::{Dialect, StreamReader};
@@ -160,7 +160,7 @@ impl StreamReader {
         }
     }
 
-    /// The stream has ended: gives what is still to be said about it.
+    /// Ends the stream. Returns the events that are still missing, such as the end of an open reply.
     ///
     /// ```
     /// use recount_dialect::{Dialect, StreamReader};

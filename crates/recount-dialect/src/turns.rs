@@ -1,7 +1,7 @@
-//! One turn as several messages.
+//! Splitting a turn into several messages, and merging it again.
 //!
-//! Natively an agent's turn is one message, calls and results included. Java has a message for each model call and one
-//! for each result, so that a turn goes ASSISTANT, TOOL, ASSISTANT. Either is the translation of the other.
+//! Natively a turn of an agent is one message that includes calls and results. Java has one message for each model call
+//! and one for each result: ASSISTANT, TOOL, ASSISTANT.
 
 use std::iter::once;
 
@@ -9,13 +9,13 @@ use recount_message::{ContentBlock, Json, Msg, MsgParts, Object, Role, ToolCallB
 
 use crate::preserved;
 
-/// The mark of a message that is a part of another: which one, and how many parts there are.
+/// The mark of a message that is a part of a split turn: the index of the part and the number of parts.
 const PART: &str = "part";
 
-/// The mark of a message that was put together: what its parts said beside their blocks.
+/// The mark of a merged message: the fields of its parts without their blocks.
 const PARTS: &str = "parts";
 
-/// The messages that a turn is on a side that keeps calls and results apart.
+/// Splits a turn into the messages of a format that keeps calls and results apart.
 ///
 /// ```
 /// use recount_dialect::split_turn;
@@ -39,7 +39,7 @@ pub fn split_turn(message: &Msg) -> Vec<Msg> {
         return vec![message.clone()];
     }
     let whole = message.clone().into_parts();
-    // What is said about the turn as a whole belongs to its last answer.
+    // The fields of the turn as a whole belong to its last assistant message.
     let main = runs.iter().rposition(|run| role_of(run) == Role::Assistant).unwrap_or_default();
     let count = runs.len();
     runs.into_iter()
@@ -59,7 +59,7 @@ pub fn split_turn(message: &Msg) -> Vec<Msg> {
         .collect()
 }
 
-/// A message of the same turn, with nothing said about the turn.
+/// Returns an empty message of the same turn, without the fields of the turn as a whole.
 fn part_without_summary(whole: &MsgParts, index: usize) -> MsgParts {
     MsgParts {
         name: whole.name.clone(),
@@ -77,7 +77,7 @@ fn part_without_summary(whole: &MsgParts, index: usize) -> MsgParts {
     }
 }
 
-/// The blocks of each message: a result is one by itself, and what comes between results is one.
+/// Returns the blocks of each message: every result on its own, and the blocks between two results together.
 fn runs(content: &[ContentBlock]) -> Vec<Vec<ContentBlock>> {
     let mut runs: Vec<Vec<ContentBlock>> = Vec::new();
     for block in content {
@@ -94,7 +94,7 @@ fn role_of(run: &[ContentBlock]) -> Role {
     if matches!(run, [ContentBlock::ToolResult(_)]) { Role::Tool } else { Role::Assistant }
 }
 
-/// The messages that a turn was put together from, as long as it is still what they make together.
+/// Returns the messages that a turn was merged from, if merging them still gives this turn.
 fn original_parts(message: &Msg) -> Option<Vec<Msg>> {
     let marks = preserved::marks(message.metadata());
     let parts = marks.get(PARTS)?.to_list()?;
@@ -114,7 +114,7 @@ fn original_parts(message: &Msg) -> Option<Vec<Msg>> {
     (blocks.next().is_none() && merged(first, rest) == *message).then_some(before)
 }
 
-/// Puts the messages of a turn together again.
+/// Merges the messages of a turn.
 ///
 /// ```
 /// use recount_dialect::{TurnMerger, split_turn};
@@ -131,12 +131,12 @@ fn original_parts(message: &Msg) -> Option<Vec<Msg>> {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct TurnMerger {
-    /// The messages of a turn that may go on.
+    /// The messages of the turn that is not complete yet.
     pending: Vec<Msg>,
 }
 
 impl TurnMerger {
-    /// A merger that has seen nothing.
+    /// Creates a merger without pending messages.
     ///
     /// ```
     /// use recount_dialect::TurnMerger;
@@ -149,14 +149,14 @@ impl TurnMerger {
         Self::default()
     }
 
-    /// Takes the next message, and gives those that are complete.
+    /// Adds the next message and returns the messages that are complete.
     ///
     /// ```
     /// use recount_dialect::TurnMerger;
     /// use recount_message::{Msg, ToolCallBlock};
     ///
     /// let call = Msg::assistant("Friday", ToolCallBlock::new("c1", "get_weather", "{}"));
-    /// // Its result is still to come.
+    /// // The result of this call has not arrived yet.
     /// assert!(TurnMerger::new().push(call).is_empty());
     /// ```
     pub fn push(&mut self, message: Msg) -> Vec<Msg> {
@@ -168,7 +168,7 @@ impl TurnMerger {
         complete
     }
 
-    /// There are no more messages: gives what is left.
+    /// Returns the remaining messages. Call it after the last message.
     ///
     /// ```
     /// use recount_dialect::TurnMerger;
@@ -183,7 +183,7 @@ impl TurnMerger {
         }
     }
 
-    /// Whether a message belongs to the turn that is pending.
+    /// Returns whether a message belongs to the pending turn.
     fn continues_turn(&self, message: &Msg) -> bool {
         let Some(last) = self.pending.last() else { return false };
         match (part_of(last), part_of(message)) {
@@ -203,7 +203,7 @@ impl TurnMerger {
         self.pending.iter().any(|part| part.call(id).is_some())
     }
 
-    /// Whether nothing can belong to the turn any more.
+    /// Returns whether the pending turn cannot be continued.
     fn is_complete(&self) -> bool {
         let Some(last) = self.pending.last() else { return true };
         if let Some(part) = part_of(last) {
@@ -217,12 +217,12 @@ impl TurnMerger {
     }
 }
 
-/// Whether a message may be of the same agent: a tool's message has the agent's name or none of its own.
+/// Returns whether a message can be from the same agent. A tool message has the agent's name or a name of its own.
 fn is_same_agent(part: &Msg, message: &Msg) -> bool {
     part.role() == Role::Tool || part.name() == message.name()
 }
 
-/// Which part of which message it is.
+/// The position of a message in a split turn.
 struct Part {
     of: String,
     index: usize,
@@ -241,7 +241,7 @@ fn part_of(message: &Msg) -> Option<Part> {
     })
 }
 
-/// One message of several.
+/// Merges several messages into one.
 fn merged(first: &Msg, rest: &[Msg]) -> Msg {
     let content = once(first).chain(rest).flat_map(|part| part.content().iter().cloned()).collect();
     let main = part_of(first).filter(|_| rest.iter().all(|part| part_of(part).is_some()));
@@ -257,7 +257,7 @@ fn merged(first: &Msg, rest: &[Msg]) -> Msg {
     let (answer, usage) = (answer.clone().into_parts(), once(first).chain(rest).filter_map(Msg::usage));
     let (first, usage): (_, Vec<&Usage>) = (first.clone().into_parts(), usage.collect());
     let mut metadata = answer.metadata;
-    // What was kept for one of the messages belongs to that one.
+    // Round-trip data of a single message stays with that message.
     let mut marks = Object::from([(PARTS, Json::from(said))]);
     if let Some(absent) = preserved::marks(&first.metadata).get("absent") {
         marks.insert("absent", absent.clone());
@@ -276,7 +276,7 @@ fn merged(first: &Msg, rest: &[Msg]) -> Msg {
     })
 }
 
-/// What a message says beside its blocks, and how many blocks it has.
+/// Returns the fields of a message without its blocks, and the number of blocks.
 fn fields_without_blocks(message: &Msg) -> Json {
     let mut parts = message.clone().into_parts();
     let blocks = std::mem::take(&mut parts.content).len();

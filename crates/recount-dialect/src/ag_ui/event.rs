@@ -1,4 +1,4 @@
-//! What is said in a reply, event by event.
+//! The frames for the events of an open reply.
 
 use recount_message::{ContentBlock, Event, EventKind, ReplyFold};
 
@@ -7,12 +7,13 @@ use crate::frame::Frame;
 use crate::reply_queue::ReplyChange;
 use crate::reply_view::{BlockKind, ReplyView, StartEffect, is_reopened};
 
-/// The name of a signal that something is other than what was streamed.
+/// The name of the signal that replaces streamed text, arguments or output.
 const REPLACED: &str = "recount.replaced";
-/// The name of a signal that a tool has said something.
+/// The name of the signal that carries partial output of a tool.
 const OUTPUT: &str = "recount.tool_output";
 
-/// The frames of an event of an open reply, and the reply after it where it may have begun or ceased to wait.
+/// Returns the frames for an event of an open reply. Also returns the reply after the event if the event can start or end
+/// a wait.
 pub(super) fn frames_of(view: &ReplyView<'_>, event: &Event<'_>) -> (Vec<String>, Option<ReplyFold>) {
     match ReplyChange::of(&event.kind) {
         ReplyChange::Ignored => (Vec::new(), None),
@@ -26,7 +27,7 @@ pub(super) fn frames_of(view: &ReplyView<'_>, event: &Event<'_>) -> (Vec<String>
     }
 }
 
-/// An event that begins or ends something, or changes a call.
+/// Returns the frames for an event that begins or ends a block, or changes a call.
 fn step(view: &ReplyView<'_>, kind: &EventKind<'_>, after: &[ContentBlock]) -> Vec<String> {
     let mut frames = match kind {
         EventKind::TextBlockStart(kind) => {
@@ -54,7 +55,7 @@ fn step(view: &ReplyView<'_>, kind: &EventKind<'_>, after: &[ContentBlock]) -> V
     frames
 }
 
-/// A block begins, or goes on.
+/// Returns the frames for the start of a block. Empty if the fold ignores the start.
 fn block_started(view: &ReplyView<'_>, begins: StartEffect, after: &[ContentBlock]) -> Vec<String> {
     let index = match begins {
         StartEffect::Ignored => return Vec::new(),
@@ -64,7 +65,7 @@ fn block_started(view: &ReplyView<'_>, begins: StartEffect, after: &[ContentBloc
     after.get(index).map(|block| start(view, index, block)).unwrap_or_default()
 }
 
-/// The start of a block at an index, which may be there already.
+/// Returns the frames for the start of the block at an index. The block can exist in the view already.
 pub(super) fn start(view: &ReplyView<'_>, index: usize, block: &ContentBlock) -> Vec<String> {
     let message = view.reply.message();
     let id = id_at(message.id(), index);
@@ -95,7 +96,7 @@ fn activity(id: &str, block: &ContentBlock) -> Vec<String> {
     vec![frame.json("content", &activity.content).end()]
 }
 
-/// More of an open block.
+/// Returns the frames for a delta of an open block.
 fn delta(view: &ReplyView<'_>, kind: BlockKind, id: &str, text: &str) -> Vec<String> {
     match view.open(kind, id) {
         Some(index) => content(kind, &id_at(view.reply.message().id(), index), text),
@@ -114,7 +115,7 @@ fn content(kind: BlockKind, id: &str, text: &str) -> Vec<String> {
     vec![frame.text("delta", text).end()]
 }
 
-/// What a tool has said, for who wants to show it before all of it is there.
+/// Returns a signal with partial output of a tool, for clients that show it before the result is complete.
 fn output(view: &ReplyView<'_>, call_id: &str, delta: &str) -> Vec<String> {
     let call = view.open(BlockKind::ToolResult, call_id).and_then(|_| view.latest(BlockKind::ToolCall, call_id));
     let Some(call) = call.filter(|_| !delta.is_empty()) else { return Vec::new() };
@@ -127,7 +128,7 @@ fn block_ended(view: &ReplyView<'_>, kind: BlockKind, id: &str, after: &[Content
     after.get(index).map(|block| end(view, index, block)).unwrap_or_default()
 }
 
-/// The end of an open block, as it is after it.
+/// Returns the frames for the end of an open block. `block` is its final state.
 pub(super) fn end(view: &ReplyView<'_>, index: usize, block: &ContentBlock) -> Vec<String> {
     let id = id_at(view.reply.message().id(), index);
     let end = |kind: &str, field: &str| Frame::of(kind).text(field, &id).end();
@@ -146,7 +147,8 @@ pub(super) fn end(view: &ReplyView<'_>, index: usize, block: &ContentBlock) -> V
     }
 }
 
-/// What a text says at its end beyond what was streamed. AG-UI's texts only grow.
+/// Returns the frames for text that the end of a block adds. An AG-UI text can only be appended to, so a text that
+/// changes otherwise is sent as a signal.
 fn text_remainder(view: &ReplyView<'_>, index: usize, id: &str, text: &str) -> Vec<String> {
     let Some(ContentBlock::Text(before)) = view.content.get(index) else { return Vec::new() };
     match text.strip_prefix(before.text.as_str()) {
@@ -155,7 +157,7 @@ fn text_remainder(view: &ReplyView<'_>, index: usize, id: &str, text: &str) -> V
     }
 }
 
-/// A result that was told, was opened again, and has ended again.
+/// Returns a signal for a result that was delivered, reopened and ended again.
 fn result_changed(view: &ReplyView<'_>, call_id: &str, after: &[ContentBlock]) -> Vec<String> {
     let Some(index) = view.open(BlockKind::ToolResult, call_id) else { return Vec::new() };
     let was_told = messages::result_at(view.content, index).is_some_and(is_reopened);
@@ -169,7 +171,7 @@ fn result_changed(view: &ReplyView<'_>, call_id: &str, after: &[ContentBlock]) -
     }
 }
 
-/// The calls whose arguments somebody has changed who allowed them.
+/// Returns a signal for each call whose arguments were edited when it was approved.
 fn inputs_changed(view: &ReplyView<'_>, after: &[ContentBlock]) -> Vec<String> {
     let changed = view.content.iter().zip(after).enumerate().filter_map(|(index, pair)| match pair {
         (ContentBlock::ToolCall(before), ContentBlock::ToolCall(call)) if before.input != call.input => {
@@ -182,7 +184,7 @@ fn inputs_changed(view: &ReplyView<'_>, after: &[ContentBlock]) -> Vec<String> {
     changed.collect()
 }
 
-/// Blocks that came whole.
+/// Returns the frames for blocks that were appended complete.
 fn appended(view: &ReplyView<'_>, after: &[ContentBlock]) -> Vec<String> {
     let mut frames = Vec::new();
     for (index, block) in after.iter().enumerate().skip(view.content.len()) {
@@ -203,7 +205,7 @@ fn appended(view: &ReplyView<'_>, after: &[ContentBlock]) -> Vec<String> {
     frames
 }
 
-/// The results that can be told now.
+/// Returns the frames for the results that become visible.
 pub(super) fn new_results(view: &ReplyView<'_>, after: &[ContentBlock], is_complete: bool) -> Vec<String> {
     let reply_id = view.reply.message().id();
     let known = Layout::of(view.content).visible_results(view.content, false);
@@ -217,7 +219,7 @@ pub(super) fn new_results(view: &ReplyView<'_>, after: &[ContentBlock], is_compl
     frames.collect()
 }
 
-/// A signal.
+/// Returns a signal.
 pub(super) fn custom(name: &str, value: &str) -> String {
     Frame::of("CUSTOM").text("name", name).json("value", value).end()
 }

@@ -1,9 +1,9 @@
-//! What AG-UI's clients hold: messages of their own kind.
+//! AG-UI messages.
 //!
-//! A reply becomes several. Each text is an assistant's message, and the calls that follow it belong to it; their results
-//! stand right after it, in the order in which they began, whenever they end. Thinking is a message of reasoning, and what
-//! AG-UI has no role for is an activity. A message has the id of the reply and the place of its block in it, because a
-//! client keeps all of them in one list, where the ids of blocks and calls could come twice.
+//! A reply becomes several messages. Each text is an assistant message that also holds the calls after it. Their results
+//! follow it directly, in the order in which they began, regardless of when they end. Thinking is a message with the role
+//! `reasoning`, and a block for which AG-UI has no role is an activity. A message id consists of the reply id and the
+//! index of a block, because a client keeps all messages in one list, in which ids of blocks and calls could collide.
 
 use std::collections::HashMap;
 
@@ -16,17 +16,17 @@ use crate::frame::{Frame, text_or_parts};
 use crate::json;
 use crate::reply_view::is_reopened;
 
-/// The id of what a block becomes.
+/// Returns the id of the message or call that a block becomes.
 pub(super) fn id_at(reply_id: &str, index: usize) -> String {
     format!("{reply_id}.{index}")
 }
 
-/// The messages for a message that is complete.
+/// Returns the messages for a complete message.
 pub(super) fn of_complete(message: &Msg) -> Vec<String> {
     of(message, true)
 }
 
-/// The messages for a reply that is open: without the results that are not told yet.
+/// Returns the messages for an open reply, without the results that are not visible yet.
 pub(super) fn of_open(message: &Msg) -> Vec<String> {
     of(message, false)
 }
@@ -43,7 +43,7 @@ fn base_frame(message: &Msg, role: &str) -> Frame {
     Frame::new().text("id", message.id()).text("role", role).optional("name", name_of(message))
 }
 
-/// The name of who speaks, where there is one.
+/// Returns the author of a message. `None` if the name is empty.
 pub(super) fn name_of(message: &Msg) -> Option<&str> {
     Some(message.name()).filter(|name| !name.is_empty())
 }
@@ -60,22 +60,22 @@ fn user_content(message: &Msg) -> String {
     json::list(&parts.collect::<Vec<_>>())
 }
 
-/// How the blocks of a reply are spread over messages.
+/// The distribution of the blocks of a reply over messages.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     messages: Vec<MessageLayout>,
-    /// Where the latest call with an id is: its message, and its block.
+    /// The latest call with each id: the indexes of its message and its block.
     calls: HashMap<String, (usize, usize)>,
-    /// The message that the next call belongs to.
+    /// The index of the message that the next call belongs to.
     current_message: Option<usize>,
 }
 
-/// A message, by the blocks that are in it.
+/// The blocks of one message.
 #[derive(Debug)]
 enum MessageLayout {
-    /// A text with calls, or calls without one, and what came of them.
+    /// An assistant message: a text with its calls, or calls without a text, and the results of these calls.
     Assistant { text: Option<usize>, calls: Vec<usize>, results: Vec<(usize, usize)> },
-    /// A block by itself.
+    /// A block that is a message of its own.
     Alone(usize),
 }
 
@@ -123,7 +123,7 @@ impl Layout {
         }
     }
 
-    /// The block whose message a call belongs to that comes now, if there is one.
+    /// Returns the index of the block whose message the next call belongs to. `None` if that call begins a message.
     pub(super) fn current_message(&self) -> Option<usize> {
         match self.messages.get(self.current_message?)? {
             MessageLayout::Assistant { text, calls, .. } => text.or(calls.first().copied()),
@@ -131,7 +131,8 @@ impl Layout {
         }
     }
 
-    /// The results that are told, with their calls. One that ends is_waiting for those of the same message before it.
+    /// Returns the visible results with the indexes of their calls. A finished result is hidden until the earlier results
+    /// of the same message have finished.
     pub(super) fn visible_results(&self, content: &[ContentBlock], is_complete: bool) -> Vec<(usize, usize)> {
         let indexes = self.messages.iter().flat_map(|place| match place {
             MessageLayout::Assistant { results, .. } => visible(results, content, is_complete),
@@ -161,7 +162,7 @@ impl Layout {
     }
 }
 
-/// The results that are told, of those of one message. One that is open again, after its end, has been.
+/// Returns the visible results of one message. A reopened result stays visible.
 fn visible<'r>(results: &'r [(usize, usize)], content: &[ContentBlock], is_complete: bool) -> &'r [(usize, usize)] {
     let is_told = |result: &ToolResultBlock| is_complete || result.finished_at.is_some() || is_reopened(result);
     let count = results.iter().take_while(|(index, _)| result_at(content, *index).is_some_and(is_told)).count();
@@ -201,12 +202,12 @@ fn tool_call(id: &str, call: &ToolCallBlock) -> String {
     frame.json("metadata", &call_metadata(&call.id)).end()
 }
 
-/// What Recount calls a call.
+/// Returns the metadata of a call, which holds its native id.
 pub(super) fn call_metadata(id: &str) -> String {
     recount_metadata(Object::from([("tool_call_id", id)]))
 }
 
-/// Something of Recount's own in metadata.
+/// Returns metadata with the given fields under Recount's key.
 pub(super) fn recount_metadata(own: Object) -> String {
     Object::from([("recount", own)]).to_json()
 }
@@ -215,7 +216,7 @@ fn tool_message(reply_id: &str, index: usize, call: &str, result: &ToolResultBlo
     result_fields(Frame::new().text("id", &id_at(reply_id, index)), call, result).text("role", "tool").end()
 }
 
-/// Which call it is the result of, and what it says.
+/// Adds the call id, the content and the state of a result.
 pub(super) fn result_fields(frame: Frame, call: &str, result: &ToolResultBlock) -> Frame {
     let state = Object::from([("state", result.state.as_str())]);
     frame
@@ -224,7 +225,7 @@ pub(super) fn result_fields(frame: Frame, call: &str, result: &ToolResultBlock) 
         .json("metadata", &recount_metadata(state))
 }
 
-/// What a tool or a hint says.
+/// Returns the content of a result or a hint.
 pub(super) fn result_content(output: &Payload) -> String {
     text_or_parts(output, |block| match block {
         MediaBlock::Text(text) => text_part(&text.text),
@@ -267,7 +268,7 @@ fn with_filename(frame: Frame, data: &DataBlock) -> Frame {
     }
 }
 
-/// The message of a block that stands by itself.
+/// Returns the message for a block that is a message of its own.
 fn single_block(reply_id: &str, index: usize, block: &ContentBlock, is_complete: bool) -> String {
     let id = id_at(reply_id, index);
     if let Some(activity) = Activity::of(block, is_complete) {
@@ -278,13 +279,13 @@ fn single_block(reply_id: &str, index: usize, block: &ContentBlock, is_complete:
         ContentBlock::Thinking(thinking) => {
             Frame::new().text("id", &id).text("role", "reasoning").text("content", &thinking.thinking).end()
         }
-        // Its call is in another message, or nowhere.
+        // The call is in another message or does not exist.
         ContentBlock::ToolResult(result) => tool_message(reply_id, index, &result.id, result),
         _ => Frame::new().text("id", &id).text("role", "assistant").end(),
     }
 }
 
-/// What AG-UI has no role for.
+/// The activity for a block that has no AG-UI role.
 #[derive(Debug)]
 pub(super) struct Activity {
     pub(super) kind: &'static str,
@@ -292,7 +293,8 @@ pub(super) struct Activity {
 }
 
 impl Activity {
-    /// Data is shown when all of it is there.
+    /// Returns the activity for a block, or `None` for other blocks. The bytes of data are included once they are
+    /// complete.
     pub(super) fn of(block: &ContentBlock, is_complete: bool) -> Option<Self> {
         Some(match block {
             ContentBlock::Data(data) if !is_complete && data.finished_at.is_none() => {

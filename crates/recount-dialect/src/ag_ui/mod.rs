@@ -1,11 +1,11 @@
-//! What AG-UI's clients read: runs, and in them messages that grow.
+//! The AG-UI stream: runs that contain growing messages.
 //!
-//! A connection is a stream of its own to them. It begins with a run, and whatever goes on in it has to have begun in it.
-//! So a reader gets, wherever it joins, a run, all messages, and the starts of what is open; and one who comes back with
-//! all messages up to a place gets the run and the starts.
+//! To a client, each connection is a stream of its own. It begins with a run, and every open block must begin within it.
+//! A reader who joins therefore receives the start of a run, all messages, and the starts of the open blocks. A reader
+//! who reconnects with all messages receives the start of a run and the starts of the open blocks.
 //!
-//! A reply is a run. One that is_waiting for somebody has ended for AG-UI, with an interrupt for each call that is_waiting, and goes
-//! on in another run. What is said between two runs comes in a run of its own.
+//! A reply is a run. When a reply waits, the run ends with an interrupt for each waiting call, and the reply continues in
+//! another run. An event between two runs is delivered in a run of its own.
 
 mod event;
 mod messages;
@@ -18,7 +18,7 @@ use crate::reply_queue::{self, Delivery, Released};
 use crate::reply_view::{ReplyView, is_waiting};
 use run::Run;
 
-/// What a reader gets for an event that comes after what is folded.
+/// Returns the frames for an event. `before` is the fold of all preceding events.
 pub(crate) fn frames(session: &str, before: &Fold, event: &Event<'_>) -> Vec<String> {
     match Delivery::of(before, event) {
         Delivery::Deferred => Vec::new(),
@@ -43,7 +43,7 @@ pub(crate) fn frames(session: &str, before: &Fold, event: &Event<'_>) -> Vec<Str
     }
 }
 
-/// What a reader gets who joins: all messages, and what is open.
+/// Returns the first frames for a reader who joins: all messages and the open blocks.
 pub(crate) fn prelude(session: &str, at: &Fold) -> Vec<String> {
     let front = reply_queue::current_reply(at);
     let Some(last) = front.map(ReplyFold::message).or_else(|| at.messages().last()) else { return Vec::new() };
@@ -62,7 +62,7 @@ pub(crate) fn prelude(session: &str, at: &Fold) -> Vec<String> {
     frames
 }
 
-/// What a reader gets who comes back with everything up to here.
+/// Returns the first frames for a reader who reconnects and has all messages.
 pub(crate) fn resume_frames(session: &str, at: &Fold) -> Vec<String> {
     let Some(reply) = reply_queue::current_reply(at).filter(|reply| !is_waiting(reply.message())) else {
         return Vec::new();
@@ -73,19 +73,19 @@ pub(crate) fn resume_frames(session: &str, at: &Fold) -> Vec<String> {
     frames
 }
 
-/// The start of a reply.
+/// Returns the frame for the start of a reply.
 fn start_reply(session: &str, id: &str, event: &Event<'_>) -> String {
     let parent = event.carried("parent").and_then(|parent| parent.to_text());
     Run { session, id }.started(parent.as_deref())
 }
 
-/// A message that is complete, in a run of its own.
+/// Returns a run that holds one complete message.
 fn complete_message(session: &str, message: &Msg) -> Vec<String> {
     let run = Run::of(session, message);
     vec![run.started_with(&messages::of_complete(message)), run.finished(message)]
 }
 
-/// What is open in a reply, or that it is_waiting.
+/// Returns the starts of the open blocks of a reply, or the interrupt if the reply waits.
 fn open_state(run: &Run<'_>, reply: &ReplyFold) -> Vec<String> {
     if is_waiting(reply.message()) {
         return vec![run.interrupted(reply.message())];
@@ -95,7 +95,7 @@ fn open_state(run: &Run<'_>, reply: &ReplyFold) -> Vec<String> {
     open.flat_map(|(index, block)| event::start(&view, index, block)).collect()
 }
 
-/// Something that belongs to no message.
+/// Returns the frames for an event outside of messages.
 fn signal(session: &str, before: &Fold, event: &Event<'_>) -> Vec<String> {
     let signal = match &event.kind {
         EventKind::Custom(custom) => event::custom(&custom.name, &custom.value.to_json()),
@@ -111,7 +111,7 @@ fn signal(session: &str, before: &Fold, event: &Event<'_>) -> Vec<String> {
     }
 }
 
-/// Something in a reply.
+/// Returns the frames for an event of the current reply.
 fn in_reply(session: &str, reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
     let run = Run::of(session, reply.message());
     let (said, after) = event::frames_of(&ReplyView::of(reply), event);
@@ -120,7 +120,7 @@ fn in_reply(session: &str, reply: &ReplyFold, event: &Event<'_>) -> Vec<String> 
     reply_queue::add_start_and_pause(reply.message(), said, after.message(), start, pause)
 }
 
-/// The end of a reply, and of whatever is open in it.
+/// Returns the frames for the end of a reply and of its open blocks.
 fn end_reply(session: &str, reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
     let run = Run::of(session, reply.message());
     let view = ReplyView::of(reply);

@@ -1,4 +1,4 @@
-//! Runs: where they begin, and how they end.
+//! The start and the end of runs.
 
 use recount_message::{FinishedReason, Msg, ToolCallBlock, ToolCallState};
 
@@ -6,7 +6,7 @@ use super::messages::{id_at, recount_metadata};
 use crate::frame::{Frame, usage_json};
 use crate::reply_view::waiting_calls;
 
-/// What the answer to a call that asks looks like.
+/// The JSON schema of the response to a call that needs approval.
 const ANSWER: &str = r#"{"type":"object","properties":{"approved":{"type":"boolean"},"editedArgs":{"type":"object"}},"required":["approved"]}"#;
 
 /// A run of a session.
@@ -17,7 +17,7 @@ pub(super) struct Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    /// The run that a message comes in.
+    /// Returns the run that a message belongs to.
     pub(super) fn of(session: &'r str, message: &'r Msg) -> Self {
         Self { session, id: message.id() }
     }
@@ -30,7 +30,7 @@ impl<'r> Run<'r> {
         self.frame("RUN_STARTED").optional("parentRunId", parent).end()
     }
 
-    /// A run that begins with messages. A client that has one of them already leaves it as it is.
+    /// Returns the start of a run that adds messages. A client ignores a message that it already has.
     pub(super) fn started_with(&self, messages: &[String]) -> String {
         let input = Frame::new().text("threadId", self.session).text("runId", self.id).list("messages", messages);
         let input = input.list("tools", &[]).list("context", &[]).end();
@@ -41,7 +41,7 @@ impl<'r> Run<'r> {
         self.frame("RUN_FINISHED").json("outcome", r#"{"type":"success"}"#).end()
     }
 
-    /// The end of a reply.
+    /// Returns the frame for the end of a reply.
     pub(super) fn finished(&self, message: &Msg) -> String {
         let usage = message.usage().map(|usage| [usage_json(usage)]);
         let with_usage = |frame: Frame| match &usage {
@@ -70,7 +70,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The end of a run whose reply is_waiting for somebody.
+    /// Returns the frame that ends the run of a waiting reply.
     pub(super) fn interrupted(&self, message: &Msg) -> String {
         let interrupts: Vec<String> =
             waiting_calls(message).map(|(index, call)| interrupt(message.id(), index, call)).collect();

@@ -1,4 +1,4 @@
-//! What is said in a reply, event by event.
+//! The chunks for the events of an open reply.
 
 use recount_message::{ContentBlock, Event, EventKind, Msg, ReplyFold, ToolCallState};
 
@@ -7,7 +7,8 @@ use crate::frame::Frame;
 use crate::reply_queue::ReplyChange;
 use crate::reply_view::{BlockKind, ReplyView, StartEffect, is_reopened};
 
-/// The chunks of an event of an open reply, and the reply after it where it may have begun or ceased to wait.
+/// Returns the chunks for an event of an open reply. Also returns the reply after the event if the event can start or end
+/// a wait.
 pub(super) fn chunks_of(view: &ReplyView<'_>, event: &Event<'_>) -> (Vec<String>, Option<ReplyFold>) {
     match ReplyChange::of(&event.kind) {
         ReplyChange::Ignored => (Vec::new(), None),
@@ -23,7 +24,7 @@ pub(super) fn chunks_of(view: &ReplyView<'_>, event: &Event<'_>) -> (Vec<String>
     }
 }
 
-/// All parts have to be told again.
+/// The error for a change that chunks cannot express: all parts must be sent again.
 struct Rebuild;
 
 fn rebuild(after: &Msg, is_complete: bool) -> Vec<String> {
@@ -32,7 +33,7 @@ fn rebuild(after: &Msg, is_complete: bool) -> Vec<String> {
     chunks
 }
 
-/// An event that begins or ends something, or changes a call.
+/// Returns the chunks for an event that begins or ends a block, or changes a call.
 fn step(view: &ReplyView<'_>, kind: &EventKind<'_>, after: &Msg) -> Result<Vec<String>, Rebuild> {
     match kind {
         EventKind::TextBlockStart(kind) => block_started(view, BlockKind::Text, &kind.block_id, after),
@@ -53,7 +54,7 @@ fn step(view: &ReplyView<'_>, kind: &EventKind<'_>, after: &Msg) -> Result<Vec<S
     }
 }
 
-/// A block begins.
+/// Returns the chunks for the start of a block.
 fn block_started(view: &ReplyView<'_>, kind: BlockKind, id: &str, after: &Msg) -> Result<Vec<String>, Rebuild> {
     match view.start_effect(kind, id) {
         StartEffect::Ignored => Ok(Vec::new()),
@@ -62,19 +63,19 @@ fn block_started(view: &ReplyView<'_>, kind: BlockKind, id: &str, after: &Msg) -
     }
 }
 
-/// Blocks that are new, as far as they have come.
+/// Returns the chunks for appended blocks, which may still be open.
 fn appended(view: &ReplyView<'_>, after: &Msg) -> Vec<String> {
     let new = after.content().iter().enumerate().skip(view.content.len());
     new.flat_map(|(index, block)| parts::part(after.content(), index, block, false)).collect()
 }
 
-/// Whether blocks have come and nothing else. A result is no part of its own.
+/// Returns whether blocks were only appended. A result changes the part of its call, so it does not count as appended.
 fn has_only_appended(view: &ReplyView<'_>, after: &Msg) -> bool {
     let is_result = |block: &ContentBlock| matches!(block, ContentBlock::ToolResult(_));
     after.content().starts_with(view.content) && !after.content().iter().skip(view.content.len()).any(is_result)
 }
 
-/// More of an open block.
+/// Returns the chunk for a delta of an open block.
 fn delta(view: &ReplyView<'_>, kind: BlockKind, id: &str, text: &str) -> Vec<String> {
     let Some(index) = view.open(kind, id) else { return Vec::new() };
     let chunk = match kind {
@@ -86,7 +87,7 @@ fn delta(view: &ReplyView<'_>, kind: BlockKind, id: &str, text: &str) -> Vec<Str
     chunk.into_iter().collect()
 }
 
-/// What a tool has said, for who wants to show it before all of it is there.
+/// Returns a chunk with partial output of a tool, for clients that show it before the result is complete.
 fn output(view: &ReplyView<'_>, id: &str, delta: &str) -> Vec<String> {
     let call = view.open(BlockKind::ToolResult, id).and_then(|_| view.latest(BlockKind::ToolCall, id));
     let Some(call) = call.filter(|_| !delta.is_empty()) else { return Vec::new() };
@@ -94,7 +95,7 @@ fn output(view: &ReplyView<'_>, id: &str, delta: &str) -> Vec<String> {
     vec![transient("tool-output", &data)]
 }
 
-/// Data that is not kept in the message.
+/// Returns a data chunk that clients do not store in the message.
 pub(super) fn transient(name: &str, data: &str) -> String {
     Frame::of(&format!("data-{name}")).json("data", data).json("transient", "true").end()
 }
@@ -106,19 +107,19 @@ fn block_ended(view: &ReplyView<'_>, kind: BlockKind, id: &str, after: &Msg) -> 
     }
 }
 
-/// The end of the open block at an index.
+/// Returns the chunks for the end of the open block at an index.
 fn end_block(view: &ReplyView<'_>, index: usize, after: &Msg) -> Result<Vec<String>, Rebuild> {
     let id = index.to_string();
     match (view.content.get(index), after.content().get(index)) {
         (Some(ContentBlock::Text(before)), Some(ContentBlock::Text(text))) => {
-            // A part only grows.
+            // A part can only be appended to.
             let rest = text.text.strip_prefix(before.text.as_str()).ok_or(Rebuild)?;
             let mut chunks: Vec<String> = parts::delta("text", &id, rest).into_iter().collect();
             chunks.push(parts::end("text", &id));
             Ok(chunks)
         }
         (_, Some(ContentBlock::Thinking(_))) => Ok(vec![parts::end("reasoning", &id)]),
-        // What began after it is told already.
+        // Later blocks have been sent already, and parts cannot be inserted.
         (_, Some(ContentBlock::Data(_))) if index + 1 < view.content.len() => Err(Rebuild),
         (_, Some(ContentBlock::Data(data))) => Ok(vec![parts::file(data)]),
         (_, Some(ContentBlock::ToolCall(call))) => {
@@ -141,7 +142,7 @@ fn is_waiting(state: ToolCallState) -> bool {
     matches!(state, ToolCallState::Asking | ToolCallState::Submitted)
 }
 
-/// The calls that somebody is asked about.
+/// Returns an approval request for each call that starts to wait for a decision.
 fn approval_requests(view: &ReplyView<'_>, after: &Msg) -> Result<Vec<String>, Rebuild> {
     let mut chunks = Vec::new();
     for (index, pair) in view.content.iter().zip(after.content()).enumerate() {
@@ -158,7 +159,7 @@ fn approval_requests(view: &ReplyView<'_>, after: &Msg) -> Result<Vec<String>, R
     Ok(chunks)
 }
 
-/// The end of all that is open.
+/// Returns the chunks that end all open blocks.
 pub(super) fn end_open_blocks(view: &ReplyView<'_>, after: &Msg) -> Vec<String> {
     let mut chunks = Vec::new();
     let mut results = Vec::new();
@@ -170,7 +171,7 @@ pub(super) fn end_open_blocks(view: &ReplyView<'_>, after: &Msg) -> Vec<String> 
             Err(Rebuild) => return rebuild(after, true),
         }
     }
-    // A call that ends now would hide what became of it.
+    // The end of a call would overwrite its result, so results come last.
     chunks.extend(results);
     chunks
 }

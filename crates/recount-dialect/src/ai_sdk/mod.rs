@@ -1,9 +1,9 @@
-//! What the AI SDK reads: a UI message stream, chunk by chunk.
+//! The UI message stream of the AI SDK.
 //!
-//! A reply is one message, and its blocks are parts of it. The library rebuilds the message from the chunks, and forgets what
-//! was streaming when a connection ends. So a reader gets, wherever it joins, the start of the message and all of its parts so
-//! far. What chunks cannot do to a part that is there (take back text, open a part again, put one between others) is told by
-//! dropping all parts and telling them again.
+//! A reply is one message whose parts are its blocks. The library rebuilds the message from chunks and forgets the open
+//! parts when a connection ends. A reader who joins therefore receives the start of the message and all parts so far.
+//! Chunks cannot remove text, reopen a part or insert one between others. For such a change, all parts are dropped and
+//! sent again.
 
 mod event;
 mod parts;
@@ -14,7 +14,7 @@ use crate::frame::{Frame, usage_json};
 use crate::reply_queue::{self, Delivery, Released};
 use crate::reply_view::{ReplyView, is_waiting};
 
-/// What a reader gets for an event that comes after what is folded.
+/// Returns the chunks for an event. `before` is the fold of all preceding events.
 pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     match Delivery::of(before, event) {
         Delivery::Deferred => Vec::new(),
@@ -35,7 +35,7 @@ pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     }
 }
 
-/// What a reader gets who joins: all messages of the agent, and what is open.
+/// Returns the first chunks for a reader who joins: all messages of the agent and the open blocks.
 pub(crate) fn prelude(at: &Fold) -> Vec<String> {
     let messages = reply_queue::delivered_messages(at).map(|message| match at.open_reply(message.id()) {
         Some(reply) => partial_message(reply.message()),
@@ -44,12 +44,12 @@ pub(crate) fn prelude(at: &Fold) -> Vec<String> {
     messages.flatten().collect()
 }
 
-/// What a reader gets who comes back: the message that is going on, all of it.
+/// Returns the first chunks for a reader who reconnects: the current message with all parts so far.
 pub(crate) fn resume_frames(at: &Fold) -> Vec<String> {
     reply_queue::current_reply(at).map(|reply| partial_message(reply.message())).unwrap_or_default()
 }
 
-/// A message that is complete. Users are not told what they said.
+/// Returns the chunks for a complete message. None for a user or system message, which the client already has.
 fn complete_message(message: &Msg) -> Vec<String> {
     if matches!(message.role(), Role::User | Role::System) {
         return Vec::new();
@@ -60,7 +60,7 @@ fn complete_message(message: &Msg) -> Vec<String> {
     frames
 }
 
-/// An open reply as far as it has come. A library that goes on with a message of its own drops what it has of it.
+/// Returns the chunks for an open reply. The library drops the parts that it has of this message.
 fn partial_message(message: &Msg) -> Vec<String> {
     let mut frames = vec![start(message)];
     let parts = parts::of(message, false);
@@ -78,17 +78,17 @@ fn start(message: &Msg) -> String {
     frame.json("messageMetadata", &metadata).end()
 }
 
-/// Drops all parts.
+/// Returns the chunk that drops all parts.
 fn reset() -> String {
     Frame::of("reset-step").end()
 }
 
-/// The end of a stream whose reply is_waiting for somebody.
+/// Returns the chunk that ends the stream of a waiting reply.
 fn pause() -> String {
     Frame::of("finish").text("finishReason", "tool-calls").end()
 }
 
-/// The end of a reply. An error comes last, because a library reads no further.
+/// Returns the chunks for the end of a reply. An error comes last, because the library stops reading at an error.
 fn finish(message: &Msg) -> Vec<String> {
     let mut metadata = Frame::new();
     if let Some(reason) = message.finished_reason() {
@@ -116,7 +116,7 @@ fn finish(message: &Msg) -> Vec<String> {
     frames
 }
 
-/// Something that belongs to no message.
+/// Returns the chunk for an event outside of messages.
 fn signal(event: &Event<'_>) -> String {
     let (name, value) = match &event.kind {
         EventKind::Custom(custom) => (&*custom.name, Json::from(custom.value.clone())),
@@ -126,7 +126,7 @@ fn signal(event: &Event<'_>) -> String {
     event::transient("signal", &Frame::new().text("name", name).json("value", value.as_str()).end())
 }
 
-/// Something in a reply.
+/// Returns the chunks for an event of the current reply.
 fn in_reply(reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
     let (said, after) = event::chunks_of(&ReplyView::of(reply), event);
     let Some(after) = after else { return said };
@@ -134,7 +134,7 @@ fn in_reply(reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
     reply_queue::add_start_and_pause(before, said, after.message(), || start(before), |_| pause())
 }
 
-/// The end of a reply, and of whatever is open in it.
+/// Returns the chunks for the end of a reply and of its open blocks.
 fn end_reply(reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
     let mut ended = reply.clone();
     let _ = ended.apply(event);

@@ -1,4 +1,4 @@
-//! The parts of a message, as the chunks that make them.
+//! The parts of a message, as chunks.
 
 use recount_message::{
     ContentBlock, DataBlock, Json, MediaBlock, Msg, Object, Payload, ToolCallBlock, ToolCallState, ToolResultBlock,
@@ -9,7 +9,8 @@ use crate::data_url;
 use crate::frame::{Frame, text_or_parts};
 use crate::reply_view::is_reopened;
 
-/// The parts of a message. Data is one when all of it is there, a result changes the part of its call.
+/// Returns the chunks for all parts of a message. Data becomes a part when it is complete, and a result changes the part
+/// of its call.
 pub(super) fn of(message: &Msg, is_complete: bool) -> Vec<String> {
     let content = message.content();
     let parts = content.iter().enumerate().flat_map(|(index, block)| part(content, index, block, is_complete));
@@ -77,7 +78,7 @@ pub(super) fn file(block: &DataBlock) -> String {
     Frame::of("file").text("mediaType", block.media_type()).text("url", &data_url::from_source(&block.source)).end()
 }
 
-/// The id of the call at an index: that in Recount, and a number where it is not the first with that id.
+/// Returns the id of the call at an index: the native id, with a number appended if an earlier call has the same id.
 pub(super) fn call_id(content: &[ContentBlock], index: usize) -> String {
     let Some(block) = content.get(index) else { return String::new() };
     let id = block.id();
@@ -88,12 +89,12 @@ pub(super) fn call_id(content: &[ContentBlock], index: usize) -> String {
     }
 }
 
-/// What became of the call at an index.
+/// Returns the result of the call at an index.
 fn result_of<'m>(content: &'m [ContentBlock], index: usize, call: &ToolCallBlock) -> Option<&'m ToolResultBlock> {
     for block in content.iter().skip(index + 1) {
         match block {
             ContentBlock::ToolResult(result) if result.id == call.id => return Some(result),
-            // From here on its id means another call.
+            // A later call reuses the id.
             ContentBlock::ToolCall(other) if other.id == call.id => return None,
             _ => {}
         }
@@ -110,7 +111,8 @@ pub(super) fn input_delta(id: &str, text: &str) -> Option<String> {
     (!text.is_empty()).then(chunk)
 }
 
-/// A call whose arguments are there. Only one that somebody else shall execute is the client's to execute.
+/// Returns the chunk for a call with complete arguments. A client executes it only if it was submitted for external
+/// execution.
 pub(super) fn input(id: &str, call: &ToolCallBlock, has_result: bool) -> String {
     let input = match call.input.trim() {
         "" => "{}".to_owned(),
@@ -125,12 +127,12 @@ pub(super) fn input(id: &str, call: &ToolCallBlock, has_result: bool) -> String 
     frame.json("providerExecuted", if is_own { "true" } else { "false" }).end()
 }
 
-/// A call that asks. The answer names the call.
+/// Returns the chunk that requests approval of a call. The client's response contains the id of the call.
 pub(super) fn approval(id: &str) -> String {
     Frame::of("tool-approval-request").text("approvalId", id).text("toolCallId", id).end()
 }
 
-/// What became of a call.
+/// Returns the chunk for the result of a call.
 pub(super) fn output(id: &str, result: &ToolResultBlock) -> String {
     let failed = || {
         let text = result.output.text().unwrap_or_else(|| result.state.as_str().to_owned());
@@ -143,7 +145,7 @@ pub(super) fn output(id: &str, result: &ToolResultBlock) -> String {
     }
 }
 
-/// What a tool or a hint says.
+/// Returns the content of a result or a hint.
 fn payload(payload: &Payload) -> String {
     text_or_parts(payload, |block| match block {
         MediaBlock::Text(text) => Frame::of("text").text("text", &text.text).end(),
@@ -158,7 +160,8 @@ fn payload(payload: &Payload) -> String {
     })
 }
 
-/// Free JSON without the keys that could change a JavaScript object's prototype: the library refuses a whole stream for one.
+/// Removes keys that could change the prototype of a JavaScript object. The library rejects a whole stream that contains
+/// one.
 pub(super) fn sanitized(json: &Json) -> Json {
     let may_be_harmful = ["proto", "\\u"].iter().any(|part| json.as_str().contains(part));
     if may_be_harmful { without_prototypes(json) } else { json.clone() }

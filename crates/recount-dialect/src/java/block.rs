@@ -1,8 +1,9 @@
-//! Blocks, there and back.
+//! Conversion of blocks, including the fields that only one side has.
 //!
-//! `plain` translates what both sides can say. What is native_only over is found by translating back and comparing, and java_only:
-//! what only Java says in the native block, what only the native side says where the caller puts it. What was java_only is
-//! used as long as it still means what the block says now, so that a change of the block always counts.
+//! `codec` converts the fields that both sides have. The remaining ones are found by converting the result back and
+//! comparing. Java-only fields are stored in the native block, and native-only fields are returned to the caller, who
+//! stores them. A stored field is used only if the block still has the same meaning, so that an edit of the block takes
+//! precedence.
 
 use recount_message::wire::Raw;
 use recount_message::{ContentBlock, DecodeError, Json, MediaBlock, Object, Payload, ToolResultBlock, UnknownBlock};
@@ -16,10 +17,10 @@ use crate::{patch, preserved};
 /// The fields that are compared field by field.
 const NESTED: &[&str] = &["source", "metadata"];
 
-/// The name under which it is java_only what a text stands for.
+/// The key for the kind of block that a text stands in for.
 const STAND_IN: &str = "-as";
 
-/// Reads a block that stands alone.
+/// Parses a block on its own.
 pub(crate) fn read_alone(text: &str, version: Version) -> Result<ContentBlock, DecodeError> {
     let raw = Raw::document(text)?;
     let context = BlockContext { version, ..BlockContext::default() };
@@ -32,7 +33,7 @@ pub(crate) fn read_alone(text: &str, version: Version) -> Result<ContentBlock, D
     read(Raw::document(&text)?, context, Some(&native_only))
 }
 
-/// Writes a block that stands alone.
+/// Serializes a block on its own.
 pub(crate) fn write_alone(block: &ContentBlock, version: Version, out: &mut String) {
     let native_only = write(block, BlockContext { version, ..BlockContext::default() }, out);
     if !native_only.is_empty() {
@@ -44,7 +45,7 @@ pub(crate) fn write_alone(block: &ContentBlock, version: Version, out: &mut Stri
     }
 }
 
-/// Reads a block. `native_only` is what Java could not say about it when it was written.
+/// Parses a block. `native_only` holds the fields that Java could not express when the block was written.
 pub(crate) fn read(
     raw: Raw<'_>,
     context: BlockContext<'_>,
@@ -62,16 +63,16 @@ pub(crate) fn read(
     Ok(block)
 }
 
-/// What a block says that is not in what is made of it.
+/// Returns the fields of a parsed block that its native form does not have.
 pub(super) fn java_only_fields(raw: Raw<'_>, block: &ContentBlock, version: Version) -> Result<Object, DecodeError> {
     let (mut given, written) = (object(raw)?, written_fields(block, version));
-    // Where there are several, the first says what it is.
+    // Jackson uses the first of several `type` fields.
     let class = given.iter().find(|(name, _)| *name == "type").map(|(_, class)| class.clone());
     if let Some(class) = class.filter(|class| given.get("type") != Some(class)) {
         while given.remove("type").is_some() {}
         given.insert("type", class);
     }
-    // What Java would write as `null` may as well not be there. Data without an id gets one in Java too.
+    // Java writes a missing value as `null`. Java also creates an id for data without one.
     for name in ["id", "hint", "content"] {
         let is_named_otherwise = name == "id" && given.contains_key("toolUseId");
         let is_missing = written.contains_key(name) && !given.contains_key(name) && !is_named_otherwise;
@@ -83,7 +84,7 @@ pub(super) fn java_only_fields(raw: Raw<'_>, block: &ContentBlock, version: Vers
         true => patch::fields::changes(&given, &written, NESTED),
         false => patch::fields::difference(&given, &written, NESTED),
     };
-    // Java would not take a state in upper case, and knows no names that only documents use.
+    // Java rejects states in upper case, and the other names appear only in its documentation.
     for name in ["state", "toolUseId", "arguments", "result"] {
         if name != "state" || version == Version::Two {
             java_only.remove(name);
@@ -94,7 +95,7 @@ pub(super) fn java_only_fields(raw: Raw<'_>, block: &ContentBlock, version: Vers
     } else if let (Some(given), Some(written)) = (given.get("source"), written.get("source").and_then(Json::to_object))
     {
         let mut source = patch::fields::difference(&given.to_object().unwrap_or_default(), &written, &[]);
-        // Java 1 says nothing else about the type of what is at a URL.
+        // In Java 1, these are the only fields with the media type of a URL.
         for name in ["media_type", "mimeType", "mediaType"].iter().filter(|_| version == Version::Two) {
             source.remove(name);
         }
@@ -109,7 +110,7 @@ pub(super) fn java_only_fields(raw: Raw<'_>, block: &ContentBlock, version: Vers
     Ok(java_only)
 }
 
-/// Writes a block. The result is what Java cannot say about it.
+/// Serializes a block. Returns the fields that Java cannot express.
 pub(crate) fn write(block: &ContentBlock, context: BlockContext<'_>, out: &mut String) -> Object {
     let mut block = block.clone();
     let version = context.version;
@@ -135,7 +136,7 @@ pub(crate) fn write(block: &ContentBlock, context: BlockContext<'_>, out: &mut S
     native_only_fields(&block, context, out.get(start..).unwrap_or_default())
 }
 
-/// Whether what was java_only of a state or media type is what the block has, although this Java cannot say it.
+/// Returns whether a stored state or media type still matches the block, if this version of Java has no field for it.
 fn matches_state_and_media_type(java_only: &Object, read: &ContentBlock, block: &ContentBlock) -> bool {
     let is_same_state = match (read, block) {
         (ContentBlock::ToolCall(read), ContentBlock::ToolCall(block)) => read.state == block.state,
@@ -149,7 +150,7 @@ fn matches_state_and_media_type(java_only: &Object, read: &ContentBlock, block: 
     (is_same_state || !java_only.contains_key("state")) && (is_same_media || !java_only.contains_key("source"))
 }
 
-/// What a block says in Java.
+/// Returns the Java text of a block without stored fields.
 fn written(block: &ContentBlock, version: Version) -> String {
     let mut out = String::new();
     codec::write_block(block, version, &mut out);
@@ -160,7 +161,7 @@ fn written_fields(block: &ContentBlock, version: Version) -> Object {
     Object::parse(&written(block, version)).unwrap_or_default()
 }
 
-/// What reading back would not give.
+/// Returns the native fields that are lost when the Java text is parsed.
 fn native_only_fields(block: &ContentBlock, context: BlockContext<'_>, written: &str) -> Object {
     if let ContentBlock::Unknown(block) = block {
         return if codec::is_from_java(block, context.version) {
@@ -202,13 +203,13 @@ fn native_only_fields(block: &ContentBlock, context: BlockContext<'_>, written: 
                 native_only.insert("output", items);
             }
         }
-        // It is as good as one block of text.
+        // A string is equivalent to one text block.
         _ => native_only.insert("output", "text"),
     }
     native_only
 }
 
-/// Puts back what Java could not say, as far as Java says what it would say about it.
+/// Restores the native-only fields, as far as the block would still be written as `given`.
 fn restore(block: &mut ContentBlock, native_only: &Object, given: &Object, version: Version) {
     let mut native_only = native_only.clone();
     if native_only.remove("unknown").is_some() {
@@ -240,7 +241,7 @@ fn restore(block: &mut ContentBlock, native_only: &Object, given: &Object, versi
     }
 }
 
-/// Puts back what a tool's answer was: a string, or blocks with ids and times of their own.
+/// Restores the output of a tool: a string, or blocks with their own ids and times.
 fn restore_output(result: &mut ToolResultBlock, output: &Json, given: &Object, version: Version) {
     let Payload::Blocks(items) = &mut result.output else { return };
     if output.to_text().is_some() {

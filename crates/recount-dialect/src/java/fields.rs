@@ -1,12 +1,12 @@
-//! The fields of an object as Jackson reads them: nothing is required, `null` is as good as missing, and a scalar is
-//! taken for another where it can be.
+//! The fields of an object, with Jackson's leniency: no field is required, `null` counts as missing, and scalars are
+//! converted if possible.
 
 use std::borrow::Cow;
 
 use recount_message::wire::{Fields, Kind, Raw};
 use recount_message::{DecodeError, DecodeErrorKind, Json, Object};
 
-/// What says which class an object is of. Where it comes twice, Jackson goes by the first.
+/// The fields that determine the class of an object. Jackson uses the first of several.
 const TAGS: &[&str] = &["type", "role"];
 
 /// The fields of one object.
@@ -22,16 +22,17 @@ impl<'a> JavaFields<'a> {
         Fields::of_by_first(raw, TAGS).map(Self)
     }
 
-    /// The fields of an object that is of no class that one of them names, so that of a repeated one the last counts.
+    /// Returns the fields of an object without a class field. The last value of a repeated key wins.
     pub(crate) fn by_last(raw: Raw<'a>) -> Result<Self, DecodeError> {
         Fields::of(raw).map(Self)
     }
 
-    /// The class of an object, and its other fields. Of a repeated field the last counts, but for the one that says the class.
+    /// Returns the class of an object and its other fields. The first `type` and the last value of any other repeated key
+    /// win.
     pub(crate) fn of_class(raw: Raw<'a>) -> Result<(Cow<'a, str>, Self), DecodeError> {
         let mut fields = Self::by_last(raw)?;
         let last = fields.text("type")?;
-        // Java writes it first, and then there is no need to look for another.
+        // Java writes `type` first, so the common case needs no second scan.
         let is_first = last.as_deref().is_some_and(|last| {
             raw.text
                 .strip_prefix(r#"{"type":""#)
@@ -42,17 +43,17 @@ impl<'a> JavaFields<'a> {
         Ok((class.ok_or_else(|| DecodeError::missing("type"))?, fields))
     }
 
-    /// Takes a value, unless it is `null`.
+    /// Removes and returns a value. `None` if it is missing or `null`.
     pub(crate) fn take(&mut self, name: &str) -> Option<Raw<'a>> {
         self.0.take(name).filter(|raw| raw.kind != Kind::Null)
     }
 
-    /// Whether there is a value, `null` included.
+    /// Returns whether a field is present, even if it is `null`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.peek(name).is_some()
     }
 
-    /// Takes the first of several fields that is there.
+    /// Removes and returns the first of several fields that is present.
     pub(crate) fn take_any(&mut self, names: &[&'static str]) -> Option<(&'static str, Raw<'a>)> {
         names.iter().find_map(|name| self.take(name).map(|raw| (*name, raw)))
     }
@@ -85,7 +86,7 @@ impl<'a> JavaFields<'a> {
         object(raw).map(Some).map_err(|error| error.within(name))
     }
 
-    /// The elements of a list, each with its index for errors.
+    /// Reads a list. Errors contain the index of the element.
     pub(crate) fn list<T>(
         &mut self,
         name: &str,
@@ -99,7 +100,7 @@ impl<'a> JavaFields<'a> {
         items.collect::<Result<_, _>>().map(Some)
     }
 
-    /// A word of a closed set, in upper or lower case.
+    /// Reads a word of a closed set, ignoring case.
     pub(crate) fn word<T>(&mut self, name: &str, from_word: fn(&str) -> Option<T>) -> Result<Option<T>, DecodeError> {
         let Some(word) = self.text(name)? else { return Ok(None) };
         match from_word(&word.to_ascii_lowercase()) {
@@ -110,18 +111,18 @@ impl<'a> JavaFields<'a> {
         }
     }
 
-    /// Whether everything has been taken.
+    /// Returns whether all fields have been taken.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.0.is_exhausted()
     }
 
-    /// What nobody has taken.
+    /// Returns the fields that have not been taken.
     pub(crate) fn rest(&self) -> Result<Object, DecodeError> {
         self.0.rest()
     }
 }
 
-/// A string, or a scalar as one.
+/// Returns a string. Other scalars are converted.
 pub(crate) fn text(raw: Raw<'_>) -> Result<Cow<'_, str>, DecodeError> {
     match raw.kind {
         Kind::Text { .. } => raw.to_text(),
@@ -130,7 +131,7 @@ pub(crate) fn text(raw: Raw<'_>) -> Result<Cow<'_, str>, DecodeError> {
     }
 }
 
-/// A whole number that is not negative. A fraction is cut off, and a string is taken for the number that it spells.
+/// Returns a non-negative integer. Fractions are truncated, and a string is parsed as a number.
 fn count(raw: Raw<'_>) -> Result<u64, DecodeError> {
     let wrong = || raw.expected("a whole number that is not negative");
     let spelled = match raw.kind {
@@ -142,13 +143,13 @@ fn count(raw: Raw<'_>) -> Result<u64, DecodeError> {
         return Ok(count);
     }
     match spelled.trim().parse::<f64>() {
-        // A `u64` is what the model holds; what is beyond it ends there.
+        // Larger numbers saturate at the maximum of `u64`.
         Ok(number) if number >= 0.0 => Ok(number as u64),
         _ => Err(wrong()),
     }
 }
 
-/// An object of free values.
+/// Returns an object of free-form values.
 pub(crate) fn object(raw: Raw<'_>) -> Result<Object, DecodeError> {
     let json: Json = raw.to_json()?;
     json.to_object().ok_or_else(|| raw.expected("an object"))

@@ -1,9 +1,9 @@
-//! A native stream as one that a Java client reads.
+//! Writing of a native stream for Java clients.
 //!
-//! Every event becomes the one that Java has for it, with the tool's name where Java says it again. What Java has no event
-//! for is a `CUSTOM` that carries it, and a reply's end is preceded by the result that Java clients wait for. That one is made
-//! from the reply, also where a Java agent has told its own, so that it is there once and for those too who join late. What is
-//! read back by `stream` is exactly the native stream again: a reply that begins with a mark has nothing to be repaired.
+//! Every event becomes its Java counterpart, with the tool's name where Java repeats it. An event without a counterpart
+//! is carried by a `CUSTOM` event. The end of a reply is preceded by the AGENT_RESULT that Java clients wait for. That
+//! result is built from the reply, even if the Java agent sent one, so that every reader receives it exactly once. A
+//! reply is marked as exact, so that `stream` parses these frames into the original native stream without repairs.
 
 use recount_message::{Event, EventKind, Fold, Json, Msg, MsgParts, Object};
 
@@ -13,25 +13,25 @@ use crate::event_ids::unnamed_tool_call_id;
 use crate::json::ObjectWriter;
 use crate::{native, preserved};
 
-/// The mark of a reply whose events come one to one.
+/// The mark of a reply whose events correspond one to one to native events.
 pub(super) const EXACT: &str = "exact";
 
-/// The mark of a frame that is for Java only.
+/// The mark of a frame that is only for Java clients.
 pub(super) const SKIP: &str = "skip";
 
-/// The mark of a frame that stands for the native events in it.
+/// The mark of a frame that carries native events.
 pub(super) const EVENTS: &str = "events";
 
-/// The mark of an event that the Java stream did not have.
+/// The mark of an event that was not in the Java stream.
 pub(super) const SYNTHETIC: &str = "synthetic";
 
-/// The name of a signal that carries what Java has no event for.
+/// The name of a signal that carries an event without a Java counterpart.
 const CARRIER: &str = "recount.event";
 
-/// What a reader gets for an event that comes after what is folded.
+/// Returns the frames for an event. `before` is the fold of all preceding events.
 pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     let marks = preserved::get(&event.metadata, NAME);
-    // One cannot be read, and the other one is told with the reply's end.
+    // Java cannot parse ALL_TOOLS_DENIED, and AGENT_RESULT is written with the end of the reply.
     let is_unreadable =
         matches!(marks.get("type").and_then(Json::to_text).as_deref(), Some("ALL_TOOLS_DENIED" | "AGENT_RESULT"));
     let is_synthetic = marks.contains_key(SYNTHETIC) || preserved::get(&event.extra, NAME).contains_key(SYNTHETIC);
@@ -60,12 +60,12 @@ pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     frames
 }
 
-/// What a reader gets who joins: all that has been said so far.
+/// Returns the first frames for a reader who joins.
 pub(crate) fn prelude(at: &Fold) -> Vec<String> {
     native::replay_as(at, frames)
 }
 
-/// A signal that stands for an event.
+/// Returns a signal that carries an event.
 fn carrier(event: &Event<'_>) -> String {
     let events = [Json::parse(&event.to_json()).unwrap_or_else(|_| Json::null())];
     let native = Object::from([(EVENTS, Json::from(events))]);
@@ -75,7 +75,7 @@ fn carrier(event: &Event<'_>) -> String {
     })
 }
 
-/// What Java's agents say before they end: the message of the last model call.
+/// Returns the AGENT_RESULT that Java agents send before they end: the message of the last model call.
 fn agent_result(before: &Fold, event: &Event<'_>) -> Option<String> {
     let reply = before.reply(event.reply_id()?)?;
     let mut ended = reply.clone();
@@ -90,12 +90,12 @@ fn agent_result(before: &Fold, event: &Event<'_>) -> Option<String> {
     }))
 }
 
-/// A frame of a type, at the time of an event.
+/// Returns a frame with the time of an event.
 fn frame(event: &Event<'_>, kind: &str, native: Object, write: impl FnOnce(&mut ObjectWriter<'_>)) -> String {
     let mut out = String::new();
     let mut object = ObjectWriter::jackson(&mut out);
     object.text("type", kind);
-    // An id is an event's own, and this is not the event.
+    // The id of the event itself belongs to another frame.
     object.text("id", &format!("{}.{}", event.id, kind.to_ascii_lowercase()));
     object.text("createdAt", &time::event_time_to_java(&event.created_at));
     write(&mut object);

@@ -1,4 +1,4 @@
-//! Messages, there and back. How what only one side says is java_only is told in `block`.
+//! Conversion of messages. See `block` for the handling of fields that only one side has.
 
 use recount_message::wire::{Fnv1a, Kind, Raw};
 use recount_message::{ContentBlock, DecodeError, DecodeErrorKind, FinishedReason, Json, Msg, MsgParts, Object, Role};
@@ -16,12 +16,12 @@ pub(crate) const GENERATE_REASON: &str = "agentscope_generate_reason";
 pub(crate) const STRUCTURED_OUTPUT: &str = "_structured_output";
 pub(crate) const CHAT_USAGE: &str = "_chat_usage";
 
-/// Reads a message of Java 2.
+/// Parses a message of Java 2.
 pub(super) fn read(raw: Raw<'_>) -> Result<Msg, DecodeError> {
     read_as(raw, Version::Two)
 }
 
-/// Reads a message.
+/// Parses a message.
 pub(crate) fn read_as(raw: Raw<'_>, version: Version) -> Result<Msg, DecodeError> {
     let (mut given, mut native_only) = (object(raw)?, Object::new());
     if let Some(mut metadata) = given.get("metadata").and_then(Json::to_object) {
@@ -51,13 +51,13 @@ pub(crate) fn read_as(raw: Raw<'_>, version: Version) -> Result<Msg, DecodeError
     Ok(Msg::as_received(parts))
 }
 
-/// Writes a message.
+/// Serializes a message.
 pub(crate) fn write(message: &Msg, version: Version, out: &mut String) {
     let mut parts = message.clone().into_parts();
     let content = std::mem::take(&mut parts.content);
     let java_only = preserved::take(&mut parts.metadata, version.name());
     let mut blocks = String::from("[");
-    // Java may have its own spelling of the time, which blocks are read with.
+    // Blocks inherit the time in its original spelling.
     let time = time::message_time_to_java(&parts.created_at);
     let spelled = java_only.get("timestamp").and_then(Json::to_text);
     let time = spelled.filter(|spelled| time::message_time_to_java(spelled) == time).map_or(time, Into::into);
@@ -109,7 +109,7 @@ pub(crate) fn write(message: &Msg, version: Version, out: &mut String) {
     object.end();
 }
 
-/// Writes a message for who only reads it: what Java cannot say is native_only out.
+/// Serializes a message without round-trip data, for readers that do not send it back.
 pub(crate) fn write_without_preserved(message: &Msg, version: Version, out: &mut String) {
     let mut parts = message.clone().into_parts();
     parts.metadata.remove(preserved::KEY);
@@ -125,7 +125,7 @@ pub(crate) fn write_without_preserved(message: &Msg, version: Version, out: &mut
     object.end();
 }
 
-/// Puts back what Java could not say, as far as Java says what it would say about it.
+/// Restores the native-only fields, as far as the message would still be written as `given`.
 fn restore(parts: &mut MsgParts, native_only: &Object, given: &Object, version: Version) {
     let written = written_fields(parts, version);
     let native = |fields: &Object| Msg::from_json(&fields.to_json()).ok().map(Msg::into_parts);
@@ -139,19 +139,19 @@ fn restore(parts: &mut MsgParts, native_only: &Object, given: &Object, version: 
     }
 }
 
-/// The native fields of a message without its blocks.
+/// Returns the native fields of a message without its blocks.
 fn native_fields(parts: &MsgParts) -> Object {
     Object::parse(&Msg::as_received(parts.clone()).to_json()).unwrap_or_default()
 }
 
-/// What a message says in Java, but for its blocks.
+/// Returns the Java fields of a message without its blocks.
 fn written_fields(parts: &MsgParts, version: Version) -> Object {
     let mut out = String::new();
     write_common(parts, version, &mut out);
     Object::parse(&out).unwrap_or_default()
 }
 
-/// Reads what both sides can say. `native_only_items` is what Java could not say about the blocks.
+/// Parses the fields that both sides have. `native_only_items` holds the native-only fields of each block.
 fn read_common(raw: Raw<'_>, native_only_items: &[Json], version: Version) -> Result<MsgParts, DecodeError> {
     let mut fields = match version {
         Version::One => JavaFields::by_last(raw)?,
@@ -159,14 +159,14 @@ fn read_common(raw: Raw<'_>, native_only_items: &[Json], version: Version) -> Re
     };
     let id = fields.text("id")?.map(String::from);
     let name = fields.text("name")?.map(String::from);
-    // Without a role it is what Java's builder makes of it.
+    // The default of Java's builder.
     let role = fields.take("role").map(read_role).transpose()?.unwrap_or(Role::User);
     let content = fields.take("content");
     let given = fields.object("metadata")?.unwrap_or_default();
     let created_at = fields.text("timestamp")?.map(String::from).unwrap_or_default();
     let mut usage = match (version, fields.take("usage")) {
         (Version::Two, given) => given.map(usage::read).transpose().map_err(|error| error.within("usage"))?,
-        // Java 1 has none, so there it may be anything.
+        // Java 1 has no such field, so any value is allowed.
         (Version::One, given) => given.and_then(|given| usage::read(given).ok()),
     };
     let id = match id {
@@ -246,7 +246,7 @@ fn read_content(
 ) -> Result<Vec<ContentBlock>, DecodeError> {
     let elements = raw.elements().map_err(|error| error.within("content"))?;
     let given: Vec<(usize, Raw<'_>)> = elements.enumerate().filter(|(_, raw)| raw.kind != Kind::Null).collect();
-    // Where blocks were added or removed nobody knows what belongs to which.
+    // After an edit that adds or removes blocks, the stored fields cannot be assigned to blocks.
     let native_only_items = if native_only_items.len() == given.len() { native_only_items } else { &[] };
     let read = |(index, (at, raw)): (usize, (usize, Raw<'_>))| {
         let native_only = native_only_items.get(index).and_then(Json::to_object);
@@ -256,7 +256,7 @@ fn read_content(
     given.into_iter().enumerate().map(read).collect()
 }
 
-/// Why a message was complete, and whether that says all that Java says.
+/// Parses Java's reason. Also returns whether the native reason expresses all of it.
 fn parse_finished_reason(word: &str) -> Option<(FinishedReason, bool)> {
     match word {
         "MODEL_STOP" => Some((FinishedReason::Completed, true)),
@@ -267,7 +267,7 @@ fn parse_finished_reason(word: &str) -> Option<(FinishedReason, bool)> {
     }
 }
 
-/// The id of a message that came without one: it follows from what the message says and when.
+/// Returns the id for a message without one, derived from its content and time.
 fn derived_id(content: Option<Raw<'_>>, time: &str, version: Version) -> Result<String, DecodeError> {
     let context = BlockContext { time, version, ..BlockContext::default() };
     let mut written = String::from(time);
@@ -279,7 +279,7 @@ fn derived_id(content: Option<Raw<'_>>, time: &str, version: Version) -> Result<
     Ok(format!("{:016x}", Fnv1a::of(&written).value()))
 }
 
-/// Writes what both sides can say, with no blocks.
+/// Writes the fields that both sides have, without blocks.
 fn write_common(parts: &MsgParts, version: Version, out: &mut String) {
     let mut object = ObjectWriter::jackson(out);
     object.text("id", &parts.id);
@@ -321,7 +321,7 @@ fn java_metadata(parts: &MsgParts, version: Version) -> Object {
     };
     if let Some(reason) = reason {
         let stated = metadata.get(GENERATE_REASON).and_then(Json::to_text);
-        // What Java says in more detail stays, unless the reply has ended otherwise since.
+        // A more specific reason from Java is kept unless the native reason has changed.
         if stated.and_then(|word| parse_finished_reason(&word)).map(|(stated, _)| Some(stated))
             != Some(parts.finished_reason)
         {

@@ -17,7 +17,7 @@ use crate::json::ObjectWriter;
 pub(crate) use frames::{frames, prelude};
 pub(crate) use stream::JavaStream;
 
-/// Which Java it is. Messages and blocks differ in a few fields.
+/// The major version of AgentScope Java. Messages and blocks differ in a few fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Version {
     /// AgentScope Java 1.
@@ -28,7 +28,7 @@ pub(crate) enum Version {
 }
 
 impl Version {
-    /// The name of the dialect, under which things are kept for it.
+    /// Returns the name of the dialect, which is the key of its round-trip data.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::One => "java1",
@@ -37,46 +37,46 @@ impl Version {
     }
 }
 
-/// The name of the dialect, under which things are kept for it.
+/// The name of the dialect, which is the key of its round-trip data.
 const NAME: &str = "java";
 
-/// The name under which things are kept for the native side.
+/// The key of round-trip data for the native side.
 pub(crate) const NATIVE: &str = "native";
 
-/// Reads a message.
+/// Parses a message.
 pub(crate) fn read_message(text: &str) -> Result<Msg, DecodeError> {
     message::read(Raw::document(text)?)
 }
 
-/// Writes a message.
+/// Serializes a message.
 pub(crate) fn write_message(message: &Msg, out: &mut String) {
     message::write(message, Version::Two, out);
 }
 
-/// Reads a block that stands alone.
+/// Parses a block on its own.
 pub(crate) fn read_block(text: &str) -> Result<ContentBlock, DecodeError> {
     block::read_alone(text, Version::Two)
 }
 
-/// Writes a block that stands alone.
+/// Serializes a block on its own.
 pub(crate) fn write_block(block: &ContentBlock, out: &mut String) {
     block::write_alone(block, Version::Two, out);
 }
 
-/// Reads an event by itself.
+/// Parses an event on its own.
 pub(crate) fn read_event(text: &str) -> Result<Event<'_>, DecodeError> {
     event::read(text)
 }
 
-/// Writes an event by itself.
+/// Serializes an event on its own.
 pub(crate) fn write_event(event: &Event<'_>, out: &mut String) {
     event::write(event, None, out);
 }
 
-/// An event's text as Jackson writes it: with the key `type` a second time, at the end.
+/// Returns an event with its `type` repeated at the end, as Jackson writes it.
 ///
-/// Java's own mapper writes every event so. Most readers do not mind, and strict ones do, so [`Dialect`](crate::Dialect)
-/// writes it once; this is for who compares bytes.
+/// Java's mapper writes every event with this duplicate key, which strict parsers reject. [`Dialect`](crate::Dialect)
+/// therefore writes it once. Use this function to compare bytes with Java's output.
 ///
 /// ```
 /// let event = r#"{"type":"AGENT_END","id":"e1","replyId":"r1"}"#;

@@ -1,4 +1,4 @@
-//! Times: of events as `Instant` prints them, of messages without a zone.
+//! Timestamps: events use the format of `Instant`, and messages have no time zone.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,12 @@ use recount_message::jiff::Timestamp;
 use recount_message::jiff::tz::Offset;
 use recount_message::parse_time;
 
-/// What every time in UTC begins with, up to the seconds.
+/// The pattern of a timestamp up to its seconds.
 const SECONDS: &str = "0000-00-00T00:00:00";
 
-/// An event's time, natively. What is as `Instant` prints it becomes what Recount writes, where no digit gets lost; any
-/// other text stays as it is. Streams are full of times, so this looks at characters only.
+/// Converts an event's time to the native format. A text in the format of `Instant` is converted without losing digits,
+/// and any other text is returned unchanged. Works on characters without parsing the date, because every event has a
+/// time.
 pub(crate) fn event_time_to_native(text: Cow<'_, str>) -> Cow<'_, str> {
     let Some((seconds, fraction)) = text.strip_suffix('Z').and_then(split_seconds) else { return text };
     let digits = match fraction.strip_prefix('.') {
@@ -21,7 +22,8 @@ pub(crate) fn event_time_to_native(text: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(format!("{seconds}.{digits:0<6}+00:00"))
 }
 
-/// An event's time as `Instant` prints it. A text without a zone stays as it is: which zone it means is not known.
+/// Converts an event's time to the format of `Instant`. A text without a time zone is returned unchanged, because the
+/// zone is unknown.
 pub(crate) fn event_time_to_java(text: &str) -> Cow<'_, str> {
     let canonical = text.strip_suffix("+00:00").and_then(split_seconds).and_then(|(seconds, fraction)| {
         let digits = fraction.strip_prefix('.').filter(|digits| digits.len() == 6 && is_digits(digits))?;
@@ -43,12 +45,12 @@ pub(crate) fn event_time_to_java(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether an event's time is the same after it has been to Java.
+/// Returns whether a time is unchanged by a round trip through the Java format.
 pub(crate) fn comes_back(text: &str) -> bool {
     text.is_empty() || event_time_to_native(event_time_to_java(text)) == text
 }
 
-/// Splits a time after its seconds.
+/// Splits a timestamp after its seconds.
 fn split_seconds(text: &str) -> Option<(&str, &str)> {
     let (seconds, rest) = text.split_at_checked(SECONDS.len())?;
     let fits = |(found, wanted): (u8, u8)| if wanted == b'0' { found.is_ascii_digit() } else { found == wanted };
@@ -59,7 +61,7 @@ fn is_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A message's time as Java writes it: to the millisecond, without a zone. What has a zone is told in UTC.
+/// Converts a message's time to Java's format: UTC in milliseconds, without a zone.
 pub(crate) fn message_time_to_java(text: &str) -> Cow<'_, str> {
     let Some(time) = parse_time(text) else { return Cow::Borrowed(text) };
     let at = Offset::UTC.to_datetime(time);
@@ -75,7 +77,7 @@ pub(crate) fn message_time_to_java(text: &str) -> Cow<'_, str> {
     ))
 }
 
-/// As `Instant` prints it: UTC, and as many digits as it takes, by threes.
+/// Formats a time as `Instant` does: in UTC, with no, three, six or nine fractional digits.
 fn instant(time: Timestamp) -> String {
     let at = Offset::UTC.to_datetime(time);
     let seconds = format!(

@@ -1,4 +1,4 @@
-//! Tokens.
+//! Token usage.
 
 use recount_message::wire::Raw;
 use recount_message::{DecodeError, Object, Usage};
@@ -7,7 +7,7 @@ use super::Version;
 use super::fields::JavaFields;
 use crate::json::ObjectWriter;
 
-/// Reads what Java counts. What is missing is nought.
+/// Parses Java's token counts. Missing counts are zero.
 pub(crate) fn read(raw: Raw<'_>) -> Result<Usage, DecodeError> {
     let mut fields = JavaFields::of(raw)?;
     let mut count = |name| fields.count(name).map(Option::unwrap_or_default);
@@ -20,7 +20,7 @@ pub(crate) fn read(raw: Raw<'_>) -> Result<Usage, DecodeError> {
     })
 }
 
-/// Writes what Java counts, as far as an `int` goes. How long it took is known to Java only.
+/// Writes Java's token counts, limited to `i32::MAX`. The duration is unknown and written as zero.
 pub(crate) fn write(usage: &Usage, version: Version, out: &mut String) {
     const MAX: u64 = i32::MAX as u64;
     let mut object = ObjectWriter::jackson(out);

@@ -1,4 +1,4 @@
-//! The envelope that Java 1 streams its messages in.
+//! The envelopes in which Java 1 streams its messages.
 
 use std::borrow::Cow;
 
@@ -13,22 +13,22 @@ use crate::preserved;
 /// The mark of a signal that was an envelope.
 const ENVELOPE: &str = "envelope";
 
-/// What an envelope without a step is called.
+/// The signal name of an envelope without a type.
 const UNTYPED: &str = "EVENT";
 
-/// The name under which an envelope carries a native event.
+/// The key of the native event that an envelope carries.
 pub(super) const EVENT: &str = "event";
 
-/// The name under which an envelope says which field of that event the message says.
+/// The key of the field of that event whose value is in the message.
 pub(super) const EXTRACTED: &str = "said";
 
-/// The name under which an envelope says that it is for Java only.
+/// The key that marks an envelope that is only for Java clients.
 pub(super) const SKIP: &str = "skip";
 
-/// The name under which an envelope has what Java cannot say about a signal that was an envelope before.
+/// The key of the event fields of a signal that was an envelope.
 const HEAD: &str = "head";
 
-/// What a message belongs to.
+/// The type of an envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Reasoning,
@@ -36,7 +36,7 @@ pub(super) enum Step {
     Hint,
     AgentResult,
     Summary,
-    /// Nothing that Java streams, and so what readers pass over.
+    /// Never streamed by Java, so clients ignore it.
     All,
 }
 
@@ -65,17 +65,17 @@ impl Step {
     }
 }
 
-/// An envelope.
+/// A parsed envelope.
 #[derive(Debug)]
 pub(super) struct Envelope {
     pub(super) step: Option<Step>,
-    /// The message; Java reads an envelope without one.
+    /// The message. Java also accepts an envelope without one.
     pub(super) message: Option<Msg>,
-    /// Whether the message replaces the pieces before it.
+    /// Whether the message replaces the chunks before it.
     pub(super) is_last: bool,
-    /// What the envelope has for the native side.
+    /// The native data of the envelope.
     native: Object,
-    /// All fields as they came, but for what is for the native side.
+    /// All fields as received, without the native data.
     given: Object,
 }
 
@@ -83,7 +83,7 @@ impl Envelope {
     pub(super) fn read(text: &str) -> Result<Self, DecodeError> {
         let mut fields = JavaFields::by_last(Raw::document(text)?)?;
         let step = fields.take("type").map(Step::read).transpose().map_err(|error| error.within("type"))?;
-        // 1.0.9 writes `last` and reads `isLast`, 2.0.0 has `isLast` only.
+        // 1.0.9 writes `last` and reads `isLast`. 2.0.0 only has `isLast`.
         let is_last = fields.take("isLast").map(read_flag).transpose().map_err(|error| error.within("isLast"))?;
         let is_last = is_last.or_else(|| fields.take("last").and_then(|raw| read_flag(raw).ok())).unwrap_or(false);
         let mut given = fields::object(Raw::document(text)?)?;
@@ -99,17 +99,17 @@ impl Envelope {
         Ok(Self { step, message, is_last, native, given })
     }
 
-    /// Whether the envelope is for Java only.
+    /// Returns whether the envelope is only for Java clients.
     pub(super) fn is_java_only(&self) -> bool {
         self.native.contains_key(SKIP)
     }
 
-    /// The message as it came.
+    /// Returns the message as received.
     pub(super) fn raw_message(&self) -> Option<Object> {
         self.given.get("message").and_then(Json::to_object)
     }
 
-    /// The native event that the envelope carries.
+    /// Returns the native event that the envelope carries.
     pub(super) fn carried_event(&self) -> Option<AgentEvent> {
         let mut carried = self.native.get(EVENT)?.to_object()?;
         match self.native.get(EXTRACTED).and_then(Json::to_text).as_deref() {
@@ -120,12 +120,12 @@ impl Envelope {
         Event::from_json(&carried.to_json()).ok().map(Event::into_owned)
     }
 
-    /// Whether the envelope is what a signal was before, and not what an agent streams now.
+    /// Returns whether the envelope repeats an earlier signal, instead of being sent by an agent now.
     pub(super) fn is_replayed_signal(&self) -> bool {
         self.native.contains_key(HEAD)
     }
 
-    /// What the one block of the message says.
+    /// Returns the text of the only block of the message.
     fn delta(&self) -> Option<String> {
         let message = self.given.get("message")?.to_object()?;
         let block = message.get("content")?.to_list()?.first()?.to_object()?;
@@ -137,7 +137,7 @@ impl Envelope {
         said("text").or_else(|| said("thinking")).or_else(|| said("content")).or_else(output)
     }
 
-    /// The native event that the envelope stands for.
+    /// Converts the envelope to the event that it carries, or to a signal.
     pub(super) fn into_event(self) -> AgentEvent {
         if let Some(event) = self.carried_event() {
             return event;
@@ -165,8 +165,8 @@ impl Envelope {
     }
 }
 
-/// The envelope that a signal was. Alone it is as it came, unless there is more to say about the signal; in a stream it says
-/// that it is told again.
+/// Returns the envelope that a signal was converted from. Its event fields are added in a stream, or if the signal has
+/// any.
 pub(super) fn original_envelope(event: &Event<'_>, is_alone: bool) -> Option<String> {
     let EventKind::Custom(custom) = &event.kind else { return None };
     let mut metadata = event.metadata.clone();
@@ -200,12 +200,12 @@ pub(super) fn original_envelope(event: &Event<'_>, is_alone: bool) -> Option<Str
     }
     let mut out = String::new();
     json::jackson_object(&mut out, &fields);
-    // Somebody may have changed it into what is none.
+    // Fails if the signal was edited and is not a valid envelope any more.
     let read = Envelope::read(&out).ok()?.into_event();
     (read == *event).then_some(out)
 }
 
-/// Writes an envelope. `message` is the message, and `native` what it has for the native side.
+/// Serializes an envelope. `native` holds the native data.
 pub(super) fn write(step: Step, message: &Object, is_last: bool, native: &Object) -> String {
     let id = message.get("id").cloned().unwrap_or_else(Json::null);
     let mut given = Object::from([("message", message.clone())]);
@@ -222,8 +222,8 @@ pub(super) fn write(step: Step, message: &Object, is_last: bool, native: &Object
     out
 }
 
-/// Takes what an envelope has for the native side: of the message's metadata, or of the envelope where there is no message.
-/// What the message says about itself stays.
+/// Removes and returns the native data of an envelope. It is stored in the metadata of the message, or in the envelope if
+/// there is no message. The native data of the message itself is not removed.
 fn take_native(given: &mut Object) -> Object {
     let mut taken = Object::new();
     let mut take_from = |marked: &mut Object| {

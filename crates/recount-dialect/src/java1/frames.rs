@@ -1,8 +1,8 @@
-//! A native stream as one that a reader of Java 1 understands.
+//! Writing of a native stream for Java 1 clients.
 //!
-//! Every event becomes one envelope that carries it, so that the native stream comes back exactly. What Java 1 streams is
-//! in the message of that envelope: the pieces of text, thinking and calls, the whole message when a model call ends, the
-//! result of a tool, the result of the agent. Everything else comes as a step that no reader waits for.
+//! Every event becomes one envelope that carries it, so that the native stream can be restored exactly. The message of
+//! the envelope holds what Java 1 streams: the chunks of text, thinking and calls, the complete message at the end of a
+//! model call, tool results, and the agent's result. All other events become envelopes of a type that clients ignore.
 
 use recount_message::{
     ContentBlock, CustomEvent, CustomName, Event, EventKind, FinishedReason, Fold, Json, MediaBlock, ModelCallEndEvent,
@@ -18,16 +18,16 @@ use crate::java::{Version, block, time, usage};
 use crate::json::ObjectWriter;
 use crate::{native, preserved};
 
-/// The mark of what the stream of Java 1 did not say, and so need not be content it.
+/// The mark of an event that the Java 1 stream did not contain and that need not be written to it.
 pub(super) const SYNTHETIC: &str = "synthetic";
 
-/// The name that Java 1 gives to who brings the results of tools.
+/// The author of tool results in Java 1.
 const SYSTEM: &str = "system";
 
-/// What Java 1 calls the tool in a piece of a call's arguments.
+/// The tool name that Java 1 uses in chunks of arguments.
 pub(super) const FRAGMENT: &str = "__fragment__";
 
-/// What a reader gets for an event that comes after what is folded.
+/// Returns the frames for an event. `before` is the fold of all preceding events.
 pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     let mut frames = Vec::with_capacity(1);
     if let Some(original) = envelope::original_envelope(event, false) {
@@ -48,12 +48,12 @@ pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     frames
 }
 
-/// What a reader gets who joins: all that has been extracted so far.
+/// Returns the first frames for a reader who joins.
 pub(crate) fn prelude(at: &Fold) -> Vec<String> {
     native::replay_as(at, frames)
 }
 
-/// Writes an event by itself.
+/// Serializes an event on its own.
 pub(super) fn write_alone(event: &Event<'_>, out: &mut String) {
     match envelope::original_envelope(event, true) {
         Some(original) => out.push_str(&original),
@@ -61,12 +61,12 @@ pub(super) fn write_alone(event: &Event<'_>, out: &mut String) {
     }
 }
 
-/// What Java 1 is content about an event.
+/// The content of an envelope.
 struct EnvelopeContent {
     step: Step,
     message: Object,
     is_last: bool,
-    /// The native field that the message says.
+    /// The field of the native event whose value is in the message.
     extracted: Option<&'static str>,
 }
 
@@ -128,7 +128,7 @@ impl EnvelopeContent {
         EventContext { before, event }.content(Step::ToolResult, Role::Tool, &[result.into()], &Object::new(), is_last)
     }
 
-    /// The envelope, with the event in it.
+    /// Returns the envelope with the native event in it.
     fn carrying(&self, event: &Event<'_>) -> String {
         let mut carried = Object::parse(&event.to_json()).unwrap_or_default();
         let mut native = Object::new();
@@ -138,7 +138,7 @@ impl EnvelopeContent {
         }
         native.insert(EVENT, carried);
         let written = envelope::write(self.step, &self.message, self.is_last, &native);
-        // A whole message may have something that does not come back; pieces have not.
+        // A complete message can contain fields that are lost in Java 1. Chunks cannot.
         if self.extracted != Some("value") || carries(&written, event) {
             return written;
         }
@@ -147,13 +147,13 @@ impl EnvelopeContent {
     }
 }
 
-/// Whether an event comes back from an envelope.
+/// Returns whether parsing an envelope gives this event.
 fn carries(written: &str, event: &Event<'_>) -> bool {
     let carried = envelope::Envelope::read(written).ok().and_then(|read| read.carried_event());
     carried.is_some_and(|carried| carried == *event)
 }
 
-/// An event, and what was before it.
+/// An event and the fold before it.
 #[derive(Clone, Copy)]
 struct EventContext<'p> {
     before: &'p Fold,
@@ -165,7 +165,7 @@ impl EventContext<'_> {
         self.before.message(self.event.reply_id()?)
     }
 
-    /// The newest result of a call.
+    /// Returns the latest result of a call.
     fn result(&self, call_id: &str) -> Option<&ToolResultBlock> {
         let results = self.reply()?.content().iter().rev();
         results.into_iter().find_map(|block| match block {
@@ -174,7 +174,7 @@ impl EventContext<'_> {
         })
     }
 
-    /// Whether Java 1 has not extracted this, so that it need not be content.
+    /// Returns whether the event, or the result it belongs to, was inserted.
     fn is_synthetic(&self) -> bool {
         let name = Version::One.name();
         let is_marked = |object: &Object| preserved::get(object, name).contains_key(SYNTHETIC);
@@ -197,13 +197,13 @@ impl EventContext<'_> {
         content
     }
 
-    /// How many blocks the reply had when the model was last called.
+    /// Returns the number of blocks at the last model call.
     fn floor(&self) -> usize {
         let reply = self.event.reply_id().and_then(|id| self.before.reply(id));
         reply.map_or(0, recount_message::ReplyFold::call_floor)
     }
 
-    /// What the model has extracted since it was last called.
+    /// Returns the blocks of the model since its last call.
     fn since_model_call(&self) -> Vec<ContentBlock> {
         let blocks = self.reply().map(Msg::content).unwrap_or_default().iter().skip(self.floor());
         blocks.filter(|block| !matches!(block, ContentBlock::ToolResult(_) | ContentBlock::Hint(_))).cloned().collect()
@@ -224,7 +224,7 @@ impl EventContext<'_> {
         Some(result)
     }
 
-    /// What Java 1 returns when somebody else has to run a tool: the calls, each with a result that says so.
+    /// Returns the result for externally executed tools: the calls, each with a placeholder result.
     fn suspended(&self, calls: &[ToolCallBlock]) -> EnvelopeContent {
         let mut blocks: Vec<ContentBlock> = Vec::with_capacity(calls.len() * 2);
         for call in calls {
@@ -258,7 +258,7 @@ impl EventContext<'_> {
         self.content(Step::AgentResult, Role::Assistant, &self.since_model_call(), &metadata, true)
     }
 
-    /// A message that nobody streamed.
+    /// Returns the envelope for a message that was not streamed.
     fn complete_message(&self, custom: &CustomEvent<'_>) -> EnvelopeContent {
         let Ok(message) = Msg::from_json(&custom.value.to_json()) else { return self.ignored() };
         if CustomEvent::message(&message).value != custom.value {
@@ -288,7 +288,7 @@ impl EventContext<'_> {
         is_last: bool,
     ) -> EnvelopeContent {
         let reply_id = self.event.reply_id().unwrap_or_default();
-        // In Java every model call makes a message of its own, and so does every result.
+        // In Java, every model call and every result is a message of its own.
         let id = match (blocks, self.floor()) {
             ([ContentBlock::ToolResult(result)], _) => format!("{reply_id}.{}", result.id),
             (_, 0) => reply_id.to_owned(),

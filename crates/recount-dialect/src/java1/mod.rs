@@ -1,7 +1,7 @@
-//! AgentScope Java 1: the messages and blocks of the published 1.0.9 and of the documents, and its stream of envelopes.
+//! AgentScope Java 1: the messages and blocks of 1.0.9 and of its documentation, and its stream of envelopes.
 //!
-//! Messages and blocks are those of Java 2 but for a few fields, and are translated there. Java 1 has no events: it streams
-//! messages, each in an envelope that says what step it belongs to.
+//! Messages and blocks differ from those of Java 2 in a few fields and share its code. Java 1 has no events. It streams
+//! messages in typed envelopes.
 
 mod envelope;
 mod frames;
@@ -17,32 +17,32 @@ pub(crate) use stream::Java1Stream;
 
 use crate::java::{Version, block, message};
 
-/// Reads a message.
+/// Parses a message.
 pub(crate) fn read_message(text: &str) -> Result<Msg, DecodeError> {
     message::read_as(Raw::document(text)?, Version::One)
 }
 
-/// Writes a message.
+/// Serializes a message.
 pub(crate) fn write_message(message: &Msg, out: &mut String) {
     message::write(message, Version::One, out);
 }
 
-/// Reads a block that stands alone.
+/// Parses a block on its own.
 pub(crate) fn read_block(text: &str) -> Result<ContentBlock, DecodeError> {
     block::read_alone(text, Version::One)
 }
 
-/// Writes a block that stands alone.
+/// Serializes a block on its own.
 pub(crate) fn write_block(block: &ContentBlock, out: &mut String) {
     block::write_alone(block, Version::One, out);
 }
 
-/// Reads an envelope by itself: the native event that is in it, or else a signal that is named after its step.
+/// Parses an envelope on its own. Returns the event that it carries, or a signal named after its type.
 pub(crate) fn read_event(text: &str) -> Result<Event<'_>, DecodeError> {
     Ok(envelope::Envelope::read(text)?.into_event())
 }
 
-/// Writes an event by itself: as the envelope that it came from, or else as one that carries it.
+/// Serializes an event on its own: as the envelope that it was parsed from, or as one that carries it.
 pub(crate) fn write_event(event: &Event<'_>, out: &mut String) {
     frames::write_alone(event, out);
 }

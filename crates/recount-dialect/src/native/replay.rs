@@ -1,4 +1,4 @@
-//! The events that rebuild a reply from what its message says.
+//! The events that rebuild a reply from its message.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,12 +16,13 @@ use recount_message::{
 
 use crate::reply_view::{BlockKind, kind_of};
 
-/// The events that rebuild a reply: folded, they give its message, byte for byte, and its call floor, so that whatever
-/// comes next does the same to both.
+/// Returns the events that rebuild a reply. Folded, they give the same message, byte for byte, and the same call floor,
+/// so that later events have the same effect.
 ///
-/// A block is told by its start, deltas and end where they say all of it, because every dialect has those, and as a whole
-/// where they do not. The ids of the events follow from what they say. A reply that was not replayed by events but by hand may
-/// hold what no event can say (a result without its call, unknown fields of the message); that is left out.
+/// A block is written as its start, deltas and end if they express all of it, because every dialect has these events, and
+/// otherwise as one event with the block. The ids of the events are derived from their content. A reply that was built by
+/// hand can hold values that no event can express, such as a result without its call or unknown fields of the message.
+/// They are omitted.
 pub(crate) fn replay_reply(reply: &ReplyFold) -> Vec<AgentEvent> {
     let message = reply.message();
     let Some(mut replay) = Replay::begin(message) else { return Vec::new() };
@@ -45,9 +46,9 @@ pub(crate) fn replay_reply(reply: &ReplyFold) -> Vec<AgentEvent> {
 struct Replay<'m> {
     message: &'m Msg,
     events: Vec<AgentEvent>,
-    /// What the events have replayed so far.
+    /// The fold of the events so far.
     fold: ReplyFold,
-    /// Where the latest block of each kind and id is.
+    /// The index of the latest block of each kind and id.
     latest: HashMap<(BlockKind, Cow<'m, str>), usize>,
 }
 
@@ -63,7 +64,7 @@ impl<'m> Replay<'m> {
         Some(replay)
     }
 
-    /// Adds an event whose effect is known already.
+    /// Adds an event that is already applied.
     fn push(&mut self, mut event: AgentEvent) {
         let number = self.events.len();
         let said = Fnv1a::of(&event.to_json()).value();
@@ -94,7 +95,7 @@ impl<'m> Replay<'m> {
         if let ContentBlock::ToolCall(call) = block
             && let Some(&earlier) = self.latest.get(&(BlockKind::ToolCall, Cow::Borrowed(call.id.as_str())))
         {
-            // From here on its id means the new call.
+            // From here on, the id refers to the new call.
             self.restore_call_state(earlier);
         }
         match self.exact_events(block) {
@@ -106,21 +107,21 @@ impl<'m> Replay<'m> {
         }
     }
 
-    /// Start, deltas and end of a block, where they make exactly that block.
+    /// Returns the start, deltas and end of a block if they rebuild exactly this block.
     fn exact_events(&self, block: &ContentBlock) -> Option<Vec<AgentEvent>> {
         if let Some(kind) = kind_of(block)
             && let Some(&earlier) = self.latest.get(&(kind, block.id()))
         {
             let is_over = self.fold.message().content().get(earlier)?.finished_at().is_some();
             if !is_over || earlier >= self.fold.call_floor() {
-                // A start would mean the earlier block.
+                // The start would refer to the earlier block.
                 return None;
             }
         }
         exact_block_events(self.message.id(), block)
     }
 
-    /// Gives a call the state that it has in the message.
+    /// Restores the state of a call.
     fn restore_call_state(&mut self, index: usize) {
         let ContentBlock::ToolCall(call) = self.target(index) else { return };
         if self.is_restored(index) {
@@ -143,7 +144,7 @@ impl<'m> Replay<'m> {
         self.fold.message().content().get(index) == Some(self.target(index))
     }
 
-    /// Gives all calls their states. Those that wait for somebody are told together, as they were.
+    /// Restores the states of all calls. Calls that wait are listed in one event, as they were originally.
     fn restore_call_states(&mut self) {
         let mut indexes: Vec<usize> =
             self.latest.iter().filter(|((kind, _), _)| *kind == BlockKind::ToolCall).map(|(_, place)| *place).collect();
@@ -213,7 +214,7 @@ pub(crate) fn exact_block_events(reply_id: &str, block: &ContentBlock) -> Option
     is_same(replayed, block).then_some(events)
 }
 
-/// Whether a block is the wanted one. The state of a call is settled later.
+/// Returns whether two blocks are equal apart from the state of a call, which is restored later.
 fn is_same(replayed: &ContentBlock, wanted: &ContentBlock) -> bool {
     let (ContentBlock::ToolCall(replayed), ContentBlock::ToolCall(wanted)) = (replayed, wanted) else {
         return replayed == wanted;
@@ -245,7 +246,7 @@ fn call_start(reply_id: &str, id: &str, name: &str, time: &str) -> AgentEvent {
     Event::stamped("", time.to_owned(), start)
 }
 
-/// The events of one block.
+/// Collects the events of one block.
 struct BlockEvents {
     reply_id: Cow<'static, str>,
     id: Cow<'static, str>,
@@ -257,7 +258,7 @@ impl BlockEvents {
         self.events.push(Event::stamped("", time.to_owned(), kind));
     }
 
-    /// Lets the last event carry what its fields cannot say.
+    /// Adds data that the fields of the last event cannot express.
     fn carry(&mut self, key: &str, value: &Object) {
         if !value.is_empty()
             && let Some(event) = self.events.pop()
@@ -267,7 +268,7 @@ impl BlockEvents {
     }
 }
 
-/// Start, deltas and end of a block, as well as they can say it.
+/// Returns the start, deltas and end of a block, which may not express all of it. `None` for an unknown block.
 pub(crate) fn block_events(reply_id: &str, block: &ContentBlock) -> Option<Vec<AgentEvent>> {
     let mut steps =
         BlockEvents { reply_id: reply_id.to_owned().into(), id: block.id().into_owned().into(), events: Vec::new() };
@@ -315,7 +316,7 @@ fn thinking(steps: &mut BlockEvents, block: &ThinkingBlock) {
     }
 }
 
-/// What a delta says of a source: its bytes, or its URL. No bytes are no delta.
+/// The content of a delta: bytes or a URL.
 #[derive(Debug)]
 struct SourceDelta {
     data: Option<Cow<'static, str>>,

@@ -1,11 +1,12 @@
-//! The shape of 0.0.2, turned into that of 0.0.15: camel case, other event names, no times and no states.
+//! Conversion of the format of 0.0.2 to that of 0.0.15. It differs in its camel-case names and event names, and has no
+//! block times or call states.
 
 use std::collections::HashSet;
 
 use recount_message::wire::Fields;
 use recount_message::{DecodeError, Json, Object, ToolCallState};
 
-/// The events that have other names.
+/// The renamed events.
 const EVENTS: [(&str, &str); 8] = [
     ("RUN_STARTED", "REPLY_START"),
     ("RUN_FINISHED", "REPLY_END"),
@@ -17,7 +18,7 @@ const EVENTS: [(&str, &str); 8] = [
     ("TOOL_RESULT_BINARY_DELTA", "TOOL_RESULT_DATA_DELTA"),
 ];
 
-/// The fields that have other names. `agentId`, which nobody else has, stays as it is.
+/// The renamed fields. `agentId` exists only in 0.0.2 and is kept.
 const FIELDS: [(&str, &str); 16] = [
     ("replyId", "reply_id"),
     ("sessionId", "session_id"),
@@ -37,7 +38,7 @@ const FIELDS: [(&str, &str); 16] = [
     ("timestamp", "created_at"),
 ];
 
-/// A message of 0.0.2 as one of 0.0.15. Nothing where it is none.
+/// Converts a message of 0.0.2. Returns `None` if it is not in this format.
 pub(super) fn message(text: &str) -> Result<Option<String>, DecodeError> {
     let fields = Fields::document(text)?;
     if fields.peek("timestamp").is_none() || fields.peek("created_at").is_some() {
@@ -50,7 +51,7 @@ pub(super) fn message(text: &str) -> Result<Option<String>, DecodeError> {
     Ok(Some(message.to_json()))
 }
 
-/// A block of 0.0.2 as one of 0.0.15. Nothing where it is none.
+/// Converts a block of 0.0.2. Returns `None` if it is not in this format.
 pub(super) fn block(text: &str) -> Result<Option<String>, DecodeError> {
     let fields = Fields::document(text)?;
     let is_legacy = fields.peek("awaitUserConfirmation").is_some()
@@ -63,9 +64,9 @@ pub(super) fn block(text: &str) -> Result<Option<String>, DecodeError> {
     Ok(Some(with_state(&renamed(&fields.rest()?), &HashSet::new()).to_json()))
 }
 
-/// An event of 0.0.2 as one of 0.0.15. Nothing where it is none.
+/// Converts an event of 0.0.2. Returns `None` if it is not in this format.
 pub(super) fn event(text: &str) -> Result<Option<String>, DecodeError> {
-    // What has the newer name of what every event has is a newer event.
+    // Every event of 0.0.15 has a field `reply_id`.
     if text.contains("\"reply_id\"") || !text.contains("\"replyId\"") {
         return Ok(None);
     }
@@ -95,7 +96,7 @@ fn answer(answer: &Json) -> Json {
     fields.into()
 }
 
-/// The fields under their newer names, all the way down. Metadata is free and stays as it is.
+/// Renames fields recursively. Metadata and arguments are left unchanged.
 fn renamed(fields: &Object) -> Object {
     let newer = |name: &str| {
         FIELDS
@@ -120,7 +121,7 @@ fn renamed_within(value: &Json) -> Json {
     }
 }
 
-/// The blocks with the states of their calls: one that has its result is finished.
+/// Adds the states of calls to a list of blocks. A call with a result is finished.
 fn with_states(blocks: &[Json]) -> Vec<Json> {
     let objects: Vec<Option<Object>> = blocks.iter().map(Json::to_object).collect();
     let text = |block: &Object, name: &str| block.get(name).and_then(Json::to_text);
@@ -134,7 +135,7 @@ fn with_states(blocks: &[Json]) -> Vec<Json> {
     blocks.iter().zip(&objects).map(states).collect()
 }
 
-/// A block with the state of a call: `awaitUserConfirmation` is what there was of it.
+/// Adds the state of a call to its block, derived from `awaitUserConfirmation`.
 fn with_state(block: &Object, answered: &HashSet<String>) -> Object {
     let mut block = block.clone();
     let text = |name: &str| block.get(name).and_then(Json::to_text);

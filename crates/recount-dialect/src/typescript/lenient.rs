@@ -1,10 +1,10 @@
-//! Reading what the package takes and the native side does not: it checks nothing.
+//! Parsing of texts that the package accepts and the native parser rejects. The package validates nothing.
 
 use recount_message::{ContentBlock, DecodeError, Event, Json, Msg, MsgParts, Object, Role};
 
 use crate::json::parse_fields;
 
-/// Reads a message, whatever blocks its role may hold.
+/// Parses a message, ignoring which blocks its role allows.
 pub(super) fn message(text: &str) -> Result<Msg, DecodeError> {
     Msg::from_json(text).or_else(|error| any_message(text).ok_or(error))
 }
@@ -20,14 +20,14 @@ fn any_message(text: &str) -> Option<Msg> {
     })
 }
 
-/// Reads a block.
+/// Parses a block.
 pub(super) fn block(text: &str) -> Result<ContentBlock, DecodeError> {
     let read = |text: &str| ContentBlock::from_json(text, "", "");
     read(text)
         .or_else(|error| parse_fields(text).and_then(|fields| read(&lowered(&fields).to_json()).ok()).ok_or(error))
 }
 
-/// Reads an event.
+/// Parses an event.
 pub(super) fn event(text: &str) -> Result<Event<'_>, DecodeError> {
     Event::from_json(text).or_else(|error| any_event(text).ok_or(error))
 }
@@ -37,7 +37,7 @@ fn any_event(text: &str) -> Option<Event<'static>> {
     if fields.get("type")?.to_text()? == "TOOL_RESULT_DATA_DELTA" {
         let is_given = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
         match (is_given("data"), is_given("url")) {
-            // The package takes the bytes where both are there, and a URL that is none where neither is.
+            // With both fields the package uses the bytes, and with neither an empty URL.
             (true, true) => drop(fields.remove("url")),
             (false, false) => fields.insert("url", ""),
             (true, false) | (false, true) => {}
@@ -46,12 +46,12 @@ fn any_event(text: &str) -> Option<Event<'static>> {
     Event::from_json(&fields.to_json()).map(Event::into_owned).ok()
 }
 
-/// The same fields with every state in lower case, as the package has them; documents print them in upper case.
+/// Returns the fields with every state in lower case. The documentation shows states in upper case.
 fn lowered(fields: &Object) -> Object {
     let lowered = |(name, value): (&str, &Json)| {
         let value = match (name, value.to_text()) {
             ("state", Some(word)) => word.to_ascii_lowercase().into(),
-            // What is free is not looked into.
+            // Free-form values are left unchanged.
             ("metadata" | "value" | "structured_output", _) => value.clone(),
             _ => lowered_within(value),
         };

@@ -1,10 +1,9 @@
-//! AgentScope's TypeScript package: 0.0.15 is written and read, 0.0.2 is read.
+//! AgentScope's TypeScript package. Writes the format of 0.0.15 and reads those of 0.0.15 and 0.0.2.
 //!
-//! 0.0.15 has the native names and lacks a few fields. What they say is stored under `metadata.recount.native` of the
-//! TypeScript message or event and comes back. The other way round the package is free in what it leaves out and what it
-//! writes as `null`; how a text did that is stored under `metadata.recount.typescript` of the native message or event, or
-//! under `recount.typescript` of a block that stands alone. A TOOL_RESULT_END, whose metadata is the tool's, has both
-//! under a key `recount` of its own.
+//! 0.0.15 uses the native names and lacks a few fields, which are stored under `metadata.recount.native` of the
+//! TypeScript message or event. In the other direction, a text can omit optional fields or write them as `null`. This
+//! spelling is stored under `metadata.recount.typescript` of the native message or event, or under `recount.typescript`
+//! of a single block. A TOOL_RESULT_END holds both under its own key `recount`, because its metadata belongs to the tool.
 
 mod legacy;
 mod lenient;
@@ -22,17 +21,17 @@ use crate::patch::tree;
 use crate::preserved::{self, block_holder_mut, event_holder_mut};
 pub(crate) use stream::{frames, prelude};
 
-/// The name under which is stored what TypeScript says and the native side cannot.
+/// The key for the spelling of TypeScript texts.
 const NAME: &str = "typescript";
 
-/// Reads a message.
+/// Parses a message.
 pub(crate) fn read_message(text: &str) -> Result<Msg, DecodeError> {
     if let Some(converted) = legacy::message(text)? {
         return parse_message(&converted);
     }
     let message = parse_message(text)?;
-    let mut difference = spelling_patch(text, |out| write_without_spelling(&message, out));
-    // An id that the text did not have follows from the whole of it, and would be another after any change.
+    let mut difference = spelling_patch(text, |out| write_message_without_spelling(&message, out));
+    // A missing id is derived from the whole text and would change with any edit.
     difference.remove("id");
     if difference.is_empty() {
         return Ok(message);
@@ -42,7 +41,7 @@ pub(crate) fn read_message(text: &str) -> Result<Msg, DecodeError> {
     Ok(Msg::as_received(parts))
 }
 
-/// What a text says, without how it says it.
+/// Parses a message without recording its spelling.
 fn parse_message(text: &str) -> Result<Msg, DecodeError> {
     let mut parts = lenient::message(text)?.into_parts();
     let stored = preserved::take(&mut parts.metadata, native_only::NATIVE);
@@ -51,11 +50,11 @@ fn parse_message(text: &str) -> Result<Msg, DecodeError> {
     Ok(Msg::as_received(parts))
 }
 
-/// Writes a message.
+/// Serializes a message.
 pub(crate) fn write_message(message: &Msg, out: &mut String) {
     let difference = preserved::get(message.metadata(), NAME);
     if difference.is_empty() {
-        return write_without_spelling(message, out);
+        return write_message_without_spelling(message, out);
     }
     let mut parts = message.clone().into_parts();
     preserved::take(&mut parts.metadata, NAME);
@@ -64,13 +63,13 @@ pub(crate) fn write_message(message: &Msg, out: &mut String) {
     write_respelled(
         &difference,
         out,
-        |out| write_without_spelling(&clean, out),
+        |out| write_message_without_spelling(&clean, out),
         |text| parse_message(text).is_ok_and(|message| tree::is_same(&message.to_json(), &native)),
     );
 }
 
-/// Writes a message that nothing is stored for.
-fn write_without_spelling(message: &Msg, out: &mut String) {
+/// Serializes a message without a recorded spelling.
+fn write_message_without_spelling(message: &Msg, out: &mut String) {
     let stored = native_only::message_fields(message);
     let metadata = if stored.is_empty() {
         Cow::Borrowed(message.metadata())
@@ -82,7 +81,7 @@ fn write_without_spelling(message: &Msg, out: &mut String) {
     write::message(out, message, &metadata);
 }
 
-/// Reads a block that stands alone.
+/// Parses a block on its own.
 pub(crate) fn read_block(text: &str) -> Result<ContentBlock, DecodeError> {
     if let Some(converted) = legacy::block(text)? {
         return lenient::block(&converted);
@@ -103,7 +102,7 @@ fn parse_block(text: &str) -> Result<ContentBlock, DecodeError> {
     Ok(block)
 }
 
-/// Writes a block.
+/// Serializes a block.
 pub(crate) fn write_block(block: &ContentBlock, out: &mut String) {
     let mut clean = block.clone();
     let difference = block_holder_mut(&mut clean).map(|extra| preserved::take(extra, NAME)).unwrap_or_default();
@@ -116,7 +115,7 @@ pub(crate) fn write_block(block: &ContentBlock, out: &mut String) {
     );
 }
 
-/// Reads an event.
+/// Parses an event.
 pub(crate) fn read_event(text: &str) -> Result<Event<'_>, DecodeError> {
     match Event::from_json(text) {
         Ok(event) if write::is_complete(&event, text) => Ok(event),
@@ -124,7 +123,7 @@ pub(crate) fn read_event(text: &str) -> Result<Event<'_>, DecodeError> {
     }
 }
 
-/// Reads an event that may be older, stand for another, keep something, or be spelled in a way of its own.
+/// Parses an event that can be a carrier, be in the format of 0.0.2, hold round-trip data, or have an unusual spelling.
 fn read_any_event(text: &str) -> Result<Event<'_>, DecodeError> {
     if let Some(event) = native_only::read_carrier(text) {
         return Ok(event);
@@ -140,7 +139,7 @@ fn read_any_event(text: &str) -> Result<Event<'_>, DecodeError> {
     Ok(event)
 }
 
-/// What a text says, without how it says it.
+/// Parses an event without recording its spelling.
 fn parse_event(text: &str) -> Result<Event<'_>, DecodeError> {
     let mut event = lenient::event(text)?;
     let stored = preserved::take(event_holder_mut(&mut event), native_only::NATIVE);
@@ -149,7 +148,7 @@ fn parse_event(text: &str) -> Result<Event<'_>, DecodeError> {
     Ok(event)
 }
 
-/// Writes an event.
+/// Serializes an event.
 pub(crate) fn write_event(event: &Event<'_>, out: &mut String) {
     let difference = preserved::get(preserved::event_holder(event), NAME);
     if difference.is_empty() {
@@ -166,7 +165,7 @@ pub(crate) fn write_event(event: &Event<'_>, out: &mut String) {
     );
 }
 
-/// Writes an event that nothing is stored for.
+/// Serializes an event without a recorded spelling.
 fn write_event_without_spelling(event: &Event<'_>, out: &mut String) {
     if native_only::is_unsupported(event) {
         return native_only::write_carrier(event, out);
@@ -180,14 +179,14 @@ fn write_event_without_spelling(event: &Event<'_>, out: &mut String) {
     write::event(out, &event);
 }
 
-/// How a text differs from what would be written for what it says.
+/// Returns the patch that turns the text written for a value into the text that it was parsed from.
 fn spelling_patch(text: &str, write: impl Fn(&mut String)) -> Object {
     let mut written = String::with_capacity(text.len() + 64);
     write(&mut written);
     if written == text { Object::new() } else { tree::difference(&written, text) }
 }
 
-/// Writes a text as it was spelled where it came from, as far as that still says the same.
+/// Writes a text in its original spelling, as far as that still has the same meaning.
 fn write_respelled(
     difference: &Object,
     out: &mut String,

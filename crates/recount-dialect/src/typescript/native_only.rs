@@ -1,4 +1,4 @@
-//! What the native side says and TypeScript cannot, and events that stand for others.
+//! Native fields that TypeScript does not have, and carriers: events that hold another event.
 
 use std::borrow::Cow;
 
@@ -8,16 +8,16 @@ use super::write;
 use crate::json::parse_fields;
 use crate::preserved::{self, event_holder_mut};
 
-/// The name under which is stored what the native side says and TypeScript cannot.
+/// The key for native data in TypeScript messages and events.
 pub(super) const NATIVE: &str = "native";
 
-/// The name of the event that a TypeScript reader alone needs has natively.
+/// The native name of an event that only a TypeScript reader needs.
 const TYPESCRIPT_ONLY: &str = "agentscope.typescript";
 
-/// How deep structured output may nest to be stored in the metadata, which is not to nest too deep then.
+/// The maximum depth of structured output that is stored in the metadata, which would otherwise exceed its own limit.
 const MAX_DEPTH: usize = 100;
 
-/// What TypeScript cannot say of a message.
+/// Returns the fields of a message that TypeScript does not have.
 pub(super) fn message_fields(message: &Msg) -> Object {
     let mut stored = Object::new();
     if let Some(output) = message.structured_output().filter(|output| !is_too_deep(output)) {
@@ -32,8 +32,8 @@ pub(super) fn message_fields(message: &Msg) -> Object {
     stored
 }
 
-/// Whether structured output nests so deep that metadata could not hold it. It then stays where it is natively, which a
-/// TypeScript reader does not look at.
+/// Returns whether structured output is nested too deeply for the metadata. It then stays in its native field, which
+/// TypeScript readers ignore.
 pub(super) fn is_too_deep(output: &Object) -> bool {
     let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
     for byte in output.to_json().bytes() {
@@ -65,7 +65,7 @@ fn tokens(stored: &Object, name: &str, now: &mut u64) {
     }
 }
 
-/// Gives a message back what TypeScript could not say. What it does say counts for more.
+/// Restores the stored fields of a message. Fields that TypeScript does have take precedence.
 pub(super) fn restore_message(parts: &mut MsgParts, stored: &Object) {
     if parts.structured_output.is_none() {
         parts.structured_output = stored.get("structured_output").and_then(Json::to_object);
@@ -77,7 +77,7 @@ pub(super) fn restore_message(parts: &mut MsgParts, stored: &Object) {
     }
 }
 
-/// What TypeScript cannot say of an event.
+/// Returns the fields of an event that TypeScript does not have.
 pub(super) fn event_fields(event: &Event<'_>) -> Object {
     let text = |name: &str, value: &Option<Cow<'_, str>>| {
         value.iter().map(|value| (name.to_owned(), Json::from(&**value))).collect()
@@ -97,7 +97,7 @@ pub(super) fn event_fields(event: &Event<'_>) -> Object {
     }
 }
 
-/// Gives an event back what TypeScript could not say. What it does say counts for more.
+/// Restores the stored fields of an event. Fields that TypeScript does have take precedence.
 pub(super) fn restore_event(event: &mut Event<'_>, stored: &Object) {
     let text = |name: &str| stored.get(name).and_then(Json::to_text).map(Cow::Owned);
     match &mut event.kind {
@@ -118,7 +118,7 @@ pub(super) fn restore_event(event: &mut Event<'_>, stored: &Object) {
             }
         }
         EventKind::UserConfirmResult(kind) => {
-            // The ids that a call was asked for under come back with the answer.
+            // The client returns the call under the id that it was listed with.
             for answer in &mut kind.confirm_results {
                 let stored = preserved::take(&mut answer.tool_call.extra, NATIVE);
                 if let Some(id) = stored.get("id").and_then(Json::to_text) {
@@ -130,12 +130,12 @@ pub(super) fn restore_event(event: &mut Event<'_>, stored: &Object) {
     }
 }
 
-/// Whether TypeScript has no such event.
+/// Returns whether TypeScript does not have this type of event.
 pub(super) fn is_unsupported(event: &Event<'_>) -> bool {
     matches!(event.kind, EventKind::UserInterrupt(_))
 }
 
-/// Writes a CUSTOM event that stands for an event which TypeScript does not have, or which its fold is not to see.
+/// Writes a CUSTOM event that carries another event: one that TypeScript does not have, or one that its fold must ignore.
 pub(super) fn write_carrier(event: &Event<'_>, out: &mut String) {
     let Some(mut fields) = parse_fields(&event.to_json()) else { return write::event(out, event) };
     for name in ["id", "created_at"] {
@@ -157,12 +157,12 @@ pub(super) fn write_carrier(event: &Event<'_>, out: &mut String) {
     write::event(out, &stand_in);
 }
 
-/// Marks an event as one that only a TypeScript reader needs.
+/// Marks an event that only a TypeScript reader needs.
 pub(super) fn mark_typescript_only(event: &mut Event<'_>) {
     preserved::store(event_holder_mut(event), NATIVE, Object::from([("event", Json::null())]));
 }
 
-/// The event that a text stands for, where it stands for another one than it says.
+/// Returns the event that a text carries. `None` if it is not a carrier.
 pub(super) fn read_carrier(text: &str) -> Option<AgentEvent> {
     if !text.contains("\"recount\"") {
         return None;
@@ -176,17 +176,17 @@ pub(super) fn read_carrier(text: &str) -> Option<AgentEvent> {
         let nothing = CustomEvent::signal(TYPESCRIPT_ONLY, Object::new());
         return Some(Event::stamped(text("id").unwrap_or_default(), text("created_at").unwrap_or_default(), nothing));
     }
-    let mut fields = event.to_object()?;
-    if text("type").as_deref() != Some("CUSTOM") || text("name") != fields.get("type").and_then(Json::to_text) {
+    let mut carried = event.to_object()?;
+    if text("type").as_deref() != Some("CUSTOM") || text("name") != carried.get("type").and_then(Json::to_text) {
         return None;
     }
     for name in ["id", "created_at"] {
         if let Some(value) = fields.get(name) {
-            fields.insert(name, value.clone());
+            carried.insert(name, value.clone());
         }
     }
     if !metadata.is_empty() {
-        fields.insert("metadata", metadata);
+        carried.insert("metadata", metadata);
     }
-    Event::from_json(&fields.to_json()).map(Event::into_owned).ok()
+    Event::from_json(&carried.to_json()).map(Event::into_owned).ok()
 }

@@ -1,10 +1,10 @@
-//! A stream for a reader that folds it with the package's own `appendEvent`.
+//! A stream for readers that fold it with the package's own `appendEvent`.
 //!
-//! That fold differs from the native one: it finds the first block of an id and not the latest, pushes a block at every
-//! start, closes nothing at the end of a reply, takes each piece of data for whole base64, and knows neither data at a URL
-//! nor a text that is replaced. What it would get wrong is delivered to it in other words. A frame is then of one of three
-//! sorts: one that means the same to both sides; one *for TypeScript* alone, which natively says nothing; and one that
-//! *stands for* the event, which the package's fold passes over because it is a CUSTOM event.
+//! That fold differs from the native one. It finds the first block with an id instead of the latest, appends a block at
+//! every start, leaves blocks open at the end of a reply, and treats each piece of data as complete base64. It does not
+//! support data at a URL or replaced text. Events that it would fold incorrectly are therefore rewritten. A frame is one
+//! of three kinds: an event with the same meaning on both sides, a *TypeScript-only* event that the native fold ignores,
+//! or a *carrier*, a CUSTOM event that the package's fold ignores.
 
 mod calls;
 mod data;
@@ -20,7 +20,7 @@ use crate::event_ids::block_or_call_id_mut;
 use crate::native;
 use crate::reply_view::{BlockKind, ReplyView, StartEffect, kind_of};
 
-/// What a reader gets for an event that comes at a state.
+/// Returns the frames for an event. `before` is the fold of all preceding events.
 pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     let mut frames = Frames { event, frames: Vec::new() };
     match (&event.kind, event.reply_id()) {
@@ -30,7 +30,7 @@ pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
             _ => frames.forward(),
         },
         (EventKind::ReplyStart(start), _) => {
-            // A reply that has ended does not begin again, and the package would take it for going on.
+            // The native fold ignores a second start of an ended reply, but the package would continue the reply.
             if before.reply(&start.reply_id).is_none() || before.open_reply(&start.reply_id).is_some() {
                 frames.forward();
             }
@@ -45,12 +45,12 @@ pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     frames.frames
 }
 
-/// What a reader gets who joins at a state.
+/// Returns the first frames for a reader who joins.
 pub(crate) fn prelude(at: &Fold) -> Vec<String> {
     native::replay_as(at, frames)
 }
 
-/// An event of a reply that is open.
+/// Writes the frames for an event of an open reply.
 fn in_reply(frames: &mut Frames<'_>, view: &ReplyView<'_>) {
     let event = frames.event;
     match &event.kind {
@@ -78,7 +78,7 @@ fn in_reply(frames: &mut Frames<'_>, view: &ReplyView<'_>) {
         EventKind::RequireExternalExecution(kind) => calls::calls_listed(frames, view, &kind.tool_calls),
         EventKind::UserConfirmResult(kind) => calls::confirmed(frames, view, &kind.confirm_results),
         EventKind::ExternalExecutionResult(kind) => results::external(frames, view, &kind.execution_results),
-        // The package would add zeros that mean nothing.
+        // The package would add zeros.
         EventKind::ModelCallEnd(_)
             if event.carried("usage").and_then(|usage| usage.to_text()).as_deref() == Some("unknown") =>
         {
@@ -92,7 +92,7 @@ fn in_reply(frames: &mut Frames<'_>, view: &ReplyView<'_>) {
     }
 }
 
-/// A block begins, is opened again, or is open already.
+/// Writes the start of a block, which can also reopen a block or be ignored.
 fn start(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: BlockKind, id: &str) {
     match view.start_effect(kind, id) {
         StartEffect::Ignored => {}
@@ -104,14 +104,14 @@ fn start(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: BlockKind, id: &st
     }
 }
 
-/// Something for an open block that means the same to both sides.
+/// Forwards an event that has the same meaning on both sides if its block is open.
 fn forward_if_open(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: BlockKind, id: &str) {
     if let Some(index) = view.open(kind, id) {
         frames.forward_as(id, &view.typescript_id_of(index));
     }
 }
 
-/// The end of a text. The package cannot replace a text, but it can go on with one.
+/// Writes the end of a text. The package cannot replace a text, but it can append to one.
 fn text_end(frames: &mut Frames<'_>, view: &ReplyView<'_>, id: &str, text: Option<&str>) {
     let Some(index) = view.open(BlockKind::Text, id) else { return };
     let Some(ContentBlock::Text(block)) = view.content.get(index) else { return };
@@ -141,7 +141,7 @@ fn delta(view: &ReplyView<'_>, id: &str, text: &str) -> TextBlockDeltaEvent<'sta
     TextBlockDeltaEvent { reply_id: view.reply_id(), block_id: id.to_owned().into(), delta: text.to_owned().into() }
 }
 
-/// Ends what is open, because the package does not do so at the end of a reply.
+/// Ends all open blocks, because the package does not do so at the end of a reply.
 fn end_open_blocks(frames: &mut Frames<'_>, view: &ReplyView<'_>) {
     data::flush_held(frames, view);
     for (index, block) in view.content.iter().enumerate() {
@@ -154,7 +154,7 @@ fn end_open_blocks(frames: &mut Frames<'_>, view: &ReplyView<'_>) {
             ContentBlock::Data(block) => data::last_piece(frames, view, block, &id),
             ContentBlock::ToolResult(result) => {
                 results::flush_held(frames, view, index);
-                // The end of a result would finish its call too.
+                // The end of a result would also finish its call.
                 if !view.is_finished_call(&result.id) {
                     continue;
                 }
@@ -171,7 +171,7 @@ fn end_open_blocks(frames: &mut Frames<'_>, view: &ReplyView<'_>) {
     }
 }
 
-/// The frames of one event.
+/// The frames for one event.
 struct Frames<'e> {
     event: &'e Event<'e>,
     frames: Vec<String>,
@@ -184,19 +184,19 @@ impl Frames<'_> {
         self.frames.push(frame);
     }
 
-    /// The event as it is: it means the same to both sides.
+    /// Writes the event unchanged.
     fn forward(&mut self) {
         self.write(self.event);
     }
 
-    /// A frame that stands for the event and that the package's fold does not look at.
+    /// Writes a carrier of the event.
     fn carrier(&mut self) {
         let mut frame = String::new();
         native_only::write_carrier(self.event, &mut frame);
         self.frames.push(frame);
     }
 
-    /// The event for a block that may have another id in TypeScript.
+    /// Writes the event with the id that its block has in TypeScript.
     fn forward_as(&mut self, id: &str, typescript_id: &str) {
         if id == typescript_id {
             return self.forward();
@@ -209,7 +209,7 @@ impl Frames<'_> {
         self.carrier();
     }
 
-    /// Something that only the package's fold is delivered.
+    /// Writes a TypeScript-only event.
     fn typescript_only(&mut self, time: &str, kind: impl Into<EventKind<'static>>) {
         self.typescript_only_event(Event::stamped("", time.to_owned(), kind));
     }
@@ -222,7 +222,7 @@ impl Frames<'_> {
         self.frames.push(frame);
     }
 
-    /// A block that the package's fold appends as it is. Where it has no end yet it gets one.
+    /// Writes a block that the package's fold appends complete. The fold ends the block if it is open.
     fn append_typescript_only(&mut self, view: &ReplyView<'_>, block: &ContentBlock) {
         let nothing = recount_message::UserInterruptEvent::new("");
         let mut event =
@@ -234,13 +234,14 @@ impl Frames<'_> {
     }
 }
 
-/// What a TypeScript reader has of the blocks of a reply.
+/// The ids of blocks in TypeScript.
 impl<'f> ReplyView<'f> {
     fn reply_id(&self) -> Cow<'static, str> {
         self.reply.message().id().to_owned().into()
     }
 
-    /// The id of a block in TypeScript, where each block of a kind has its own. A result has that of its call.
+    /// Returns the id of a block in TypeScript, where each block of a kind has an id of its own. A result has the id of
+    /// its call.
     fn typescript_id_of(&self, index: usize) -> Cow<'f, str> {
         let Some(block) = self.content.get(index) else { return Cow::Borrowed("") };
         let id = block.id();
@@ -256,12 +257,13 @@ impl<'f> ReplyView<'f> {
         numbered(id, place + 1)
     }
 
-    /// Whether a result has the id of a later block, which the package would pass over then if it came whole.
+    /// Returns whether a result before `index` has this id. The package would then ignore a complete block with the same
+    /// id.
     fn has_earlier_result(&self, index: usize, id: &str) -> bool {
         self.indexes(BlockKind::ToolResult, id).next().is_some_and(|result| result < index)
     }
 
-    /// The id that the next block of a kind has in TypeScript.
+    /// Returns the TypeScript id of the next block of a kind.
     fn next_typescript_id<'i>(&self, kind: BlockKind, id: &'i str) -> Cow<'i, str> {
         let place = match kind {
             BlockKind::ToolResult => self.indexes(BlockKind::ToolCall, id).count(),
@@ -273,7 +275,7 @@ impl<'f> ReplyView<'f> {
         numbered(Cow::Borrowed(id), place)
     }
 
-    /// The id that the latest call with an id has in TypeScript.
+    /// Returns the TypeScript id of the latest call with this id.
     fn typescript_call_id<'i>(&self, id: &'i str) -> Cow<'i, str> {
         numbered(Cow::Borrowed(id), self.indexes(BlockKind::ToolCall, id).count())
     }
@@ -284,7 +286,7 @@ impl<'f> ReplyView<'f> {
     }
 }
 
-/// The id of the nth block with it.
+/// Returns the id of the nth block that shares an id.
 fn numbered(id: Cow<'_, str>, number: usize) -> Cow<'_, str> {
     if number <= 1 { id } else { format!("{id}~{number}").into() }
 }

@@ -1,6 +1,4 @@
-//! Blocks of AgentScope Java: the fields that both sides have.
-//!
-//! `block` adds what only one side has.
+//! Conversion of the fields that blocks have on both sides. `block` handles the other fields.
 
 mod read;
 mod write;
@@ -14,16 +12,16 @@ use crate::{data_url, preserved};
 pub(in crate::java) use read::{is_plain_text, read_block, read_rule};
 pub(in crate::java) use write::{write_block, write_rule};
 
-/// Where a block stands, from which the ids and times that Java does not have are derived.
+/// The position of a block. Ids and times that Java does not have are derived from it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct BlockContext<'p> {
-    /// The id of what holds the block.
+    /// The id of the message or result that contains the block.
     pub(crate) owner: &'p str,
-    /// Which of the owner's blocks it is.
+    /// The index of the block in its owner.
     pub(crate) index: usize,
-    /// The owner's time.
+    /// The time of the owner.
     pub(crate) time: &'p str,
-    /// Whose block it is.
+    /// The version of Java.
     pub(crate) version: Version,
 }
 
@@ -33,7 +31,7 @@ impl BlockContext<'_> {
     }
 }
 
-/// The context of an item of a tool's answer.
+/// Returns the context of an item in the output of a tool.
 pub(in crate::java) fn item_context<'p>(
     id: &'p str,
     index: usize,
@@ -43,8 +41,8 @@ pub(in crate::java) fn item_context<'p>(
     BlockContext { owner: id, index, time, version }
 }
 
-/// The fields that thinking and tool calls declare natively. Whatever else they have is Java's metadata, and no such
-/// metadata can replace one of these.
+/// The native fields of thinking blocks and tool calls. Their other fields are Java's metadata, which must not replace
+/// any of these.
 const DECLARED: &[&str] = &[
     "type",
     "thinking",
@@ -58,18 +56,18 @@ const DECLARED: &[&str] = &[
     preserved::KEY,
 ];
 
-/// The metadata of a result that somebody else has to bring.
+/// The metadata key of a result that an external tool must provide.
 pub(crate) const SUSPENDED: &str = "agentscope_suspended";
 
-/// The mark of a block that nobody knows here, but that came from Java.
+/// The mark of an unknown block that came from Java.
 const FROM_JAVA: &str = "from";
 
-/// Whether a block that nobody knows came from Java, so that it may go back there.
+/// Returns whether an unknown block came from Java and can be written for Java unchanged.
 pub(in crate::java) fn is_from_java(block: &UnknownBlock, version: Version) -> bool {
     preserved::get(&block.fields, version.name()).contains_key(FROM_JAVA)
 }
 
-/// The block as one that may stand in a tool's answer.
+/// Returns the block as an item of a tool's output. `None` if its kind is not allowed there.
 pub(in crate::java) fn as_media(block: ContentBlock) -> Option<MediaBlock> {
     match block {
         ContentBlock::Text(block) => Some(block.into()),
@@ -94,7 +92,7 @@ pub(in crate::java) fn text_fallback(block: &ContentBlock) -> String {
     }
 }
 
-/// Which legacy media block data is written as. Java 1 has no other.
+/// Returns the legacy media kind that data is written as. Java 1 has no other media blocks.
 fn legacy_of(block: &DataBlock, version: Version) -> Option<LegacyMedia> {
     let by_media_type = || match block.media_type().split('/').next()? {
         "image" => Some(LegacyMedia::Image),
@@ -109,7 +107,7 @@ fn is_written_as_text(block: &DataBlock, version: Version) -> bool {
     version == Version::One && legacy_of(block, version).is_none()
 }
 
-/// What a text stands for, where Java 1 has no other way to say it.
+/// Returns the kind of a block that Java 1 can only express as text.
 pub(in crate::java) fn stand_in_kind(block: &ContentBlock, version: Version) -> Option<&'static str> {
     match block {
         ContentBlock::Data(block) if is_written_as_text(block, version) => Some("data"),
@@ -118,7 +116,7 @@ pub(in crate::java) fn stand_in_kind(block: &ContentBlock, version: Version) -> 
     }
 }
 
-/// The block that a text stands for.
+/// Returns the block that a text stands in for.
 pub(in crate::java) fn from_stand_in(text: TextBlock, what: &str) -> ContentBlock {
     let TextBlock { text, id, created_at, finished_at, extra } = text;
     match what {

@@ -12,7 +12,7 @@ use crate::java::fields::{self, JavaFields};
 use crate::java::{Version, block};
 use crate::{patch, preserved};
 
-/// Whether a block says that it is text, what the text is, and no more.
+/// Returns whether a block is a text block without other fields.
 pub(in crate::java) fn is_plain_text(raw: Raw<'_>) -> bool {
     raw.text.starts_with(r#"{"type":"text","text":""#)
         && JavaFields::of(raw).is_ok_and(|mut fields| {
@@ -21,7 +21,7 @@ pub(in crate::java) fn is_plain_text(raw: Raw<'_>) -> bool {
         })
 }
 
-/// Reads a block.
+/// Parses a block.
 pub(in crate::java) fn read_block(raw: Raw<'_>, context: BlockContext<'_>) -> Result<ContentBlock, DecodeError> {
     let (kind, mut fields) = JavaFields::of_class(raw)?;
     Ok(match &*kind {
@@ -64,7 +64,7 @@ pub(in crate::java) fn read_block(raw: Raw<'_>, context: BlockContext<'_>) -> Re
     })
 }
 
-/// What every native block has and most Java blocks have not.
+/// Fields that every native block has and most Java blocks lack.
 struct IdAndTimes {
     id: String,
     created_at: String,
@@ -83,7 +83,7 @@ impl IdAndTimes {
     }
 }
 
-/// A block's metadata as native fields beside the declared ones, after the fields that nobody knows.
+/// Returns the undeclared fields of a block, followed by its metadata.
 fn extra_with_metadata(metadata: &Object, fields: &JavaFields<'_>) -> Result<Object, DecodeError> {
     let mut extra = fields.rest()?;
     for (name, value) in metadata.iter().filter(|(name, _)| !DECLARED.contains(name)) {
@@ -95,7 +95,7 @@ fn extra_with_metadata(metadata: &Object, fields: &JavaFields<'_>) -> Result<Obj
 fn read_data(mut fields: JavaFields<'_>, context: BlockContext<'_>) -> Result<DataBlock, DecodeError> {
     let source = match fields.take("source") {
         Some(raw) => read_source(raw, context.version).map_err(|error| error.within("source"))?,
-        // A video may come without.
+        // A video can have no source.
         None => no_source(),
     };
     let name = fields.text("name")?.map(String::from);
@@ -112,9 +112,9 @@ fn read_source(raw: Raw<'_>, version: Version) -> Result<Source, DecodeError> {
     match &*kind {
         "url" => {
             let url = fields.text("url")?.ok_or_else(|| DecodeError::missing("url"))?.into_owned();
-            // `mime_type` is what Java writes for a URL; the others are what it writes elsewhere and what documents show.
+            // Java writes `mime_type` for a URL. The other names occur elsewhere in Java and in its documentation.
             let media_type = match (version, fields.text_of(&["mime_type", "media_type", "mimeType", "mediaType"])) {
-                // Java 1 has none, so there it may be anything.
+                // Java 1 has no such field, so any value is allowed.
                 (Version::One, given) => given.ok().flatten(),
                 (Version::Two, given) => given?,
             };
@@ -127,7 +127,7 @@ fn read_source(raw: Raw<'_>, version: Version) -> Result<Source, DecodeError> {
             let data = fields.text("data")?.ok_or_else(|| DecodeError::missing("data"))?;
             Ok(Base64Source::from_base64(data, media_type).into())
         }
-        // The base class, which Java makes too. It says nothing.
+        // Java can also create the base class, which has no content.
         "Source" => Ok(no_source()),
         other => {
             let what = format!("unknown source {other:?}, expected one of url, base64");
@@ -142,7 +142,7 @@ pub(in crate::java) fn read_tool_call(
 ) -> Result<ToolCallBlock, DecodeError> {
     let id = fields.text("id")?;
     let name = fields.text("name")?;
-    // `arguments` is what the documents of Java 1 say.
+    // The documentation of Java 1 uses `arguments`.
     let input = match fields.take_any(&["input", "arguments"]) {
         Some((name, raw)) => fields::object(raw).map_err(|error| error.within(name))?,
         None => Object::new(),
@@ -152,7 +152,7 @@ pub(in crate::java) fn read_tool_call(
     let state = read_state(&mut fields, context.version, ToolCallState::from_word)?.unwrap_or(ToolCallState::Pending);
     let created_at = fields.text("created_at")?.map_or_else(|| context.time.to_owned(), String::from);
     let finished_at = fields.text("finished_at")?.map(String::from);
-    // Java does not know them, so they may be anything.
+    // Java has no such field, so any value is allowed.
     let suggested_rules = fields.list("suggested_rules", |_, raw| read_rule(raw)).ok().flatten().unwrap_or_default();
     let block = ToolCallBlock {
         id: id.map_or_else(|| context.id(), String::from),
@@ -167,7 +167,7 @@ pub(in crate::java) fn read_tool_call(
     Ok(if name.is_none() { block.without_name() } else { block })
 }
 
-/// The arguments of a call: the text that the model wrote, where it is an object that says something.
+/// Returns the arguments of a call: the text that the model wrote if it is an object, otherwise the parsed input.
 fn arguments(content: Option<&str>, input: &Object) -> String {
     match content {
         Some(content) if Object::parse(content).is_ok_and(|parsed| !parsed.is_empty() || input.is_empty()) => {
@@ -181,7 +181,7 @@ pub(in crate::java) fn read_tool_result(
     mut fields: JavaFields<'_>,
     context: BlockContext<'_>,
 ) -> Result<ToolResultBlock, DecodeError> {
-    // `toolUseId` and `result` are what the documents of Java 1 say.
+    // The documentation of Java 1 uses `toolUseId` and `result`.
     let id = fields.text_of(&["id", "toolUseId"])?.map_or_else(|| context.id(), String::from);
     let name = fields.text("name")?;
     let time = fields.text("created_at")?.map_or_else(|| context.time.to_owned(), String::from);
@@ -207,7 +207,7 @@ pub(in crate::java) fn read_tool_result(
     Ok(if name.is_none() { block.without_name() } else { block })
 }
 
-/// A tool's answer: a list of blocks, or one block where the documents show one.
+/// Parses the output of a tool: a list of blocks, or a single block as shown in the documentation.
 fn read_output(raw: Raw<'_>, single: bool, context: BlockContext<'_>) -> Result<Vec<MediaBlock>, DecodeError> {
     if single && raw.kind == Kind::Object {
         return Ok(vec![read_item(raw, BlockContext { index: 0, ..context })?]);
@@ -218,7 +218,7 @@ fn read_output(raw: Raw<'_>, single: bool, context: BlockContext<'_>) -> Result<
         .collect()
 }
 
-/// A state, where there is one. Java 1 has none, so there it may be anything.
+/// Parses a state. Java 1 has no such field, so any value is allowed.
 fn read_state<T>(
     fields: &mut JavaFields<'_>,
     version: Version,
@@ -230,7 +230,8 @@ fn read_state<T>(
     }
 }
 
-/// What a result without a state is: running in Java 2; in Java 1 a success, unless it waits or its text says otherwise.
+/// Returns the state of a result without one. In Java 2 it is running. In Java 1 it is a success unless it is suspended
+/// or its text is an error.
 fn default_result_state(output: &[MediaBlock], metadata: &Object, version: Version) -> ToolResultState {
     let is_error = |item: &MediaBlock| matches!(item, MediaBlock::Text(item) if item.text.starts_with("[ERROR]"));
     match version {
@@ -246,7 +247,7 @@ fn read_item(raw: Raw<'_>, context: BlockContext<'_>) -> Result<MediaBlock, Deco
     if let Some(media) = as_media(item.clone()) {
         return Ok(media);
     }
-    // Natively an answer is text and data. Whatever else there is says what it can as text, and is java_only whole beside it.
+    // Native output consists of text and data. Other blocks become text, and their original fields are stored in it.
     let mut text = text_block(text_fallback(&item), context);
     let mut written = String::new();
     write_block(&text.clone().into(), context.version, &mut written);

@@ -18,7 +18,7 @@ pub(in crate::java) fn write_rule(rule: &PermissionRule, out: &mut String) {
     object.end();
 }
 
-/// Writes a block.
+/// Serializes a block.
 pub(in crate::java) fn write_block(block: &ContentBlock, version: Version, out: &mut String) {
     if let ContentBlock::Unknown(block) = block
         && is_from_java(block, version)
@@ -80,13 +80,13 @@ pub(in crate::java) fn write_block(block: &ContentBlock, version: Version, out: 
             object.text("id", &block.id);
             object.text_or_null("name", block.has_name().then_some(&block.name));
             write_output(block, version, object.key("output"));
-            // Java refuses a `null` there.
+            // Java rejects `null` values here.
             object.object("metadata", &without_nulls(&block.metadata));
             if version == Version::Two {
                 object.text("state", block.state.as_str());
             }
         }
-        // Java reads no block that it does not know.
+        // Java rejects unknown blocks.
         other => {
             object.text("type", "text");
             object.text("text", &other.to_json());
@@ -134,7 +134,7 @@ fn write_source(source: &Source, version: Version, out: &mut String) {
     object.end();
 }
 
-/// What a block has beside its declared fields is Java's metadata.
+/// Returns the undeclared fields of a block, which are Java's metadata.
 fn metadata_of(extra: &Object) -> Object {
     extra.iter().filter(|(name, _)| *name != preserved::KEY).map(|(name, value)| (name, value.clone())).collect()
 }

@@ -1,7 +1,6 @@
-//! Events, one by one. How what only one side says is java_only is told in `block`.
+//! Conversion of single events. See `block` for the handling of fields that only one side has.
 //!
-//! What belongs together over several events (replies, blocks that are opened again, calls without results) is the matter
-//! of `stream`.
+//! `stream` handles state that spans several events: replies, reopened blocks and calls without results.
 
 mod read;
 mod write;
@@ -20,13 +19,14 @@ use write::write_common;
 /// The fields that are compared field by field.
 const NESTED: &[&str] = &["metadata", "usage", "data"];
 
-/// What the documents show, or Java would not take. It has been understood, and is written as Java has it.
-const NEVER_KEPT: &[&str] = &["type", "state", "inputTokens", "outputTokens", "modelName", "mediaType", "media_type"];
+/// Fields that are always written in Java's form: variants from the documentation, or values that Java rejects.
+const NEVER_PRESERVED: &[&str] =
+    &["type", "state", "inputTokens", "outputTokens", "modelName", "mediaType", "media_type"];
 
-/// The type that brings a block to a tool's result, of whatever kind.
+/// The type of the event that adds a block of any kind to a tool result.
 const DATA: &str = "TOOL_RESULT_DATA_DELTA";
 
-/// Java's own order of fields, over all types.
+/// The order in which Java writes the fields of all event types.
 const ORDER: &[&str] = &[
     "type",
     "id",
@@ -61,7 +61,7 @@ const ORDER: &[&str] = &[
     "deniedToolCalls",
 ];
 
-/// Reads an event.
+/// Parses an event.
 pub(super) fn read(text: &str) -> Result<Event<'_>, DecodeError> {
     let mut fields = JavaFields::document(text)?;
     let ParsedEvent { mut event, is_complete, tool_name } = parse(&mut fields, &[])?;
@@ -82,10 +82,10 @@ pub(super) fn read(text: &str) -> Result<Event<'_>, DecodeError> {
         event = restore(event, &native_only, &given);
     }
     let mut java_only = patch::fields::difference(&given, &written(&event, None), NESTED);
-    for name in NEVER_KEPT {
+    for name in NEVER_PRESERVED {
         java_only.remove(name);
     }
-    // Data as the documents show it: a string, where Java has a block or another name.
+    // The documentation shows a string here, where Java has a block.
     if given.get("data").is_some_and(|data| data.to_text().is_some()) {
         java_only.remove("data");
         java_only.remove("-");
@@ -99,7 +99,8 @@ pub(super) fn read(text: &str) -> Result<Event<'_>, DecodeError> {
     Ok(event)
 }
 
-/// Writes an event. Java says the name of a tool more often than the native side; `tool_name` is it, where it is known.
+/// Serializes an event. `tool_name` is the name of the tool, if known, which Java repeats in more events than the native
+/// format.
 pub(super) fn write(event: &Event<'_>, tool_name: Option<&str>, out: &mut String) {
     let is_plain = event.metadata.is_empty() && event.extra.is_empty() && has_same_fields(&event.kind);
     if is_plain && time::comes_back(&event.created_at) {
@@ -123,7 +124,7 @@ fn with_preserved_fields(event: &Event<'_>, tool_name: Option<&str>) -> Object {
     let mut fields = patch::fields::apply_if_valid(&written, &java_only, NESTED, is_equivalent);
     let native_only = native_only_fields(&event, &fields);
     if !native_only.is_empty() {
-        // The metadata of a result's end is the tool's own.
+        // The metadata of TOOL_RESULT_END belongs to the tool.
         if let EventKind::ToolResultEnd(_) = event.kind {
             preserved::store(&mut fields, NATIVE, native_only);
         } else {
@@ -137,7 +138,7 @@ fn with_preserved_fields(event: &Event<'_>, tool_name: Option<&str>) -> Object {
     fields
 }
 
-/// What reading back would not give.
+/// Returns the native fields that are lost when the Java text is parsed.
 fn native_only_fields(event: &Event<'_>, written: &Object) -> Object {
     let mut event = event.clone().into_owned();
     preserved::take(preserved::event_holder_mut(&mut event), NAME);
@@ -161,7 +162,7 @@ fn native_only_fields(event: &Event<'_>, written: &Object) -> Object {
     native_only
 }
 
-/// Puts back what Java could not say, as far as Java says what it would say about it.
+/// Restores the native-only fields, as far as the event would still be written as `given`.
 fn restore<'a>(event: Event<'a>, native_only: &Object, given: &Object) -> Event<'a> {
     let mut native_only = native_only.clone();
     native_only.remove("items");
@@ -178,7 +179,7 @@ fn native_fields(event: &Event<'_>) -> Object {
     Object::parse(&event.to_json()).unwrap_or_default()
 }
 
-/// What an event says in Java, but for what is java_only.
+/// Returns the Java fields of an event without stored fields.
 fn written(event: &Event<'_>, tool_name: Option<&str>) -> Object {
     let mut out = String::new();
     write_common(event, tool_name, &mut out);
@@ -199,7 +200,7 @@ fn write_ordered(fields: &Object, out: &mut String) {
     object.end();
 }
 
-/// The events that streams are full of, which say the same on both sides, field by field.
+/// Returns whether an event has the same fields on both sides. These are the most frequent events.
 fn has_same_fields(kind: &EventKind<'_>) -> bool {
     match kind {
         EventKind::TextBlockEnd(event) => event.text.is_none(),
@@ -221,7 +222,7 @@ fn has_same_fields(kind: &EventKind<'_>) -> bool {
 /// The native fields that hold lists of blocks.
 const LISTS: &[&str] = &["tool_calls", "confirm_results", "execution_results"];
 
-/// What Java cannot say about the blocks that an event lists.
+/// Returns the native-only fields of the blocks that an event lists.
 fn native_only_of_items(event: &Event<'_>) -> Vec<Object> {
     let blocks: Vec<ContentBlock> = match &event.kind {
         EventKind::RequireUserConfirm(event) => event.tool_calls.iter().cloned().map(Into::into).collect(),

@@ -1,4 +1,4 @@
-//! What an event says natively.
+//! Parsing of events.
 
 use std::borrow::Cow;
 
@@ -19,13 +19,13 @@ use crate::java::fields::JavaFields;
 use crate::java::{NAME, block, time, usage};
 use crate::preserved;
 
-/// The types that only Java has. Natively they are signals with their names.
+/// The event types that only Java has. Natively they are signals with the same name.
 const JAVA_ONLY: &[&str] = &["AGENT_RESULT", "REQUEST_STOP", "SUBAGENT_EXPOSED", "ALL_TOOLS_DENIED"];
 
-/// What is not known about data.
+/// The media type of data whose type is unknown.
 const UNKNOWN_MEDIA: &str = "application/octet-stream";
 
-/// What natively begins with this name, where Java has or had another.
+/// Returns the native name of an event type.
 fn native_name(kind: &str) -> &str {
     match kind {
         "AGENT_START" | "RUN_STARTED" => "REPLY_START",
@@ -41,7 +41,7 @@ fn native_name(kind: &str) -> &str {
     }
 }
 
-/// Reads what both sides can say. `native_only_items` is what Java could not say about the blocks that the event lists.
+/// Parses the fields that both sides have. `native_only_items` holds the native-only fields of each listed block.
 pub(super) fn read_common<'a>(
     fields: &mut JavaFields<'a>,
     native_only_items: &[Json],
@@ -49,12 +49,12 @@ pub(super) fn read_common<'a>(
     parse(fields, native_only_items).map(|checked| checked.event)
 }
 
-/// An event, and what was noticed about it.
+/// A parsed event with details that decide whether it needs the slow path.
 pub(super) struct ParsedEvent<'a> {
     pub(super) event: Event<'a>,
-    /// Whether all the fields were there that could be, with a time that comes back.
+    /// Whether all fields were present, with a time that survives a round trip.
     pub(super) is_complete: bool,
-    /// The name of a tool that the native event does not say.
+    /// The name of a tool, which the native event does not have.
     pub(super) tool_name: Option<Cow<'a, str>>,
 }
 
@@ -88,25 +88,25 @@ pub(super) fn parse<'a>(
     let mut extra = Object::new();
     if !fields.is_exhausted() {
         extra = fields.rest()?;
-        // What Java knows and the native event does not is java_only apart.
+        // Fields that only Java has are stored separately.
         ORDER.iter().for_each(|name| drop(extra.remove(name)));
     }
     let mut event = Event { id, created_at, metadata, kind, extra };
     if !event.extra.is_empty() {
-        // So is what has the name of a native field, which the native event says itself.
+        // Drops fields that have the name of a native field.
         event.extra = Event::from_json(&event.to_json())?.into_owned().extra;
     }
     Ok(ParsedEvent { event, is_complete, tool_name })
 }
 
-/// What is needed to read the fields of one event.
+/// Parses the fields of one event.
 struct EventReader<'f, 'a> {
     fields: &'f mut JavaFields<'a>,
     native_only_items: &'f [Json],
     time: &'f str,
-    /// What is to be noted in the event's marks.
+    /// Data to add to the event's marks.
     metadata: Object,
-    /// Whether nothing was missing.
+    /// Whether no field was missing.
     is_complete: bool,
     tool_name: Option<Cow<'a, str>>,
 }
@@ -168,7 +168,7 @@ impl<'a> EventReader<'_, 'a> {
                 reply_id: self.text("replyId")?,
                 block_id: self.text("blockId")?,
                 media_type: self.media_type()?,
-                // `data` is what the documents say.
+                // The documentation uses `data`.
                 data: Some(self.fields.text_of(&["delta", "data"])?.unwrap_or_default()),
                 url: None,
             }
@@ -248,21 +248,21 @@ impl<'a> EventReader<'_, 'a> {
         })
     }
 
-    /// A string, or the empty one where there is none.
+    /// Returns a string, or an empty one if it is missing.
     fn text(&mut self, name: &str) -> Result<Cow<'a, str>, DecodeError> {
         let text = self.fields.text(name)?;
         self.is_complete &= text.is_some();
         Ok(text.unwrap_or_default())
     }
 
-    /// The id of a call, and beside it the name of its tool.
+    /// Returns the id of a call, and records the name of its tool.
     fn tool_call_id_and_name(&mut self) -> Result<Cow<'a, str>, DecodeError> {
         let id = self.text("toolCallId")?;
         self.tool_name = self.fields.text("toolCallName")?;
         Ok(id)
     }
 
-    /// Java's events do not say it; its documents do.
+    /// Returns the media type, which only the documentation has.
     fn media_type(&mut self) -> Result<Cow<'a, str>, DecodeError> {
         Ok(self.fields.text_of(&["mediaType", "media_type"])?.unwrap_or(Cow::Borrowed(UNKNOWN_MEDIA)))
     }
@@ -270,7 +270,7 @@ impl<'a> EventReader<'_, 'a> {
     fn model_call_end(&mut self) -> Result<ModelCallEndEvent<'a>, DecodeError> {
         let reply_id = self.text("replyId")?;
         let counted = self.fields.take("usage").map(usage::read).transpose().map_err(|error| error.within("usage"))?;
-        // The documents have the tokens on the event itself.
+        // The documentation shows the counts in the event itself.
         let (input, output) = (self.fields.count("inputTokens")?, self.fields.count("outputTokens")?);
         let usage = counted.or_else(|| {
             let is_counted = input.is_some() || output.is_some();
@@ -290,7 +290,7 @@ impl<'a> EventReader<'_, 'a> {
         })
     }
 
-    /// Data of a tool's result: a whole block in Java, a string with its media type in the documents.
+    /// Parses the data of a tool result: a block in Java, or a string with its media type in the documentation.
     fn tool_result_data(&mut self) -> Result<EventKind<'a>, DecodeError> {
         let (reply_id, tool_call_id) = (self.text("replyId")?, self.text("toolCallId")?);
         let text = |delta: String| ToolResultTextDeltaEvent {
@@ -354,7 +354,7 @@ impl<'a> EventReader<'_, 'a> {
                 }
                 .into())
             }
-            // Natively data is media. Whatever else there is says what it can as text.
+            // Native data is media, so other blocks become text.
             other => {
                 self.metadata.insert(NAME, Object::from([("type", DATA)]));
                 Ok(text(codec::text_fallback(&other)).into())
@@ -366,7 +366,7 @@ impl<'a> EventReader<'_, 'a> {
         self.items("toolCalls", read_tool_call)
     }
 
-    /// The items of a list of blocks, each with what Java could not say about it.
+    /// Parses a list of blocks with their native-only fields.
     fn items<T>(
         &mut self,
         name: &str,
@@ -380,7 +380,7 @@ impl<'a> EventReader<'_, 'a> {
         Ok(items.unwrap_or_default())
     }
 
-    /// A signal that is named after the event, with its fields.
+    /// Returns a signal that has the name and the fields of the event.
     fn java_only_event(&mut self, kind: &str) -> Result<CustomEvent<'a>, DecodeError> {
         let mut value = Object::new();
         for name in ORDER.iter().filter(|name| !matches!(**name, "type" | "id" | "createdAt" | "source" | "metadata")) {
@@ -429,7 +429,7 @@ fn read_confirm_result(
     let confirmed = fields.boolean("confirmed")?.unwrap_or(false);
     let tool_call = match fields.take("toolCall") {
         Some(call) => read_tool_call(call, context, native_only),
-        // Java takes an answer to no call at all; it is one that nobody will find.
+        // Java accepts a decision without a call. It matches no call.
         None => read_tool_call(Raw::document(r#"{"type":"tool_use","id":""}"#)?, context, native_only),
     };
     let tool_call = tool_call.map_err(|error| error.within("toolCall"))?;

@@ -1,4 +1,4 @@
-//! What an event says in Java.
+//! Serialization of events.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::java::{NAME, Version, block, time, usage};
 use crate::json::ObjectWriter;
 use crate::preserved;
 
-/// Writes what both sides can say.
+/// Writes the fields that both sides have.
 pub(super) fn write_common(event: &Event<'_>, tool_name: Option<&str>, out: &mut String) {
     let mut object = ObjectWriter::jackson(out);
     let java_type = preserved::get(&event.metadata, NAME).get("type").and_then(Json::to_text);
@@ -19,7 +19,7 @@ pub(super) fn write_common(event: &Event<'_>, tool_name: Option<&str>, out: &mut
         (EventKind::ToolResultTextDelta(_), Some(java_type)) if java_type == DATA => DATA,
         (EventKind::ReplyStart(_), _) => "AGENT_START",
         (EventKind::ReplyEnd(_), _) => "AGENT_END",
-        // Java refuses events that it does not know.
+        // Java rejects unknown event types.
         (EventKind::UserInterrupt(_) | EventKind::Unknown(_), _) => "CUSTOM",
         _ => event.type_name(),
     };
@@ -42,7 +42,7 @@ pub(super) fn write_common(event: &Event<'_>, tool_name: Option<&str>, out: &mut
     object.end();
 }
 
-/// The metadata without what is written otherwise.
+/// Returns the metadata without marks that are written as fields.
 fn java_metadata(event: &Event<'_>) -> Object {
     let mut metadata = event.metadata.clone();
     if metadata.is_empty() || matches!(event.kind, EventKind::ToolResultEnd(_)) {
@@ -162,7 +162,7 @@ fn write_fields(event: &Event<'_>, java_type: Option<&str>, tool_name: Option<&s
             object.text("name", &custom.name);
             object.object("value", &custom.value);
         }
-        // Only the native side has these.
+        // Event types that only the native side has.
         _ => {
             let mut value = native_fields(event);
             for name in ["id", "created_at", "metadata", "type"] {

@@ -1,4 +1,4 @@
-//! What the result of an invocation says that was not streamed.
+//! The parts of an agent's result that were not streamed.
 
 use recount_message::{ContentBlock, Json, Msg, Object, ToolCallBlock, ToolResultBlock, ToolResultState};
 
@@ -8,14 +8,14 @@ use super::reply::{Reply, is_waiting_reason};
 use super::results::Unresolved;
 use crate::{patch, preserved};
 
-/// Where Java keeps why an agent stopped.
+/// The metadata key for the reason why an agent stopped.
 const GENERATE_REASON: &str = "agentscope_generate_reason";
 
-/// Where Java keeps the tokens a second time.
+/// The metadata key for a copy of the token usage.
 const CHAT_USAGE: &str = "_chat_usage";
 
 impl Reply {
-    /// Takes the result of the invocation.
+    /// Processes the result of the invocation.
     pub(super) fn process_agent_result(&mut self, result: &Msg, out: &mut Output) {
         self.has_result = true;
         let stated = result.metadata().get(GENERATE_REASON).and_then(Json::to_text);
@@ -28,7 +28,7 @@ impl Reply {
         let usage = result.usage().filter(|_| !is_usage_known);
         self.end_blocks(out);
         self.end_model_call(usage, out);
-        // A reason to end counts more than an earlier request to stop.
+        // A final reason takes precedence over an earlier request to stop.
         self.waits = is_waiting || (self.waits && stated.is_none() && result.finished_reason().is_none());
         if !self.waits {
             self.resolve_calls(Unresolved::AgentContinued, out);
@@ -51,7 +51,8 @@ impl Reply {
         self.has_open_result() || self.calls.iter().any(|call| !call.is_ended && call.held_end.is_none())
     }
 
-    /// The calls of the result: one that was streamed without arguments gets them, one that was not streamed is put in.
+    /// Completes the calls of the result: adds arguments that were not streamed, and inserts calls that were not
+    /// streamed.
     fn take_calls(&mut self, result: &Msg, out: &mut Output) -> Vec<ToolCallBlock> {
         let calls: Vec<ToolCallBlock> = result.blocks::<ToolCallBlock>().cloned().collect();
         for block in &calls {
@@ -63,7 +64,7 @@ impl Reply {
         calls
     }
 
-    /// The calls whose results only say that somebody else runs them.
+    /// Marks the calls whose results only announce external execution.
     fn mark_suspended(&mut self, result: &Msg) {
         for block in result.blocks::<ToolResultBlock>().filter(|block| block.state == ToolResultState::Running) {
             if let Some(index) = self.find_call(&block.id) {
@@ -90,13 +91,14 @@ fn text_of(block: &ContentBlock) -> Option<&str> {
     }
 }
 
-/// Whether a text is the structured output, which is told apart.
+/// Returns whether a text repeats the structured output, which is sent separately.
 fn is_structured_output(text: &str, result: &Msg) -> bool {
     let Some(output) = result.structured_output() else { return false };
     Object::parse(text).is_ok_and(|parsed| patch::same_object(&parsed, output))
 }
 
-/// What else a result says: its reason where there is no native one, structured output that is no object.
+/// Returns the remaining metadata of a result: a reason without a native equivalent, and structured output that is not an
+/// object.
 fn metadata_of(result: &Msg) -> Object {
     let mut metadata = result.metadata().clone();
     metadata.remove(CHAT_USAGE);

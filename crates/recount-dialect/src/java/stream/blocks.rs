@@ -1,7 +1,7 @@
-//! Blocks of text, thinking and data.
+//! Text, thinking and data blocks.
 //!
-//! Java's blocks have the same ids in every model call, are opened again after their end, and text stays open while the
-//! model thinks. Natively each has an id of its own, and of text and thinking only one is open at a time.
+//! Java reuses the same block ids in every model call, reopens blocks, and leaves text open while the model thinks.
+//! Natively every block has an id of its own, and only one text or thinking block is open at a time.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use recount_message::{
 use super::output::{self, Output};
 use super::reply::Reply;
 
-/// What a block holds.
+/// The kind of a block's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ContentKind {
     Text,
@@ -33,27 +33,27 @@ impl ContentKind {
         }
     }
 
-    /// Whether only one such block may be open.
+    /// Returns whether at most one block of these kinds can be open.
     fn is_prose(self) -> bool {
         matches!(self, Self::Text | Self::Thinking)
     }
 }
 
-/// A block that the current model call has id_count.
+/// A block that began in the current model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct JavaBlock {
     pub(super) kind: ContentKind,
-    /// Java's id of the model call.
+    /// The Java id of the model call.
     pub(super) java_reply: String,
-    /// Java's id of the block.
+    /// The Java id of the block.
     pub(super) java_block: String,
     /// The native id.
     pub(super) id: String,
     /// The media type of data.
     pub(super) media_type: String,
-    /// Whether it is open natively.
+    /// Whether the block is open natively.
     pub(super) is_open: bool,
-    /// Whether it is open in Java.
+    /// Whether the block is open in Java.
     pub(super) is_open_in_java: bool,
 }
 
@@ -83,7 +83,7 @@ fn owned(text: &str) -> Cow<'static, str> {
     Cow::Owned(text.to_owned())
 }
 
-/// What an event does to a block.
+/// The effect of an event on a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockStep {
     Start,
@@ -91,7 +91,8 @@ pub(super) enum BlockStep {
     End,
 }
 
-/// Which block an event is about, as Java names it, and what it does to it.
+/// Returns the kind of a block event, its effect, and the Java ids of the model call and the block. `None` for other
+/// events.
 pub(super) fn block_event(event: &AgentEvent) -> Option<(ContentKind, BlockStep, &str, &str)> {
     use {BlockStep as Step, ContentKind as Kind};
     Some(match &event.kind {
@@ -131,7 +132,7 @@ impl Reply {
     pub(super) fn block_end(&mut self, kind: ContentKind, event: AgentEvent, out: &mut Output) {
         let Some(index) = self.find_block(kind, &event) else { return };
         if self.blocks[index].is_open_in_java {
-            // It may have been ended to make room for another.
+            // The block may have been ended to open another one.
             self.open_block(index, out);
         }
         if self.blocks[index].is_open {
@@ -141,7 +142,7 @@ impl Reply {
         self.blocks[index].is_open_in_java = false;
     }
 
-    /// Puts in a text that was not streamed.
+    /// Inserts a text that was not streamed.
     pub(super) fn insert_text(&mut self, text: &str, out: &mut Output) {
         let block = JavaBlock { id: self.new_block_id(ContentKind::Text.name()), ..new_block(ContentKind::Text) };
         self.blocks.push(block);
@@ -152,7 +153,7 @@ impl Reply {
         self.end_block(index, out);
     }
 
-    /// Ends what is open.
+    /// Ends all open blocks.
     pub(super) fn end_blocks(&mut self, out: &mut Output) {
         for index in 0..self.blocks.len() {
             self.end_block(index, out);
@@ -160,7 +161,7 @@ impl Reply {
         }
     }
 
-    /// Whether Java has a block open.
+    /// Returns whether a block is open in Java.
     pub(super) fn has_open_block(&self) -> bool {
         self.blocks.iter().any(|block| block.is_open || block.is_open_in_java)
     }
@@ -172,7 +173,7 @@ impl Reply {
             .position(|block| block.kind == kind && block.java_reply == java_reply && block.java_block == java_block)
     }
 
-    /// The block that an event is about, which may have to begin with it.
+    /// Returns the index of the block that an event belongs to. Creates the block if it does not exist.
     fn block_of(&mut self, kind: ContentKind, event: &AgentEvent) -> usize {
         if let Some(index) = self.find_block(kind, event) {
             return index;
@@ -197,7 +198,7 @@ impl Reply {
         format!("{}.{name}.{}", self.id, self.id_count)
     }
 
-    /// Opens a block natively, where Java did not say that it begins.
+    /// Opens a block natively if Java sent no start for it.
     fn open_block(&mut self, index: usize, out: &mut Output) {
         if !self.blocks[index].is_open {
             self.end_other_prose(index, out);
@@ -241,7 +242,7 @@ fn new_block(kind: ContentKind) -> JavaBlock {
     }
 }
 
-/// What is remembered of a text in order to know it again.
+/// The length and hash of a text, to recognise it later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TextFingerprint {
     pub(super) length: u64,

@@ -1,4 +1,4 @@
-//! Tool calls: their arguments, and whom they wait for.
+//! Tool calls: their arguments, and the requests to approve or execute them.
 
 use std::borrow::Cow;
 
@@ -11,46 +11,46 @@ use super::output::{self, Output};
 use super::reply::Reply;
 use super::results::ResultStage;
 
-/// What Java calls a tool whose name is not repeated.
+/// The tool name that Java uses in events that do not repeat the name.
 const FRAGMENT: &str = "__fragment__";
 
-/// The field of a call that keeps the id that the provider gave it, where another call has it already.
+/// The field for the provider's id of a call, if another call has the same id.
 const PROVIDER_ID: &str = "provider_id";
 
-/// A call of the current round that has no result yet.
+/// A call of the current round without a result.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Call {
     /// The native id.
     pub(super) id: String,
-    /// The id that Java says.
+    /// The Java id.
     pub(super) java_id: String,
     pub(super) name: String,
-    /// Its end in Java, which is held back: more of the arguments may come.
+    /// The end of the arguments, held back because more can follow.
     pub(super) held_end: Option<AgentEvent>,
-    /// Whether its arguments have ended natively.
+    /// Whether the arguments have ended natively.
     pub(super) is_ended: bool,
-    /// Whether it has arguments.
+    /// Whether any arguments were streamed.
     pub(super) has_input: bool,
-    /// Whether nothing can be added to them any more.
+    /// Whether the arguments are final.
     pub(super) is_complete: bool,
-    /// Whether the user was asked.
+    /// Whether the user was asked to approve the call.
     pub(super) is_asked: bool,
-    /// Whether it is known to have been denied.
+    /// Whether the call is known to be denied.
     pub(super) is_denied: bool,
-    /// Whether it runs elsewhere: what is there of a result only says so.
+    /// Whether the call is executed externally, and its result is only a placeholder.
     pub(super) is_suspended: bool,
-    /// Whether that has been told.
+    /// Whether external execution was requested natively.
     pub(super) is_submitted: bool,
-    /// How far its result is.
+    /// The progress of the result.
     pub(super) stage: ResultStage,
-    /// What is held back of its result.
+    /// The events of the result that are held back.
     pub(super) held: Vec<AgentEvent>,
-    /// The end of a result that only says that it runs elsewhere.
+    /// The end of a placeholder result.
     pub(super) running_end: Option<AgentEvent>,
 }
 
 impl Call {
-    /// Ends the arguments. Where none were streamed they are what somebody else says, or nothing.
+    /// Ends the arguments. If none were streamed, inserts `input`, or an empty object.
     pub(super) fn end_arguments(&mut self, input: Option<&str>, reply_id: &str, out: &mut Output) {
         if self.is_ended {
             return;
@@ -79,7 +79,7 @@ impl Call {
     }
 }
 
-/// The name of the tool, where an event says it that natively does not.
+/// Returns the name of the tool if the event has it in Java but not natively. Empty if unknown.
 pub(super) fn tool_name(event: &AgentEvent) -> String {
     let name = output::marks(event).get("toolCallName").and_then(Json::to_text);
     name.filter(|name| name != FRAGMENT).unwrap_or_default()
@@ -94,7 +94,7 @@ impl Reply {
         let EventKind::ToolCallStart(start) = &event.kind else { return };
         let (java_id, name) = (start.tool_call_id.to_string(), start.tool_call_name.to_string());
         if let Some(index) = self.find_call(&java_id) {
-            // More of its arguments will come, and another end.
+            // More arguments and another end follow.
             let call = &mut self.calls[index];
             if call.is_ended && !call.is_complete && call.stage == ResultStage::None {
                 call.is_ended = false;
@@ -137,15 +137,14 @@ impl Reply {
         }
     }
 
-    /// Ends the arguments that are known to be complete. Where none were streamed, who asks for the call may know them.
+    /// Ends the arguments of calls with streamed arguments. A call without any may get them from a later request.
     pub(super) fn end_streamed_arguments(&mut self, out: &mut Output) {
         for call in self.calls.iter_mut().filter(|call| call.has_input) {
             call.end_arguments(None, &self.id, out);
         }
     }
 
-    /// The calls that somebody is asked for, under their native ids. One that is not known is put in, one that has its
-    /// result is left out.
+    /// Returns the calls of a request under their native ids. Inserts unknown calls and omits calls with a result.
     fn requested_calls(&mut self, blocks: Vec<ToolCallBlock>, out: &mut Output) -> Vec<(usize, ToolCallBlock)> {
         let mut asked = Vec::new();
         for mut block in blocks {
@@ -158,7 +157,7 @@ impl Reply {
         asked
     }
 
-    /// The call that a block is about, unless it has its result.
+    /// Returns the index of the call that a block refers to. `None` if the call has its result.
     pub(super) fn call_of_block(&mut self, block: &ToolCallBlock, out: &mut Output) -> Option<usize> {
         match self.find_call(&block.id) {
             Some(index) => Some(index),
@@ -190,7 +189,7 @@ impl Reply {
         out.forward(output::for_reply(event, &self.id));
     }
 
-    /// Tells of the calls that run elsewhere, in place of the results that only said so.
+    /// Inserts a request to execute the suspended calls, instead of their placeholder results.
     pub(super) fn submit_suspended(&mut self, blocks: &[ToolCallBlock], out: &mut Output) {
         let mut tool_calls = Vec::new();
         for call in self.calls.iter_mut().filter(|call| call.is_suspended && !call.is_submitted) {
@@ -212,7 +211,7 @@ impl Reply {
         }
     }
 
-    /// The user's answers, as far as anybody waits for them.
+    /// Forwards the user's decisions about calls that wait for one.
     pub(super) fn confirmed(&mut self, mut event: AgentEvent, out: &mut Output) {
         let EventKind::UserConfirmResult(answers) = &mut event.kind else { return };
         let calls = &mut self.calls;
@@ -222,7 +221,7 @@ impl Reply {
                 return false;
             };
             answer.tool_call.id.clone_from(&call.id);
-            // The rest of its way is told by its result.
+            // Later state changes follow from the result.
             call.is_asked = false;
             call.is_denied = !answer.confirmed;
             true
@@ -233,7 +232,7 @@ impl Reply {
         }
     }
 
-    /// Java says that calls were denied.
+    /// Marks the calls that Java reports as denied.
     pub(super) fn mark_denied(&mut self, value: &Object) {
         let calls = value.get("deniedToolCalls").and_then(Json::to_list).unwrap_or_default();
         for id in calls.iter().filter_map(|call| call.to_object()?.get("id")?.to_text()) {
@@ -243,7 +242,7 @@ impl Reply {
         }
     }
 
-    /// The user has agreed, since the call runs.
+    /// Inserts the approval of a call that the user was asked about and that now runs.
     pub(super) fn insert_allowed(&mut self, index: usize, out: &mut Output) {
         let call = &mut self.calls[index];
         if std::mem::take(&mut call.is_asked) {
@@ -255,12 +254,12 @@ impl Reply {
         self.calls.iter().rposition(|call| call.java_id == java_id)
     }
 
-    /// Whether a call of this reply with that id has its result.
+    /// Returns whether a call with this id already has its result.
     pub(super) fn is_resolved(&self, java_id: &str) -> bool {
         self.resolved.iter().any(|id| id == java_id)
     }
 
-    /// Puts in a call that Java did not tell of.
+    /// Inserts a call that was not streamed and returns its index.
     pub(super) fn insert_call(&mut self, java_id: &str, name: &str, out: &mut Output) -> usize {
         let index = self.new_call(java_id, name);
         out.insert(self.calls[index].start(&self.id));
@@ -284,7 +283,7 @@ impl Reply {
 }
 
 impl Call {
-    /// Whoever runs it has been told, and what there was of a result only said so.
+    /// Marks the call as submitted and discards its placeholder result.
     fn submit(&mut self) {
         (self.is_asked, self.is_suspended, self.is_submitted) = (false, true, true);
         self.running_end = None;

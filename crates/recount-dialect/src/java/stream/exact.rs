@@ -1,4 +1,4 @@
-//! Replies that Recount has written itself: their events come one to one, and nothing is to be repaired.
+//! Replies that were written by Recount. Their events need no repair.
 
 use recount_message::{AgentEvent, CustomName, DecodeError, Event, EventKind, Json, Object};
 
@@ -10,15 +10,15 @@ use super::reply::text_field;
 use crate::event_ids::unnamed_tool_call_id;
 use crate::preserved;
 
-/// A reply whose events come one to one.
+/// A reply whose events correspond one to one to native events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ExactReply {
     pub(super) id: String,
-    /// The ids of its calls, and the names of their tools.
+    /// The ids of the calls and the names of their tools.
     pub(super) calls: Vec<(String, String)>,
 }
 
-/// The reply that an event is of.
+/// Returns the reply that an event belongs to.
 pub(super) fn reply_id_of(event: &AgentEvent) -> Option<String> {
     match &event.kind {
         EventKind::Custom(custom) if matches!(custom.own_name(), Some(CustomName::Block | CustomName::Call)) => {
@@ -33,7 +33,7 @@ impl ExactReply {
         Self { id: id.to_owned(), calls: Vec::new() }
     }
 
-    /// Takes an event. Java names the tool in every event of a call, which says nothing new natively.
+    /// Converts an event. Drops the tool name that Java repeats in every event of a call.
     pub(super) fn process(&mut self, event: AgentEvent) -> AgentEvent {
         match &event.kind {
             EventKind::ToolCallStart(start) => {
@@ -56,7 +56,7 @@ impl ExactReply {
     }
 }
 
-/// What Recount has noted in an event that it wrote itself.
+/// Returns the native data in an event that Recount has written.
 pub(super) fn native_data(line: &str) -> Result<Object, DecodeError> {
     if !line.contains(NATIVE) {
         return Ok(Object::new());
@@ -64,11 +64,11 @@ pub(super) fn native_data(line: &str) -> Result<Object, DecodeError> {
     let mut fields = JavaFields::document(line)?;
     let metadata = fields.object("metadata")?.unwrap_or_default();
     let marks = preserved::get(&metadata, NATIVE);
-    // Where the metadata is the tool's own they stand beside it.
+    // The data is outside the metadata if the metadata belongs to the tool.
     if marks.is_empty() { Ok(preserved::get(&fields.rest()?, NATIVE)) } else { Ok(marks) }
 }
 
-/// The native events that an event of Recount's own writing stands for, where they are not what it says itself.
+/// Returns the native events that a frame carries. `None` if the frame is an event itself.
 pub(super) fn carried_events(native: &Object) -> Result<Option<Vec<AgentEvent>>, DecodeError> {
     if native.contains_key(SKIP) {
         return Ok(Some(Vec::new()));

@@ -1,9 +1,9 @@
-//! Streams of AgentScope Java's events.
+//! Streams of AgentScope Java events.
 //!
-//! What Java streams is no native stream: each model call has a reply id of its own, all blocks have the same ids, calls go
-//! without results, and an invocation that fails just stops. A [`JavaStream`] makes a native stream of it, in which every
-//! reply has one id and an end, every block an id of its own and every call exactly one result, and which folds into what
-//! Java holds. What it passes on and what it puts in is told in `out`.
+//! In a Java stream, each model call has its own reply id, all blocks share the same ids, calls can have no results, and
+//! a failed invocation just stops. [`JavaStream`] converts it to a valid native stream, in which every reply has one id
+//! and an end, every block has an id of its own, and every call has exactly one result. The stream folds into the
+//! messages that Java holds. `output` documents which events are forwarded and which are inserted.
 
 mod agent_result;
 mod blocks;
@@ -24,28 +24,28 @@ use exact::{ExactReply, carried_events, native_data};
 use output::Output;
 use reply::{CloseReason, Reply, implies_reply_start, text_field};
 
-/// How many replies are remembered after their end, so that none has the id of another.
+/// The number of ended replies whose ids are remembered, so that new replies get other ids.
 const MAX_ENDED_IDS: usize = 16;
 
-/// Reads the events of a Java stream one after the other.
+/// Converts the events of a Java stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct JavaStream {
-    /// The agents that are at work: the one that was asked, and those that work for it.
+    /// The running agents: the main agent and its sub-agents.
     agents: Vec<Agent>,
-    /// The open replies that Recount wrote itself, of which there may be several.
+    /// The open replies that were written by Recount.
     exact: Vec<ExactReply>,
-    /// The ids of the last replies that have ended.
+    /// The ids of the last ended replies.
     ended: Vec<String>,
     /// The time of the last event.
     time: String,
 }
 
-/// One agent of the stream.
+/// An agent of the stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Agent {
-    /// Java's path to it; empty for the one that was asked.
+    /// Java's path to the agent. Empty for the main agent.
     source: String,
-    /// Its reply.
+    /// The open reply of the agent.
     reply: Option<Reply>,
 }
 
@@ -54,7 +54,7 @@ impl Agent {
         self.reply.is_none()
     }
 
-    /// Whether another agent works for this one.
+    /// Returns whether `other` is a sub-agent of this agent.
     fn is_ancestor_of(&self, other: &str) -> bool {
         self.source != other
             && (self.source.is_empty()
@@ -63,21 +63,21 @@ impl Agent {
 }
 
 impl JavaStream {
-    /// A stream of which nothing has been read.
+    /// Creates a stream.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// Whether no reply is under way.
+    /// Returns whether no reply is open.
     pub(crate) fn is_idle(&self) -> bool {
         self.agents.is_empty() && self.exact.is_empty()
     }
 
-    /// Reads the next event.
+    /// Parses the next event and returns the native events for it.
     ///
     /// # Errors
     ///
-    /// When the line is no event of Java's. It changes nothing then.
+    /// Returns an error if the line is not a valid Java event. The stream is unchanged in this case.
     pub(crate) fn push(&mut self, line: &str) -> Result<Vec<AgentEvent>, DecodeError> {
         let native = native_data(line)?;
         let event = event::read(line)?.into_owned();
@@ -103,7 +103,8 @@ impl JavaStream {
         Ok(out.events)
     }
 
-    /// Whether there is nothing to repair about an event: it is of a reply that Recount wrote, or of none beside such ones.
+    /// Returns whether an event needs no repair: it belongs to a reply that Recount wrote, or to no reply while one is
+    /// open.
     fn is_exact(&self, event: &AgentEvent) -> bool {
         match exact::reply_id_of(event) {
             Some(id) => self.exact.iter().any(|reply| reply.id == id),
@@ -121,13 +122,13 @@ impl JavaStream {
         self.exact[at].process(event)
     }
 
-    /// A message of the user was logged: a reply that waits is closed, because what comes next does not answer it.
+    /// Handles a logged user message. Closes replies that wait, because the message does not answer them.
     pub(crate) fn user_turn(&mut self, time: &str) -> Vec<AgentEvent> {
         time.clone_into(&mut self.time);
         self.close_all(CloseReason::UserMessage, |reply| reply.waits)
     }
 
-    /// The stream is over: a reply that neither ended nor waits has broken off.
+    /// Ends the stream. Closes replies that neither ended nor wait, because they were truncated.
     pub(crate) fn finish(&mut self) -> Vec<AgentEvent> {
         self.close_all(CloseReason::Truncated, |reply| !reply.waits)
     }
@@ -169,7 +170,7 @@ impl JavaStream {
         }
     }
 
-    /// An invocation begins: of the reply that waits, or of a new one.
+    /// Handles the start of an invocation, which continues a waiting reply or starts a new one.
     fn start(&mut self, index: usize, event: AgentEvent, out: &mut Output) {
         let EventKind::ReplyStart(start) = &event.kind else { return };
         let invocation = start.reply_id.to_string();
@@ -190,7 +191,7 @@ impl JavaStream {
         self.agents[index].reply = Some(reply);
     }
 
-    /// Begins a reply that Java has not said to begin.
+    /// Starts a reply for which Java sent no start.
     fn start_implied_reply(&mut self, index: usize, java_reply: &str, out: &mut Output) {
         let reply = Reply { id: self.unused_id(java_reply), ..Reply::default() };
         let start = ReplyStartEvent {
@@ -205,7 +206,7 @@ impl JavaStream {
         self.agents[index].reply = Some(reply);
     }
 
-    /// Names the reply that another agent's reply is a part of.
+    /// Adds the id of the parent reply to the start of a sub-agent's reply.
     fn with_parent(&self, index: usize, event: AgentEvent) -> AgentEvent {
         let source = &self.agents[index].source;
         let above = self.agents.iter().filter(|agent| agent.is_ancestor_of(source));
@@ -216,7 +217,7 @@ impl JavaStream {
         }
     }
 
-    /// An invocation ends, and with it the reply unless it waits.
+    /// Handles the end of an invocation. Ends the reply unless it waits.
     fn end(&mut self, index: usize, event: AgentEvent, out: &mut Output) {
         let Some(reply) = &mut self.agents[index].reply else { return };
         let given = event.reply_id().unwrap_or_default();
@@ -237,7 +238,7 @@ impl JavaStream {
         }
     }
 
-    /// Something that only Java has, or a signal that somebody sends.
+    /// Handles a signal or an event that only Java has.
     fn signal(&mut self, index: usize, event: AgentEvent, result: Option<&Msg>, out: &mut Output) {
         if let EventKind::Custom(custom) = &event.kind
             && let Some(reply) = &mut self.agents[index].reply
@@ -253,7 +254,7 @@ impl JavaStream {
         out.forward(event);
     }
 
-    /// Closes the reply of an agent, and those of the agents that work for it.
+    /// Closes the reply of an agent and those of its sub-agents.
     fn close(&mut self, index: usize, reason: CloseReason, out: &mut Output) {
         if self.agents[index].reply.is_some() {
             self.close_descendants(index, out);
@@ -281,7 +282,7 @@ impl JavaStream {
         self.ended.push(reply_id.to_owned());
     }
 
-    /// An id for a reply that no other has.
+    /// Returns an unused id for a reply.
     fn unused_id(&self, wanted: &str) -> String {
         let wanted = if wanted.is_empty() { "reply" } else { wanted };
         let is_used = |id: &str| {
@@ -298,12 +299,12 @@ impl JavaStream {
     }
 }
 
-/// Whether a signal is an event that only Java has.
+/// Returns whether a signal is an event that only Java has.
 fn is_from_java(custom: &CustomEvent<'_>, event: &AgentEvent) -> bool {
     text_field(&output::marks(event), "type") == custom.name
 }
 
-/// The message that an AGENT_RESULT tells of.
+/// Returns the message of an AGENT_RESULT.
 fn result_of(event: &AgentEvent) -> Result<Option<Msg>, DecodeError> {
     let EventKind::Custom(custom) = &event.kind else { return Ok(None) };
     if custom.name != "AGENT_RESULT" || !is_from_java(custom, event) {

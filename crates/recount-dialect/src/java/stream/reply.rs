@@ -1,7 +1,7 @@
-//! One reply: where it begins and ends, and what happens in between.
+//! The state of one reply.
 //!
-//! An invocation of Java's agent begins with AGENT_START and ends with AGENT_END, and each of its model calls and rounds of
-//! tools has an id of its own. An invocation that waits ends as well, and the next one goes on; natively all of them are one
+//! An invocation of a Java agent begins with AGENT_START and ends with AGENT_END. Each of its model calls and tool rounds
+//! has an id of its own. An invocation that waits also ends, and another one continues it. Natively all of them are one
 //! reply.
 
 use std::borrow::Cow;
@@ -16,57 +16,57 @@ use super::calls::Call;
 use super::output::{self, Output};
 use super::results::Unresolved;
 
-/// A reply that is open.
+/// An open reply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reply {
     /// The native id.
     pub(super) id: String,
     pub(super) session_id: String,
-    /// The agent's name.
+    /// The name of the agent.
     pub(super) name: String,
-    /// Java's id of the invocation, where it is known.
+    /// The Java id of the invocation. Empty if unknown.
     pub(super) invocation: String,
-    /// Whether it waits, or will when the invocation ends.
+    /// Whether the reply waits, or will wait when the invocation ends.
     pub(super) waits: bool,
-    /// Whether the invocation has told its result.
+    /// Whether the result of the invocation has arrived.
     pub(super) has_result: bool,
     pub(super) is_calling_model: bool,
-    /// Whether the tokens of the last model call are known.
+    /// Whether the token usage of the last model call is known.
     pub(super) is_usage_known: bool,
-    /// Whether it took more rounds than it may.
+    /// Whether the maximum number of iterations was exceeded.
     pub(super) has_exceeded: bool,
-    /// Whether something was open when the result came.
+    /// Whether something was open when the result arrived.
     pub(super) is_interrupted: bool,
-    /// Why it ends, where Java says so.
+    /// The reason why the reply ends, if Java sent one.
     pub(super) reason: Option<FinishedReason>,
     pub(super) structured_output: Option<Object>,
-    /// What else the result says.
+    /// The remaining metadata of the result.
     pub(super) metadata: Object,
     /// The text of the last model call.
     pub(super) text: TextFingerprint,
-    /// How many ids were made.
+    /// The number of generated ids.
     pub(super) id_count: u64,
     /// The blocks of the current model call.
     pub(super) blocks: Vec<JavaBlock>,
-    /// The calls that have no result.
+    /// The calls without results.
     pub(super) calls: Vec<Call>,
-    /// The native ids of those that have.
+    /// The native ids of the calls with results.
     pub(super) resolved: Vec<String>,
-    /// Whether the user was asked about one of the calls.
+    /// Whether the user was asked to approve a call.
     pub(super) has_asked: bool,
-    /// Whether the user has decided since.
+    /// Whether the user has decided since then.
     pub(super) is_confirmed: bool,
 }
 
 impl Reply {
-    /// Goes on with the next invocation.
+    /// Continues the reply with the next invocation.
     pub(super) fn resume(&mut self, invocation: &str) {
         invocation.clone_into(&mut self.invocation);
         self.has_result = false;
         self.is_confirmed |= self.has_asked;
     }
 
-    /// Takes an event of this reply, other than those that begin and end it.
+    /// Processes an event of this reply other than its start and end.
     pub(super) fn process(&mut self, event: AgentEvent, out: &mut Output) {
         if is_progress(&event.kind) {
             self.waits = false;
@@ -127,7 +127,7 @@ impl Reply {
         out.forward(output::for_reply(event, &self.id));
     }
 
-    /// Puts in the beginning of a model call that Java did not tell of. What is said already cannot be opened again.
+    /// Inserts the start of a model call. Earlier blocks cannot be reopened after it.
     fn insert_model_call_start(&mut self, out: &mut Output) {
         self.end_streamed_arguments(out);
         self.end_blocks(out);
@@ -136,7 +136,7 @@ impl Reply {
         out.insert(ModelCallStartEvent { reply_id: Cow::Owned(self.id.clone()), model_name: Cow::Borrowed("") });
     }
 
-    /// Ends a model call that Java did not end.
+    /// Ends a model call for which Java sent no end.
     pub(super) fn end_model_call(&mut self, usage: Option<&Usage>, out: &mut Output) {
         if std::mem::take(&mut self.is_calling_model) {
             self.end_streamed_arguments(out);
@@ -144,7 +144,7 @@ impl Reply {
         }
     }
 
-    /// Puts in the tokens of a model call of which nothing else is known.
+    /// Inserts a model call that reports token usage.
     pub(super) fn insert_usage(&mut self, usage: &Usage, out: &mut Output) {
         self.insert_model_call_start(out);
         self.is_calling_model = false;
@@ -168,7 +168,7 @@ impl Reply {
         }
     }
 
-    /// Ends the reply as its invocation did.
+    /// Ends the reply with the end of its invocation.
     pub(super) fn end(mut self, event: AgentEvent, out: &mut Output) {
         self.end_model_call(None, out);
         self.end_blocks(out);
@@ -190,7 +190,7 @@ impl Reply {
         out.forward(event);
     }
 
-    /// Ends a reply that nobody will go on with.
+    /// Ends a reply that cannot be continued.
     pub(super) fn close(mut self, reason: CloseReason, out: &mut Output) {
         self.end_model_call(None, out);
         self.end_blocks(out);
@@ -210,16 +210,16 @@ impl Reply {
     }
 }
 
-/// Why a reply is closed from outside.
+/// The reason for closing a reply without an end from Java.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CloseReason {
-    /// It waited, and the user has id_count something else.
+    /// The reply waited, and the user sent another message.
     UserMessage,
-    /// Its invocation has neither ended nor does it wait.
+    /// The invocation neither ended nor waits.
     Truncated,
 }
 
-/// Whether an event shows that the agent is at work, so that it does not wait.
+/// Returns whether an event shows that the agent is running, so that it does not wait.
 fn is_progress(kind: &EventKind<'_>) -> bool {
     matches!(
         kind,
@@ -240,17 +240,17 @@ fn is_progress(kind: &EventKind<'_>) -> bool {
     )
 }
 
-/// Whether an event may begin a reply of which nobody said that it begins: somebody has joined in the middle of it.
+/// Returns whether an event implies the start of a reply, for a reader who joined in the middle of it.
 pub(super) fn implies_reply_start(kind: &EventKind<'_>) -> bool {
     is_progress(kind) || matches!(kind, EventKind::RequireUserConfirm(_) | EventKind::RequireExternalExecution(_))
 }
 
-/// The reason that a request to stop gives, or that the result has.
+/// Returns whether a reason means that the agent waits.
 pub(super) fn is_waiting_reason(word: &str) -> bool {
     matches!(word, "PERMISSION_ASKING" | "TOOL_SUSPENDED")
 }
 
-/// A text among the fields of a signal.
+/// Returns a text field, or an empty string.
 pub(super) fn text_field(value: &Object, name: &str) -> String {
     value.get(name).and_then(Json::to_text).unwrap_or_default()
 }

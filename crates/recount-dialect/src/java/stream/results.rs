@@ -1,8 +1,7 @@
-//! The results of tool calls: each call gets exactly one.
+//! Tool results. Every call gets exactly one.
 //!
-//! A tool that runs elsewhere is told by a result that only says so and ends as `running`. Nobody knows before its end, and
-//! natively there must be no result then, so the beginning of every result is held back: until more of it comes than such a
-//! placeholder has, or its end.
+//! For an external tool, Java sends a placeholder result that ends as `running`. Natively such a call must not have a
+//! result. The start of every result is therefore held back until it ends or has more content than a placeholder.
 
 use std::borrow::Cow;
 
@@ -14,33 +13,33 @@ use super::calls::{Call, tool_name};
 use super::output::{self, Output};
 use super::reply::Reply;
 
-/// What Java stores as the result of a call that the user has refused.
+/// The text of the result that Java stores for a call denied by the user.
 const DENIED_BY_USER: &str = "Permission denied by user";
 
-/// What Java stores as the result of a call that a rule forbids.
+/// The text of the result that Java stores for a call denied by a rule.
 const DENIED_BY_RULES: &str = "Permission denied by rules";
 
-/// What is said about a call whose result is not in the stream.
+/// The text of the result for a call whose result was not streamed.
 const NOT_STREAMED: &str = "The result of this call was not streamed.";
 
-/// How far a result is.
+/// The progress of a result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum ResultStage {
-    /// It has not id_count.
+    /// Not started.
     #[default]
     None,
-    /// It has id_count in Java, and is held back.
+    /// Started in Java and held back.
     Held,
-    /// It is open.
+    /// Open.
     Open,
 }
 
-/// How a call that has no result goes out.
+/// The reason why results are missing when a round of calls ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unresolved {
-    /// The agent has gone on, so it knows a result.
+    /// The agent continued, so it received the results.
     AgentContinued,
-    /// The reply is broken off.
+    /// The reply was aborted.
     ReplyAborted,
 }
 
@@ -50,12 +49,12 @@ impl Call {
         ToolResultStartEvent { reply_id: owned(reply_id), tool_call_id, tool_call_name }
     }
 
-    /// The result goes on after all.
+    /// Clears the suspension, because the call has a real result.
     fn unsuspend(&mut self) {
         (self.is_suspended, self.is_submitted, self.running_end) = (false, false, None);
     }
 
-    /// Passes on what is held back of the beginning.
+    /// Forwards the events that are held back.
     fn release(&mut self, reply_id: &str, out: &mut Output) {
         self.stage = ResultStage::Open;
         for event in std::mem::take(&mut self.held) {
@@ -63,7 +62,7 @@ impl Call {
         }
     }
 
-    /// Gives the call the result that was not streamed, or what it lacks of it.
+    /// Inserts a missing result, or ends an incomplete one.
     fn finish_result(&mut self, text: &str, state: ToolResultState, reply_id: &str, out: &mut Output) {
         match self.stage {
             ResultStage::None => {
@@ -101,7 +100,7 @@ impl Reply {
             call.held.push(event);
             return;
         }
-        // More has come, so it did not end.
+        // Content after the placeholder shows that the call was not suspended.
         call.unsuspend();
         call.release(&self.id, out);
         out.forward(output::for_call(event, &self.id, &call.id, &call.name));
@@ -122,7 +121,7 @@ impl Reply {
         self.resolve(index);
     }
 
-    /// Results that came from elsewhere, as far as anybody waits for them.
+    /// Forwards the results of external executions for calls that have no result.
     pub(super) fn external_results(&mut self, mut event: AgentEvent, out: &mut Output) {
         let EventKind::ExternalExecutionResult(external) = &mut event.kind else { return };
         let mut kept = Vec::new();
@@ -130,7 +129,7 @@ impl Reply {
             let Some(index) = self.call_for_result(&result.id, &result.name, out) else { continue };
             let call = &mut self.calls[index];
             if call.stage == ResultStage::Open {
-                // The rest of it is told by its deltas.
+                // The deltas deliver the rest of this result.
                 continue;
             }
             result.id.clone_from(&call.id);
@@ -143,13 +142,13 @@ impl Reply {
         }
     }
 
-    /// Gives every call a result.
+    /// Resolves all calls: inserts missing results and ends open ones.
     pub(super) fn resolve_calls(&mut self, unresolved: Unresolved, out: &mut Output) {
         for call in &mut self.calls {
             call.end_arguments(None, &self.id, out);
             let is_waiting = call.is_submitted || (call.is_suspended && unresolved == Unresolved::ReplyAborted);
             if !is_waiting && let Some(end) = call.running_end.take() {
-                // It did not wait for it, so this is what the tool resolved.
+                // The call did not wait, so the placeholder is its actual result.
                 call.release(&self.id, out);
                 out.forward(output::for_call(end, &self.id, &call.id, &call.name));
                 continue;
@@ -169,12 +168,13 @@ impl Reply {
         (self.has_asked, self.is_confirmed) = (false, false);
     }
 
-    /// Whether Java has a result open.
+    /// Returns whether a result is open in Java.
     pub(super) fn has_open_result(&self) -> bool {
         self.calls.iter().any(|call| call.stage != ResultStage::None && !call.is_suspended)
     }
 
-    /// The call that a result is for, which may have to be put in; nothing where it has its result.
+    /// Returns the index of the call that a result belongs to, inserting the call if necessary. `None` if the call has
+    /// its result.
     fn call_for_result(&mut self, java_id: &str, name: &str, out: &mut Output) -> Option<usize> {
         let index = match self.find_call(java_id) {
             Some(index) => index,
@@ -195,7 +195,7 @@ impl Reply {
         call.unsuspend();
     }
 
-    /// Begins a result of which Java has not said that it begins.
+    /// Starts a result for which Java sent no start.
     fn start_implied_result(&mut self, index: usize, out: &mut Output) {
         if self.calls[index].stage == ResultStage::None {
             let start = out.synthetic(self.calls[index].result_start(&self.id));

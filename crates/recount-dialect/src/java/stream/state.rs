@@ -1,4 +1,4 @@
-//! What a stream must remember_ended, as a document.
+//! Saving and restoring the state of a stream.
 
 use recount_message::{DecodeError, FinishedReason, Json, Object};
 
@@ -16,7 +16,7 @@ use crate::state_document::{
 const VERSION: u64 = 1;
 
 impl JavaStream {
-    /// What must be kept in order to go on later. It holds nothing of replies that have ended but for a few ids.
+    /// Returns the state to resume from later. Of ended replies it holds only the last ids.
     pub(crate) fn state(&self) -> Object {
         let mut document = StateWriter::default();
         document.object.insert("version", VERSION);
@@ -27,11 +27,11 @@ impl JavaStream {
         document.object
     }
 
-    /// Goes on from what was kept.
+    /// Creates a stream that resumes from a saved state.
     ///
     /// # Errors
     ///
-    /// When the document is not one that [`state`](Self::state) has written.
+    /// Returns an error if the document was not written by [`state`](Self::state).
     pub(crate) fn from_state(state: &Object) -> Result<Self, DecodeError> {
         let document = StateReader(state);
         document.require_version(VERSION)?;

@@ -1,25 +1,26 @@
-//! The chunks of a text, of which nobody says whether each is_cumulative what was before it.
+//! Text in chunks that are either incremental or cumulative.
 
-/// A text that comes in chunks: each goes on where the last ended, or each begins from the start. What both readings have in
-/// common can be emitted at once; the rest waits until one of them is ruled out or the whole text comes.
+/// A text that arrives in chunks. Incremental chunks continue the text, and cumulative chunks repeat it from the start.
+/// The common prefix of both interpretations is emitted immediately. The rest is held until one of them is ruled out or
+/// the complete text arrives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChunkedText {
-    /// What has been emitted.
+    /// The emitted text.
     pub(super) emitted: String,
-    /// What follows if the chunks go on.
+    /// The held text if the chunks are incremental. `None` if that is ruled out.
     pub(super) incremental: Option<String>,
-    /// What follows if the chunks repeat.
+    /// The held text if the chunks are cumulative. `None` if that is ruled out.
     pub(super) cumulative: Option<String>,
 }
 
-/// How a text ends.
+/// The effect of the complete text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ending {
-    /// What has to be emitted still.
+    /// The text that has not been emitted yet.
     pub(super) rest: String,
-    /// Whether what was emitted is not what the text begins with.
+    /// Whether the complete text does not start with the emitted text.
     pub(super) is_replaced: bool,
-    /// Whether the chunks have turned out to repeat, where that can be emitted.
+    /// Whether the chunks were cumulative. `None` if undecided.
     pub(super) is_cumulative: Option<bool>,
 }
 
@@ -30,14 +31,14 @@ impl Default for ChunkedText {
 }
 
 impl ChunkedText {
-    /// Adds a chunk. The result is what can be emitted.
+    /// Adds a chunk and returns the text to emit. `is_cumulative` is the interpretation of earlier texts.
     pub(super) fn add(&mut self, chunk: &str, is_cumulative: bool) -> String {
         let cumulative = self.cumulative.take().filter(|rest| {
             chunk.strip_prefix(self.emitted.as_str()).is_some_and(|after| after.starts_with(rest.as_str()))
         });
         self.cumulative = cumulative.and_then(|_| chunk.strip_prefix(self.emitted.as_str())).map(str::to_owned);
         self.incremental = match (self.incremental.take(), &self.cumulative) {
-            // They have repeated before, and these do too.
+            // Earlier texts were cumulative, and this one is consistent with that.
             (_, Some(_)) if is_cumulative => None,
             (Some(rest), _) => Some(rest + chunk),
             (None, Some(_)) => None,
@@ -57,7 +58,7 @@ impl ChunkedText {
         delta
     }
 
-    /// What has to be emitted when the whole text is known.
+    /// Compares the chunks with the complete text.
     pub(super) fn end(&self, whole: &str) -> Ending {
         let Some(rest) = whole.strip_prefix(self.emitted.as_str()) else {
             return Ending { rest: String::new(), is_replaced: true, is_cumulative: None };
@@ -71,13 +72,13 @@ impl ChunkedText {
         Ending { rest: rest.to_owned(), is_replaced: false, is_cumulative }
     }
 
-    /// What is most likely to follow when the whole text never comes.
+    /// Returns the most likely remaining text if the complete text never arrives.
     pub(super) fn remainder(&self) -> &str {
         self.cumulative.as_deref().or(self.incremental.as_deref()).unwrap_or_default()
     }
 }
 
-/// How many bytes two texts have in common at their beginning.
+/// Returns the length of the common prefix in bytes.
 fn common_length(one: &str, other: &str) -> usize {
     let same = one.chars().zip(other.chars()).take_while(|(one, other)| one == other);
     same.map(|(character, _)| character.len_utf8()).sum()

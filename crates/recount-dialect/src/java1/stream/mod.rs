@@ -1,9 +1,9 @@
-//! Streams of Java 1's envelopes.
+//! Streams of Java 1 envelopes.
 //!
-//! Java 1 streams messages: chunks of what the model says, then the whole of it, which counts; the results of tools; and the
-//! result of the agent, which is_cumulative the last message. A [`Java1Stream`] makes a native stream of it, in which every reply
-//! has a start and an end, every block an id of its own and every call exactly one result. What Java 1 did not say is marked
-//! as `synthetic` in `metadata.recount.java1`.
+//! Java 1 streams messages: the chunks of a model call, then its complete message, which is authoritative, tool results,
+//! and the agent's result, which repeats the last message. [`Java1Stream`] converts them to a native stream, in which
+//! every reply has a start and an end, every block has an id of its own, and every call has exactly one result. Inserted
+//! events are marked as `synthetic` in `metadata.recount.java1`.
 
 mod chunks;
 mod model_call;
@@ -20,45 +20,45 @@ use super::envelope::{Envelope, Step};
 use output::Output;
 use reply::Reply;
 
-/// How many replies are remembered after their end, so that none has the id of another.
+/// The number of ended replies whose ids are remembered, so that new replies get other ids.
 const MAX_ENDED_IDS: usize = 16;
 
-/// Reads the envelopes of a stream one after the other.
+/// Converts the envelopes of a stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Java1Stream {
     reply: Option<Reply>,
-    /// The ids of the last replies that have ended.
+    /// The ids of the last ended replies.
     ended: Vec<String>,
     /// The time of the last message.
     time: String,
-    /// How many events have been told.
+    /// The number of emitted events.
     count: u64,
-    /// Whether each chunk of a text is_cumulative what was before it, as far as that is known.
+    /// Whether the last decided text had cumulative chunks.
     is_cumulative: bool,
 }
 
-/// A block of an envelope's message, natively and as it came.
+/// A block of an envelope's message, parsed and as received.
 struct MessageBlock<'m> {
     block: &'m ContentBlock,
     raw: Object,
 }
 
 impl Java1Stream {
-    /// A stream of which nothing has been read.
+    /// Creates a stream.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// Whether no reply is under way.
+    /// Returns whether no reply is open.
     pub(crate) fn is_idle(&self) -> bool {
         self.reply.is_none()
     }
 
-    /// Reads the next envelope.
+    /// Parses the next envelope and returns the native events for it.
     ///
     /// # Errors
     ///
-    /// When the line is no envelope of Java 1. It changes nothing then.
+    /// Returns an error if the line is not a valid envelope. The stream is unchanged in this case.
     pub(crate) fn push(&mut self, line: &str) -> Result<Vec<AgentEvent>, DecodeError> {
         let envelope = Envelope::read(line)?;
         if envelope.is_java_only() {
@@ -78,7 +78,7 @@ impl Java1Stream {
         Ok(self.finish_output(out))
     }
 
-    /// A message of the user was logged: nothing that comes next belongs to a reply that is open.
+    /// Handles a logged user message. Closes the open reply, because later envelopes do not belong to it.
     pub(crate) fn user_turn(&mut self, time: &str) -> Vec<AgentEvent> {
         if !time.is_empty() {
             time.clone_into(&mut self.time);
@@ -92,7 +92,7 @@ impl Java1Stream {
         self.finish_output(out)
     }
 
-    /// The stream is over: a reply that neither ended nor waits has broken off.
+    /// Ends the stream. Closes a reply that neither ended nor waits, because it was truncated.
     pub(crate) fn finish(&mut self) -> Vec<AgentEvent> {
         let mut out = self.out();
         if self.reply.as_ref().is_some_and(|reply| !reply.waits) {
@@ -143,7 +143,8 @@ impl Java1Stream {
                 if envelope.is_last {
                     results.into_iter().for_each(|result| reply.result(result, out));
                 } else {
-                    // The result will replace its chunks, which no native event could do, so they are only told.
+                    // The complete result replaces its chunks, which no native event can express. The chunks are
+                    // therefore only sent as signals.
                     results.into_iter().for_each(|result| reply.add_result_chunk(result));
                     out.emit_signal(envelope);
                 }
@@ -171,7 +172,7 @@ impl Java1Stream {
         }
     }
 
-    /// The reply that is open, or else a new one.
+    /// Returns the open reply, or starts a new one.
     fn reply_or_start(&mut self, message: &Msg, out: &mut Output) -> &mut Reply {
         let ended = &self.ended;
         self.reply.get_or_insert_with(|| {
@@ -201,7 +202,7 @@ impl Java1Stream {
         }
     }
 
-    /// Remembers of a reply only that there was one.
+    /// Drops the reply and remembers its id.
     fn remember_ended(&mut self) {
         if let Some(reply) = self.reply.take() {
             self.ended.push(reply.id);
@@ -211,13 +212,13 @@ impl Java1Stream {
     }
 }
 
-/// The blocks of the message as they came.
+/// Returns the blocks of the message as received.
 fn raw_blocks(envelope: &Envelope) -> Vec<Object> {
     let blocks = envelope.raw_message().and_then(|message| message.get("content")?.to_list()).unwrap_or_default();
     blocks.iter().filter_map(Json::to_object).collect()
 }
 
-/// An id that nobody has yet.
+/// Returns an unused id.
 fn unused_id(id: &str, is_used: impl Fn(&str) -> bool) -> String {
     let mut unused_id = id.to_owned();
     let mut number = 2_u64;

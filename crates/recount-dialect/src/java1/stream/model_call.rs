@@ -1,4 +1,4 @@
-//! What a model says: its chunks, and the whole of it, which counts.
+//! Model calls: their chunks, and the complete message, which is authoritative.
 
 use recount_message::{
     ContentBlock, ExceedMaxItersEvent, Json, ModelCallEndEvent, ModelCallStartEvent, ModelFinishedReason, Msg, Object,
@@ -12,16 +12,16 @@ use super::output::Output;
 use super::reply::{LastMessage, Reply};
 use crate::preserved;
 
-/// A call of the model that has not ended.
+/// An open model call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ModelCall {
     /// The id of the last message.
     pub(super) message_id: String,
     pub(super) text: Option<StreamedText>,
     pub(super) thinking: Option<StreamedText>,
-    /// Which of both is open: natively only one is at a time.
+    /// The open block. Natively only one of text and thinking is open at a time.
     pub(super) open: Option<ProseKind>,
-    /// The calls that it has begun, by their place in the reply.
+    /// The calls that it began, by their index in the reply.
     pub(super) calls: Vec<(usize, ChunkedText)>,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum ProseKind {
     Thinking,
 }
 
-/// Text or thinking that comes in chunks.
+/// Text or thinking that arrives in chunks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct StreamedText {
     pub(super) id: String,
@@ -49,7 +49,8 @@ impl ModelCall {
 }
 
 impl Reply {
-    /// Begins a call of the model, unless one is open. Java never calls it again before all calls have results.
+    /// Starts a model call unless one is open. Inserts missing results first, because Java calls the model only after all
+    /// calls have results.
     pub(super) fn call_model(&mut self, is_summary: bool, message_id: &str, out: &mut Output) {
         self.waits = false;
         if self.model_call.is_none() {
@@ -63,7 +64,7 @@ impl Reply {
         message_id.clone_into(&mut self.model_call.get_or_insert_default().message_id);
     }
 
-    /// A chunk of what the model says.
+    /// Adds a chunk of a block.
     pub(super) fn add_chunk(&mut self, given: &MessageBlock<'_>, is_cumulative: bool, out: &mut Output) {
         match given.block {
             ContentBlock::Text(block) => {
@@ -73,7 +74,7 @@ impl Reply {
                 self.add_prose_chunk(ProseKind::Thinking, &block.thinking, &block.extra, is_cumulative, out);
             }
             ContentBlock::ToolCall(_) => self.add_call_chunk(&given.raw, is_cumulative, out),
-            // Whatever else there is comes whole with the message.
+            // Other blocks arrive with the complete message.
             _ => {}
         }
     }
@@ -91,7 +92,7 @@ impl Reply {
         self.emit_prose(kind, &id, &delta, out);
     }
 
-    /// The id of the model call's text or thinking.
+    /// Returns the block id of the text or thinking, creating it if necessary.
     fn prose_id(&mut self, kind: ProseKind) -> String {
         if let Some(prose) = self.model_call.get_or_insert_default().prose(kind) {
             return prose.id.clone();
@@ -128,7 +129,7 @@ impl Reply {
         }
     }
 
-    /// Ends the text or thinking that is open. A text may turn out to be another one.
+    /// Ends the open text or thinking. `text` replaces a text that differs from its chunks.
     fn close_prose(&mut self, text: Option<&str>, extra: &Object, out: &mut Output) {
         let reply_id = self.reply_id();
         let Some(call) = &mut self.model_call else { return };
@@ -151,7 +152,7 @@ impl Reply {
             Some(id) => {
                 call.calls.iter().position(|(index, _)| self.calls.get(*index).is_some_and(|call| call.java_id == *id))
             }
-            // A chunk without an id belongs to the last call; a call without one gets it with the message.
+            // A chunk without an id belongs to the last call. A call without an id gets one from the complete message.
             None if name.is_none() => call.calls.len().checked_sub(1),
             None => None,
         });
@@ -168,7 +169,7 @@ impl Reply {
         self.emit_arguments(index, &delta, out);
     }
 
-    /// Begins a call of which chunks will follow. The result is its place in the model call.
+    /// Starts a call whose arguments are streamed. Returns its index in the model call.
     fn begin_streamed_call(&mut self, given: &str, name: &str, out: &mut Output) -> usize {
         self.close_prose(None, &Object::new(), out);
         let index = self.begin_call(given, name, out);
@@ -177,7 +178,7 @@ impl Reply {
         call.calls.len() - 1
     }
 
-    /// Adds to the arguments of a call.
+    /// Emits arguments of a call.
     pub(super) fn emit_arguments(&self, index: usize, delta: &str, out: &mut Output) {
         if let Some(call) = self.calls.get(index).filter(|_| !delta.is_empty()) {
             let (reply_id, tool_call_id) = (self.reply_id(), call.id.clone().into());
@@ -185,7 +186,8 @@ impl Reply {
         }
     }
 
-    /// The whole of what the model has said. The result is whether the chunks have turned out to repeat.
+    /// Ends the model call with its complete message. Returns whether the chunks were cumulative, if that could be
+    /// decided.
     pub(super) fn end_model_call(
         &mut self,
         message: &Msg,
@@ -207,7 +209,7 @@ impl Reply {
             });
             for (index, (whole, extra)) in all.enumerate() {
                 if index > 0 {
-                    // Java has one of each; what is beside it has no chunks.
+                    // Java streams one block of each kind. Further ones have no chunks.
                     *self.model_call.get_or_insert_default().prose(kind) = None;
                 }
                 detected.extend(self.end_prose(kind, whole, extra, out));
@@ -245,7 +247,7 @@ impl Reply {
         detected.into_iter().last()
     }
 
-    /// The whole of a text or thinking.
+    /// Ends a text or thinking block with its complete text.
     fn end_prose(&mut self, kind: ProseKind, whole: &str, extra: &Object, out: &mut Output) -> Option<bool> {
         let is_new = self.model_call.get_or_insert_default().prose(kind).is_none();
         let id = self.prose_id(kind);
@@ -266,7 +268,7 @@ impl Reply {
         ending.is_cumulative
     }
 
-    /// The whole of a call.
+    /// Ends a call with its complete arguments.
     fn end_streamed_call(
         &mut self,
         raw: &Object,
@@ -299,7 +301,7 @@ impl Reply {
         }
     }
 
-    /// A call of the model whose whole message never came.
+    /// Ends a model call whose complete message did not arrive.
     pub(super) fn abort_model_call(&mut self, out: &mut Output) {
         let Some(call) = self.model_call.clone() else { return };
         let order = if call.open == Some(ProseKind::Text) {
@@ -337,8 +339,8 @@ impl Reply {
     }
 }
 
-/// The arguments of a call, as far as they have come: the text that the model wrote, or else what was made of it. Java
-/// writes `{}` where it has no text.
+/// Returns the arguments of a call so far: the text that the model wrote, otherwise the parsed input. Java writes `{}` if
+/// there is no text.
 fn arguments_so_far(raw: &Object) -> Option<String> {
     let content = raw.get("content").and_then(Json::to_text).filter(|content| !matches!(content.as_str(), "" | "{}"));
     let input = || raw.get("input").or_else(|| raw.get("arguments")).and_then(Json::to_object);

@@ -1,4 +1,4 @@
-//! The events that come out.
+//! The emitted events.
 
 use recount_message::{AgentEvent, Event, EventKind, Object};
 
@@ -7,12 +7,12 @@ use super::super::frames::SYNTHETIC;
 use crate::java::Version;
 use crate::preserved;
 
-/// What comes out for one envelope.
+/// Collects the events for one envelope.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) reply_id: String,
     pub(super) time: String,
-    /// How many events have been told, which their ids say.
+    /// The number of emitted events, which is part of their ids.
     pub(super) count: u64,
     pub(super) events: Vec<AgentEvent>,
 }
@@ -22,7 +22,7 @@ impl Output {
         Self { reply_id, time, count, events: Vec::new() }
     }
 
-    /// An event of now.
+    /// Creates an event with the current time.
     pub(super) fn event(&self, kind: impl Into<EventKind<'static>>) -> AgentEvent {
         Event::stamped("", self.time.clone(), kind)
     }
@@ -32,20 +32,20 @@ impl Output {
         self.push(event);
     }
 
-    /// An event that carries unknown fields of its block.
+    /// Emits an event with the unknown fields of its block.
     pub(super) fn emit_with_extra(&mut self, kind: impl Into<EventKind<'static>>, extra: &Object) {
         let event = self.event(kind);
         self.push(if extra.is_empty() { event } else { event.carrying("extra", extra.clone()) });
     }
 
-    /// Tells an event, with an id of its own.
+    /// Emits an event under a new id.
     pub(super) fn push(&mut self, mut event: AgentEvent) {
         self.count += 1;
         event.id = format!("{}:{}", self.reply_id, self.count).into();
         self.events.push(event);
     }
 
-    /// Tells an envelope as what it is.
+    /// Emits an envelope as a signal.
     pub(super) fn emit_signal(&mut self, envelope: Envelope) {
         let mut event = envelope.into_event();
         event.created_at = self.time.clone().into();
@@ -53,7 +53,7 @@ impl Output {
     }
 }
 
-/// Marks an event that Java 1 did not say.
+/// Marks an event as inserted.
 pub(super) fn mark_synthetic(event: &mut AgentEvent) {
     preserved::store(&mut event.metadata, Version::One.name(), Object::from([(SYNTHETIC, true)]));
 }

@@ -1,4 +1,4 @@
-//! One reply: its calls and their results, and how it ends.
+//! The state of one reply: its calls, their results, and its end.
 
 use std::borrow::Cow;
 
@@ -17,39 +17,39 @@ use crate::java::codec::SUSPENDED;
 use crate::java::message::GENERATE_REASON;
 use crate::{native, patch, preserved};
 
-/// A reply that has not ended.
+/// An open reply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reply {
     pub(super) id: String,
     pub(super) name: String,
-    /// How many blocks have got an id.
+    /// The number of block ids.
     pub(super) block_count: u64,
     pub(super) calls: Vec<Call>,
     pub(super) model_call: Option<ModelCall>,
-    /// The message of the last model call that has ended.
+    /// The message of the last complete model call.
     pub(super) last: LastMessage,
-    /// Whether it waits for somebody.
+    /// Whether the reply waits for approval or external execution.
     pub(super) waits: bool,
-    /// Whether it took too many rounds.
+    /// Whether the maximum number of iterations was exceeded.
     pub(super) is_summary: bool,
 }
 
 /// A tool call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Call {
-    /// The id that Java gave it.
+    /// The Java id.
     pub(super) java_id: String,
     pub(super) id: String,
     pub(super) name: String,
     pub(super) has_ended: bool,
     pub(super) has_result: bool,
-    /// Whether somebody else is asked for its result.
+    /// Whether the call was submitted for external execution.
     pub(super) is_submitted: bool,
-    /// What chunks of its result have said.
+    /// The result so far.
     pub(super) partial_result: String,
 }
 
-/// What a message has said.
+/// The id and the texts of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct LastMessage {
     pub(super) message_id: String,
@@ -70,7 +70,7 @@ impl Reply {
         format!("{}.{}", self.id, self.block_count)
     }
 
-    /// Begins a call. The result is where it is.
+    /// Starts a call and returns its index.
     pub(super) fn begin_call(&mut self, java_id: &str, name: &str, out: &mut Output) -> usize {
         let id = unused_id(java_id, |id| self.calls.iter().any(|call| call.id == id));
         out.emit(ToolCallStartEvent {
@@ -82,7 +82,7 @@ impl Reply {
         self.calls.len() - 1
     }
 
-    /// Ends a call that has not ended.
+    /// Ends a call if it is open.
     pub(super) fn end_call(&mut self, index: usize, extra: &Object, out: &mut Output) {
         let reply_id = self.reply_id();
         let Some(call) = self.calls.get_mut(index).filter(|call| !call.has_ended) else { return };
@@ -94,8 +94,8 @@ impl Reply {
         out.emit_with_extra(ToolCallEndEvent { reply_id, tool_call_id: call.id.clone().into() }, &extra);
     }
 
-    /// The call that a result is for: the newest with its id that has none. Java makes up ids from the time, once for the
-    /// call and once for the result.
+    /// Returns the index of the call that a result belongs to: the latest without a result that has its id. If an id is
+    /// missing, Java generates one from the time, which differs between the call and its result.
     fn call_for(&self, result: &ToolResultBlock) -> Option<usize> {
         const MADE_UP: &str = "tool_call_";
         let newest =
@@ -106,14 +106,14 @@ impl Reply {
         })
     }
 
-    /// Remembers a chunk of a result.
+    /// Adds a chunk of a result.
     pub(super) fn add_result_chunk(&mut self, result: &ToolResultBlock) {
         if let Some(call) = self.call_for(result).and_then(|index| self.calls.get_mut(index)) {
             call.partial_result.push_str(&result.output.text().unwrap_or_default());
         }
     }
 
-    /// The result of a call. What comes without its call gets one.
+    /// Adds the result of a call. Starts the call if it was not streamed.
     pub(super) fn result(&mut self, result: &ToolResultBlock, out: &mut Output) {
         let index = match self.call_for(result) {
             Some(index) => index,
@@ -160,7 +160,7 @@ impl Reply {
         }
     }
 
-    /// Gives every call a result that has none.
+    /// Inserts a result for every call without one.
     pub(super) fn add_missing_results(&mut self, out: &mut Output) {
         for index in 0..self.calls.len() {
             let Some(call) = self.calls.get(index).filter(|call| !call.has_result) else { continue };
@@ -191,8 +191,8 @@ impl Reply {
         }
     }
 
-    /// The result of the agent, which is_cumulative the last message or says what was not streamed. The result is the reply's end,
-    /// unless it waits.
+    /// Processes the agent's result, which repeats the last message or holds blocks that were not streamed. Returns the
+    /// end of the reply, or `None` if the reply waits.
     pub(super) fn agent_result(
         &mut self,
         message: &Msg,
@@ -201,7 +201,7 @@ impl Reply {
     ) -> Option<AgentEvent> {
         let mut was_open = self.model_call.is_some();
         if self.model_call.as_ref().is_some_and(|call| call.message_id == message.id()) {
-            // The whole message of the model call was not streamed, but here it is.
+            // The complete message of the model call arrives with the result.
             was_open = false;
             let _ = self.end_model_call(message, given, out);
         }
@@ -229,7 +229,7 @@ impl Reply {
         Some(end)
     }
 
-    /// Adds what no model call has said.
+    /// Adds the blocks that were not streamed.
     fn add_missing_blocks(&mut self, message: &Msg, given: &[MessageBlock<'_>], out: &mut Output) {
         if message.id() == self.last.message_id {
             return;
@@ -255,7 +255,7 @@ impl Reply {
         }
     }
 
-    /// Adds a block that came whole.
+    /// Adds a complete block.
     pub(super) fn add(&mut self, block: &ContentBlock, out: &mut Output) {
         let (id, time) = (self.next_block_id(), out.time.clone());
         let mut block = block.clone();
@@ -280,7 +280,7 @@ impl Reply {
         }
     }
 
-    /// Whether the agent waits for somebody, of which the next events tell.
+    /// Emits a request for approval or external execution if the agent waits. Returns whether it waits.
     fn emit_wait_request(&mut self, message: &Msg, given: &[MessageBlock<'_>], out: &mut Output) -> bool {
         let reason = message.metadata().get(GENERATE_REASON).and_then(Json::to_text).unwrap_or_default();
         let suspended = given.iter().filter_map(|given| match given.block {
@@ -319,7 +319,7 @@ impl Reply {
         self.waits
     }
 
-    /// Ends whatever is open. The result is the reply's end.
+    /// Ends all open blocks and calls. Returns the end of the reply.
     pub(super) fn end(&mut self, reason: FinishedReason, error: Option<ErrorInfo>, out: &mut Output) -> AgentEvent {
         self.abort_model_call(out);
         self.add_missing_results(out);

@@ -1,4 +1,4 @@
-//! Tool calls that wait for somebody, and their steps.
+//! Waiting tool calls and their state changes.
 
 use recount_message::{
     ConfirmResult, ContentBlock, CustomEvent, EventKind, Fold, Json, Object, RequireExternalExecutionEvent,
@@ -8,7 +8,7 @@ use recount_message::{
 use super::{BlockKind, Frames, ReplyView, native_only, results};
 use crate::preserved;
 
-/// An event that names calls.
+/// Writes an event that lists calls.
 pub(super) fn calls_listed(frames: &mut Frames<'_>, view: &ReplyView<'_>, calls: &[ToolCallBlock]) {
     if calls.iter().all(|call| view.typescript_call_id(&call.id) == call.id) {
         return frames.forward();
@@ -25,22 +25,23 @@ pub(super) fn calls_listed(frames: &mut Frames<'_>, view: &ReplyView<'_>, calls:
     frames.carrier();
 }
 
-/// The results_given of a user.
-pub(super) fn confirmed(frames: &mut Frames<'_>, view: &ReplyView<'_>, results_given: &[ConfirmResult]) {
-    if results_given.iter().all(|result| view.typescript_call_id(&result.tool_call.id) == result.tool_call.id) {
+/// Writes the decisions of a user.
+pub(super) fn confirmed(frames: &mut Frames<'_>, view: &ReplyView<'_>, decisions: &[ConfirmResult]) {
+    if decisions.iter().all(|decision| view.typescript_call_id(&decision.tool_call.id) == decision.tool_call.id) {
         return frames.forward();
     }
     let mut event = frames.event.clone();
     if let EventKind::UserConfirmResult(kind) = &mut event.kind {
-        for result in &mut kind.confirm_results {
-            result.tool_call = renamed(view, &result.tool_call);
+        for decision in &mut kind.confirm_results {
+            decision.tool_call = renamed(view, &decision.tool_call);
         }
     }
     frames.typescript_only_event(event);
     frames.carrier();
 }
 
-/// A call under its id in TypeScript. It says what the native one is, so that an result can be understood.
+/// Returns a call under its TypeScript id. The native id is stored in it, so that a decision about the call can be
+/// converted back.
 fn renamed(view: &ReplyView<'_>, call: &ToolCallBlock) -> ToolCallBlock {
     let mut renamed = call.clone();
     let id = view.typescript_call_id(&call.id);
@@ -51,7 +52,7 @@ fn renamed(view: &ReplyView<'_>, call: &ToolCallBlock) -> ToolCallBlock {
     renamed
 }
 
-/// A change_state of a call that no other event says.
+/// Writes a state change for which no other event exists.
 pub(super) fn change_state(frames: &mut Frames<'_>, before: &Fold, custom: &CustomEvent<'_>) {
     if let Some((view, index, state)) = state_change(before, custom)
         && let Some(ContentBlock::ToolCall(call)) = view.content.get(index)
@@ -68,8 +69,8 @@ fn state_change<'f>(before: &'f Fold, custom: &CustomEvent<'_>) -> Option<(Reply
     Some((view, index, ToolCallState::from_word(&text("state")?)?))
 }
 
-/// Tells the package a state of a call, as far as one of its events leads there from where it is. To be allowed a call
-/// must have been asked about, and nothing leads back.
+/// Writes the TypeScript-only event that changes the state of a call, if the package has one. A call can be allowed only
+/// after it asked, and no event restores an earlier state.
 pub(super) fn emit_state(frames: &mut Frames<'_>, view: &ReplyView<'_>, call: &ToolCallBlock, state: ToolCallState) {
     let time = frames.event.created_at.to_string();
     let reply_id = view.reply_id();

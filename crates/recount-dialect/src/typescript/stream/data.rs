@@ -1,7 +1,7 @@
 //! Data blocks.
 //!
-//! The package's fold knows no data at a URL and no name when a block begins. So it is not delivered that a block begins until
-//! it is clear what the block holds, or until another block follows.
+//! The package's fold does not support data at a URL, or a name in the start of a block. The start is therefore held
+//! until the content of the block is known or another block follows.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use recount_message::{
 
 use super::{BlockKind, Frames, ReplyView, StartEffect};
 
-/// How many characters of base64 say something by themselves.
+/// The number of base64 characters that can be decoded on their own.
 const GROUP: usize = 4;
 
-/// A block begins. The package hears of it later.
+/// Writes the start of a block, which the package receives later.
 pub(super) fn start(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &DataBlockStartEvent<'_>) {
     match view.start_effect(BlockKind::Data, &kind.block_id) {
         StartEffect::Ignored => {}
@@ -27,7 +27,7 @@ pub(super) fn start(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &DataBl
     }
 }
 
-/// The block that the package has not heard of: the last one, while it is open and empty.
+/// Returns the block whose start is held: the last one, if it is open and empty.
 fn held_block<'f>(view: &ReplyView<'f>) -> Option<(usize, &'f DataBlock)> {
     match view.content.last() {
         Some(ContentBlock::Data(block)) if is_held(block) => Some((view.content.len() - 1, block)),
@@ -35,19 +35,19 @@ fn held_block<'f>(view: &ReplyView<'f>) -> Option<(usize, &'f DataBlock)> {
     }
 }
 
-/// Whether the package does not hear of a block yet.
+/// Returns whether the start of a block is held.
 pub(super) fn is_held(block: &DataBlock) -> bool {
     block.finished_at.is_none() && matches!(&block.source, Source::Base64(source) if source.data.is_empty())
 }
 
-/// Tells the package of the block that it has not heard of.
+/// Writes the start that is held.
 pub(super) fn flush_held(frames: &mut Frames<'_>, view: &ReplyView<'_>) {
     if let Some((index, block)) = held_block(view) {
         emit(frames, view, block, &view.typescript_id_of(index));
     }
 }
 
-/// Tells the package that a block begins. A name can only come with the whole.
+/// Writes the start of a block. A block with a name is written complete.
 pub(super) fn emit(frames: &mut Frames<'_>, view: &ReplyView<'_>, block: &DataBlock, id: &str) {
     if block.name.is_some() || matches!(block.source, Source::Url(_)) {
         let mut block = block.clone();
@@ -63,7 +63,7 @@ pub(super) fn emit(frames: &mut Frames<'_>, view: &ReplyView<'_>, block: &DataBl
     frames.typescript_only(&block.created_at, start);
 }
 
-/// More data, or where it is.
+/// Writes a piece of data or the URL of a block.
 pub(super) fn delta(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &DataBlockDeltaEvent<'_>) {
     let Some(index) = view.open(BlockKind::Data, &kind.block_id) else { return };
     let Some(ContentBlock::Data(block)) = view.content.get(index) else { return };
@@ -75,7 +75,7 @@ pub(super) fn delta(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &DataBl
             located.source = UrlSource::unchecked(url, &*kind.media_type).into();
             emit(frames, view, &located, &id);
         }
-        // Where the package has bytes already it keeps them.
+        // The package cannot replace bytes by a URL.
         return frames.carrier();
     }
     let Source::Base64(source) = &block.source else { return };
@@ -103,7 +103,7 @@ fn piece_of(view: &ReplyView<'_>, block: &DataBlock, id: &str, data: String) -> 
     }
 }
 
-/// The end of a block.
+/// Writes the end of a block.
 pub(super) fn end(frames: &mut Frames<'_>, view: &ReplyView<'_>, id: &str) {
     let Some(index) = view.open(BlockKind::Data, id) else { return };
     let Some(ContentBlock::Data(block)) = view.content.get(index) else { return };
@@ -115,7 +115,8 @@ pub(super) fn end(frames: &mut Frames<'_>, view: &ReplyView<'_>, id: &str) {
     frames.forward_as(id, &typescript_id);
 }
 
-/// What is left of data that was cut inside a group. One character alone says nothing.
+/// Writes the rest of data that was split within a group. A single character is dropped, because it does not encode a
+/// byte.
 pub(super) fn last_piece(frames: &mut Frames<'_>, view: &ReplyView<'_>, block: &DataBlock, id: &str) {
     let Source::Base64(source) = &block.source else { return };
     let whole = source.data.len() - source.data.len() % GROUP;
@@ -126,7 +127,8 @@ pub(super) fn last_piece(frames: &mut Frames<'_>, view: &ReplyView<'_>, block: &
     }
 }
 
-/// The groups that a piece completes, as base64 that can be decoded by itself. Nothing where the piece does not apply.
+/// Returns the groups that a piece completes, as base64 that can be decoded on its own. `None` if the fold rejects the
+/// piece.
 fn new_groups(source: &Base64Source, piece: &str) -> Option<String> {
     let is_complete = source.data.ends_with('=') && source.data.len().is_multiple_of(GROUP);
     let known = if is_complete { source.data.len() - GROUP } else { source.data.len() - source.data.len() % GROUP };
@@ -138,7 +140,7 @@ fn new_groups(source: &Base64Source, piece: &str) -> Option<String> {
     after.get(..after.len() - after.len() % GROUP).map(str::to_owned)
 }
 
-/// What the native fold makes of a piece after the end of some base64. Only the last group counts for that.
+/// Returns the base64 that the native fold makes by appending a piece. It depends only on the last group of `before`.
 fn appended(before: &str, piece: &str) -> Option<String> {
     let start = ReplyStartEvent { session_id: "".into(), reply_id: "".into(), name: "".into(), role: "".into() };
     let mut reply = ReplyFold::start(&Event::stamped("", "", start))?;
@@ -162,7 +164,7 @@ fn appended(before: &str, piece: &str) -> Option<String> {
     }
 }
 
-/// Whether base64 can begin with a piece.
+/// Returns whether base64 can start with a piece.
 pub(super) fn is_valid_start(piece: &str) -> bool {
     appended("", piece).is_some()
 }

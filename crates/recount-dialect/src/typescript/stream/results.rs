@@ -1,7 +1,7 @@
 //! Tool results.
 //!
-//! The package's fold makes a new item of every piece of data. So it is delivered of an item when that is complete: when
-//! something else follows it.
+//! The package's fold appends an item for every piece of data. An item is therefore held until it is complete, that is,
+//! until something follows it.
 
 use recount_message::{
     ContentBlock, DataBlock, EventKind, ExternalExecutionResultEvent, MediaBlock, Source, ToolResultBlock,
@@ -10,7 +10,7 @@ use recount_message::{
 
 use super::{BlockKind, Event, Frames, ReplyView, StartEffect, data};
 
-/// A result begins.
+/// Writes the start of a result.
 pub(super) fn start(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &ToolResultStartEvent<'_>) {
     let id = &*kind.tool_call_id;
     match view.result_start_effect(id) {
@@ -23,7 +23,7 @@ pub(super) fn start(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &ToolRe
     }
 }
 
-/// The item that the package has not heard of: the last one of an open result, where that is data.
+/// Returns the item that is held: the last one of an open result, if it is data.
 fn held_block<'f>(view: &ReplyView<'f>, index: usize) -> Option<&'f DataBlock> {
     match view.content.get(index) {
         Some(ContentBlock::ToolResult(result)) if result.finished_at.is_none() => match result.output.blocks().last() {
@@ -34,14 +34,14 @@ fn held_block<'f>(view: &ReplyView<'f>, index: usize) -> Option<&'f DataBlock> {
     }
 }
 
-/// Tells the package of the item that it has not heard of.
+/// Writes the item that is held.
 pub(super) fn flush_held(frames: &mut Frames<'_>, view: &ReplyView<'_>, index: usize) {
     if let Some(item) = held_block(view, index) {
         emit(frames, view, item, &view.typescript_id_of(index));
     }
 }
 
-/// Tells the package of an item of data.
+/// Writes an item of data.
 pub(super) fn emit(frames: &mut Frames<'_>, view: &ReplyView<'_>, item: &DataBlock, id: &str) {
     let (data, url) = match &item.source {
         Source::Url(source) => (None, Some(source.url().to_owned().into())),
@@ -59,14 +59,14 @@ pub(super) fn emit(frames: &mut Frames<'_>, view: &ReplyView<'_>, item: &DataBlo
     frames.typescript_only(&item.created_at, delta);
 }
 
-/// A result says more.
+/// Writes text of a result.
 pub(super) fn text(frames: &mut Frames<'_>, view: &ReplyView<'_>, id: &str) {
     let Some(index) = view.open(BlockKind::ToolResult, id) else { return };
     flush_held(frames, view, index);
     frames.forward_as(id, &view.typescript_id_of(index));
 }
 
-/// A result gives data, or goes on with it.
+/// Writes data of a result, which can be a new item or continue the last one.
 pub(super) fn data(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &ToolResultDataDeltaEvent<'_>) {
     let Some(index) = view.open(BlockKind::ToolResult, &kind.tool_call_id) else { return };
     if is_new_item(view, index, kind) {
@@ -89,19 +89,20 @@ fn is_new_item(view: &ReplyView<'_>, index: usize, kind: &ToolResultDataDeltaEve
     });
     match known.next() {
         None => true,
-        // Bytes cannot go on what is at a URL, so they are an item of their own.
+        // Bytes cannot be appended to a URL, so they begin a new item.
         Some(source) => kind.data.is_some() && matches!(source, Source::Url(_)),
     }
 }
 
-/// The end of a result.
+/// Writes the end of a result.
 pub(super) fn end(frames: &mut Frames<'_>, view: &ReplyView<'_>, id: &str) {
     let Some(index) = view.open(BlockKind::ToolResult, id) else { return };
     flush_held(frames, view, index);
     frames.forward_as(id, &view.typescript_id_of(index));
 }
 
-/// Results from elsewhere. The package appends them and leaves their calls as they are, so it is delivered that those are over.
+/// Writes results of external executions. The package appends them without finishing their calls, so these are finished
+/// here.
 pub(super) fn external(frames: &mut Frames<'_>, view: &ReplyView<'_>, results: &[ToolResultBlock]) {
     let accepted = accepted(view, results);
     if accepted.is_empty() {
@@ -129,7 +130,7 @@ pub(super) fn external(frames: &mut Frames<'_>, view: &ReplyView<'_>, results: &
     }
 }
 
-/// The results that the native fold takes.
+/// Returns the results that the native fold accepts.
 fn accepted<'r>(view: &ReplyView<'_>, results: &'r [ToolResultBlock]) -> Vec<&'r ToolResultBlock> {
     let mut accepted: Vec<&ToolResultBlock> = Vec::new();
     for result in results {
@@ -142,7 +143,7 @@ fn accepted<'r>(view: &ReplyView<'_>, results: &'r [ToolResultBlock]) -> Vec<&'r
     accepted
 }
 
-/// Tells the package that the call of a result that came whole is over.
+/// Finishes the call of a result that arrived complete.
 pub(super) fn finish_call(frames: &mut Frames<'_>, view: &ReplyView<'_>, result: &ToolResultBlock) {
     let Some(time) = &result.finished_at else { return };
     let end =

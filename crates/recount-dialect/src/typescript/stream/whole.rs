@@ -1,4 +1,4 @@
-//! Blocks that come whole.
+//! Blocks that arrive complete.
 
 use recount_message::{
     ContentBlock, CustomEvent, DataBlockEndEvent, EventKind, Fold, Source, TextBlockEndEvent, ThinkingBlockEndEvent,
@@ -10,7 +10,8 @@ use crate::event_ids::block_or_call_id_mut;
 use crate::native::block_events;
 use crate::reply_view::{appended_block, kind_of};
 
-/// A whole block of a reply: the package appends one that is complete, and is delivered of one that is open change_state by change_state.
+/// Writes a block that was appended complete. The package can append a finished block. An open one is written as separate
+/// events.
 pub(super) fn block(frames: &mut Frames<'_>, before: &Fold, custom: &CustomEvent<'_>) {
     if let Some((view, block)) = appended_block(before, custom) {
         data::flush_held(frames, &view);
@@ -44,7 +45,7 @@ fn push(frames: &mut Frames<'_>, view: &ReplyView<'_>, block: &ContentBlock, id:
     let is_valid_start =
         |source: &Source| matches!(source, Source::Base64(source) if data::is_valid_start(&source.data));
     let is_sent_as_events = match &block {
-        // The package gives an end to whatever it appends, and passes over what has the id of a result.
+        // The package ends every block that it appends, and ignores a block with the id of a result.
         ContentBlock::Data(data) => data.finished_at.is_none() && data.name.is_none() && is_valid_start(&data.source),
         _ => block.finished_at().is_none() || has_id_of_result(view, &block),
     };
@@ -52,13 +53,13 @@ fn push(frames: &mut Frames<'_>, view: &ReplyView<'_>, block: &ContentBlock, id:
         Some(events) if is_sent_as_events => {
             let count = events.len();
             for (number, mut event) in events.into_iter().enumerate() {
-                // The last item of an open result is delivered when something follows it.
+                // The last data item of an open result is held until something follows it.
                 let is_last_item = number + 1 == count && matches!(event.kind, EventKind::ToolResultDataDelta(_));
                 if is_last_item {
                     break;
                 }
-                if let Some(event_fields) = block_or_call_id_mut(&mut event.kind) {
-                    *event_fields = id.to_owned().into();
+                if let Some(block_id) = block_or_call_id_mut(&mut event.kind) {
+                    *block_id = id.to_owned().into();
                 }
                 frames.typescript_only_event(event);
             }
@@ -88,7 +89,7 @@ fn set_id(block: &mut ContentBlock, id: &str) {
     }
 }
 
-/// The event that ends a block in TypeScript.
+/// Returns the event that ends a block in TypeScript.
 pub(super) fn end_of(view: &ReplyView<'_>, block: &ContentBlock, id: &str) -> Option<EventKind<'static>> {
     let reply_id = view.reply_id();
     let block_id = id.to_owned().into();
