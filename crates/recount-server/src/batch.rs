@@ -16,7 +16,7 @@ use crate::problem::Problem;
 /// A line of a body, or an element of an array.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'b> {
-    /// Counted from one.
+    /// GaugeGuard from one.
     number: usize,
     text: &'b [u8],
 }
@@ -111,7 +111,7 @@ pub(crate) async fn append(
         events.push(event.map_err(|error| Problem::decode(&error).at_line(line.number))?);
     }
     let places: Vec<usize> = lines.iter().map(|line| line.number).collect();
-    let appended = app.runs().append(session.key(), after, Events::of(&events)).await;
+    let appended = app.host().append(session.key(), after, Events::of(&events)).await;
     match appended {
         Ok(appended) => Ok((appended, places)),
         Err(error) => Err(Problem::of_host(&error, &places)),
@@ -143,7 +143,7 @@ async fn append_stream(
         let translated = translate(dialect, &kept, lines)?;
         let state = StateChange { name: name.clone(), body: Some(translated.state.to_json()) };
         let events = Events::of(&translated.events);
-        match app.runs().append_with(session.key(), head, events, state).await {
+        match app.host().append_with_state(session.key(), head, events, state).await {
             Ok(mut appended) => {
                 appended.duplicates += translated.known;
                 return Ok((appended, translated.places));

@@ -76,18 +76,18 @@ pub struct ServerConfig {
 #[non_exhaustive]
 pub struct LogConfig {
     /// What an acknowledged event survives: `disk` a power loss, `process` the end of the process.
-    pub durability: DurabilityWord,
+    pub durability: DurabilitySetting,
     /// After how long the deltas of what is complete are joined.
     #[serde(deserialize_with = "fields::text_of_duration")]
     pub compact_after: String,
     /// What becomes of replies whose process died: `continue` or `close`.
-    pub on_restart: OnRestartWord,
+    pub on_restart: OnRestartSetting,
 }
 
 /// What an acknowledged event survives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum DurabilityWord {
+pub enum DurabilitySetting {
     /// A power loss.
     #[default]
     Disk,
@@ -98,7 +98,7 @@ pub enum DurabilityWord {
 /// What becomes of replies whose process died.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum OnRestartWord {
+pub enum OnRestartSetting {
     /// They go on.
     #[default]
     Continue,
@@ -203,9 +203,9 @@ impl ServerConfig {
 impl Default for LogConfig {
     fn default() -> Self {
         Self {
-            durability: DurabilityWord::default(),
+            durability: DurabilitySetting::default(),
             compact_after: "30d".to_owned(),
-            on_restart: OnRestartWord::default(),
+            on_restart: OnRestartSetting::default(),
         }
     }
 }
@@ -285,8 +285,8 @@ impl Config {
     /// What an acknowledged event survives.
     pub fn durability(&self) -> Durability {
         match self.log.durability {
-            DurabilityWord::Disk => Durability::Disk,
-            DurabilityWord::Process => Durability::Process,
+            DurabilitySetting::Disk => Durability::Disk,
+            DurabilitySetting::Process => Durability::Process,
         }
     }
 

@@ -1,4 +1,4 @@
-//! How much anybody may ask for.
+//! Limits on requests and connections.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::sync::Semaphore;
 
-/// How much anybody may ask for.
+/// Limits on requests and connections.
 ///
 /// ```
 /// use recount_server::Limits;
@@ -19,27 +19,27 @@ use tokio::sync::Semaphore;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// How many bytes the body of a request may have.
+    /// The maximum size of a request body, in bytes. Default: 32 MiB.
     pub body: usize,
-    /// How many bytes one event or message may have.
+    /// The maximum size of one event or message, in bytes. Default: 16 MiB.
     pub event: usize,
-    /// How many sessions a tenant may have.
+    /// The maximum number of sessions per tenant. Default: 1,000,000.
     pub sessions: usize,
-    /// How many connections there may be; nothing means as many as files may be open, less 256.
+    /// The maximum number of connections. `None` (default): the number of files that the process may open, minus 256.
     pub connections: Option<usize>,
-    /// How many requests a second each token, or each address where there are no tokens, may make in the long run.
+    /// The sustained number of requests per second for each token; without tokens, for each remote address. Default: 2,000.
     pub rate: u32,
-    /// How long the head of a request may take to arrive.
+    /// The time limit for the head of a request. Default: 30 s.
     pub head_time: Duration,
-    /// How long a body may take, beside a second for each MiB.
+    /// The time limit for a body, plus one second for each MiB. Default: 30 s.
     pub body_time: Duration,
-    /// How long a reader may take nothing of what it is sent.
+    /// The time after which a connection is closed if its client reads nothing. Default: 60 s.
     pub write_time: Duration,
 }
 
-/// What the log and the agents need.
-const FILES_OF_OUR_OWN: u64 = 256;
-/// All bodies together may take as much memory as so many of the largest.
+/// File descriptors reserved for the log and the agents.
+const RESERVED_FILES: u64 = 256;
+/// The memory for bodies, in bodies of the maximum size.
 const LARGE_BODIES: usize = 8;
 const MIB: usize = 1024 * 1024;
 
@@ -59,71 +59,75 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How many connections there may be. This process is let open as many files as it is allowed to.
-    pub fn connections(&self) -> usize {
-        let for_connections = raised_open_file_limit().saturating_sub(FILES_OF_OUR_OWN);
-        self.connections.unwrap_or_else(|| usize::try_from(for_connections).unwrap_or(usize::MAX).max(16))
+    /// Returns the maximum number of connections. Raises the process's soft limit of open files to its hard limit.
+    pub fn max_connections(&self) -> usize {
+        let available = raise_open_file_limit().saturating_sub(RESERVED_FILES);
+        self.connections.unwrap_or_else(|| usize::try_from(available).unwrap_or(usize::MAX).max(16))
     }
 
-    /// The memory that the bodies of requests share. Who finds none left is not read from until there is some.
-    pub(crate) fn room_for_bodies(&self) -> Arc<Semaphore> {
+    /// Returns the memory that request bodies share, one permit per byte. A body that gets no permits is not read until others
+    /// are done.
+    pub(crate) fn body_memory(&self) -> Arc<Semaphore> {
         Arc::new(Semaphore::new(self.body.saturating_mul(LARGE_BODIES).min(Semaphore::MAX_PERMITS)))
     }
 }
 
-/// Lets this process open as many files as it is allowed to, and says how many.
-fn raised_open_file_limit() -> u64 {
+/// Raises the soft limit of open files to the hard limit and returns the limit in effect.
+fn raise_open_file_limit() -> u64 {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
         let before = std::mem::replace(&mut limit.current, limit.maximum);
         if let Err(error) = setrlimit(Resource::Nofile, limit) {
-            tracing::debug!(%error, "the limit of open files stays as it is");
+            tracing::debug!(%error, "cannot raise the limit of open files");
             limit.current = before;
         }
     }
     limit.current.unwrap_or(1 << 20)
 }
 
-/// Who is counted together.
+/// The key under which requests are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Asker {
+pub(crate) enum RateLimitKey {
+    /// The id of a token.
     Token(String),
     Address(IpAddr),
 }
 
-/// Counts requests. Each asker has a bucket that holds two seconds' worth.
+/// A token bucket per key. Each holds the requests of two seconds.
 #[derive(Debug, Default)]
-pub(crate) struct Rates {
-    buckets: Mutex<HashMap<Asker, Bucket>>,
+pub(crate) struct RateLimiter {
+    buckets: Mutex<HashMap<RateLimitKey, Bucket>>,
 }
 
 #[derive(Debug)]
 struct Bucket {
-    left: f64,
-    at: Instant,
+    remaining: f64,
+    updated: Instant,
 }
 
-/// How many askers are remembered. A full bucket need not be.
-const ASKERS: usize = 16_384;
+/// The maximum number of buckets. Full ones are dropped first.
+const MAX_BUCKETS: usize = 16_384;
 
-impl Rates {
-    /// Counts a request; the error says how many seconds to wait.
-    pub(crate) fn take(&self, asker: Asker, rate: u32, now: Instant) -> Result<(), u64> {
-        let (rate, most) = (f64::from(rate.max(1)), f64::from(rate.max(1)) * 2.0);
+impl RateLimiter {
+    /// Counts a request against `rate` requests per second. The error is the number of seconds to wait.
+    pub(crate) fn check(&self, key: RateLimitKey, rate: u32, now: Instant) -> Result<(), u64> {
+        let (rate, capacity) = (f64::from(rate.max(1)), f64::from(rate.max(1)) * 2.0);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= ASKERS && !buckets.contains_key(&asker) {
-            buckets.retain(|_, bucket| bucket.left + now.duration_since(bucket.at).as_secs_f64() * rate < most);
-            if buckets.len() >= ASKERS {
+        if buckets.len() >= MAX_BUCKETS && !buckets.contains_key(&key) {
+            let refilled = |bucket: &Bucket| now.duration_since(bucket.updated).as_secs_f64() * rate;
+            buckets.retain(|_, bucket| bucket.remaining + refilled(bucket) < capacity);
+            if buckets.len() >= MAX_BUCKETS {
                 return Err(1);
             }
         }
-        let bucket = buckets.entry(asker).or_insert(Bucket { left: most, at: now });
-        bucket.left = (bucket.left + now.saturating_duration_since(bucket.at).as_secs_f64() * rate).min(most);
-        bucket.at = now;
-        if bucket.left < 1.0 {
+        let bucket = buckets.entry(key).or_insert(Bucket { remaining: capacity, updated: now });
+        let refill = now.saturating_duration_since(bucket.updated).as_secs_f64() * rate;
+        bucket.remaining = (bucket.remaining + refill).min(capacity);
+        bucket.updated = now;
+        if bucket.remaining < 1.0 {
             return Err(1);
         }
-        bucket.left -= 1.0;
+        bucket.remaining -= 1.0;
         Ok(())
     }
 }
@@ -133,14 +137,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bucket_empties_and_fills_again() {
-        let (rates, start) = (Rates::default(), Instant::now());
-        let asker = || Asker::Token("a".to_owned());
+    fn rate_limiter_rejects_until_bucket_refills() {
+        let (limiter, start) = (RateLimiter::default(), Instant::now());
+        let key = || RateLimitKey::Token("a".to_owned());
         for _ in 0..20 {
-            assert_eq!(rates.take(asker(), 10, start), Ok(()));
+            assert_eq!(limiter.check(key(), 10, start), Ok(()));
         }
-        assert_eq!(rates.take(asker(), 10, start), Err(1));
-        assert_eq!(rates.take(Asker::Token("b".to_owned()), 10, start), Ok(()));
-        assert_eq!(rates.take(asker(), 10, start + Duration::from_millis(100)), Ok(()));
+        assert_eq!(limiter.check(key(), 10, start), Err(1));
+        assert_eq!(limiter.check(RateLimitKey::Token("b".to_owned()), 10, start), Ok(()));
+        assert_eq!(limiter.check(key(), 10, start + Duration::from_millis(100)), Ok(()));
     }
 }

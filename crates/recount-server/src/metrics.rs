@@ -18,15 +18,15 @@ use recount_log::{Appended, CommitInfo};
 
 use crate::fanout::Feeds;
 use crate::problem::Problem;
-use crate::watch::name_of;
+use crate::telemetry::method_label;
 
 /// What the service counts.
 pub(crate) struct Metrics {
     registry: Registry,
-    answers: Family<Answer, Counter>,
-    durations: Family<Asked, Histogram, fn() -> Histogram>,
-    readers: Family<Transport, Gauge>,
-    limited: Family<Limited, Counter>,
+    answers: Family<ResponseLabels, Counter>,
+    durations: Family<RequestLabels, Histogram, fn() -> Histogram>,
+    readers: Family<TransportLabels, Gauge>,
+    limited: Family<LimitLabels, Counter>,
     /// Connections that are open.
     pub(crate) connections: Gauge,
     failed_logins: Counter,
@@ -45,31 +45,31 @@ pub(crate) struct Metrics {
 
 /// What was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(crate) struct Asked {
+pub(crate) struct RequestLabels {
     pub(crate) method: &'static str,
     route: String,
 }
 
-impl Asked {
+impl RequestLabels {
     pub(crate) fn new(method: &Method, route: &str) -> Self {
-        Self { method: name_of(method), route: route.to_owned() }
+        Self { method: method_label(method), route: route.to_owned() }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answer {
+struct ResponseLabels {
     method: &'static str,
     route: String,
     status: u16,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Transport {
+struct TransportLabels {
     transport: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Limited {
+struct LimitLabels {
     limit: &'static str,
 }
 
@@ -81,7 +81,7 @@ struct Limited {
 ///
 /// let commits = CommitMeter::default();
 /// let metered = commits.clone();
-/// let log = Options::default().on_commit(move |commit| metered.note(commit));
+/// let log = Options::default().on_commit(move |commit| metered.record(commit));
 /// let mut service = ServerOptions::default();
 /// service.commits = commits;
 /// # drop(log);
@@ -101,7 +101,7 @@ impl Default for CommitMeter {
 
 impl CommitMeter {
     /// Notes a commit.
-    pub fn note(&self, commit: CommitInfo) {
+    pub fn record(&self, commit: CommitInfo) {
         self.entries.inc_by(commit.entries as u64);
         self.seconds.observe(commit.duration.as_secs_f64());
     }
@@ -168,10 +168,10 @@ impl Metrics {
     }
 
     /// A request was answered.
-    pub(crate) fn answered(&self, asked: Asked, status: StatusCode, took: Duration) {
+    pub(crate) fn request_finished(&self, asked: RequestLabels, status: StatusCode, took: Duration) {
         self.durations.get_or_create(&asked).observe(took.as_secs_f64());
-        let Asked { method, route } = asked;
-        self.answers.get_or_create(&Answer { method, route, status: status.as_u16() }).inc();
+        let RequestLabels { method, route } = asked;
+        self.answers.get_or_create(&ResponseLabels { method, route, status: status.as_u16() }).inc();
     }
 
     /// Events were posted, and this has become of them.
@@ -194,19 +194,19 @@ impl Metrics {
     }
 
     /// Something was refused because of a limit.
-    pub(crate) fn limited(&self, limit: &'static str) {
-        self.limited.get_or_create(&Limited { limit }).inc();
+    pub(crate) fn limit_reached(&self, limit: &'static str) {
+        self.limited.get_or_create(&LimitLabels { limit }).inc();
     }
 
     /// Counts a reader for as long as what this gives lives.
-    pub(crate) fn reader(&self, transport: &'static str) -> Counted {
-        let gauge = self.readers.get_or_create_owned(&Transport { transport });
-        Counted::new(gauge)
+    pub(crate) fn reader(&self, transport: &'static str) -> GaugeGuard {
+        let gauge = self.readers.get_or_create_owned(&TransportLabels { transport });
+        GaugeGuard::new(gauge)
     }
 
     /// Counts a connection for as long as what this gives lives.
-    pub(crate) fn connection(&self) -> Counted {
-        Counted::new(self.connections.clone())
+    pub(crate) fn connection(&self) -> GaugeGuard {
+        GaugeGuard::new(self.connections.clone())
     }
 
     /// Notes what is only known by looking: how many sessions there are, what the agents do, and how large the log is.
@@ -237,16 +237,16 @@ impl fmt::Debug for Metrics {
 
 /// One more, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Counted(Gauge);
+pub(crate) struct GaugeGuard(Gauge);
 
-impl Counted {
+impl GaugeGuard {
     fn new(gauge: Gauge) -> Self {
         gauge.inc();
         Self(gauge)
     }
 }
 
-impl Drop for Counted {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }

@@ -5,7 +5,8 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use recount_log::{Cursor, Error, StorageError};
 use recount_message::{DecodeError, Json, Object};
 
-use crate::watch::Wrong;
+use crate::telemetry::ErrorSummary;
+use crate::tokens::Scope;
 
 /// An answer that says what is wrong.
 #[derive(Debug, Clone)]
@@ -59,6 +60,13 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
 
+    /// The caller's scope is too low.
+    pub(crate) fn missing_scope(scope: Scope, required: Scope) -> Self {
+        let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{required}\"");
+        Self::forbidden(format!("insufficient scope `{scope}`: this requires `{required}`"))
+            .header(header::WWW_AUTHENTICATE, &challenge)
+    }
+
     pub(crate) fn conflict(kind: &'static str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, kind, detail)
     }
@@ -97,8 +105,8 @@ impl Problem {
     }
 
     /// What whoever watches the service is told of it.
-    pub(crate) fn wrong(&self) -> Wrong {
-        Wrong { kind: self.kind, detail: self.detail.clone() }
+    pub(crate) fn summary(&self) -> ErrorSummary {
+        ErrorSummary { code: self.kind, detail: self.detail.clone() }
     }
 
     /// Whether there is one already of what was to be made.
@@ -209,7 +217,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = self.to_json();
         let mut response = (self.status, [(header::CONTENT_TYPE, MEDIA_TYPE)], body).into_response();
-        response.extensions_mut().insert(self.wrong());
+        response.extensions_mut().insert(self.summary());
         for (name, value) in self.headers {
             response.headers_mut().insert(name, value);
         }
@@ -218,7 +226,7 @@ impl IntoResponse for Problem {
 }
 
 /// The text of a cursor, or nothing where it is absent or empty.
-pub(crate) fn read_cursor(field: &str, text: Option<&str>) -> Result<Option<Cursor>, Problem> {
+pub(crate) fn parse_cursor(field: &str, text: Option<&str>) -> Result<Option<Cursor>, Problem> {
     match text {
         None | Some("") => Ok(None),
         Some(text) => text.parse().map(Some).map_err(|_| Problem::bad_cursor(field, text)),

@@ -1,4 +1,4 @@
-//! Tickets: for browsers, which cannot send a token along when they open a stream.
+//! Tickets: short-lived credentials in a URL, for browser APIs that cannot send the `Authorization` header.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,38 +6,38 @@ use std::time::{Duration, Instant};
 
 use secrecy::SecretString;
 
-use crate::guard::Caller;
+use crate::auth::Caller;
 
-/// How long a ticket lasts.
-pub(crate) const LIFE: Duration = Duration::from_secs(60);
-/// How many are kept at most. Beyond that the oldest end early.
-const KEPT: usize = 16_384;
+/// The lifetime of a ticket.
+pub(crate) const TICKET_TTL: Duration = Duration::from_secs(60);
+/// The maximum number of tickets. Beyond it, the oldest ticket is dropped before it expires.
+const MAX_TICKETS: usize = 16_384;
 
-/// The tickets that were given out.
+/// The tickets that were issued.
 #[derive(Debug, Default)]
 pub(crate) struct Tickets {
-    given: Mutex<HashMap<String, (Instant, Caller)>>,
+    issued: Mutex<HashMap<String, (Instant, Caller)>>,
 }
 
 impl Tickets {
-    /// A ticket for somebody.
-    pub(crate) fn give(&self, caller: Caller, now: Instant) -> SecretString {
+    /// Issues a ticket with the permissions of a caller.
+    pub(crate) fn issue(&self, caller: Caller, now: Instant) -> SecretString {
         let ticket = format!("tkt_{}", uuid::Uuid::new_v4().simple());
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        if given.len() >= KEPT {
-            given.retain(|_, (until, _)| *until > now);
-            let oldest = given.iter().min_by_key(|(_, (until, _))| *until).map(|(ticket, _)| ticket.clone());
-            if let Some(oldest) = oldest.filter(|_| given.len() >= KEPT) {
-                given.remove(&oldest);
+        let mut issued = self.issued.lock().unwrap_or_else(PoisonError::into_inner);
+        if issued.len() >= MAX_TICKETS {
+            issued.retain(|_, (expires, _)| *expires > now);
+            let oldest = issued.iter().min_by_key(|(_, (expires, _))| *expires).map(|(ticket, _)| ticket.clone());
+            if let Some(oldest) = oldest.filter(|_| issued.len() >= MAX_TICKETS) {
+                issued.remove(&oldest);
             }
         }
-        given.insert(ticket.clone(), (now + LIFE, caller));
+        issued.insert(ticket.clone(), (now + TICKET_TTL, caller));
         SecretString::from(ticket)
     }
 
-    /// Whose ticket it is, if it is still good.
+    /// Returns the caller of a ticket, if it has not expired.
     pub(crate) fn find(&self, ticket: &str, now: Instant) -> Option<Caller> {
-        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        given.get(ticket).filter(|(until, _)| *until > now).map(|(_, caller)| caller.clone())
+        let issued = self.issued.lock().unwrap_or_else(PoisonError::into_inner);
+        issued.get(ticket).filter(|(expires, _)| *expires > now).map(|(_, caller)| caller.clone())
     }
 }

@@ -101,13 +101,13 @@ pub struct TokenInfo {
 #[derive(Debug)]
 pub struct Tokens {
     path: Option<PathBuf>,
-    known: Mutex<Known>,
+    known: Mutex<TokenCache>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct TokenCache {
     /// The file as it was last read; nothing where there is none.
-    stamp: Option<Stamp>,
+    stamp: Option<FileVersion>,
     /// There has been a file. One that is removed while the service runs does not open it.
     are_required: bool,
     by_hash: HashMap<String, TokenInfo>,
@@ -115,14 +115,14 @@ struct Known {
 
 /// What changes when the file does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub(crate) struct FileVersion {
     modified: Option<SystemTime>,
     length: u64,
-    /// Which file it is. Times are coarse, and one that takes the place of another may be as long.
+    /// ReplySelector file it is. Times are coarse, and one that takes the place of another may be as long.
     file: u64,
 }
 
-impl Stamp {
+impl FileVersion {
     fn of(metadata: &fs::Metadata) -> Self {
         #[cfg(unix)]
         let file = std::os::unix::fs::MetadataExt::ino(metadata);
@@ -155,7 +155,7 @@ impl Tokens {
     }
 
     /// Whether a token is still good, by its id. Nobody's is good as long as nobody needs one.
-    pub(crate) fn is_good(&self, id: Option<&str>) -> bool {
+    pub(crate) fn is_valid(&self, id: Option<&str>) -> bool {
         let known = self.known();
         match id {
             Some(id) => known.by_hash.values().any(|token| token.id == id),
@@ -164,7 +164,7 @@ impl Tokens {
     }
 
     /// Another one whenever tokens were made or revoked.
-    pub(crate) fn stamp(&self) -> Option<Stamp> {
+    pub(crate) fn file_version(&self) -> Option<FileVersion> {
         self.known().stamp
     }
 
@@ -186,7 +186,7 @@ impl Tokens {
         if let Some(directory) = path.parent() {
             make_private_directory(directory)?;
         }
-        let _alone = alone(path)?;
+        let _lock = lock_file(path)?;
         let mut file = private(fs::OpenOptions::new().create(true).append(true).read(true)).open(path)?;
         // What somebody could not write to its end spoils one line and not the next one too.
         let mut text = String::new();
@@ -216,9 +216,9 @@ impl Tokens {
     /// # Errors
     ///
     /// When the file cannot be read.
-    pub fn unreadable_lines(&self) -> io::Result<Vec<usize>> {
+    pub fn invalid_lines(&self) -> io::Result<Vec<usize>> {
         match fs::read_to_string(self.path()?) {
-            Ok(text) => Ok(text.lines().zip(1..).filter(|(line, _)| is_unreadable(line)).map(|(_, at)| at).collect()),
+            Ok(text) => Ok(text.lines().zip(1..).filter(|(line, _)| is_invalid(line)).map(|(_, at)| at).collect()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
         }
@@ -231,7 +231,7 @@ impl Tokens {
     /// When the file cannot be written.
     pub fn revoke(&self, id: &str) -> io::Result<bool> {
         let path = self.path()?;
-        let _alone = alone(path)?;
+        let _lock = lock_file(path)?;
         let tokens = self.list()?;
         let kept: Vec<&TokenInfo> = tokens.iter().filter(|token| token.id != id).collect();
         if kept.len() == tokens.len() {
@@ -243,11 +243,11 @@ impl Tokens {
             text.push('\n');
         }
         // Whoever reads in between sees the old file or the new one.
-        let aside = path.with_extension("jsonl.new");
+        let replacement = path.with_extension("jsonl.new");
         private(fs::OpenOptions::new().create(true).truncate(true).write(true))
-            .open(&aside)?
+            .open(&replacement)?
             .write_all(text.as_bytes())?;
-        fs::rename(&aside, path)?;
+        fs::rename(&replacement, path)?;
         Ok(true)
     }
 
@@ -256,14 +256,14 @@ impl Tokens {
     }
 
     /// What the file says now.
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, TokenCache> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(path) = &self.path else { return known };
         let stamp = match fs::metadata(path) {
-            Ok(metadata) => Some(Stamp::of(&metadata)),
+            Ok(metadata) => Some(FileVersion::of(&metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             // What cannot be read lets nobody in.
-            Err(_) => Some(Stamp { modified: None, length: 0, file: 0 }),
+            Err(_) => Some(FileVersion { modified: None, length: 0, file: 0 }),
         };
         if stamp != known.stamp {
             let tokens = fs::read_to_string(path).map(|text| read(&text)).unwrap_or_default();
@@ -277,7 +277,7 @@ impl Tokens {
 
 /// Holds off whoever else would change the file, for as long as what this gives lives. A token that was made while another one
 /// is revoked would be gone with it.
-fn alone(path: &Path) -> io::Result<fs::File> {
+fn lock_file(path: &Path) -> io::Result<fs::File> {
     let lock = private(fs::OpenOptions::new().create(true).truncate(false).write(true))
         .open(path.with_extension("jsonl.lock"))?;
     lock.lock()?;
@@ -290,7 +290,7 @@ fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
     options
 }
 
-fn is_unreadable(line: &str) -> bool {
+fn is_invalid(line: &str) -> bool {
     !line.trim().is_empty() && serde_json::from_str::<TokenInfo>(line).is_err()
 }
 
@@ -324,7 +324,7 @@ mod tests {
         let (second, token) = tokens.create("acme", Scope::Read).unwrap();
         assert_eq!(tokens.find(token.expose_secret()), Some(second.clone()));
         assert_eq!(tokens.list().unwrap(), [first, second]);
-        assert_eq!(tokens.unreadable_lines().unwrap(), [2]);
+        assert_eq!(tokens.invalid_lines().unwrap(), [2]);
     }
 
     #[test]

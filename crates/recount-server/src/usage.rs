@@ -9,7 +9,7 @@ use recount_message::{Msg, Usage};
 
 /// Totals of sessions, as they were last counted.
 #[derive(Debug, Default)]
-pub(crate) struct Usages {
+pub(crate) struct UsageCache {
     totals: Mutex<HashMap<SessionKey, Total>>,
 }
 
@@ -28,7 +28,7 @@ const KEPT: usize = 4_096;
 /// How many messages are read at once.
 const PAGE: usize = 64;
 
-impl Usages {
+impl UsageCache {
     /// The tokens of all complete messages of a session at its head.
     pub(crate) async fn of(&self, session: &Session) -> Result<Usage, Error> {
         let key = session.key().clone();
@@ -96,7 +96,7 @@ mod tests {
     async fn replies_count_when_they_end_in_whatever_order() {
         let log = Log::in_memory();
         let session = log.create("s".parse().unwrap()).await.unwrap();
-        let usages = Usages::default();
+        let usages = UsageCache::default();
         let counted = async || usages.of(&session).await.unwrap().input_tokens;
         let (first, first_end) = reply();
         session.append(&first).await.unwrap();
@@ -113,6 +113,6 @@ mod tests {
         let (last, end) = reply();
         session.append(&last).await.unwrap();
         session.append(&end).await.unwrap();
-        assert_eq!((counted().await, Usages::default().of(&session).await.unwrap().input_tokens), (5, 5));
+        assert_eq!((counted().await, UsageCache::default().of(&session).await.unwrap().input_tokens), (5, 5));
     }
 }

@@ -82,7 +82,7 @@ impl Loaded {
     fn effective(self) -> Result<Config> {
         let agents = self.agents()?;
         let mut config = self.config;
-        config.limits.connections = Some(config.limits().connections());
+        config.limits.connections = Some(config.limits().max_connections());
         config.telemetry.otlp = telemetry::endpoint().or(config.telemetry.otlp);
         config.telemetry.service_name = std::env::var("OTEL_SERVICE_NAME").unwrap_or(config.telemetry.service_name);
         config.server.model = agents.model(agents.default_agent()).map(|model| model.to_string());

@@ -102,7 +102,7 @@ fn guard(config: &Config, report: &mut Report) {
     let tokens = Tokens::in_directory(&config.server.data);
     let is_loopback =
         ["127.0.0.1:", "localhost:", "[::1]:"].iter().any(|start| config.server.listen.starts_with(start));
-    for line in tokens.unreadable_lines().unwrap_or_default() {
+    for line in tokens.invalid_lines().unwrap_or_default() {
         report.bad(&format!("line {line} of tokens.jsonl is no token: who has that one is not let in"));
     }
     match (tokens.are_required(), is_loopback) {

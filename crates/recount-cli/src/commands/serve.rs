@@ -11,7 +11,7 @@ use recount_agent_config::{Agents, DefaultModel, Environment};
 use recount_host::{AgentSource as _, Host, HostOptions};
 use recount_log::{Log, Options, StorageError};
 use recount_sandbox::Policy;
-use recount_server::{CommitMeter, Listening, OnRestartWord, Server, ServerConfig, ServerError, ServerOptions};
+use recount_server::{BoundListener, CommitMeter, OnRestartSetting, Server, ServerConfig, ServerError, ServerOptions};
 use tokio_util::sync::CancellationToken;
 
 use super::Status;
@@ -83,11 +83,11 @@ async fn serve(loaded: &Loaded) -> Result<Status> {
     let shared =
         shared_machine(&agents, &config.server.data).map(|told| format!("Careful: {told}\n")).unwrap_or_default();
     // Before anything is written: a service that cannot be reached leaves nothing behind.
-    let listening = Listening::begin(&config.server.listen, Some(&config.server.data)).await;
+    let listening = BoundListener::bind(&config.server.listen, Some(&config.server.data)).await;
     let listening = listening.map_err(|error| with_hint(error, &config.server.data))?;
     let commits = CommitMeter::default();
     let metered = commits.clone();
-    let keeping = Options::default().durability(config.durability()).on_commit(move |commit| metered.note(commit));
+    let keeping = Options::default().durability(config.durability()).on_commit(move |commit| metered.record(commit));
     let log = Log::open(&config.server.data, keeping).map_err(|error| match error {
         recount_log::Error::Storage(StorageError::Locked { .. }) => {
             anyhow!("{error}\nhint: `--data` names another directory; `recount sessions` looks at a service that runs")
@@ -95,20 +95,20 @@ async fn serve(loaded: &Loaded) -> Result<Status> {
         error => error.into(),
     })?;
     let on_restart = match config.log.on_restart {
-        OnRestartWord::Continue => None,
-        OnRestartWord::Close => Some(OnRestart::Close),
+        OnRestartSetting::Continue => None,
+        OnRestartSetting::Close => Some(OnRestart::Close),
     };
     let hosting = HostOptions { on_restart, ..HostOptions::default() };
     let host = Host::start(log.clone(), Arc::new(agents), hosting).await?;
     let mut options = ServerOptions::default();
     options.hosts.clone_from(&config.server.hosts);
-    options.data = Some(config.server.data.clone());
+    options.data_dir = Some(config.server.data.clone());
     options.limits = config.limits();
     options.drain = config.drain();
     options.compact_after = Some(config.compact_after());
     options.commits = commits;
-    let server = Server::on(listening, host, options);
-    let address = server.address()?;
+    let server = Server::with_listener(listening, host, options);
+    let address = server.local_addr()?;
     say(&format!("Recount is at http://{address}\n{told}{shared}Data is kept in {}\n", config.server.data.display()))?;
     let stop = CancellationToken::new();
     let signals = tokio::spawn(stop_on_signal(stop.clone()));
@@ -121,10 +121,10 @@ async fn serve(loaded: &Loaded) -> Result<Status> {
 /// An error, with what can be done about it.
 fn with_hint(error: ServerError, data: &Path) -> anyhow::Error {
     let hint = match &error {
-        ServerError::Unguarded(_) => {
+        ServerError::TokensRequired(_) => {
             format!("`recount token create --tenant '' --scope admin --data {}` makes one", data.display())
         }
-        ServerError::Address(_, cause) if cause.kind() == ErrorKind::AddrInUse => {
+        ServerError::Bind(_, cause) if cause.kind() == ErrorKind::AddrInUse => {
             "`--listen` names another address; `recount sessions` looks at a service that runs there".to_owned()
         }
         _ => return error.into(),

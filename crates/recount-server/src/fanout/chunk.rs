@@ -29,7 +29,7 @@ pub(crate) struct ChunkBuilder {
 }
 
 impl ChunkBuilder {
-    /// Ends a frame, which tells of an entry.
+    /// ConnInfo a frame, which tells of an entry.
     pub(crate) fn end_frame(&mut self, seq: u64) {
         self.frames.push(Mark { seq, end: self.text.len() });
     }
@@ -55,13 +55,13 @@ impl Chunk {
 
 /// The frames of a chunk that are after a place.
 #[derive(Debug, Clone)]
-pub(crate) struct Slice {
+pub(crate) struct ChunkSlice {
     chunk: Arc<Chunk>,
     /// The first frame.
     first: usize,
 }
 
-impl Slice {
+impl ChunkSlice {
     /// All of a chunk.
     pub(crate) fn whole(chunk: Chunk) -> Self {
         Self { chunk: Arc::new(chunk), first: 0 }
@@ -111,10 +111,10 @@ mod tests {
             builder.end_frame(seq);
         }
         let chunk = Arc::new(builder.finish(6));
-        let of = |seq| Slice::after(&chunk, seq).frames().collect::<Vec<_>>();
+        let of = |seq| ChunkSlice::after(&chunk, seq).frames().collect::<Vec<_>>();
         assert_eq!(of(1), ["a", "b1", "b2", "c"]);
         assert_eq!(of(3), ["b1", "b2", "c"]);
-        assert_eq!(Slice::after(&chunk, 4).bytes(), "c");
-        assert!(Slice::after(&chunk, 5).is_empty());
+        assert_eq!(ChunkSlice::after(&chunk, 4).bytes(), "c");
+        assert!(ChunkSlice::after(&chunk, 5).is_empty());
     }
 }

@@ -8,9 +8,9 @@ use recount_message::wire::{ObjectWriter, write_string};
 use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json, Object};
 
 use super::chunk::ChunkBuilder;
-use super::signals::{Signals, is_said};
-use super::{Framing, Style};
-use crate::media::{Linked, LinkedStream, Media, Upload};
+use super::signals::{SignalFilter, is_message_part};
+use super::{Framing, StreamFormat};
+use crate::media::{Linked, LinkedStream, Media, BlobUpload};
 
 /// Makes frames of entries, in their order.
 ///
@@ -18,7 +18,7 @@ use crate::media::{Linked, LinkedStream, Media, Upload};
 /// the same frames of the same entries.
 #[derive(Debug)]
 pub(crate) struct Encoder {
-    style: Style,
+    style: StreamFormat,
     name: Box<str>,
     /// The session's name, as JSON.
     session: Box<str>,
@@ -32,16 +32,16 @@ pub(crate) struct Encoder {
 
 /// What an encoder has to know of a place.
 #[derive(Debug, Default)]
-pub(crate) struct Before {
+pub(crate) struct EncoderState {
     pub(crate) fold: Fold,
     pub(crate) nested: HashSet<String>,
 }
 
 impl Encoder {
-    pub(crate) fn new(style: &Style, session: &str, before: Before) -> Self {
+    pub(crate) fn new(style: &StreamFormat, session: &str, before: EncoderState) -> Self {
         let mut json = String::new();
         write_string(&mut json, session);
-        let Before { mut fold, nested } = before;
+        let EncoderState { mut fold, nested } = before;
         let links = (style.media == Media::Url).then(|| {
             let mut links = LinkedStream::after(std::mem::take(&mut fold));
             fold = links.linked_fold();
@@ -51,14 +51,14 @@ impl Encoder {
     }
 
     /// The bytes that have to be kept before anybody is told what was encoded.
-    pub(crate) fn take_uploads(&mut self) -> Vec<Upload> {
+    pub(crate) fn take_uploads(&mut self) -> Vec<BlobUpload> {
         self.links.as_mut().map(LinkedStream::take_uploads).unwrap_or_default()
     }
 
     /// The frames of an entry, if it is shown.
     pub(crate) fn entry(&mut self, entry: &Entry, out: &mut ChunkBuilder) {
         let Ok(text) = std::str::from_utf8(&entry.event) else { return };
-        if self.style.is_plain() {
+        if self.style.is_passthrough() {
             return self.frame(Some(entry.cursor), text, entry.cursor.seq, out);
         }
         let Ok(event) = Event::from_json(text) else { return };
@@ -104,7 +104,7 @@ impl Encoder {
         let reason = reason.as_str();
         match self.style.framing {
             // A front end would take it for one of its events. The snapshot that follows tells it all it needs.
-            _ if self.style.is_in_line() => return,
+            _ if self.style.is_sequential() => return,
             Framing::Sse => {
                 let gap = ObjectWriter::new().string("reason", reason).finish();
                 let _ = write!(out.text, "event: gap\ndata: {gap}\n\n");
@@ -167,7 +167,7 @@ impl Encoder {
             SnapshotItem::OpenReply(reply) => reply.fold.to_string(),
         };
         let mut whole = fold_of(snapshot.cursor, snapshot.items().map(item)).checkpoint();
-        if self.style.is_in_line() {
+        if self.style.is_sequential() {
             let behind = self.fold.checkpoint().replies;
             whole.replies.retain(|reply| self.fold.reply(reply.message.id()).is_none());
             whole.replies.extend(behind);
@@ -180,7 +180,7 @@ impl Encoder {
     fn is_wanted(&self, event: &Event<'_>) -> bool {
         match &event.kind {
             EventKind::Custom(custom) => {
-                self.style.signals.shows(custom) || (is_said(custom) && self.style.is_in_line())
+                self.style.signals.shows(custom) || (is_message_part(custom) && self.style.is_sequential())
             }
             _ => true,
         }
@@ -188,7 +188,7 @@ impl Encoder {
 
     /// The frames that are shown. A dialect may say as a CUSTOM event what it has no other for.
     fn wanted(&self, mut frames: Vec<String>) -> Vec<String> {
-        if self.style.signals == Signals::None && !self.style.is_native() && !self.style.is_in_line() {
+        if self.style.signals == SignalFilter::None && !self.style.is_native() && !self.style.is_sequential() {
             let is_custom = |frame: &String| {
                 let kind = Object::parse(frame).ok().and_then(|frame| frame.get("type").and_then(Json::to_text));
                 kind.is_some_and(|kind| kind == "CUSTOM")

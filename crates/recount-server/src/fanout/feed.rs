@@ -8,12 +8,12 @@ use recount_log::{Cursor, Epoch, Error, Frame, Reader, Session, SessionKey, Star
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-use super::Style;
-use super::chunk::{Chunk, ChunkBuilder, Slice};
+use super::StreamFormat;
+use super::chunk::{Chunk, ChunkBuilder, ChunkSlice};
 use super::encoder::Encoder;
-use super::lent::{Lent, Lines, Returned};
-use super::state::encoder_after;
-use crate::media::Kept;
+use super::direct_write::{DirectWriteGuard, Lines, Reclaimed};
+use super::encoder_state::encoder_after_snapshot;
+use crate::media::BlobCache;
 
 /// How much of a feed is kept. Who falls behind it reads the log.
 const KEPT: usize = 512 * 1024;
@@ -21,8 +21,8 @@ const KEPT: usize = 512 * 1024;
 /// All feeds that somebody follows.
 #[derive(Debug, Default)]
 pub(crate) struct Feeds {
-    feeds: Mutex<HashMap<(SessionKey, Style), Arc<Feed>>>,
-    media: Kept,
+    feeds: Mutex<HashMap<(SessionKey, StreamFormat), Arc<Feed>>>,
+    media: BlobCache,
 }
 
 /// The newest frames of a session in one style, and the bell that rings when there are more.
@@ -50,9 +50,9 @@ struct Ring {
 
 /// What a feed has for somebody at a place.
 #[derive(Debug)]
-pub(crate) enum Taken {
+pub(crate) enum FeedRead {
     /// Frames, and the place after them.
-    Frames(Slice, Cursor),
+    Frames(ChunkSlice, Cursor),
     /// There is nothing after that place yet.
     Nothing,
     /// It does not reach back that far.
@@ -63,7 +63,7 @@ pub(crate) enum Taken {
 
 impl Feeds {
     /// The bytes that readers are told the URLs of.
-    pub(crate) fn media(&self) -> &Kept {
+    pub(crate) fn media(&self) -> &BlobCache {
         &self.media
     }
 
@@ -71,7 +71,7 @@ impl Feeds {
     pub(crate) async fn follow(
         self: &Arc<Self>,
         session: &Session,
-        style: &Style,
+        style: &StreamFormat,
     ) -> Result<(Arc<Feed>, watch::Receiver<()>), Error> {
         let (feed, mut bell) = self.get(session, style);
         loop {
@@ -95,7 +95,7 @@ impl Feeds {
         lock(&self.feeds).len()
     }
 
-    fn get(self: &Arc<Self>, session: &Session, style: &Style) -> (Arc<Feed>, watch::Receiver<()>) {
+    fn get(self: &Arc<Self>, session: &Session, style: &StreamFormat) -> (Arc<Feed>, watch::Receiver<()>) {
         let mut feeds = lock(&self.feeds);
         let key = (session.key().clone(), style.clone());
         if let Some(feed) = feeds.get(&key) {
@@ -118,7 +118,7 @@ impl Feeds {
     }
 
     /// Returns when nobody follows a feed any more, and it has been forgotten.
-    async fn abandoned(&self, key: &(SessionKey, Style), feed: &Feed) {
+    async fn abandoned(&self, key: &(SessionKey, StreamFormat), feed: &Feed) {
         loop {
             feed.bell.closed().await;
             let mut feeds = lock(&self.feeds);
@@ -131,7 +131,7 @@ impl Feeds {
 }
 
 /// Encodes what is said, until there is nothing more to come.
-async fn pump(session: &Session, style: &Style, feed: &Feed, media: &Kept) -> Error {
+async fn pump(session: &Session, style: &StreamFormat, feed: &Feed, media: &BlobCache) -> Error {
     match try_pump(session, style, feed, media).await {
         Ok(never) => match never {},
         Err(error) => error,
@@ -140,9 +140,9 @@ async fn pump(session: &Session, style: &Style, feed: &Feed, media: &Kept) -> Er
 
 async fn try_pump(
     session: &Session,
-    style: &Style,
+    style: &StreamFormat,
     feed: &Feed,
-    media: &Kept,
+    media: &BlobCache,
 ) -> Result<std::convert::Infallible, Error> {
     let show = if style.all { Visibility::All } else { Visibility::TopLevel };
     let start = if style.needs_fold() { Start::Snapshot } else { Start::Now };
@@ -161,7 +161,7 @@ async fn try_pump(
                 // The session is another one now. Whoever was at a place of the former finds out by reading the log.
                 Frame::Snapshot(snapshot) => {
                     chunk = ChunkBuilder::default();
-                    encoder = encoder_after(session, style, &snapshot).await?;
+                    encoder = encoder_after_snapshot(session, style, &snapshot).await?;
                     feed.restart(snapshot.cursor);
                 }
                 _ => {}
@@ -174,10 +174,10 @@ async fn try_pump(
 }
 
 /// Finds the place where a feed begins.
-async fn begin(session: &Session, style: &Style, feed: &Feed, reader: &mut Reader) -> Result<Encoder, Error> {
+async fn begin(session: &Session, style: &StreamFormat, feed: &Feed, reader: &mut Reader) -> Result<Encoder, Error> {
     let first = reader.try_next().await?;
     let (cursor, encoder) = match first {
-        Some(Frame::Snapshot(snapshot)) => (snapshot.cursor, encoder_after(session, style, &snapshot).await?),
+        Some(Frame::Snapshot(snapshot)) => (snapshot.cursor, encoder_after_snapshot(session, style, &snapshot).await?),
         _ => {
             let cursor = reader.position().ok_or(Error::Closed)?;
             (cursor, super::encoder_at(session, style, Some(cursor)).await?)
@@ -189,27 +189,27 @@ async fn begin(session: &Session, style: &Style, feed: &Feed, reader: &mut Reade
 
 impl Feed {
     /// What is after a place.
-    pub(crate) fn take(&self, at: Cursor) -> Taken {
+    pub(crate) fn take(&self, at: Cursor) -> FeedRead {
         let ring = lock(&self.ring);
         if ring.epoch == Some(at.epoch) && at.seq >= ring.after {
             let index = ring.chunks.partition_point(|chunk| chunk.last <= at.seq);
             if let Some(chunk) = ring.chunks.get(index) {
-                return Taken::Frames(Slice::after(chunk, at.seq), Cursor { seq: chunk.last, ..at });
+                return FeedRead::Frames(ChunkSlice::after(chunk, at.seq), Cursor { seq: chunk.last, ..at });
             }
             return match &ring.end {
-                Some(error) => Taken::Over(error.clone()),
-                None => Taken::Nothing,
+                Some(error) => FeedRead::Over(error.clone()),
+                None => FeedRead::Nothing,
             };
         }
         match &ring.end {
-            Some(error) => Taken::Over(error.clone()),
-            None => Taken::Elsewhere,
+            Some(error) => FeedRead::Over(error.clone()),
+            None => FeedRead::Elsewhere,
         }
     }
 
     /// Lends the connection of a reader that has everything up to a place, which may be further than this has come. Nothing
     /// if there is something after it.
-    pub(crate) fn lend(self: &Arc<Self>, connection: &Arc<TcpStream>, at: Cursor) -> Option<Lent> {
+    pub(crate) fn lend(self: &Arc<Self>, connection: &Arc<TcpStream>, at: Cursor) -> Option<DirectWriteGuard> {
         let mut ring = lock(&self.ring);
         let newest = ring.chunks.back().map_or(ring.after, |chunk| chunk.last);
         let has_everything = ring.epoch == Some(at.epoch) && at.seq >= newest && ring.end.is_none();
@@ -217,7 +217,7 @@ impl Feed {
     }
 
     /// Takes a connection back.
-    pub(super) fn recall(&self, id: u64) -> Option<Returned> {
+    pub(super) fn recall(&self, id: u64) -> Option<Reclaimed> {
         lock(&self.ring).lines.remove(id)
     }
 

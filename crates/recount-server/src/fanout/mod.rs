@@ -3,18 +3,18 @@
 mod chunk;
 mod encoder;
 mod feed;
-mod follow;
-mod lent;
-mod one_reply;
+mod subscriber;
+mod direct_write;
+mod reply_reader;
 mod signals;
-mod state;
+mod encoder_state;
 
 pub(crate) use chunk::ChunkBuilder;
 pub(crate) use feed::Feeds;
-pub(crate) use follow::{Follow, From, Next, ToSend};
-pub(crate) use one_reply::{OneReply, Which};
-pub(crate) use signals::{LONGEST_NAMES, Signals};
-pub(crate) use state::encoder_at;
+pub(crate) use subscriber::{SseDelivery, StartPosition, Subscriber, Delivery};
+pub(crate) use reply_reader::{ReplyReader, ReplySelector};
+pub(crate) use signals::{MAX_NAMES_LEN, SignalFilter};
+pub(crate) use encoder_state::encoder_at;
 
 use recount_dialect::{Dialect, Target};
 
@@ -22,10 +22,10 @@ use crate::media::Media;
 
 /// What a reader is shown, and how it is put on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Style {
+pub(crate) struct StreamFormat {
     pub(crate) target: Target,
-    /// Which CUSTOM events are shown.
-    pub(crate) signals: Signals,
+    /// ReplySelector CUSTOM events are shown.
+    pub(crate) signals: SignalFilter,
     /// Whether the replies of sub-agents are shown.
     pub(crate) all: bool,
     pub(crate) media: Media,
@@ -43,10 +43,10 @@ pub(crate) enum Framing {
     Lines,
 }
 
-impl Style {
+impl StreamFormat {
     /// Whether an entry goes through as it is.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.is_native() && self.signals == Signals::All && self.all && self.media == Media::Inline
+    pub(crate) fn is_passthrough(&self) -> bool {
+        self.is_native() && self.signals == SignalFilter::All && self.all && self.media == Media::Inline
     }
 
     /// Whether a frame follows from more than its own event.
@@ -60,7 +60,7 @@ impl Style {
     }
 
     /// Whether readers are told one reply after the other, so that a message may wait for another to end.
-    pub(crate) fn is_in_line(&self) -> bool {
+    pub(crate) fn is_sequential(&self) -> bool {
         matches!(self.target, Target::FrontEnd(_))
     }
 }

@@ -1,13 +1,13 @@
-//! Which signals a reader is shown.
+//! ReplySelector signals a reader is shown.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use recount_message::{CustomEvent, CustomName};
 
-/// Which CUSTOM events a reader is shown.
+/// ReplySelector CUSTOM events a reader is shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(crate) enum Signals {
+pub(crate) enum SignalFilter {
     #[default]
     All,
     /// None at all, for a side whose fold knows no CUSTOM events.
@@ -17,14 +17,14 @@ pub(crate) enum Signals {
 }
 
 /// How long all names may be together.
-pub(crate) const LONGEST_NAMES: usize = 4_096;
+pub(crate) const MAX_NAMES_LEN: usize = 4_096;
 
-impl Signals {
+impl SignalFilter {
     /// Those with some names; nothing if these are too long.
     pub(crate) fn named<'n>(names: impl Iterator<Item = &'n str>) -> Option<Self> {
         let names: BTreeSet<String> = names.map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
         let length: usize = names.iter().map(String::len).sum();
-        (length <= LONGEST_NAMES).then(|| Self::Named(Arc::new(names)))
+        (length <= MAX_NAMES_LEN).then(|| Self::Named(Arc::new(names)))
     }
 
     /// The same for who wants all or none.
@@ -36,12 +36,12 @@ impl Signals {
         match self {
             Self::All => true,
             Self::None => false,
-            Self::Named(names) => is_said(signal) || names.contains(&*signal.name),
+            Self::Named(names) => is_message_part(signal) || names.contains(&*signal.name),
         }
     }
 }
 
 /// Whether an event is a part of a message, and no signal but in its form.
-pub(super) fn is_said(signal: &CustomEvent<'_>) -> bool {
+pub(super) fn is_message_part(signal: &CustomEvent<'_>) -> bool {
     matches!(signal.own_name(), Some(CustomName::Message | CustomName::Block | CustomName::Call))
 }

@@ -1,12 +1,12 @@
-//! Connections.
+//! The listener and its connections.
 //!
-//! Most are served by hyper. One whose first request is for a stream of events is not: such a connection does nothing else
-//! for hours, there may be ten thousands of them, and two buffers of hyper's would be most of what each of them takes.
+//! Hyper serves most connections. A connection whose first request is for an event stream is served by [`sse`] instead: it
+//! stays open for hours, there may be tens of thousands of them, and hyper's two buffers would dominate their memory.
 
-mod first;
-mod refusal;
+mod error_response;
+mod first_request;
 mod rewind;
-mod stream;
+mod sse;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,109 +25,92 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::guard::Ends;
+use crate::guard::ConnInfo;
 use crate::problem::Problem;
-use first::First;
-use refusal::{Explained, refusal};
+use error_response::{ProblemRewriter, error_response};
+use first_request::FirstRequest;
 use rewind::Rewind;
 
-/// How often readers hear something who would hear nothing otherwise.
-const HEARTBEAT: Duration = Duration::from_secs(15);
-/// How often it is looked whether tokens were revoked, for the sake of connections that are open.
-const LOOK_AT_TOKENS: Duration = Duration::from_secs(1);
-/// How long connections have to end when the service does.
-const FAREWELL: Duration = Duration::from_secs(5);
+/// The time that connections have to end at shutdown.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+/// The pause after a failed accept, such as when there are too many open files.
+const ACCEPT_RETRY: Duration = Duration::from_millis(50);
+/// The size of hyper's buffers per connection.
+const BUFFER_SIZE: usize = 64 * 1024;
 
-/// Takes connections until it is told to stop, and then lets those that are there come to an end.
+/// Accepts connections until `stop` is cancelled, and then waits for open connections to end.
 pub(crate) async fn serve(app: App, router: Router, listener: TcpListener, stop: CancellationToken) {
-    let most = app.limits().connections();
-    let room = Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)));
+    let max_connections = app.limits().max_connections();
+    let permits = Arc::new(Semaphore::new(max_connections.min(Semaphore::MAX_PERMITS)));
     let mut connections = JoinSet::new();
-    let mut beat = tokio::time::interval(HEARTBEAT);
-    beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    beat.tick().await;
-    let mut look = tokio::time::interval(LOOK_AT_TOKENS);
-    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut tokens = app.tokens().stamp();
     loop {
         tokio::select! {
             biased;
             () = stop.cancelled() => break,
             accepted = listener.accept() => match accepted {
-                Ok((stream, remote)) => match Arc::clone(&room).try_acquire_owned() {
+                Ok((stream, remote)) => match Arc::clone(&permits).try_acquire_owned() {
                     Ok(permit) => {
                         connections.spawn(connection(app.clone(), router.clone(), stream, remote, permit));
                     }
                     Err(_) => {
-                        app.metrics().limited("connections");
-                        connections.spawn(turn_away(stream));
+                        app.metrics().limit_reached("connections");
+                        connections.spawn(reject_connection(stream));
                     }
                 },
-                // Such as too many open files. Whoever is waiting goes on waiting.
                 Err(error) => {
-                    tracing::warn!(%error, "cannot take a connection");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    tracing::warn!(%error, "cannot accept a connection");
+                    tokio::time::sleep(ACCEPT_RETRY).await;
                 }
             },
-            _ = beat.tick() => app.heartbeat().send_replace(()),
-            // Every connection asks at a heartbeat whether it is still welcome.
-            _ = look.tick() => {
-                let now = app.tokens().stamp();
-                if now != tokens {
-                    tokens = now;
-                    app.heartbeat().send_replace(());
-                }
-            }
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
         }
     }
     drop(listener);
     let ended = async { while connections.join_next().await.is_some() {} };
-    if tokio::time::timeout(FAREWELL, ended).await.is_err() {
+    if tokio::time::timeout(SHUTDOWN_GRACE, ended).await.is_err() {
         connections.shutdown().await;
     }
 }
 
 async fn connection(app: App, router: Router, stream: TcpStream, remote: SocketAddr, permit: OwnedSemaphorePermit) {
     let _permit = permit;
-    let _counted = app.metrics().connection();
+    let _gauge = app.metrics().connection();
     let Ok(local) = stream.local_addr() else { return };
-    let ends = Ends { remote, local };
-    prepare(&stream, app.limits().write_time);
-    let began = Instant::now();
-    // Each of these is boxed, so that what a stream keeps for hours is not as large as what it took to begin it.
-    match Box::pin(first::take(&app, stream, ends)).await {
-        First::Stream(stream, reader) => {
+    let conn = ConnInfo { remote, local: Some(local) };
+    set_socket_options(&stream, app.limits().write_time);
+    let started = Instant::now();
+    // Boxed, so that the future of a long-lived stream does not contain the state of its first request.
+    match Box::pin(first_request::read(&app, stream, conn)).await {
+        FirstRequest::Stream(stream, reader) => {
             drop(router);
-            stream::serve(stream, *reader, app.limits().write_time).await;
+            sse::serve(stream, *reader, app.limits().write_time).await;
         }
-        First::Other(stream) => {
-            // What was spent on the beginning of a head is not there for the rest of it.
-            let head_time = app.limits().head_time.saturating_sub(began.elapsed());
-            Box::pin(serve_requests(app, router, stream, ends, head_time)).await;
+        FirstRequest::Http(stream) => {
+            let head_time = app.limits().head_time.saturating_sub(started.elapsed());
+            Box::pin(serve_http(app, router, stream, conn, head_time)).await;
         }
-        First::Over => {}
+        FirstRequest::Closed => {}
     }
 }
 
-/// Serves whatever comes, with hyper.
-async fn serve_requests(app: App, router: Router, stream: Rewind, ends: Ends, head_time: Duration) {
+/// Serves a connection with hyper.
+async fn serve_http(app: App, router: Router, stream: Rewind, conn: ConnInfo, head_time: Duration) {
     let routes = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(ends);
+        request.extensions_mut().insert(conn);
         routes.call(request)
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(head_time)
-        .max_buf_size(64 * 1024)
-        .serve_connection(TokioIo::new(Explained::new(stream)), service)
+        .max_buf_size(BUFFER_SIZE)
+        .serve_connection(TokioIo::new(ProblemRewriter::new(stream)), service)
         .with_upgrades();
     tokio::pin!(connection);
     tokio::select! {
         result = connection.as_mut() => {
             if let Err(error) = result {
-                tracing::debug!(%error, "a connection has broken off");
+                tracing::debug!(%error, "connection failed");
             }
             return;
         }
@@ -137,11 +120,10 @@ async fn serve_requests(app: App, router: Router, stream: Rewind, ends: Ends, he
     let _ = connection.await;
 }
 
-/// Says to the system how a connection is used.
-fn prepare(stream: &TcpStream, write_time: Duration) {
-    // Events are small, and somebody waits for each.
+fn set_socket_options(stream: &TcpStream, write_time: Duration) {
+    // Events are small and latency matters.
     let _ = stream.set_nodelay(true);
-    // Who takes nothing for so long is gone, whatever it was that was being sent.
+    // Closes the connection if the client acknowledges no data for this long.
     let milliseconds = u32::try_from(write_time.as_millis()).unwrap_or(u32::MAX);
     #[cfg(target_os = "linux")]
     let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, milliseconds);
@@ -149,16 +131,16 @@ fn prepare(stream: &TcpStream, write_time: Duration) {
     let _ = milliseconds;
 }
 
-/// Says that there is no room, to who reads it at once.
-async fn turn_away(mut stream: TcpStream) {
-    let answer = refusal(&Problem::unavailable("there are too many connections").header(header::RETRY_AFTER, "1"));
-    let tell = async {
-        stream.write_all(answer.as_bytes()).await?;
+/// Responds with 503 and closes the connection.
+async fn reject_connection(mut stream: TcpStream) {
+    let response = error_response(&Problem::unavailable("too many connections").header(header::RETRY_AFTER, "1"));
+    let send = async {
+        stream.write_all(response.as_bytes()).await?;
         stream.shutdown().await?;
-        // To close with something unread would take the answer back.
+        // Closing a socket with unread data would reset the connection and discard the response.
         let mut rest = [0; 1024];
         while stream.read(&mut rest).await? > 0 {}
         std::io::Result::Ok(())
     };
-    let _ = tokio::time::timeout(Duration::from_secs(1), tell).await;
+    let _ = tokio::time::timeout(Duration::from_secs(1), send).await;
 }

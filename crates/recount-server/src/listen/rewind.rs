@@ -1,4 +1,4 @@
-//! A connection of which something was read already.
+//! A connection with bytes to be read again.
 
 use std::io;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use bytes::{Buf as _, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A connection, and what was read of it and is to be read again.
+/// A connection that returns bytes that were read from it before all others.
 #[derive(Debug)]
 pub(crate) struct Rewind {
     before: Bytes,

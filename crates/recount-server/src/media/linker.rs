@@ -5,12 +5,12 @@ use recount_message::{
     Base64Source, CheckpointReply, ContentBlock, DataBlock, Json, MediaBlock, Msg, Object, Payload, Source, UrlSource,
 };
 
-use super::Upload;
+use super::BlobUpload;
 
 /// Puts URLs in place of base64, and collects the bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Linker {
-    pub(crate) uploads: Vec<Upload>,
+    pub(crate) uploads: Vec<BlobUpload>,
 }
 
 /// Whether data may still grow.
@@ -122,7 +122,7 @@ impl Linker {
     pub(super) fn link(&mut self, source: &Base64Source) -> Option<UrlSource> {
         let bytes = source.bytes().ok()?;
         let digest = Digest::of(&bytes);
-        self.uploads.push(Upload { digest, media_type: source.media_type.clone(), bytes });
+        self.uploads.push(BlobUpload { digest, media_type: source.media_type.clone(), bytes });
         Some(UrlSource::unchecked(digest.url(), &*source.media_type))
     }
 }

@@ -4,13 +4,13 @@
 //! complete has no bytes yet: data that grows is told empty, and its URL when it ends. So there is one law: what such a
 //! reader folds is what everybody folds, with [`Linker`] applied to it.
 
-mod kept;
+mod blob_cache;
 mod linker;
-mod stream;
+mod linked_stream;
 
-pub(crate) use kept::{Kept, Upload};
+pub(crate) use blob_cache::{BlobCache, BlobUpload};
 pub(crate) use linker::Linker;
-pub(crate) use stream::{Linked, LinkedStream};
+pub(crate) use linked_stream::{Linked, LinkedStream};
 
 /// How a reader wants media.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]

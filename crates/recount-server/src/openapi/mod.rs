@@ -12,14 +12,14 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::problem::MEDIA_TYPE;
-use crate::routes::{Answer, json as answer};
+use crate::routes::{RouteResult, json as answer};
 use parameters::Parameter;
 pub(crate) use routes::{Body, Guard, ROUTES, Route, Success, route_of};
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_string());
 
 /// `GET /openapi.json`
-pub(crate) async fn get() -> Answer {
+pub(crate) async fn get() -> RouteResult {
     Ok(answer(StatusCode::OK, DOCUMENT.clone()))
 }
 

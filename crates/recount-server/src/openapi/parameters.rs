@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::fanout::LONGEST_NAMES;
+use crate::fanout::MAX_NAMES_LEN;
 use crate::media::Media;
 
 /// A parameter of a route.
@@ -24,7 +24,7 @@ enum Kind {
     Cursor,
     Place,
     Flag,
-    Signals,
+    SignalFilter,
     Number(u64),
     Words(&'static [&'static str]),
 }
@@ -41,7 +41,7 @@ impl Parameter {
             Kind::Place => {
                 json!({"anyOf": [{"enum": ["start", "now"]}, {"type": "string", "pattern": "^([0-9]+\\.[0-9]+)?$"}]})
             }
-            Kind::Signals => json!({"anyOf": [{"type": "boolean"}, {"type": "string", "maxLength": LONGEST_NAMES}]}),
+            Kind::SignalFilter => json!({"anyOf": [{"type": "boolean"}, {"type": "string", "maxLength": MAX_NAMES_LEN}]}),
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Number(most) => json!({"type": "integer", "minimum": 1, "maximum": most}),
             Kind::Words(words) => json!({"enum": words}),
@@ -59,7 +59,7 @@ pub(super) const SIGNALS: Parameter = Parameter {
     name: "signals",
     place: "query",
     summary: "Whether CUSTOM events are shown, or the names of those that are, with commas",
-    kind: Kind::Signals,
+    kind: Kind::SignalFilter,
 };
 pub(super) const DIALECT: Parameter =
     Parameter { name: "dialect", place: "query", summary: "Whose JSON it is", kind: Kind::Words(DIALECTS) };

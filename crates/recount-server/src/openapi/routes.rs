@@ -199,7 +199,7 @@ pub(crate) const ROUTES: &[Route] = &[
         body: Body::Bytes,
         successes: &[Success::Json(201, "Blob")],
         errors: &[404, 408, 413, 415, 507],
-        ..guarded("POST", "/v1/sessions/{id}/blobs", "uploadBlob", "Upload bytes that messages can name")
+        ..guarded("POST", "/v1/sessions/{id}/blobs", "uploadBlob", "BlobUpload bytes that messages can name")
     },
     Route {
         parameters: &[ID, DIGEST],

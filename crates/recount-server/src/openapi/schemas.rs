@@ -157,7 +157,7 @@ pub(super) fn all() -> Value {
         "Interrupt": {
             "type": "object",
             "additionalProperties": false,
-            "properties": {"id": {"type": ["string", "null"], "description": "Asked again with it, nothing else is stopped"}},
+            "properties": {"id": {"type": ["string", "null"], "description": "RequestLabels again with it, nothing else is stopped"}},
         },
         "Interrupted": {
             "type": "object",

@@ -3,12 +3,12 @@
 use http::StatusCode;
 use recount_message::{Json, Object};
 
-use super::{Answer, json};
+use super::{RouteResult, json};
 use crate::call::Call;
 
 /// `GET /v1/agents`
-pub(super) async fn list(call: Call) -> Answer {
-    let agents = call.app.runs().agents().into_iter().map(|agent| {
+pub(super) async fn list(call: Call) -> RouteResult {
+    let agents = call.app.host().agents().into_iter().map(|agent| {
         let mut object = Object::new();
         object.insert("name", agent.name);
         object.insert("model", agent.model);
@@ -18,6 +18,6 @@ pub(super) async fn list(call: Call) -> Answer {
     });
     let mut answer = Object::new();
     answer.insert("agents", agents.collect::<Vec<Json>>());
-    answer.insert("default", call.app.runs().default_agent());
+    answer.insert("default", call.app.host().default_agent());
     Ok(json(StatusCode::OK, answer.to_json()))
 }

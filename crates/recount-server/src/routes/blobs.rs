@@ -5,12 +5,12 @@ use http::{HeaderValue, StatusCode, header};
 use recount_log::Digest;
 use recount_message::Object;
 
-use super::{Answer, json};
+use super::{RouteResult, json};
 use crate::call::Call;
 use crate::problem::Problem;
 
 /// `POST /v1/sessions/{id}/blobs`
-pub(super) async fn post(mut call: Call) -> Answer {
+pub(super) async fn post(mut call: Call) -> RouteResult {
     let session = call.session().await?;
     let media_type = call
         .media_type()
@@ -37,7 +37,7 @@ pub(super) async fn post(mut call: Call) -> Answer {
 }
 
 /// `GET /v1/sessions/{id}/blobs/{sha256}`
-pub(super) async fn get(call: Call) -> Answer {
+pub(super) async fn get(call: Call) -> RouteResult {
     let session = call.session().await?;
     let text = call.segment("digest");
     let digest: Digest =

@@ -7,11 +7,11 @@ use recount_log::{Appended, Cursor, Error, Frame, Start};
 use recount_message::wire::ObjectWriter;
 use recount_message::{Json, Object};
 
-use super::{Answer, CURSOR, json};
+use super::{RouteResult, CURSOR, json};
 use crate::batch;
 use crate::call::Call;
 use crate::fanout::{ChunkBuilder, Framing, encoder_at};
-use crate::problem::{Problem, read_cursor};
+use crate::problem::{Problem, parse_cursor};
 
 /// How many events an answer has.
 const PAGE: usize = 1_000;
@@ -20,9 +20,9 @@ const LARGEST_PAGE: usize = 10_000;
 const BYTES: usize = 8 * 1024 * 1024;
 
 /// `GET /v1/sessions/{id}/events`
-pub(super) async fn list(call: Call) -> Answer {
+pub(super) async fn list(call: Call) -> RouteResult {
     let session = call.session().await?;
-    let style = call.params.style(Framing::Lines)?;
+    let style = call.params.stream_format(Framing::Lines)?;
     let limit = call.params.number("limit", PAGE, LARGEST_PAGE)?;
     let start = match call.params.get("after") {
         None | Some("start") => Start::Beginning,
@@ -62,13 +62,13 @@ pub(super) async fn list(call: Call) -> Answer {
 }
 
 /// `POST /v1/sessions/{id}/events`
-pub(super) async fn post(mut call: Call) -> Answer {
+pub(super) async fn post(mut call: Call) -> RouteResult {
     let session = call.session().await?;
     let kind = call.body_kind()?;
     let dialect = call.params.dialect()?;
     let after = match call.params.get("after") {
         Some("start") => Some(Cursor { seq: 0, epoch: session.info().await?.epoch }),
-        text => read_cursor("after", text)?,
+        text => parse_cursor("after", text)?,
     };
     let body = call.bytes().await?;
     let lines = batch::lines(&body, kind, call.app.limits().event)?;

@@ -2,12 +2,12 @@
 
 use recount_log::ForkPoint;
 
-use super::{Answer, sessions};
+use super::{RouteResult, sessions};
 use crate::call::Call;
-use crate::problem::{Problem, read_cursor};
+use crate::problem::{Problem, parse_cursor};
 
 /// `POST /v1/sessions/{id}/fork`
-pub(super) async fn post(mut call: Call) -> Answer {
+pub(super) async fn post(mut call: Call) -> RouteResult {
     let from = call.session().await?;
     let body = call.object_with(&["after", "before", "id"]).await?;
     let text = |field: &str| match body.get(field) {
@@ -18,7 +18,7 @@ pub(super) async fn post(mut call: Call) -> Answer {
             Ok::<_, Problem>(Some(text))
         }
     };
-    let after = read_cursor("after", text("after")?.as_deref())?;
+    let after = parse_cursor("after", text("after")?.as_deref())?;
     let until = match (after, text("before")?) {
         (Some(_), Some(_)) => return Err(Problem::bad_field("before", "expected `after` or `before`, not both")),
         (None, Some(message)) => ForkPoint::Before(message),

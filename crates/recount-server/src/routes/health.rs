@@ -3,17 +3,17 @@
 use axum::response::IntoResponse as _;
 use http::{StatusCode, header};
 
-use super::{Answer, json};
+use super::{RouteResult, json};
 use crate::call::Call;
 use crate::problem::Problem;
 
 /// `GET /healthz`: whether the process answers at all.
-pub(super) async fn healthz() -> Answer {
+pub(super) async fn healthz() -> RouteResult {
     Ok(json(StatusCode::OK, r#"{"status":"ok"}"#.to_owned()))
 }
 
 /// `GET /readyz`: whether it is worth sending requests here.
-pub(super) async fn readyz(call: Call) -> Answer {
+pub(super) async fn readyz(call: Call) -> RouteResult {
     if call.app.closing().is_cancelled() || call.app.is_draining() {
         return Err(Problem::unavailable("the service is shutting down"));
     }
@@ -22,9 +22,9 @@ pub(super) async fn readyz(call: Call) -> Answer {
 }
 
 /// `GET /metrics`
-pub(super) async fn metrics(call: Call) -> Answer {
+pub(super) async fn metrics(call: Call) -> RouteResult {
     let sessions = call.app.log().read(|view| Ok(view.session_count()?)).await?;
-    call.app.metrics().look(sessions, call.app.runs().load());
+    call.app.metrics().look(sessions, call.app.host().load());
     let text = call.app.metrics().to_text();
     let media_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, media_type)], text).into_response())

@@ -3,19 +3,19 @@
 use http::StatusCode;
 use recount_message::Object;
 
-use super::{Answer, json};
+use super::{RouteResult, json};
 use crate::call::Call;
 use crate::problem::Problem;
 
 /// `POST /v1/sessions/{id}/interrupt`
-pub(super) async fn post(mut call: Call) -> Answer {
+pub(super) async fn post(mut call: Call) -> RouteResult {
     let session = call.session().await?;
     let body = call.object_with(&["id"]).await?;
     let id = match body.get("id") {
         Some(id) if !id.is_null() => Some(id.to_text().ok_or_else(|| Problem::bad_field("id", "expected a string"))?),
         _ => None,
     };
-    let cursor = call.app.runs().interrupt(session.key(), id).await?;
+    let cursor = call.app.host().interrupt(session.key(), id).await?;
     let mut answer = Object::new();
     answer.insert("cursor", cursor.map(|cursor| cursor.to_string()));
     Ok(json(StatusCode::ACCEPTED, answer.to_json()))

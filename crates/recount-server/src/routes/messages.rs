@@ -9,7 +9,7 @@ use recount_log::storage::Visibility;
 use recount_message::wire::ObjectWriter;
 use recount_message::{Json, Msg, Object};
 
-use super::{Answer, CURSOR, json, posted};
+use super::{RouteResult, CURSOR, json, new_message};
 use crate::call::Call;
 use crate::media::{Linker, Media};
 use crate::problem::Problem;
@@ -19,13 +19,13 @@ const PAGE: usize = 50;
 const LARGEST_PAGE: usize = 200;
 
 /// `GET /v1/sessions/{id}/messages`
-pub(super) async fn list(call: Call) -> Answer {
+pub(super) async fn list(call: Call) -> RouteResult {
     let session = call.session().await?;
     let limit = call.params.number("limit", PAGE, LARGEST_PAGE)?;
     let show = if call.params.flag("all", false)? { Visibility::All } else { Visibility::TopLevel };
     let before = call.params.get("before");
     let media = call.params.media()?;
-    // Before and after: a reply may begin or end in between.
+    // EncoderState and after: a reply may begin or end in between.
     let mut open = match media {
         Media::Inline => HashSet::new(),
         Media::Url => open_replies(&session).await?,
@@ -78,7 +78,7 @@ async fn open_replies(session: &Session) -> Result<HashSet<String>, Problem> {
 }
 
 /// `POST /v1/sessions/{id}/messages`
-pub(super) async fn post(mut call: Call) -> Answer {
+pub(super) async fn post(mut call: Call) -> RouteResult {
     let session = call.session().await?;
     let mut body = call.object().await?;
     let on_busy = match body.remove("on_busy") {
@@ -91,11 +91,11 @@ pub(super) async fn post(mut call: Call) -> Answer {
         return Err(Problem::bad_field("on_busy", "the query and the body say different things"));
     }
     let on_busy = on_busy.or(asked).unwrap_or_default();
-    let message = posted::read(&session, body).await?;
+    let message = new_message::read(&session, body).await?;
     if message.to_json().len() > call.app.limits().event {
         return Err(Problem::too_large(format!("a message may have {} bytes", call.app.limits().event)));
     }
-    let posted = call.app.runs().post(session.key(), message, on_busy).await?;
+    let posted = call.app.host().post(session.key(), message, on_busy).await?;
     call.app.metrics().messages.inc();
     let mut answer = Object::new();
     answer.insert("reply_id", posted.reply_id);

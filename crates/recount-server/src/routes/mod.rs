@@ -1,4 +1,4 @@
-//! The routes, one file for each subject.
+//! The routes of the API, one file per subject.
 
 mod agents;
 mod blobs;
@@ -7,31 +7,52 @@ mod forks;
 mod health;
 mod interrupts;
 mod messages;
+mod new_message;
 mod page;
-mod posted;
 pub(crate) mod sessions;
 pub(crate) mod stream;
 mod tickets;
 pub(crate) mod ws;
 
-use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
+use axum::{Extension, Router};
 use http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 
 use crate::app::App;
-use crate::guard;
+use crate::guard::{ApiPath, guard};
 use crate::openapi;
 use crate::problem::Problem;
 
-/// The cursor of an answer.
+/// The response header with a cursor.
 pub(crate) const CURSOR: HeaderName = HeaderName::from_static("recount-cursor");
 
-/// What a route answers.
-pub(crate) type Answer = Result<Response, Problem>;
+/// The result of a route.
+pub(crate) type RouteResult = Result<Response, Problem>;
 
-pub(crate) fn router(app: &App) -> Router {
-    let router = Router::new()
+/// Returns the routes of the API and the web page, which is also the fallback.
+pub(crate) fn service_router(app: &App) -> Router {
+    let routes = routes().route("/", get(page::get)).route("/s/{id}", get(page::get)).fallback(page::get);
+    guarded(routes, app)
+}
+
+/// Returns the routes of the API without the web page and without a fallback.
+pub(crate) fn api_router(app: &App) -> Router {
+    guarded(routes(), app)
+}
+
+/// Returns the route of [`stream::PATH`], to be mounted at any path with the parameter `{id}`.
+pub(crate) fn stream_route(app: &App) -> MethodRouter {
+    get(stream::get)
+        .fallback(method_not_allowed)
+        .with_state(app.clone())
+        .layer(from_fn_with_state(app.clone(), guard))
+        .layer(Extension(ApiPath(stream::PATH)))
+}
+
+fn routes() -> Router<App> {
+    Router::new()
         .route("/v1/sessions", get(sessions::list).post(sessions::create))
         .route(
             "/v1/sessions/{id}",
@@ -39,7 +60,7 @@ pub(crate) fn router(app: &App) -> Router {
         )
         .route("/v1/sessions/{id}/messages", get(messages::list).post(messages::post))
         .route("/v1/sessions/{id}/events", get(events::list).post(events::post))
-        .route("/v1/sessions/{id}/stream", get(stream::get))
+        .route(stream::PATH, get(stream::get))
         .route("/v1/sessions/{id}/ws", get(ws::one))
         .route("/v1/sessions/{id}/interrupt", post(interrupts::post))
         .route("/v1/sessions/{id}/fork", post(forks::post))
@@ -52,20 +73,21 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(health::metrics))
         .route("/openapi.json", get(openapi::get))
-        .route("/", get(page::get))
-        .route("/s/{id}", get(page::get))
-        .fallback(page::get)
+}
+
+fn guarded(routes: Router<App>, app: &App) -> Router {
+    routes
         .method_not_allowed_fallback(method_not_allowed)
-        .with_state(app.clone());
-    router.layer(axum::middleware::from_fn_with_state(app.clone(), guard::guard))
+        .with_state(app.clone())
+        .layer(from_fn_with_state(app.clone(), guard))
 }
 
 async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
-    let detail = format!("{method} is not for {}", uri.path());
+    let detail = format!("{method} is not allowed on {}", uri.path());
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
 }
 
-/// A JSON answer.
+/// Returns a JSON response that must not be cached.
 pub(crate) fn json(status: StatusCode, body: String) -> Response {
     let mut response = (status, body).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

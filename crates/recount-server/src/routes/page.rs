@@ -4,7 +4,7 @@ use axum::response::IntoResponse as _;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use rust_embed::RustEmbed;
 
-use super::Answer;
+use super::RouteResult;
 use crate::call::Call;
 use crate::problem::Problem;
 
@@ -28,7 +28,7 @@ const POLICY: &str = "default-src 'self'; connect-src 'self'; img-src 'self' dat
     frame-ancestors 'none'";
 
 /// Anything that no other route takes: the page, a part of it, or nothing.
-pub(super) async fn get(call: Call) -> Answer {
+pub(super) async fn get(call: Call) -> RouteResult {
     let path = call.parts.uri.path();
     let is_read = matches!(call.parts.method, Method::GET | Method::HEAD);
     let nowhere = || Problem::not_found(format!("there is nothing at {path}; hint: /openapi.json lists what there is"));

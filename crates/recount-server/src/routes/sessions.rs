@@ -6,12 +6,12 @@ use recount_log::{Cursor, Error, OpenReply, Session, SessionKey};
 use recount_message::jiff::Timestamp;
 use recount_message::{Json, Msg, Object, ToolCallBlock, ToolCallState, Usage, format_time};
 
-use super::ws::NEWS;
-use super::{Answer, json};
+use super::ws::ALL_SESSIONS;
+use super::{RouteResult, json};
 use crate::app::App;
 use crate::call::Call;
 use crate::duration::parse_duration;
-use crate::news::Change;
+use crate::session_events::SessionChange;
 use crate::problem::Problem;
 
 /// How many sessions a page has.
@@ -21,7 +21,7 @@ const LARGEST_PAGE: usize = 1_000;
 const LONGEST_TITLE: usize = 1_024;
 
 /// `GET /v1/sessions`
-pub(crate) async fn list(call: Call) -> Answer {
+pub(crate) async fn list(call: Call) -> RouteResult {
     let limit = call.params.number("limit", PAGE, LARGEST_PAGE)?;
     let after = call.params.get("after").map(|name| call.key_of("after", name)).transpose()?;
     let mut rows = call.app.log().sessions(Some(&call.caller.tenant), after, limit + 1).await?;
@@ -44,14 +44,14 @@ pub(crate) async fn list(call: Call) -> Answer {
 }
 
 /// `POST /v1/sessions`
-pub(crate) async fn create(mut call: Call) -> Answer {
+pub(crate) async fn create(mut call: Call) -> RouteResult {
     let body = call.object().await?;
     let about = described(&call.app, &body, Object::new())?;
     make(&call, &new_id(), &about).await
 }
 
 /// `PUT /v1/sessions/{id}`
-pub(crate) async fn put(mut call: Call) -> Answer {
+pub(crate) async fn put(mut call: Call) -> RouteResult {
     let key = call.key()?;
     let body = call.object().await?;
     let session = call.app.log().session(key.clone());
@@ -70,25 +70,25 @@ pub(crate) async fn put(mut call: Call) -> Answer {
 }
 
 /// `GET /v1/sessions/{id}`
-pub(crate) async fn get(call: Call) -> Answer {
+pub(crate) async fn get(call: Call) -> RouteResult {
     let session = call.session().await?;
     answer(&call, &session).await
 }
 
 /// `PATCH /v1/sessions/{id}`
-pub(crate) async fn patch(mut call: Call) -> Answer {
+pub(crate) async fn patch(mut call: Call) -> RouteResult {
     let session = call.session().await?;
     let body = call.object().await?;
     change(&call, &session, &body).await
 }
 
 /// `DELETE /v1/sessions/{id}`
-pub(crate) async fn delete(call: Call) -> Answer {
+pub(crate) async fn delete(call: Call) -> RouteResult {
     let session = call.session().await?;
     session.delete().await?;
-    call.app.forget(session.key());
-    call.app.runs().forget(session.key());
-    call.app.news().tell(&call.caller.tenant, session.key().name(), Change::Deleted, None);
+    call.app.session_deleted(session.key());
+    call.app.host().forget(session.key());
+    call.app.session_events().publish(&call.caller.tenant, session.key().name(), SessionChange::Deleted, None);
     Ok(axum::response::IntoResponse::into_response(StatusCode::NO_CONTENT))
 }
 
@@ -100,7 +100,7 @@ pub(super) fn new_id() -> String {
 /// Whether the tenant may have one more.
 pub(super) async fn check_room(call: &Call) -> Result<(), Problem> {
     let most = call.app.limits().sessions;
-    let count = call.app.sessions_of(&call.caller.tenant, most).await?;
+    let count = call.app.session_count(&call.caller.tenant, most).await?;
     if count < most {
         return Ok(());
     }
@@ -110,33 +110,33 @@ pub(super) async fn check_room(call: &Call) -> Result<(), Problem> {
 
 /// The key of a session that is to be made.
 pub(super) fn new_key(call: &Call, name: &str) -> Result<SessionKey, Problem> {
-    if name == NEWS {
-        let detail = format!("`{NEWS}` is what one follows to hear of all sessions, and cannot be the name of one");
+    if name == ALL_SESSIONS {
+        let detail = format!("`{ALL_SESSIONS}` is what one follows to hear of all sessions, and cannot be the name of one");
         return Err(Problem::bad_field("id", detail));
     }
     call.key_of("id", name)
 }
 
-async fn make(call: &Call, name: &str, about: &Object) -> Answer {
+async fn make(call: &Call, name: &str, about: &Object) -> RouteResult {
     check_room(call).await?;
     let session = call.app.log().create_with(new_key(call, name)?, about).await?;
     created(call, &session).await
 }
 
-async fn change(call: &Call, session: &Session, body: &Object) -> Answer {
+async fn change(call: &Call, session: &Session, body: &Object) -> RouteResult {
     {
         // Of two that change different things at once, the second one would undo the first.
-        let _alone = call.app.changing().lock().await;
-        let known = Object::parse(&session.info().await?.properties).unwrap_or_default();
+        let _alone = call.app.properties_lock().lock().await;
+        let known = Object::parse(&session.info().await?.about).unwrap_or_default();
         session.set_properties(&described(&call.app, body, known)?).await?;
     }
-    announced(call, StatusCode::OK, session, Change::Changed).await
+    announced(call, StatusCode::OK, session, SessionChange::Changed).await
 }
 
 /// The answer to somebody who has made a session.
-pub(super) async fn created(call: &Call, session: &Session) -> Answer {
-    call.app.made(session.key().clone());
-    let mut response = announced(call, StatusCode::CREATED, session, Change::Created).await?;
+pub(super) async fn created(call: &Call, session: &Session) -> RouteResult {
+    call.app.session_created(session.key().clone());
+    let mut response = announced(call, StatusCode::CREATED, session, SessionChange::Created).await?;
     if let Ok(place) = HeaderValue::from_str(&format!("/v1/sessions/{}", session.key().name())) {
         response.headers_mut().insert(header::LOCATION, place);
     }
@@ -144,13 +144,13 @@ pub(super) async fn created(call: &Call, session: &Session) -> Answer {
 }
 
 /// The answer to somebody who has changed a session. Those who follow the sessions are told as well.
-async fn announced(call: &Call, status: StatusCode, session: &Session, change: Change) -> Answer {
+async fn announced(call: &Call, status: StatusCode, session: &Session, change: SessionChange) -> RouteResult {
     let info = describe(&call.app, &session.info().await?).await?;
-    call.app.news().tell(&call.caller.tenant, session.key().name(), change, Some(&info.to_json()));
+    call.app.session_events().publish(&call.caller.tenant, session.key().name(), change, Some(&info.to_json()));
     Ok(json(status, with_usage(&call.app, session, info).await?.to_json()))
 }
 
-async fn answer(call: &Call, session: &Session) -> Answer {
+async fn answer(call: &Call, session: &Session) -> RouteResult {
     let info = describe(&call.app, &session.info().await?).await?;
     Ok(json(StatusCode::OK, with_usage(&call.app, session, info).await?.to_json()))
 }
@@ -178,7 +178,7 @@ fn described(app: &App, body: &Object, mut about: Object) -> Result<Object, Prob
         let wrong = |expected: &str| Err(Problem::bad_field(field, format!("expected {expected}")));
         match field {
             "agent" => match value.to_text() {
-                Some(name) if app.runs().agents().iter().any(|agent| agent.name == name) => {}
+                Some(name) if app.host().agents().iter().any(|agent| agent.name == name) => {}
                 Some(name) => return Err(Problem::bad_field(field, format!("there is no agent `{name}`"))),
                 None if value.is_null() => {}
                 None => return wrong("the name of an agent"),
@@ -210,11 +210,11 @@ fn described(app: &App, body: &Object, mut about: Object) -> Result<Object, Prob
 pub(crate) async fn describe(app: &App, row: &SessionRow) -> Result<Object, Error> {
     let about = Object::parse(&row.properties).unwrap_or_default();
     let field = |name: &str| about.get(name).cloned().unwrap_or_else(Json::null);
-    let Standing { status, open, settled } = standing(app, &row.key).await?;
+    let SessionState { status, open, settled } = standing(app, &row.key).await?;
     let mut session = Object::new();
     session.insert("id", row.key.name());
     session.insert("cursor", Cursor { epoch: row.epoch, seq: row.head }.to_string());
-    let agent = about.get("agent").cloned().unwrap_or_else(|| Json::from(app.runs().default_agent()));
+    let agent = about.get("agent").cloned().unwrap_or_else(|| Json::from(app.host().default_agent()));
     session.insert("agent", agent);
     session.insert("title", field("title"));
     session.insert("metadata", about.get("metadata").cloned().unwrap_or_else(|| Json::from(Object::new())));
@@ -227,7 +227,7 @@ pub(crate) async fn describe(app: &App, row: &SessionRow) -> Result<Object, Erro
 }
 
 /// How a session stands.
-struct Standing {
+struct SessionState {
     status: &'static str,
     /// The replies that are open.
     open: Vec<String>,
@@ -235,13 +235,13 @@ struct Standing {
     settled: Option<Timestamp>,
 }
 
-async fn standing(app: &App, key: &SessionKey) -> Result<Standing, Error> {
+async fn standing(app: &App, key: &SessionKey) -> Result<SessionState, Error> {
     let looked = key.clone();
     let look = app.log().read(move |view| Ok((view.open_reply_infos(&looked)?, view.last_finished_at(&looked)?)));
     let (opened, settled) = look.await?;
     let settled = settled.and_then(|at| Timestamp::from_millisecond(at).ok());
     if opened.is_empty() {
-        return Ok(Standing { status: "idle", open: Vec::new(), settled });
+        return Ok(SessionState { status: "idle", open: Vec::new(), settled });
     }
     let open = app.log().session(key.clone()).open_replies().await?;
     let status = match open.as_slice() {
@@ -251,7 +251,7 @@ async fn standing(app: &App, key: &SessionKey) -> Result<Standing, Error> {
         _ => "running",
     };
     let open = open.into_iter().filter(|reply| !reply.nested).map(|reply| reply.id).collect();
-    Ok(Standing { status, open, settled })
+    Ok(SessionState { status, open, settled })
 }
 
 /// An open reply's message, as far as it has come.

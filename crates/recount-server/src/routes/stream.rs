@@ -14,16 +14,19 @@ use recount_log::{Error, Session, Start};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-use super::Answer;
+use super::RouteResult;
 use crate::app::App;
 use crate::call::Call;
-use crate::fanout::{Follow, Framing, From, OneReply, ToSend, Which};
-use crate::guard::Caller;
-use crate::metrics::Counted;
+use crate::fanout::{Subscriber, Framing, StartPosition, ReplyReader, SseDelivery, ReplySelector};
+use crate::auth::Caller;
+use crate::metrics::GaugeGuard;
 use crate::params::Params;
 use crate::problem::Problem;
 
-/// What readers hear who would hear nothing otherwise.
+/// The path of the route. The parameter `{id}` is the name of the session.
+pub(crate) const PATH: &str = "/v1/sessions/{id}/stream";
+
+/// The frame that idle readers receive at each heartbeat.
 const HEARTBEAT: &[u8] = b":\n\n";
 /// What readers hear, once, who have been told everything that was there.
 const LIVE: &[u8] = b": live\n\n";
@@ -39,7 +42,7 @@ const HEADERS: [(&str, &str); 3] = [
 const UI_MESSAGE_STREAM: (&str, &str) = ("x-vercel-ai-ui-message-stream", "v1");
 
 /// `GET /v1/sessions/{id}/stream`
-pub(super) async fn get(call: Call) -> Answer {
+pub(super) async fn get(call: Call) -> RouteResult {
     let session = call.session().await?;
     let reader = open(&call.app, call.caller.clone(), session, &call.params, call.headers()).await?;
     let Some(reader) = reader else { return Ok(StatusCode::NO_CONTENT.into_response()) };
@@ -59,38 +62,38 @@ pub(crate) async fn open(
     params: &Params,
     headers: &HeaderMap,
 ) -> Result<Option<SseReader>, Problem> {
-    let style = params.style(Framing::Sse)?;
+    let style = params.stream_format(Framing::Sse)?;
     let from = match headers.get("last-event-id").filter(|id| !id.is_empty()) {
         // What a browser sends along is its memory, and not something that anybody could mend.
         Some(id) => match id.to_str().ok().and_then(|id| id.parse().ok()) {
-            Some(cursor) => From::Log(Start::After(cursor)),
-            None => From::Unreadable,
+            Some(cursor) => StartPosition::Log(Start::After(cursor)),
+            None => StartPosition::InvalidCursor,
         },
-        None => From::Log(read_start(params.get("after"))?),
+        None => StartPosition::Log(parse_start(params.get("after"))?),
     };
     let reply = params.get("reply");
     let source = if style.target == Target::FrontEnd(FrontEnd::AiSdk) {
         let which = match (reply, from) {
-            (Some(id), _) => Which::Named(id),
-            (None, From::Unreadable | From::Log(Start::Snapshot)) => Which::Running,
-            (None, From::Log(start)) => Which::From(start),
+            (Some(id), _) => ReplySelector::ById(id),
+            (None, StartPosition::InvalidCursor | StartPosition::Log(Start::Snapshot)) => ReplySelector::Running,
+            (None, StartPosition::Log(start)) => ReplySelector::FromPosition(start),
         };
-        match OneReply::begin(&session, &style, which).await? {
+        match ReplyReader::begin(&session, &style, which).await? {
             Some(reply) => Source::Reply(Box::new(reply)),
             None => return Ok(None),
         }
     } else if reply.is_some() {
         return Err(Problem::bad_field("reply", "only a stream of the dialect `ai-sdk` is of one reply"));
     } else {
-        let is_from_now = from == From::Log(Start::Now);
-        Source::Session { follow: Follow::begin(app.feeds(), session, style, from).await?, is_from_now }
+        let is_from_now = from == StartPosition::Log(Start::Now);
+        Source::Session { follow: Subscriber::begin(app.feeds(), session, style, from).await?, is_from_now }
     };
     let (beat, _counted) = (app.heartbeat().subscribe(), app.metrics().reader("sse"));
     Ok(Some(SseReader { app: app.clone(), caller, source, beat, _counted }))
 }
 
 /// Where a client wants to begin.
-pub(crate) fn read_start(after: Option<&str>) -> Result<Start, Problem> {
+pub(crate) fn parse_start(after: Option<&str>) -> Result<Start, Problem> {
     match after {
         None | Some("") => Ok(Start::Snapshot),
         Some("start") => Ok(Start::Beginning),
@@ -103,11 +106,11 @@ pub(crate) fn read_start(after: Option<&str>) -> Result<Start, Problem> {
 #[derive(Debug)]
 enum Source {
     Session {
-        follow: Follow,
+        follow: Subscriber,
         /// Whether the client asked for what comes now, so that it has no place to come back to before it is told one.
         is_from_now: bool,
     },
-    Reply(Box<OneReply>),
+    Reply(Box<ReplyReader>),
 }
 
 impl Source {
@@ -121,9 +124,9 @@ impl Source {
                     None => follow.next().await?.into(),
                 };
                 Ok(Some(match next {
-                    ToSend::Frames(bytes) => bytes,
-                    ToSend::Live(cursor) if *is_from_now => format!(": live\nid: {cursor}\n\n").into(),
-                    ToSend::Live(_) => Bytes::from_static(LIVE),
+                    SseDelivery::Frames(bytes) => bytes,
+                    SseDelivery::Live(cursor) if *is_from_now => format!(": live\nid: {cursor}\n\n").into(),
+                    SseDelivery::Live(_) => Bytes::from_static(LIVE),
                 }))
             }
         }
@@ -145,7 +148,7 @@ pub(crate) struct SseReader {
     caller: Caller,
     source: Source,
     beat: watch::Receiver<()>,
-    _counted: Counted,
+    _counted: GaugeGuard,
 }
 
 impl SseReader {
@@ -161,9 +164,9 @@ impl SseReader {
         tokio::select! {
             biased;
             () = self.app.closing().cancelled() => None,
-            // Before what there is to tell, of which there may always be more.
+            // EncoderState what there is to tell, of which there may always be more.
             beat = self.beat.changed() => {
-                let goes_on = beat.is_ok() && self.caller.is_welcome(&self.app);
+                let goes_on = beat.is_ok() && self.caller.is_authorized(&self.app);
                 // What is left of something else is as good a sign of life.
                 goes_on.then(|| self.source.recall().unwrap_or(Bytes::from_static(HEARTBEAT)))
             }

@@ -4,19 +4,19 @@ use std::time::Instant;
 
 use http::StatusCode;
 
-use super::{Answer, json};
+use super::{RouteResult, json};
 use crate::call::Call;
-use crate::tickets::LIFE;
+use crate::tickets::TICKET_TTL;
 use crate::tokens::object_with;
 
 /// `POST /v1/tickets`
-pub(super) async fn post(mut call: Call) -> Answer {
+pub(super) async fn post(mut call: Call) -> RouteResult {
     call.object_with(&[]).await?;
     if !call.app.tokens().are_required() {
         return Ok(json(StatusCode::OK, object_with("ticket", None).to_json()));
     }
-    let ticket = call.app.tickets().give(call.caller.clone(), Instant::now());
+    let ticket = call.app.tickets().issue(call.caller.clone(), Instant::now());
     let mut answer = object_with("ticket", Some(&ticket));
-    answer.insert("expires_in", LIFE.as_secs());
+    answer.insert("expires_in", TICKET_TTL.as_secs());
     Ok(json(StatusCode::OK, answer.to_json()))
 }

@@ -1,39 +1,39 @@
 //! Sessions over a WebSocket: one connection for any number of them.
 
-mod down;
+mod outbound;
 mod frames;
 mod socket;
-mod up;
+mod inbound;
 
-pub(crate) use up::NEWS;
+pub(crate) use inbound::ALL_SESSIONS;
 
 use axum::extract::FromRequestParts as _;
 use axum::extract::ws::WebSocketUpgrade;
 use http::StatusCode;
 
-use super::Answer;
+use super::RouteResult;
 use crate::call::Call;
-use crate::fanout::{Framing, From};
+use crate::fanout::{Framing, StartPosition};
 use crate::problem::Problem;
-use crate::routes::stream::read_start;
-use socket::{Socket, Wanted};
+use crate::routes::stream::parse_start;
+use socket::{Socket, SubscribeRequest};
 
 /// A frame that clients send may be as large as a body.
 const BUFFER: usize = 4 * 1024;
 
 /// `GET /v1/ws`
-pub(crate) async fn many(mut call: Call) -> Answer {
+pub(crate) async fn many(mut call: Call) -> RouteResult {
     let upgrade = upgrade(&mut call).await?;
     let socket = Socket::new(&call);
     Ok(upgrade.on_upgrade(move |stream| socket.serve(stream, None)))
 }
 
 /// `GET /v1/sessions/{id}/ws`
-pub(crate) async fn one(mut call: Call) -> Answer {
+pub(crate) async fn one(mut call: Call) -> RouteResult {
     let session = call.session().await?;
-    let wanted = Wanted {
-        style: call.params.style(Framing::Ws)?,
-        from: From::Log(read_start(call.params.get("after"))?),
+    let wanted = SubscribeRequest {
+        style: call.params.stream_format(Framing::Ws)?,
+        from: StartPosition::Log(parse_start(call.params.get("after"))?),
         name: session.key().name().to_owned(),
     };
     let upgrade = upgrade(&mut call).await?;

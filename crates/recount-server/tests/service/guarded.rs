@@ -20,7 +20,7 @@ impl Guarded {
         let directory = tempfile::tempdir().unwrap();
         let tokens = Tokens::in_directory(directory.path());
         let mut options = ServerOptions::default();
-        options.data = Some(directory.path().to_owned());
+        options.data_dir = Some(directory.path().to_owned());
         let service = Service::with(Log::in_memory(), options).await;
         Self { service, tokens, directory }
     }
@@ -211,7 +211,7 @@ async fn askers_are_held_to_a_rate() {
     let tokens = Tokens::in_directory(directory.path());
     let (_, token) = tokens.create("acme", Scope::Read).unwrap();
     let mut options = ServerOptions::default();
-    options.data = Some(directory.path().to_owned());
+    options.data_dir = Some(directory.path().to_owned());
     options.limits.rate = 5;
     let service = Service::with(Log::in_memory(), options).await;
     let token = format!("Bearer {}", token.expose_secret());
@@ -262,7 +262,7 @@ async fn who_tries_out_tokens_is_slowed_down() {
     let directory = tempfile::tempdir().unwrap();
     let tokens = Tokens::in_directory(directory.path());
     let mut options = ServerOptions::default();
-    options.data = Some(directory.path().to_owned());
+    options.data_dir = Some(directory.path().to_owned());
     options.limits.rate = 5;
     let service = Service::with(Log::in_memory(), options).await;
     let (_, token) = tokens.create("acme", Scope::Read).unwrap();

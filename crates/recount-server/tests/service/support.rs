@@ -40,7 +40,7 @@ impl Service {
     pub(crate) async fn hosting(log: Log, model: ScriptedModel, options: ServerOptions) -> Self {
         let host = host_of(log.clone(), model).await;
         let server = Server::bind(host, "127.0.0.1:0", options).await.unwrap();
-        let (address, stop) = (server.address().unwrap(), CancellationToken::new());
+        let (address, stop) = (server.local_addr().unwrap(), CancellationToken::new());
         let task = tokio::spawn(server.run(stop.clone()));
         Self { address, log, stop, task }
     }

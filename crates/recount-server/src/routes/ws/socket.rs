@@ -13,23 +13,23 @@ use recount_message::{Event, Json};
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::AbortHandle;
 
-use super::down::{self, Down, Frame, Gone};
+use super::outbound::{self, Outbound, Frame, Disconnected};
 use super::frames::{appended_frame, live_frame, problem_frame};
-use super::up::{self, Up};
+use super::inbound::{self, ClientMessage};
 use crate::app::App;
 use crate::call::Call;
-use crate::fanout::{Follow, From, Next, Style};
-use crate::guard::Caller;
-use crate::metrics::Counted;
-use crate::news::{Item, MISSED};
+use crate::fanout::{Subscriber, StartPosition, Delivery, StreamFormat};
+use crate::auth::Caller;
+use crate::metrics::GaugeGuard;
+use crate::session_events::{MISSED_FRAME, SessionEvent};
 use crate::problem::Problem;
 use crate::tokens::Scope;
 
 /// A session that a client wants to follow.
 #[derive(Debug)]
-pub(crate) struct Wanted {
-    pub(crate) style: Style,
-    pub(crate) from: From,
+pub(crate) struct SubscribeRequest {
+    pub(crate) style: StreamFormat,
+    pub(crate) from: StartPosition,
     pub(crate) name: String,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Wanted {
 pub(crate) struct Socket {
     app: App,
     caller: Caller,
-    _counted: Counted,
+    _counted: GaugeGuard,
 }
 
 /// How many sessions one connection follows at most.
@@ -53,19 +53,19 @@ impl Socket {
     }
 
     /// Serves a connection until it ends.
-    pub(crate) async fn serve(self, stream: WebSocket, wanted: Option<Wanted>) {
+    pub(crate) async fn serve(self, stream: WebSocket, wanted: Option<SubscribeRequest>) {
         let (sink, incoming) = stream.split();
-        let (down, frames) = down::channel();
+        let (outbound, frames) = outbound::channel();
         let mut writing = tokio::spawn(write(self.app.clone(), self.caller.clone(), sink, frames));
         let mut subscriptions = Subscriptions::default();
         if let Some(wanted) = wanted {
-            self.subscribe(wanted, &down, &mut subscriptions).await;
+            self.subscribe(wanted, &outbound, &mut subscriptions).await;
         }
         tokio::select! {
-            () = self.read(incoming, &down, &mut subscriptions) => {
+            () = self.read(incoming, &outbound, &mut subscriptions) => {
                 // What is on its way may still arrive.
                 subscriptions.end();
-                drop(down);
+                drop(outbound);
                 let _ = tokio::time::timeout(Duration::from_secs(5), &mut writing).await;
             }
             _ = &mut writing => {}
@@ -73,27 +73,27 @@ impl Socket {
         writing.abort();
     }
 
-    async fn read(&self, mut incoming: SplitStream<WebSocket>, down: &Down, subscriptions: &mut Subscriptions) {
+    async fn read(&self, mut incoming: SplitStream<WebSocket>, outbound: &Outbound, subscriptions: &mut Subscriptions) {
         while let Some(message) = incoming.next().await {
             let message = match message {
                 Ok(message) => message,
                 // Nothing that comes after it can be read. Where it is the connection that has broken, nobody hears of it.
                 Err(error) => {
                     let problem = Problem::bad(format!("what was sent cannot be read: {error}"));
-                    let _ = down.send(problem_frame(None, None, &problem)).await;
+                    let _ = outbound.send(problem_frame(None, None, &problem)).await;
                     return;
                 }
             };
             match message {
-                Message::Text(_) if !self.caller.is_welcome(&self.app) => return,
+                Message::Text(_) if !self.caller.is_authorized(&self.app) => return,
                 Message::Text(text) => {
-                    if self.hear(&text, down, subscriptions).await.is_err() {
+                    if self.hear(&text, outbound, subscriptions).await.is_err() {
                         return;
                     }
                 }
                 Message::Binary(_) => {
                     let problem = Problem::bad("expected text, found bytes");
-                    if down.send(problem_frame(None, None, &problem)).await.is_err() {
+                    if outbound.send(problem_frame(None, None, &problem)).await.is_err() {
                         return;
                     }
                 }
@@ -105,32 +105,32 @@ impl Socket {
     }
 
     /// Does what a client says. An error means that nobody listens any more.
-    async fn hear(&self, text: &str, down: &Down, subscriptions: &mut Subscriptions) -> Result<(), Gone> {
-        match up::read(text) {
-            Ok(Up::Subscribe(wanted)) => self.subscribe(wanted, down, subscriptions).await,
-            Ok(Up::SubscribeToNews) => {
-                let news = self.app.news().subscribe();
-                let task = tokio::spawn(tell_news(news, self.caller.tenant.clone(), down.clone()));
+    async fn hear(&self, text: &str, outbound: &Outbound, subscriptions: &mut Subscriptions) -> Result<(), Disconnected> {
+        match inbound::read(text) {
+            Ok(ClientMessage::Subscribe(wanted)) => self.subscribe(wanted, outbound, subscriptions).await,
+            Ok(ClientMessage::SubscribeToNews) => {
+                let news = self.app.session_events().subscribe();
+                let task = tokio::spawn(tell_news(news, self.caller.tenant.clone(), outbound.clone()));
                 if let Some(former) = subscriptions.news.replace(task.abort_handle()) {
                     former.abort();
                 }
             }
-            Ok(Up::Unsubscribe(name)) => subscriptions.remove(&name),
-            Ok(Up::UnsubscribeFromNews) => {
+            Ok(ClientMessage::Unsubscribe(name)) => subscriptions.remove(&name),
+            Ok(ClientMessage::UnsubscribeFromNews) => {
                 if let Some(task) = subscriptions.news.take() {
                     task.abort();
                 }
             }
-            Ok(Up::Event { reference, session, event }) => {
+            Ok(ClientMessage::Event { reference, session, event }) => {
                 let frame = match self.append(&session, &event).await {
                     Ok(appended) => appended_frame(&session, &reference, &appended),
                     Err(problem) => problem_frame(Some(&session), Some(&reference), &problem),
                 };
-                down.send(frame).await?;
+                outbound.send(frame).await?;
             }
             Err(bad) => {
                 let frame = problem_frame(bad.session.as_deref(), bad.reference.as_ref(), &bad.problem);
-                down.send(frame).await?;
+                outbound.send(frame).await?;
             }
         }
         Ok(())
@@ -139,10 +139,7 @@ impl Socket {
     /// Appends an event, and says what has become of it.
     async fn append(&self, name: &str, event: &Json) -> Result<Appended, Problem> {
         if self.caller.scope < Scope::Write {
-            return Err(Problem::forbidden(format!(
-                "the token has the scope `{}`, and this needs `write`",
-                self.caller.scope
-            )));
+            return Err(Problem::missing_scope(self.caller.scope, Scope::Write));
         }
         let key = self.key(name)?;
         let limit = self.app.limits().event;
@@ -150,30 +147,30 @@ impl Socket {
             return Err(Problem::too_large(format!("an event may have {limit} bytes")));
         }
         let event = Event::from_json(event.as_str())?;
-        let outcome = self.app.runs().append(&key, None, Events::of([&event])).await;
+        let outcome = self.app.host().append(&key, None, Events::of([&event])).await;
         let outcome = outcome.map_err(|error| Problem::of_host(&error, &[]));
         self.app.metrics().posted(outcome.as_ref());
         outcome
     }
 
-    async fn subscribe(&self, wanted: Wanted, down: &Down, subscriptions: &mut Subscriptions) {
+    async fn subscribe(&self, wanted: SubscribeRequest, outbound: &Outbound, subscriptions: &mut Subscriptions) {
         subscriptions.forget_ended();
         if subscriptions.sessions.len() >= SUBSCRIPTIONS && !subscriptions.sessions.contains_key(&wanted.name) {
             let problem = Problem::bad(format!("one connection follows {SUBSCRIPTIONS} sessions at most"));
-            let _ = down.send(problem_frame(Some(&wanted.name), None, &problem)).await;
+            let _ = outbound.send(problem_frame(Some(&wanted.name), None, &problem)).await;
             return;
         }
         subscriptions.remove(&wanted.name);
-        let (app, down, name) = (self.app.clone(), down.clone(), wanted.name.clone());
+        let (app, outbound, name) = (self.app.clone(), outbound.clone(), wanted.name.clone());
         let key = self.key(&wanted.name);
         let task = tokio::spawn(async move {
             let told = match key {
-                Ok(key) => follow(&app, key, &wanted, &down).await,
+                Ok(key) => follow(&app, key, &wanted, &outbound).await,
                 Err(problem) => Err(problem),
             };
             if let Err(problem) = told {
                 // Nobody listening is no fault.
-                let _ = down.send(problem_frame(Some(&wanted.name), None, &problem)).await;
+                let _ = outbound.send(problem_frame(Some(&wanted.name), None, &problem)).await;
             }
         });
         subscriptions.sessions.insert(name, task.abort_handle());
@@ -219,20 +216,20 @@ impl Drop for Subscriptions {
 }
 
 /// Tells of a session until it is gone.
-async fn follow(app: &App, key: SessionKey, wanted: &Wanted, down: &Down) -> Result<(), Problem> {
-    let session = app.existing(key).await?;
-    let mut follow = Follow::begin(app.feeds(), session, wanted.style.clone(), wanted.from).await?;
+async fn follow(app: &App, key: SessionKey, wanted: &SubscribeRequest, outbound: &Outbound) -> Result<(), Problem> {
+    let session = app.existing_session(key).await?;
+    let mut follow = Subscriber::begin(app.feeds(), session, wanted.style.clone(), wanted.from).await?;
     loop {
         match follow.next().await {
-            Ok(Next::Frames(slice)) => {
+            Ok(Delivery::Frames(slice)) => {
                 for frame in slice.frames() {
-                    if down.send(frame).await.is_err() {
+                    if outbound.send(frame).await.is_err() {
                         return Ok(());
                     }
                 }
             }
-            Ok(Next::Live(cursor)) => {
-                if down.send(live_frame(&wanted.name, cursor)).await.is_err() {
+            Ok(Delivery::Live(cursor)) => {
+                if outbound.send(live_frame(&wanted.name, cursor)).await.is_err() {
                     return Ok(());
                 }
             }
@@ -243,15 +240,15 @@ async fn follow(app: &App, key: SessionKey, wanted: &Wanted, down: &Down) -> Res
     }
 }
 
-async fn tell_news(mut news: broadcast::Receiver<Arc<Item>>, tenant: String, down: Down) {
+async fn tell_news(mut news: broadcast::Receiver<Arc<SessionEvent>>, tenant: String, outbound: Outbound) {
     // Who reads the list of sessions from now on misses nothing that comes after it.
     let mut frame = Bytes::from_static(FOLLOWED);
-    while down.send(frame).await.is_ok() {
+    while outbound.send(frame).await.is_ok() {
         frame = loop {
             match news.recv().await {
                 Ok(item) if item.is_for(&tenant) => break Bytes::from(item.json.clone()),
                 Ok(_) => {}
-                Err(broadcast::error::RecvError::Lagged(_)) => break Bytes::from_static(MISSED.as_bytes()),
+                Err(broadcast::error::RecvError::Lagged(_)) => break Bytes::from_static(MISSED_FRAME.as_bytes()),
                 Err(broadcast::error::RecvError::Closed) => return,
             }
         };
@@ -265,10 +262,10 @@ async fn write(app: App, caller: Caller, mut sink: SplitSink<WebSocket, Message>
     loop {
         let (message, _room) = tokio::select! {
             biased;
-            () = app.closing().cancelled() => return close(&mut sink, close_code::AWAY, "shutting down").await,
-            // Before what there is to tell, of which there may always be more.
+            () = app.closing().cancelled() => return close(&mut sink, close_code::AWAY, "shutting outbound").await,
+            // EncoderState what there is to tell, of which there may always be more.
             beat = beat.changed() => match beat {
-                Ok(()) if caller.is_welcome(&app) => (Message::Text(Utf8Bytes::from_static(HEARTBEAT)), None),
+                Ok(()) if caller.is_authorized(&app) => (Message::Text(Utf8Bytes::from_static(HEARTBEAT)), None),
                 Ok(()) => return close(&mut sink, close_code::POLICY, "token revoked").await,
                 Err(_) => return,
             },

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use recount_log::storage::{MessageRow, Visibility};
 use recount_log::{Cursor, Error, OpenReply, Session, Snapshot, Start};
 
-use super::Style;
-use super::encoder::{Before, Encoder, finished_reply, fold_of};
+use super::StreamFormat;
+use super::encoder::{EncoderState, Encoder, finished_reply, fold_of};
 
 /// How many messages are looked at, at first, for those that wait for a reply to end.
 const FIRST_LOOK: usize = 16;
@@ -22,28 +22,28 @@ pub(super) async fn settled(session: &Session, start: Start) -> Result<Start, Er
 }
 
 /// An encoder for what comes after a place; nothing means the very beginning.
-pub(crate) async fn encoder_at(session: &Session, style: &Style, place: Option<Cursor>) -> Result<Encoder, Error> {
+pub(crate) async fn encoder_at(session: &Session, style: &StreamFormat, place: Option<Cursor>) -> Result<Encoder, Error> {
     let before = match place {
         Some(cursor) if style.needs_fold() => match session.open_at(cursor).await {
             Ok(open) => {
                 let nested = open.iter().filter(|reply| reply.nested).map(|reply| reply.id.clone());
                 let nested: HashSet<String> = if style.all { HashSet::new() } else { nested.collect() };
                 let shown: Vec<OpenReply> = open.into_iter().filter(|reply| style.all || !reply.nested).collect();
-                Before { fold: fold_in_order(session, style, cursor, &shown).await?, nested }
+                EncoderState { fold: fold_in_order(session, style, cursor, &shown).await?, nested }
             }
             // Whoever reads on from here gets a snapshot first.
-            Err(Error::Gap { .. }) => Before::default(),
+            Err(Error::Gap { .. }) => EncoderState::default(),
             Err(error) => return Err(error),
         },
-        Some(cursor) if !style.all => Before { nested: nested_at(session, cursor).await?, ..Before::default() },
-        _ => Before::default(),
+        Some(cursor) if !style.all => EncoderState { nested: nested_at(session, cursor).await?, ..EncoderState::default() },
+        _ => EncoderState::default(),
     };
     Ok(Encoder::new(style, session.key().name(), before))
 }
 
 /// An encoder for what comes after a snapshot.
-pub(crate) async fn encoder_after(session: &Session, style: &Style, snapshot: &Snapshot) -> Result<Encoder, Error> {
-    let mut before = Before::default();
+pub(crate) async fn encoder_after_snapshot(session: &Session, style: &StreamFormat, snapshot: &Snapshot) -> Result<Encoder, Error> {
+    let mut before = EncoderState::default();
     if style.needs_fold() {
         before.fold = fold_in_order(session, style, snapshot.cursor, &snapshot.open).await?;
     }
@@ -56,12 +56,12 @@ pub(crate) async fn encoder_after(session: &Session, style: &Style, snapshot: &S
 /// The open replies as one fold, with the messages that wait for the first of them to end.
 async fn fold_in_order(
     session: &Session,
-    style: &Style,
+    style: &StreamFormat,
     cursor: Cursor,
     open: &[OpenReply],
 ) -> Result<recount_message::Fold, Error> {
     let mut replies: Vec<(u64, String)> = open.iter().map(|reply| (reply.start_seq, reply.fold.to_string())).collect();
-    if let Some(first) = open.iter().map(|reply| reply.start_seq).min().filter(|_| style.is_in_line()) {
+    if let Some(first) = open.iter().map(|reply| reply.start_seq).min().filter(|_| style.is_sequential()) {
         let waiting = complete_between(session, style, first, cursor.seq).await?;
         let item = |message: &MessageRow| finished_reply(&message.body);
         replies.extend(waiting.iter().map(|message| (message.start_seq, item(message))));
@@ -71,7 +71,12 @@ async fn fold_in_order(
 }
 
 /// The messages that began after a place and were complete at another.
-async fn complete_between(session: &Session, style: &Style, after: u64, until: u64) -> Result<Vec<MessageRow>, Error> {
+async fn complete_between(
+    session: &Session,
+    style: &StreamFormat,
+    after: u64,
+    until: u64,
+) -> Result<Vec<MessageRow>, Error> {
     let key = session.key().clone();
     let show = if style.all { Visibility::All } else { Visibility::TopLevel };
     let look = session.log().read(move |view| {
@@ -93,8 +98,7 @@ async fn complete_between(session: &Session, style: &Style, after: u64, until: u
 async fn nested_at(session: &Session, cursor: Cursor) -> Result<HashSet<String>, Error> {
     let key = session.key().clone();
     let look = session.log().read(move |view| {
-        let open =
-            view.open_reply_infos(&key)?.into_iter().filter(|reply| reply.nested && reply.start_seq <= cursor.seq);
+        let open = view.open_reply_infos(&key)?.into_iter().filter(|reply| reply.nested && reply.start_seq <= cursor.seq);
         let ended = view.messages_spanning(&key, cursor.seq)?.into_iter().filter(|message| message.nested);
         Ok(open.map(|reply| reply.id).chain(ended.map(|message| message.id)).collect())
     });

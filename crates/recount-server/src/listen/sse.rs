@@ -1,4 +1,4 @@
-//! A connection that follows a session and does nothing else.
+//! Connections of event streams.
 
 use std::io;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use tokio::net::TcpStream;
 
 use crate::routes::stream::SseReader;
 
-/// How much somebody may send who should only listen.
-const MOST_SENT: usize = 4 * 1024;
+/// The number of bytes that a client may send on an event stream before the connection is closed.
+const MAX_RECEIVED: usize = 4 * 1024;
 
-/// Sends what there is to send, until either side has enough.
+/// Sends the frames of a reader until it ends or the client closes the connection.
 pub(super) async fn serve(stream: TcpStream, mut reader: SseReader, write_time: Duration) {
-    // What comes to all who follow the session is not sent from here, so it is shared.
+    // Shared with the feed, which writes frames for all subscribers directly.
     let stream = Arc::new(stream);
-    let mut sent = 0;
+    let mut received = 0;
     loop {
         let bytes = tokio::select! {
             biased;
@@ -25,8 +25,8 @@ pub(super) async fn serve(stream: TcpStream, mut reader: SseReader, write_time: 
                 let mut rest = [0; 256];
                 match readable.and_then(|()| stream.try_read(&mut rest)) {
                     Ok(0) => return,
-                    Ok(length) if sent + length > MOST_SENT => return,
-                    Ok(length) => sent += length,
+                    Ok(length) if received + length > MAX_RECEIVED => return,
+                    Ok(length) => received += length,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     Err(_) => return,
                 }
@@ -34,7 +34,7 @@ pub(super) async fn serve(stream: TcpStream, mut reader: SseReader, write_time: 
             }
         };
         let Some(bytes) = bytes else { break };
-        // The usual case needs no timer: the system takes all of it.
+        // Usually the socket buffer takes all bytes, and no timer is needed.
         let rest = match stream.try_write(&bytes) {
             Ok(length) if length == bytes.len() => continue,
             Ok(length) => bytes.slice(length..),
@@ -51,7 +51,7 @@ pub(super) async fn serve(stream: TcpStream, mut reader: SseReader, write_time: 
     }
 }
 
-/// Writes all of it, as long as the other side takes something now and then.
+/// Writes all bytes. Returns false if the connection fails, or accepts no bytes for `write_time`.
 async fn write(stream: &TcpStream, mut bytes: &[u8], write_time: Duration) -> bool {
     while !bytes.is_empty() {
         if !matches!(tokio::time::timeout(write_time, stream.writable()).await, Ok(Ok(()))) {

@@ -8,7 +8,7 @@ use recount_log::{Digest, Error, Session};
 
 /// Bytes that have to be kept before anybody is told of their URL.
 #[derive(Debug)]
-pub(crate) struct Upload {
+pub(crate) struct BlobUpload {
     pub(crate) digest: Digest,
     pub(crate) media_type: String,
     pub(crate) bytes: Vec<u8>,
@@ -16,7 +16,7 @@ pub(crate) struct Upload {
 
 /// What was kept lately, by tenant. It need not be written again for the next reader.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct BlobCache {
     lately: Mutex<HashMap<(String, Digest), Instant>>,
 }
 
@@ -24,14 +24,14 @@ pub(crate) struct Kept {
 const LATELY: Duration = Duration::from_secs(3_600);
 const MOST: usize = 16_384;
 
-impl Kept {
+impl BlobCache {
     /// Keeps bytes for a session's tenant.
     ///
     /// # Errors
     ///
     /// When the log does not take them.
-    pub(crate) async fn keep(&self, session: &Session, uploads: Vec<Upload>) -> Result<(), Error> {
-        for Upload { digest, media_type, bytes } in uploads {
+    pub(crate) async fn keep(&self, session: &Session, uploads: Vec<BlobUpload>) -> Result<(), Error> {
+        for BlobUpload { digest, media_type, bytes } in uploads {
             let place = (session.key().tenant().to_owned(), digest);
             if self.is_kept(&place) {
                 continue;

@@ -12,7 +12,7 @@ const BYTES: usize = 64 * 1024;
 
 /// Where frames are put that are to be sent. Clones are the same place.
 #[derive(Debug, Clone)]
-pub(super) struct Down {
+pub(super) struct Outbound {
     frames: mpsc::Sender<Frame>,
     room: Arc<Semaphore>,
 }
@@ -26,20 +26,20 @@ pub(super) struct Frame {
 
 /// Nobody listens any more.
 #[derive(Debug)]
-pub(super) struct Gone;
+pub(super) struct Disconnected;
 
 /// A place for frames, and where they come out.
-pub(super) fn channel() -> (Down, mpsc::Receiver<Frame>) {
+pub(super) fn channel() -> (Outbound, mpsc::Receiver<Frame>) {
     let (frames, waiting) = mpsc::channel(FRAMES);
-    (Down { frames, room: Arc::new(Semaphore::new(BYTES)) }, waiting)
+    (Outbound { frames, room: Arc::new(Semaphore::new(BYTES)) }, waiting)
 }
 
-impl Down {
+impl Outbound {
     /// Puts a frame in as soon as there is room. Who waits for that keeps nothing, and reads the log later.
-    pub(super) async fn send(&self, bytes: Bytes) -> Result<(), Gone> {
-        let wanted = u32::try_from(bytes.len().min(BYTES)).map_err(|_| Gone)?;
-        let room = Arc::clone(&self.room).acquire_many_owned(wanted).await.map_err(|_| Gone)?;
-        self.frames.send(Frame { bytes, room }).await.map_err(|_| Gone)
+    pub(super) async fn send(&self, bytes: Bytes) -> Result<(), Disconnected> {
+        let wanted = u32::try_from(bytes.len().min(BYTES)).map_err(|_| Disconnected)?;
+        let room = Arc::clone(&self.room).acquire_many_owned(wanted).await.map_err(|_| Disconnected)?;
+        self.frames.send(Frame { bytes, room }).await.map_err(|_| Disconnected)
     }
 }
 
@@ -52,8 +52,8 @@ mod tests {
 
     #[tokio::test]
     async fn frames_wait_for_room() {
-        let (down, mut waiting) = channel();
-        let sent = async |length: usize| down.send(Bytes::from(vec![0; length])).now_or_never().is_some();
+        let (outbound, mut waiting) = channel();
+        let sent = async |length: usize| outbound.send(Bytes::from(vec![0; length])).now_or_never().is_some();
         assert!(sent(BYTES / 2).await && sent(BYTES / 2).await);
         assert!(!sent(1).await);
         drop(waiting.recv().await);
@@ -63,6 +63,6 @@ mod tests {
         assert!(sent(BYTES * 10).await);
         assert!(!sent(1).await);
         drop(waiting);
-        assert!(down.send(Bytes::new()).await.is_err());
+        assert!(outbound.send(Bytes::new()).await.is_err());
     }
 }

@@ -14,7 +14,7 @@ use rustix::net::{SendFlags, send};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-use super::chunk::{Chunk, Slice};
+use super::chunk::{Chunk, ChunkSlice};
 use super::feed::Feed;
 
 /// How many are sent to before others get their turn.
@@ -40,17 +40,17 @@ struct Line {
 
 impl Lines {
     /// Takes a connection to whose reader everything up to a place was sent.
-    pub(super) fn lend(&mut self, feed: &Arc<Feed>, connection: &Arc<TcpStream>, at: Cursor) -> Lent {
+    pub(super) fn lend(&mut self, feed: &Arc<Feed>, connection: &Arc<TcpStream>, at: Cursor) -> DirectWriteGuard {
         let (sender, back) = oneshot::channel();
         let id = self.next;
         self.next += 1;
         let line = Line { connection: Arc::clone(connection), at, rest: Bytes::new(), back: Some(sender) };
         self.lines.insert(id, line);
-        Lent { feed: Arc::clone(feed), id, back }
+        DirectWriteGuard { feed: Arc::clone(feed), id, back }
     }
 
-    pub(super) fn remove(&mut self, id: u64) -> Option<Returned> {
-        self.lines.remove(&id).map(|Line { at, rest, .. }| Returned { at, rest })
+    pub(super) fn remove(&mut self, id: u64) -> Option<Reclaimed> {
+        self.lines.remove(&id).map(|Line { at, rest, .. }| Reclaimed { at, rest })
     }
 
     /// Gives all of them back.
@@ -80,7 +80,7 @@ impl Line {
             if self.back.is_none() {
                 return;
             }
-            let slice = Slice::after(chunk, self.at.seq);
+            let slice = ChunkSlice::after(chunk, self.at.seq);
             self.at.seq = chunk.last;
             if slice.is_empty() {
                 continue;
@@ -99,7 +99,7 @@ impl Line {
 
 /// A connection that is lent to a feed, as long as this is not dropped.
 #[derive(Debug)]
-pub(crate) struct Lent {
+pub(crate) struct DirectWriteGuard {
     feed: Arc<Feed>,
     id: u64,
     back: oneshot::Receiver<()>,
@@ -107,14 +107,14 @@ pub(crate) struct Lent {
 
 /// What has become of a connection that was lent.
 #[derive(Debug)]
-pub(crate) struct Returned {
+pub(crate) struct Reclaimed {
     /// The place after what was sent.
     pub(super) at: Cursor,
     /// What is still to be sent up to that place.
     pub(super) rest: Bytes,
 }
 
-impl Lent {
+impl DirectWriteGuard {
     /// Returns when it is given back.
     pub(super) async fn returned(&mut self) {
         // Whether the sender says something or is gone is the same.
@@ -122,12 +122,12 @@ impl Lent {
     }
 
     /// Takes it back, whether or not it was given back.
-    pub(super) fn recall(self) -> Option<Returned> {
+    pub(super) fn recall(self) -> Option<Reclaimed> {
         self.feed.recall(self.id)
     }
 }
 
-impl Drop for Lent {
+impl Drop for DirectWriteGuard {
     fn drop(&mut self) {
         self.feed.recall(self.id);
     }

@@ -5,28 +5,28 @@ use recount_log::storage::Visibility;
 use recount_log::{Cursor, Entry, Error, Frame, OpenReply, Reader, Session, Start};
 use recount_message::{CustomName, Event, EventKind, Json};
 
-use super::Style;
+use super::StreamFormat;
 use super::chunk::ChunkBuilder;
-use super::encoder::{Before, Encoder, finished_reply, fold_of};
-use super::state::settled;
+use super::encoder::{EncoderState, Encoder, finished_reply, fold_of};
+use super::encoder_state::settled;
 
 /// What ends a stream of the AI SDK.
 const DONE: &str = "data: [DONE]\n\n";
 
-/// Which reply is wanted.
+/// ReplySelector reply is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which<'r> {
+pub(crate) enum ReplySelector<'r> {
     /// The one with an id: from its beginning, also when it is over or has not begun.
-    Named(&'r str),
+    ById(&'r str),
     /// The one that is going on.
     Running,
     /// The one that was open at a place, or the next that begins after it.
-    From(Start),
+    FromPosition(Start),
 }
 
 /// Reads one reply until it has ended or waits for somebody.
 #[derive(Debug)]
-pub(crate) struct OneReply {
+pub(crate) struct ReplyReader {
     reader: Reader,
     encoder: Encoder,
     /// Whether it may be a sub-agent's.
@@ -39,17 +39,17 @@ pub(crate) struct OneReply {
     is_over: bool,
 }
 
-impl OneReply {
+impl ReplyReader {
     /// Begins to read; nothing where no reply is going on.
     ///
     /// # Errors
     ///
     /// When there is no such session.
-    pub(crate) async fn begin(session: &Session, style: &Style, which: Which<'_>) -> Result<Option<Self>, Error> {
+    pub(crate) async fn begin(session: &Session, style: &StreamFormat, which: ReplySelector<'_>) -> Result<Option<Self>, Error> {
         let show = if style.all { Visibility::All } else { Visibility::TopLevel };
         let start = match which {
-            Which::Named(_) | Which::Running => Start::Snapshot,
-            Which::From(start) => settled(session, start).await?,
+            ReplySelector::ById(_) | ReplySelector::Running => Start::Snapshot,
+            ReplySelector::FromPosition(start) => settled(session, start).await?,
         };
         let (mut open, mut cursor) = (Vec::new(), None);
         let mut reader = session.subscribe_with(start, show)?;
@@ -57,7 +57,7 @@ impl OneReply {
             Start::After(at) => match session.open_at(at).await {
                 Ok(replies) => (open, cursor) = (replies, Some(at)),
                 // Where it was cannot be found any more. What is going on now is what is left of it.
-                Err(Error::Gap { .. }) => return Box::pin(Self::begin(session, style, Which::Running)).await,
+                Err(Error::Gap { .. }) => return Box::pin(Self::begin(session, style, ReplySelector::Running)).await,
                 Err(error) => return Err(error),
             },
             Start::Snapshot => {
@@ -72,21 +72,21 @@ impl OneReply {
         }
         open.retain(|reply| style.all || !reply.nested);
         let reply = match which {
-            Which::Named(id) => open.into_iter().find(|reply| reply.id == id),
-            Which::Running | Which::From(_) => open.into_iter().min_by_key(|reply| reply.start_seq),
+            ReplySelector::ById(id) => open.into_iter().find(|reply| reply.id == id),
+            ReplySelector::Running | ReplySelector::FromPosition(_) => open.into_iter().min_by_key(|reply| reply.start_seq),
         };
         let name = session.key().name();
         let mut out = ChunkBuilder::default();
         let (id, encoder) = match (which, reply, cursor) {
             (_, Some(OpenReply { id, fold, .. }), Some(cursor)) => {
                 let encoder =
-                    Encoder::new(style, name, Before { fold: fold_of(cursor, [fold].iter()), ..Before::default() });
+                    Encoder::new(style, name, EncoderState { fold: fold_of(cursor, [fold].iter()), ..EncoderState::default() });
                 encoder.resumed(cursor, &mut out);
                 (Some(id), encoder)
             }
-            (Which::Running, ..) => return Ok(None),
-            (Which::Named(id), ..) => (Some(id.to_owned()), whole(session, style, id, cursor, &mut out).await?),
-            (Which::From(_), ..) => (None, Encoder::new(style, name, Before::default())),
+            (ReplySelector::Running, ..) => return Ok(None),
+            (ReplySelector::ById(id), ..) => (Some(id.to_owned()), whole(session, style, id, cursor, &mut out).await?),
+            (ReplySelector::FromPosition(_), ..) => (None, Encoder::new(style, name, EncoderState::default())),
         };
         let has_begun = !out.is_empty();
         let (first, is_over) = (has_begun.then_some(out), has_begun && encoder.rests());
@@ -170,7 +170,7 @@ fn named_by(event: &Event<'_>) -> Option<String> {
 /// What there is of a reply that is not open: all of it, or nothing yet.
 async fn whole(
     session: &Session,
-    style: &Style,
+    style: &StreamFormat,
     id: &str,
     cursor: Option<Cursor>,
     out: &mut ChunkBuilder,
@@ -179,10 +179,10 @@ async fn whole(
     let message = session.log().read(move |view| Ok(view.message(&key, &wanted)?)).await?;
     let name = session.key().name();
     let (Some(message), Some(cursor)) = (message, cursor) else {
-        return Ok(Encoder::new(style, name, Before::default()));
+        return Ok(Encoder::new(style, name, EncoderState::default()));
     };
     let reply = finished_reply(&message.body);
-    let encoder = Encoder::new(style, name, Before { fold: fold_of(cursor, [reply].iter()), ..Before::default() });
+    let encoder = Encoder::new(style, name, EncoderState { fold: fold_of(cursor, [reply].iter()), ..EncoderState::default() });
     encoder.prelude(cursor, out);
     Ok(encoder)
 }

@@ -5,7 +5,7 @@ use recount_message::{
     EventKind, Fold, Json, MediaBlock, Msg, Object, ToolResultBlock, ToolResultDataDeltaEvent,
 };
 
-use super::Upload;
+use super::BlobUpload;
 use super::linker::{Growth, Linker, base64_of, has_base64};
 
 /// What is told in place of an event.
@@ -44,7 +44,7 @@ impl LinkedStream {
     }
 
     /// The bytes of what was told since the last time.
-    pub(crate) fn take_uploads(&mut self) -> Vec<Upload> {
+    pub(crate) fn take_uploads(&mut self) -> Vec<BlobUpload> {
         std::mem::take(&mut self.linker.uploads)
     }
 

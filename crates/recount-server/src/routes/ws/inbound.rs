@@ -3,18 +3,18 @@
 use recount_log::Start;
 use recount_message::{Json, Object};
 
-use super::socket::Wanted;
+use super::socket::SubscribeRequest;
 use crate::call::check_fields;
-use crate::fanout::{Framing, From, Signals, Style};
+use crate::fanout::{Framing, StartPosition, SignalFilter, StreamFormat};
 use crate::media::Media;
-use crate::params::{check_media, read_media, too_long};
+use crate::params::{check_media, parse_media, signals_too_long};
 use crate::problem::Problem;
-use crate::routes::stream::read_start;
+use crate::routes::stream::parse_start;
 
 /// Something that a client says.
 #[derive(Debug)]
-pub(super) enum Up {
-    Subscribe(Wanted),
+pub(super) enum ClientMessage {
+    Subscribe(SubscribeRequest),
     /// To what happens to sessions.
     SubscribeToNews,
     Unsubscribe(String),
@@ -28,55 +28,55 @@ pub(super) enum Up {
 
 /// What cannot be done, and about what it is.
 #[derive(Debug)]
-pub(super) struct BadUp {
+pub(super) struct InvalidMessage {
     pub(super) session: Option<String>,
     pub(super) reference: Option<Json>,
     pub(super) problem: Problem,
 }
 
 /// The name by which one follows all sessions.
-pub(crate) const NEWS: &str = "sessions";
+pub(crate) const ALL_SESSIONS: &str = "sessions";
 
 /// Reads what a client says.
-pub(super) fn read(text: &str) -> Result<Up, Box<BadUp>> {
+pub(super) fn read(text: &str) -> Result<ClientMessage, Box<InvalidMessage>> {
     let body = match Object::parse(text) {
         Ok(body) => body,
-        Err(error) => return Err(Box::new(BadUp { session: None, reference: None, problem: error.into() })),
+        Err(error) => return Err(Box::new(InvalidMessage { session: None, reference: None, problem: error.into() })),
     };
     read_object(&body).map_err(|problem| {
         // Whatever can be read of what it was about.
         let session = ["session", "subscribe", "unsubscribe"].iter().find_map(|field| text_of(&body, field));
-        Box::new(BadUp { session, reference: body.get("ref").cloned(), problem })
+        Box::new(InvalidMessage { session, reference: body.get("ref").cloned(), problem })
     })
 }
 
-fn read_object(body: &Object) -> Result<Up, Problem> {
+fn read_object(body: &Object) -> Result<ClientMessage, Problem> {
     if let Some(name) = body.get("subscribe") {
         let name = name.to_text().ok_or_else(|| Problem::bad_field("subscribe", "expected a session"))?;
-        if name == NEWS {
+        if name == ALL_SESSIONS {
             check_fields(body, &["subscribe", "ref"])?;
-            return Ok(Up::SubscribeToNews);
+            return Ok(ClientMessage::SubscribeToNews);
         }
         check_fields(body, &["subscribe", "after", "dialect", "all", "signals", "media", "ref"])?;
-        return wanted(body, &name).map(Up::Subscribe);
+        return wanted(body, &name).map(ClientMessage::Subscribe);
     }
     if let Some(name) = body.get("unsubscribe") {
         let name = name.to_text().ok_or_else(|| Problem::bad_field("unsubscribe", "expected a session"))?;
         check_fields(body, &["unsubscribe", "ref"])?;
-        return Ok(if name == NEWS { Up::UnsubscribeFromNews } else { Up::Unsubscribe(name) });
+        return Ok(if name == ALL_SESSIONS { ClientMessage::UnsubscribeFromNews } else { ClientMessage::Unsubscribe(name) });
     }
     let (Some(session), Some(event)) = (text_of(body, "session"), body.get("event").cloned()) else {
         return Err(Problem::bad("expected {subscribe}, {unsubscribe} or {ref, session, event}"));
     };
     check_fields(body, &["ref", "session", "event"])?;
-    Ok(Up::Event { reference: body.get("ref").cloned().unwrap_or_else(Json::null), session, event })
+    Ok(ClientMessage::Event { reference: body.get("ref").cloned().unwrap_or_else(Json::null), session, event })
 }
 
 fn text_of(body: &Object, field: &str) -> Option<String> {
     body.get(field).and_then(Json::to_text)
 }
 
-fn wanted(body: &Object, name: &str) -> Result<Wanted, Problem> {
+fn wanted(body: &Object, name: &str) -> Result<SubscribeRequest, Problem> {
     let flag = |field: &str, default: bool| match body.get(field).map(Json::as_str) {
         None | Some("null") => Ok(default),
         Some("true") => Ok(true),
@@ -91,22 +91,22 @@ fn wanted(body: &Object, name: &str) -> Result<Wanted, Problem> {
     let target = text("dialect")?.unwrap_or_else(|| "native".to_owned()).parse();
     let target =
         target.map_err(|error: recount_dialect::UnknownTarget| Problem::bad_field("dialect", error.to_string()))?;
-    let media = text("media")?.map_or(Ok(Media::default()), |word| read_media(&word))?;
+    let media = text("media")?.map_or(Ok(Media::default()), |word| parse_media(&word))?;
     check_media(target, media)?;
-    let start = text("after")?.map_or(Ok(Start::Snapshot), |after| read_start(Some(&after)))?;
+    let start = text("after")?.map_or(Ok(Start::Snapshot), |after| parse_start(Some(&after)))?;
     let signals = match body.get("signals").and_then(Json::to_list) {
         Some(names) => {
             let names: Option<Vec<String>> = names.iter().map(Json::to_text).collect();
             let names =
                 names.ok_or_else(|| Problem::bad_field("signals", "expected true, false or a list of names"))?;
-            Signals::named(names.iter().map(String::as_str)).ok_or_else(too_long)?
+            SignalFilter::named(names.iter().map(String::as_str)).ok_or_else(signals_too_long)?
         }
-        None => Signals::all_if(flag("signals", true)?),
+        None => SignalFilter::all_if(flag("signals", true)?),
     };
     let all = flag("all", false)?;
-    Ok(Wanted {
-        style: Style { target, signals, all, media, framing: Framing::Ws },
-        from: From::Log(start),
+    Ok(SubscribeRequest {
+        style: StreamFormat { target, signals, all, media, framing: Framing::Ws },
+        from: StartPosition::Log(start),
         name: name.to_owned(),
     })
 }

@@ -1,4 +1,4 @@
-//! What runs: the agents of the sessions.
+//! The host of the agents, with its errors as problems and its commits traced.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use recount_message::Msg;
 use tracing::Instrument as _;
 
 use crate::problem::Problem;
-use crate::watch::commit_span;
+use crate::telemetry::commit_span;
 
-/// The agents of the sessions.
+/// A [`Host`] as the routes use it.
 #[derive(Clone)]
-pub(crate) struct Runs {
+pub(crate) struct HostAdapter {
     host: Host,
 }
 
-impl Runs {
+impl HostAdapter {
     pub(crate) fn new(host: Host) -> Self {
         Self { host }
     }
@@ -28,24 +28,24 @@ impl Runs {
         self.host.log()
     }
 
-    /// A session was removed.
+    /// Drops the host's state of a deleted session.
     pub(crate) fn forget(&self, key: &SessionKey) {
         self.host.forget(key);
     }
 
-    /// Says something to a session's agent.
+    /// Posts a user's message to the agent of a session.
     pub(crate) async fn post(&self, key: &SessionKey, message: Msg, on_busy: OnBusy) -> Result<Posted, Problem> {
         self.host.post(key, message, on_busy).await.map_err(|error| match error {
             PostError::Busy { reply_id } => {
-                let detail = format!("the reply `{reply_id}` is under way; hint: on_busy=queue or on_busy=interrupt");
+                let detail = format!("the reply `{reply_id}` is in progress; hint: on_busy=queue or on_busy=interrupt");
                 Problem::conflict("busy", detail).with("reason", "busy").with("reply_id", reply_id)
             }
             PostError::IdConflict { id } => {
-                let detail = format!("there is a message `{id}` already, and it says something else");
+                let detail = format!("the message `{id}` already exists with different content");
                 Problem::conflict("different", detail).with("field", "id").with("reason", "different")
             }
             PostError::IdInUse { id } => {
-                let detail = format!("the id `{id}` is that of something else in the session");
+                let detail = format!("the id `{id}` is already used by another item of the session");
                 Problem::conflict("different", detail).with("field", "id").with("reason", "different")
             }
             PostError::InvalidMessage { .. } => Problem::bad_field("content", error.to_string()),
@@ -54,7 +54,7 @@ impl Runs {
         })
     }
 
-    /// Writes events, if the head is where it should be.
+    /// Appends events. With `after`, only if the session's head is still at that cursor.
     pub(crate) async fn append(
         &self,
         key: &SessionKey,
@@ -68,8 +68,8 @@ impl Runs {
         }
     }
 
-    /// Appends a part of a stream, and what has to be remembered of it.
-    pub(crate) async fn append_with(
+    /// Appends events and stores a state in the same commit, if the session's head is still at `head`.
+    pub(crate) async fn append_with_state(
         &self,
         key: &SessionKey,
         head: Cursor,
@@ -80,12 +80,12 @@ impl Runs {
         self.host.append_if_with(key, head, events, vec![state]).instrument(span).await
     }
 
-    /// Stops what is under way, and says where.
+    /// Interrupts the reply in progress and returns the cursor of the interrupt; `None` if the session is idle. A request that
+    /// is repeated with the same id interrupts nothing else.
     pub(crate) async fn interrupt(&self, key: &SessionKey, id: Option<String>) -> Result<Option<Cursor>, Problem> {
         self.host.interrupt_once(key, id).await.map_err(|error| Problem::of_host(&error, &[]))
     }
 
-    /// What the agents are doing.
     pub(crate) fn load(&self) -> HostLoad {
         self.host.load()
     }
@@ -98,24 +98,24 @@ impl Runs {
         self.host.default_agent()
     }
 
-    /// Lets what is under way come to a point where it can go on later.
+    /// Rejects new replies and gives those in progress some time to reach a checkpoint.
     pub(crate) async fn drain(&self, within: Duration) {
         self.host.drain(within).await;
     }
 }
 
-impl fmt::Debug for Runs {
+impl fmt::Debug for HostAdapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Runs").field("agents", &self.agents()).finish()
+        f.debug_struct("HostAdapter").field("agents", &self.agents()).finish()
     }
 }
 
 impl Problem {
-    /// What the host refused, where each event of a batch came from a line.
+    /// Converts an error of the host. `lines` has the line of the request body for each event of the batch.
     pub(crate) fn of_host(error: &HostError, lines: &[usize]) -> Self {
         match error {
             HostError::Log(error) => Self::of_log(error, lines),
-            HostError::Draining => Self::unavailable("the service is shutting down and begins nothing new"),
+            HostError::Draining => Self::unavailable("the service is shutting down and accepts no new work"),
             HostError::LeaseHeld { .. } => Self::conflict("taken", error.to_string()),
             HostError::Agent(source) => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, "no_agent", source.to_string()).with("field", "agent")

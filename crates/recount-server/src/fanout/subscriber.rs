@@ -8,20 +8,20 @@ use recount_log::{Cursor, Error, Frame, GapReason, Reader, Session, Start};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-use super::Style;
-use super::chunk::{ChunkBuilder, Slice};
+use super::StreamFormat;
+use super::chunk::{ChunkBuilder, ChunkSlice};
 use super::encoder::Encoder;
-use super::feed::{Feed, Feeds, Taken};
-use super::lent::Lent;
-use super::state::{encoder_after, encoder_at, settled};
+use super::feed::{Feed, Feeds, FeedRead};
+use super::direct_write::DirectWriteGuard;
+use super::encoder_state::{encoder_after_snapshot, encoder_at, settled};
 
 /// Where a reader begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum From {
+pub(crate) enum StartPosition {
     /// At a place of the log.
     Log(Start),
     /// At a place that cannot be read: a gap, and then a snapshot.
-    Unreadable,
+    InvalidCursor,
 }
 
 /// Reads a session, from anywhere, for as long as it likes.
@@ -29,16 +29,16 @@ pub(crate) enum From {
 /// It reads the log by itself until it has come to what everybody gets, and takes that from then on. When it falls behind,
 /// it reads the log again. Nothing is kept for it.
 #[derive(Debug)]
-pub(crate) struct Follow {
+pub(crate) struct Subscriber {
     session: Session,
-    style: Style,
+    style: StreamFormat,
     feeds: Arc<Feeds>,
     feed: Arc<Feed>,
     bell: watch::Receiver<()>,
-    from: From,
+    from: StartPosition,
     at: Option<Cursor>,
     own: Option<Box<Own>>,
-    lent: Option<Lent>,
+    lent: Option<DirectWriteGuard>,
     is_live: bool,
 }
 
@@ -51,39 +51,39 @@ struct Own {
 
 /// What a reader gets.
 #[derive(Debug)]
-pub(crate) enum Next {
-    Frames(Slice),
+pub(crate) enum Delivery {
+    Frames(ChunkSlice),
     /// It has everything that is there; said once.
     Live(Cursor),
 }
 
 /// The same for who only sends it.
 #[derive(Debug)]
-pub(crate) enum ToSend {
+pub(crate) enum SseDelivery {
     Frames(Bytes),
     Live(Cursor),
 }
 
-impl std::convert::From<Next> for ToSend {
-    fn from(next: Next) -> Self {
+impl From<Delivery> for SseDelivery {
+    fn from(next: Delivery) -> Self {
         match next {
-            Next::Frames(slice) => Self::Frames(slice.bytes()),
-            Next::Live(cursor) => Self::Live(cursor),
+            Delivery::Frames(slice) => Self::Frames(slice.bytes()),
+            Delivery::Live(cursor) => Self::Live(cursor),
         }
     }
 }
 
-impl Follow {
+impl Subscriber {
     /// Begins to read.
     ///
     /// # Errors
     ///
     /// When there is no such session.
-    pub(crate) async fn begin(feeds: &Arc<Feeds>, session: Session, style: Style, from: From) -> Result<Self, Error> {
+    pub(crate) async fn begin(feeds: &Arc<Feeds>, session: Session, style: StreamFormat, from: StartPosition) -> Result<Self, Error> {
         let (feed, bell) = feeds.follow(&session, &style).await?;
         let from = match from {
-            From::Log(start) => From::Log(settled(&session, start).await?),
-            From::Unreadable => From::Unreadable,
+            StartPosition::Log(start) => StartPosition::Log(settled(&session, start).await?),
+            StartPosition::InvalidCursor => StartPosition::InvalidCursor,
         };
         let feeds = Arc::clone(feeds);
         Ok(Self { session, style, feeds, feed, bell, from, at: None, own: None, lent: None, is_live: false })
@@ -94,7 +94,7 @@ impl Follow {
     /// # Errors
     ///
     /// When the session is gone or the log is closed.
-    pub(crate) async fn next(&mut self) -> Result<Next, Error> {
+    pub(crate) async fn next(&mut self) -> Result<Delivery, Error> {
         loop {
             if let Some(next) = self.next_now().await? {
                 return Ok(next);
@@ -105,17 +105,17 @@ impl Follow {
     }
 
     /// The same for who has a connection to lend: while there is nothing to send, what comes is sent to it along with all
-    /// the others. Before anything else is sent, it has to be [recalled](Self::recall).
+    /// the others. EncoderState anything else is sent, it has to be [recalled](Self::recall).
     ///
     /// # Errors
     ///
     /// When the session is gone or the log is closed.
-    pub(crate) async fn next_lending(&mut self, connection: &Arc<TcpStream>) -> Result<ToSend, Error> {
+    pub(crate) async fn next_lending(&mut self, connection: &Arc<TcpStream>) -> Result<SseDelivery, Error> {
         loop {
             if let Some(lent) = &mut self.lent {
                 lent.returned().await;
                 if let Some(rest) = self.recall() {
-                    return Ok(ToSend::Frames(rest));
+                    return Ok(SseDelivery::Frames(rest));
                 }
             }
             if let Some(next) = self.next_now().await? {
@@ -133,27 +133,27 @@ impl Follow {
     }
 
     /// What comes next, if there is something by now.
-    async fn next_now(&mut self) -> Result<Option<Next>, Error> {
+    async fn next_now(&mut self) -> Result<Option<Delivery>, Error> {
         loop {
             self.bell.mark_unchanged();
             match self.at.map(|at| (at, self.feed.take(at))) {
-                Some((_, Taken::Frames(slice, at))) => {
+                Some((_, FeedRead::Frames(slice, at))) => {
                     self.own = None;
                     self.at = Some(at);
                     if !slice.is_empty() {
-                        return Ok(Some(Next::Frames(slice)));
+                        return Ok(Some(Delivery::Frames(slice)));
                     }
                 }
-                Some((at, Taken::Nothing)) => {
+                Some((at, FeedRead::Nothing)) => {
                     self.own = None;
                     let was_live = std::mem::replace(&mut self.is_live, true);
-                    return Ok((!was_live).then_some(Next::Live(at)));
+                    return Ok((!was_live).then_some(Delivery::Live(at)));
                 }
-                Some((_, Taken::Over(error))) => return Err(error),
-                None | Some((_, Taken::Elsewhere)) => {
+                Some((_, FeedRead::Over(error))) => return Err(error),
+                None | Some((_, FeedRead::Elsewhere)) => {
                     // Boxed, because a reader that only waits should not be as large as one that reads.
                     if let Some(slice) = Box::pin(self.read()).await? {
-                        return Ok(Some(Next::Frames(slice)));
+                        return Ok(Some(Delivery::Frames(slice)));
                     }
                 }
             }
@@ -161,7 +161,7 @@ impl Follow {
     }
 
     /// Reads some of the log. Nothing means that there is nothing to show, and that it is worth looking at the feed again.
-    async fn read(&mut self) -> Result<Option<Slice>, Error> {
+    async fn read(&mut self) -> Result<Option<ChunkSlice>, Error> {
         let mut out = ChunkBuilder::default();
         let show = if self.style.all { Visibility::All } else { Visibility::TopLevel };
         let mut own = match self.own.take() {
@@ -169,13 +169,13 @@ impl Follow {
             None => {
                 let (start, encoder) = match (self.at, self.from) {
                     (Some(at), _) => (Start::After(at), self.encoder_at(Some(at)).await?),
-                    (None, From::Log(Start::After(at))) => {
+                    (None, StartPosition::Log(Start::After(at))) => {
                         let encoder = self.encoder_at(Some(at)).await?;
                         encoder.resumed(at, &mut out);
                         (Start::After(at), encoder)
                     }
-                    (None, From::Log(start)) => (start, self.encoder_at(None).await?),
-                    (None, From::Unreadable) => {
+                    (None, StartPosition::Log(start)) => (start, self.encoder_at(None).await?),
+                    (None, StartPosition::InvalidCursor) => {
                         let encoder = self.encoder_at(None).await?;
                         encoder.gap(GapReason::Epoch, &mut out);
                         (Start::Snapshot, encoder)
@@ -211,7 +211,7 @@ impl Follow {
                 }
                 Frame::Gap(reason) => self.encoder_at(None).await?.gap(reason, &mut out),
                 Frame::Snapshot(snapshot) => {
-                    own.encoder = encoder_after(&self.session, &self.style, &snapshot).await?;
+                    own.encoder = encoder_after_snapshot(&self.session, &self.style, &snapshot).await?;
                     own.encoder.snapshot(&snapshot, &mut out);
                     uploads.append(&mut own.encoder.take_uploads());
                     last = Some(snapshot.cursor);
@@ -231,7 +231,7 @@ impl Follow {
 }
 
 /// The frames that were made on the way to a place, if there are any.
-fn slice(out: ChunkBuilder, at: Option<Cursor>) -> Option<Slice> {
+fn slice(out: ChunkBuilder, at: Option<Cursor>) -> Option<ChunkSlice> {
     let seq = at.map_or(0, |cursor| cursor.seq);
-    (!out.is_empty()).then(|| Slice::whole(out.finish(seq)))
+    (!out.is_empty()).then(|| ChunkSlice::whole(out.finish(seq)))
 }
