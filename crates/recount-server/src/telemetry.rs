@@ -112,8 +112,7 @@ impl RequestTelemetry {
 
 /// Returns the span of a commit, as a child of the current one.
 pub(crate) fn commit_span(entries: usize) -> Span {
-    let span =
-        info_span!(target: SPAN_TARGET, parent: None, "log commit", otel.kind = "internal", recount.log.entries = entries);
+    let span = info_span!(target: SPAN_TARGET, parent: None, "log commit", otel.kind = "internal", recount.log.entries = entries);
     if !span.is_disabled() {
         let _ = span.set_parent(Span::current().context());
     }

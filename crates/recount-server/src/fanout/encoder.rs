@@ -10,7 +10,7 @@ use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json, Obje
 use super::chunk::ChunkBuilder;
 use super::signals::{SignalFilter, is_message_part};
 use super::{Framing, StreamFormat};
-use crate::media::{Linked, LinkedStream, Media, BlobUpload};
+use crate::media::{BlobUpload, Linked, LinkedStream, Media};
 
 /// Makes frames of entries, in their order.
 ///

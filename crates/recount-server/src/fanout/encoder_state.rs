@@ -6,7 +6,7 @@ use recount_log::storage::{MessageRow, Visibility};
 use recount_log::{Cursor, Error, OpenReply, Session, Snapshot, Start};
 
 use super::StreamFormat;
-use super::encoder::{EncoderState, Encoder, finished_reply, fold_of};
+use super::encoder::{Encoder, EncoderState, finished_reply, fold_of};
 
 /// How many messages are looked at, at first, for those that wait for a reply to end.
 const FIRST_LOOK: usize = 16;
@@ -22,7 +22,11 @@ pub(super) async fn settled(session: &Session, start: Start) -> Result<Start, Er
 }
 
 /// An encoder for what comes after a place; nothing means the very beginning.
-pub(crate) async fn encoder_at(session: &Session, style: &StreamFormat, place: Option<Cursor>) -> Result<Encoder, Error> {
+pub(crate) async fn encoder_at(
+    session: &Session,
+    style: &StreamFormat,
+    place: Option<Cursor>,
+) -> Result<Encoder, Error> {
     let before = match place {
         Some(cursor) if style.needs_fold() => match session.open_at(cursor).await {
             Ok(open) => {
@@ -35,14 +39,20 @@ pub(crate) async fn encoder_at(session: &Session, style: &StreamFormat, place: O
             Err(Error::Gap { .. }) => EncoderState::default(),
             Err(error) => return Err(error),
         },
-        Some(cursor) if !style.all => EncoderState { nested: nested_at(session, cursor).await?, ..EncoderState::default() },
+        Some(cursor) if !style.all => {
+            EncoderState { nested: nested_at(session, cursor).await?, ..EncoderState::default() }
+        }
         _ => EncoderState::default(),
     };
     Ok(Encoder::new(style, session.key().name(), before))
 }
 
 /// An encoder for what comes after a snapshot.
-pub(crate) async fn encoder_after_snapshot(session: &Session, style: &StreamFormat, snapshot: &Snapshot) -> Result<Encoder, Error> {
+pub(crate) async fn encoder_after_snapshot(
+    session: &Session,
+    style: &StreamFormat,
+    snapshot: &Snapshot,
+) -> Result<Encoder, Error> {
     let mut before = EncoderState::default();
     if style.needs_fold() {
         before.fold = fold_in_order(session, style, snapshot.cursor, &snapshot.open).await?;
@@ -98,7 +108,8 @@ async fn complete_between(
 async fn nested_at(session: &Session, cursor: Cursor) -> Result<HashSet<String>, Error> {
     let key = session.key().clone();
     let look = session.log().read(move |view| {
-        let open = view.open_reply_infos(&key)?.into_iter().filter(|reply| reply.nested && reply.start_seq <= cursor.seq);
+        let open =
+            view.open_reply_infos(&key)?.into_iter().filter(|reply| reply.nested && reply.start_seq <= cursor.seq);
         let ended = view.messages_spanning(&key, cursor.seq)?.into_iter().filter(|message| message.nested);
         Ok(open.map(|reply| reply.id).chain(ended.map(|message| message.id)).collect())
     });

@@ -10,8 +10,8 @@ use tokio::sync::watch;
 
 use super::StreamFormat;
 use super::chunk::{Chunk, ChunkBuilder, ChunkSlice};
-use super::encoder::Encoder;
 use super::direct_write::{DirectWriteGuard, Lines, Reclaimed};
+use super::encoder::Encoder;
 use super::encoder_state::encoder_after_snapshot;
 use crate::media::BlobCache;
 

@@ -1,20 +1,20 @@
 //! Readers of sessions: what each is shown, encoded once for all who are shown the same.
 
 mod chunk;
-mod encoder;
-mod feed;
-mod subscriber;
 mod direct_write;
+mod encoder;
+mod encoder_state;
+mod feed;
 mod reply_reader;
 mod signals;
-mod encoder_state;
+mod subscriber;
 
 pub(crate) use chunk::ChunkBuilder;
+pub(crate) use encoder_state::encoder_at;
 pub(crate) use feed::Feeds;
-pub(crate) use subscriber::{SseDelivery, StartPosition, Subscriber, Delivery};
 pub(crate) use reply_reader::{ReplyReader, ReplySelector};
 pub(crate) use signals::{MAX_NAMES_LEN, SignalFilter};
-pub(crate) use encoder_state::encoder_at;
+pub(crate) use subscriber::{Delivery, SseDelivery, StartPosition, Subscriber};
 
 use recount_dialect::{Dialect, Target};
 

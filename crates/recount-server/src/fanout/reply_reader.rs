@@ -7,7 +7,7 @@ use recount_message::{CustomName, Event, EventKind, Json};
 
 use super::StreamFormat;
 use super::chunk::ChunkBuilder;
-use super::encoder::{EncoderState, Encoder, finished_reply, fold_of};
+use super::encoder::{Encoder, EncoderState, finished_reply, fold_of};
 use super::encoder_state::settled;
 
 /// What ends a stream of the AI SDK.
@@ -45,7 +45,11 @@ impl ReplyReader {
     /// # Errors
     ///
     /// When there is no such session.
-    pub(crate) async fn begin(session: &Session, style: &StreamFormat, which: ReplySelector<'_>) -> Result<Option<Self>, Error> {
+    pub(crate) async fn begin(
+        session: &Session,
+        style: &StreamFormat,
+        which: ReplySelector<'_>,
+    ) -> Result<Option<Self>, Error> {
         let show = if style.all { Visibility::All } else { Visibility::TopLevel };
         let start = match which {
             ReplySelector::ById(_) | ReplySelector::Running => Start::Snapshot,
@@ -73,14 +77,19 @@ impl ReplyReader {
         open.retain(|reply| style.all || !reply.nested);
         let reply = match which {
             ReplySelector::ById(id) => open.into_iter().find(|reply| reply.id == id),
-            ReplySelector::Running | ReplySelector::FromPosition(_) => open.into_iter().min_by_key(|reply| reply.start_seq),
+            ReplySelector::Running | ReplySelector::FromPosition(_) => {
+                open.into_iter().min_by_key(|reply| reply.start_seq)
+            }
         };
         let name = session.key().name();
         let mut out = ChunkBuilder::default();
         let (id, encoder) = match (which, reply, cursor) {
             (_, Some(OpenReply { id, fold, .. }), Some(cursor)) => {
-                let encoder =
-                    Encoder::new(style, name, EncoderState { fold: fold_of(cursor, [fold].iter()), ..EncoderState::default() });
+                let encoder = Encoder::new(
+                    style,
+                    name,
+                    EncoderState { fold: fold_of(cursor, [fold].iter()), ..EncoderState::default() },
+                );
                 encoder.resumed(cursor, &mut out);
                 (Some(id), encoder)
             }
@@ -182,7 +191,8 @@ async fn whole(
         return Ok(Encoder::new(style, name, EncoderState::default()));
     };
     let reply = finished_reply(&message.body);
-    let encoder = Encoder::new(style, name, EncoderState { fold: fold_of(cursor, [reply].iter()), ..EncoderState::default() });
+    let encoder =
+        Encoder::new(style, name, EncoderState { fold: fold_of(cursor, [reply].iter()), ..EncoderState::default() });
     encoder.prelude(cursor, out);
     Ok(encoder)
 }

@@ -10,10 +10,10 @@ use tokio::sync::watch;
 
 use super::StreamFormat;
 use super::chunk::{ChunkBuilder, ChunkSlice};
-use super::encoder::Encoder;
-use super::feed::{Feed, Feeds, FeedRead};
 use super::direct_write::DirectWriteGuard;
+use super::encoder::Encoder;
 use super::encoder_state::{encoder_after_snapshot, encoder_at, settled};
+use super::feed::{Feed, FeedRead, Feeds};
 
 /// Where a reader begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,12 @@ impl Subscriber {
     /// # Errors
     ///
     /// When there is no such session.
-    pub(crate) async fn begin(feeds: &Arc<Feeds>, session: Session, style: StreamFormat, from: StartPosition) -> Result<Self, Error> {
+    pub(crate) async fn begin(
+        feeds: &Arc<Feeds>,
+        session: Session,
+        style: StreamFormat,
+        from: StartPosition,
+    ) -> Result<Self, Error> {
         let (feed, bell) = feeds.follow(&session, &style).await?;
         let from = match from {
             StartPosition::Log(start) => StartPosition::Log(settled(&session, start).await?),

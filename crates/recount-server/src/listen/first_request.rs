@@ -117,7 +117,8 @@ async fn read_head(stream: &mut TcpStream, head: &mut Vec<u8>) -> Option<(Parts,
 fn stream_request(request: &httparse::Request<'_, '_>) -> Option<(Parts, String)> {
     let uri: Uri = request.path?.parse().ok()?;
     let name = uri.path().strip_prefix("/v1/sessions/")?.strip_suffix(SUFFIX)?;
-    let is_passthrough = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let is_passthrough =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
     if !is_passthrough || request.version != Some(1) {
         return None;
     }

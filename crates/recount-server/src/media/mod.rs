@@ -5,12 +5,12 @@
 //! reader folds is what everybody folds, with [`Linker`] applied to it.
 
 mod blob_cache;
-mod linker;
 mod linked_stream;
+mod linker;
 
 pub(crate) use blob_cache::{BlobCache, BlobUpload};
-pub(crate) use linker::Linker;
 pub(crate) use linked_stream::{Linked, LinkedStream};
+pub(crate) use linker::Linker;
 
 /// How a reader wants media.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]

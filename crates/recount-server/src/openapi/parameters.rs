@@ -41,7 +41,9 @@ impl Parameter {
             Kind::Place => {
                 json!({"anyOf": [{"enum": ["start", "now"]}, {"type": "string", "pattern": "^([0-9]+\\.[0-9]+)?$"}]})
             }
-            Kind::SignalFilter => json!({"anyOf": [{"type": "boolean"}, {"type": "string", "maxLength": MAX_NAMES_LEN}]}),
+            Kind::SignalFilter => {
+                json!({"anyOf": [{"type": "boolean"}, {"type": "string", "maxLength": MAX_NAMES_LEN}]})
+            }
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Number(most) => json!({"type": "integer", "minimum": 1, "maximum": most}),
             Kind::Words(words) => json!({"enum": words}),

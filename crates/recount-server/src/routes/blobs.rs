@@ -29,9 +29,9 @@ pub(super) async fn post(mut call: Call) -> RouteResult {
     answer.insert("digest", digest.to_string());
     answer.insert("size", size);
     let mut response = json(StatusCode::CREATED, answer.to_json());
-    let place = format!("/v1/sessions/{}/blobs/{digest}", session.key().name());
-    if let Ok(place) = HeaderValue::from_str(&place) {
-        response.headers_mut().insert(header::LOCATION, place);
+    let path = format!("{}/v1/sessions/{}/blobs/{digest}", call.path_prefix(), session.key().name());
+    if let Ok(location) = HeaderValue::from_str(&path) {
+        response.headers_mut().insert(header::LOCATION, location);
     }
     Ok(response)
 }

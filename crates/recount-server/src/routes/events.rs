@@ -7,7 +7,7 @@ use recount_log::{Appended, Cursor, Error, Frame, Start};
 use recount_message::wire::ObjectWriter;
 use recount_message::{Json, Object};
 
-use super::{RouteResult, CURSOR, json};
+use super::{CURSOR, RouteResult, json};
 use crate::batch;
 use crate::call::Call;
 use crate::fanout::{ChunkBuilder, Framing, encoder_at};

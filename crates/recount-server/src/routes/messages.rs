@@ -9,7 +9,7 @@ use recount_log::storage::Visibility;
 use recount_message::wire::ObjectWriter;
 use recount_message::{Json, Msg, Object};
 
-use super::{RouteResult, CURSOR, json, new_message};
+use super::{CURSOR, RouteResult, json, new_message};
 use crate::call::Call;
 use crate::media::{Linker, Media};
 use crate::problem::Problem;

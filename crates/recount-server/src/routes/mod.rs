@@ -47,8 +47,7 @@ pub(crate) fn stream_route(app: &App) -> MethodRouter {
     get(stream::get)
         .fallback(method_not_allowed)
         .with_state(app.clone())
-        .layer(from_fn_with_state(app.clone(), guard))
-        .layer(Extension(ApiPath(stream::PATH)))
+        .layer((Extension(ApiPath(stream::PATH)), from_fn_with_state(app.clone(), guard)))
 }
 
 fn routes() -> Router<App> {

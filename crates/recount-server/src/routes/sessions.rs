@@ -11,8 +11,8 @@ use super::{RouteResult, json};
 use crate::app::App;
 use crate::call::Call;
 use crate::duration::parse_duration;
-use crate::session_events::SessionChange;
 use crate::problem::Problem;
+use crate::session_events::SessionChange;
 
 /// How many sessions a page has.
 const PAGE: usize = 100;
@@ -111,7 +111,8 @@ pub(super) async fn check_room(call: &Call) -> Result<(), Problem> {
 /// The key of a session that is to be made.
 pub(super) fn new_key(call: &Call, name: &str) -> Result<SessionKey, Problem> {
     if name == ALL_SESSIONS {
-        let detail = format!("`{ALL_SESSIONS}` is what one follows to hear of all sessions, and cannot be the name of one");
+        let detail =
+            format!("`{ALL_SESSIONS}` is what one follows to hear of all sessions, and cannot be the name of one");
         return Err(Problem::bad_field("id", detail));
     }
     call.key_of("id", name)
@@ -127,7 +128,7 @@ async fn change(call: &Call, session: &Session, body: &Object) -> RouteResult {
     {
         // Of two that change different things at once, the second one would undo the first.
         let _alone = call.app.properties_lock().lock().await;
-        let known = Object::parse(&session.info().await?.about).unwrap_or_default();
+        let known = Object::parse(&session.info().await?.properties).unwrap_or_default();
         session.set_properties(&described(&call.app, body, known)?).await?;
     }
     announced(call, StatusCode::OK, session, SessionChange::Changed).await
@@ -137,8 +138,9 @@ async fn change(call: &Call, session: &Session, body: &Object) -> RouteResult {
 pub(super) async fn created(call: &Call, session: &Session) -> RouteResult {
     call.app.session_created(session.key().clone());
     let mut response = announced(call, StatusCode::CREATED, session, SessionChange::Created).await?;
-    if let Ok(place) = HeaderValue::from_str(&format!("/v1/sessions/{}", session.key().name())) {
-        response.headers_mut().insert(header::LOCATION, place);
+    let path = format!("{}/v1/sessions/{}", call.path_prefix(), session.key().name());
+    if let Ok(location) = HeaderValue::from_str(&path) {
+        response.headers_mut().insert(header::LOCATION, location);
     }
     Ok(response)
 }

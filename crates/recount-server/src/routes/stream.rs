@@ -16,9 +16,9 @@ use tokio::sync::watch;
 
 use super::RouteResult;
 use crate::app::App;
-use crate::call::Call;
-use crate::fanout::{Subscriber, Framing, StartPosition, ReplyReader, SseDelivery, ReplySelector};
 use crate::auth::Caller;
+use crate::call::Call;
+use crate::fanout::{Framing, ReplyReader, ReplySelector, SseDelivery, StartPosition, Subscriber};
 use crate::metrics::GaugeGuard;
 use crate::params::Params;
 use crate::problem::Problem;

@@ -1,9 +1,9 @@
 //! Sessions over a WebSocket: one connection for any number of them.
 
-mod outbound;
 mod frames;
-mod socket;
 mod inbound;
+mod outbound;
+mod socket;
 
 pub(crate) use inbound::ALL_SESSIONS;
 

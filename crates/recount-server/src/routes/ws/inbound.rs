@@ -5,7 +5,7 @@ use recount_message::{Json, Object};
 
 use super::socket::SubscribeRequest;
 use crate::call::check_fields;
-use crate::fanout::{Framing, StartPosition, SignalFilter, StreamFormat};
+use crate::fanout::{Framing, SignalFilter, StartPosition, StreamFormat};
 use crate::media::Media;
 use crate::params::{check_media, parse_media, signals_too_long};
 use crate::problem::Problem;
@@ -63,7 +63,11 @@ fn read_object(body: &Object) -> Result<ClientMessage, Problem> {
     if let Some(name) = body.get("unsubscribe") {
         let name = name.to_text().ok_or_else(|| Problem::bad_field("unsubscribe", "expected a session"))?;
         check_fields(body, &["unsubscribe", "ref"])?;
-        return Ok(if name == ALL_SESSIONS { ClientMessage::UnsubscribeFromNews } else { ClientMessage::Unsubscribe(name) });
+        return Ok(if name == ALL_SESSIONS {
+            ClientMessage::UnsubscribeFromNews
+        } else {
+            ClientMessage::Unsubscribe(name)
+        });
     }
     let (Some(session), Some(event)) = (text_of(body, "session"), body.get("event").cloned()) else {
         return Err(Problem::bad("expected {subscribe}, {unsubscribe} or {ref, session, event}"));

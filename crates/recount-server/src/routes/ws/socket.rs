@@ -13,16 +13,16 @@ use recount_message::{Event, Json};
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::AbortHandle;
 
-use super::outbound::{self, Outbound, Frame, Disconnected};
 use super::frames::{appended_frame, live_frame, problem_frame};
 use super::inbound::{self, ClientMessage};
+use super::outbound::{self, Disconnected, Frame, Outbound};
 use crate::app::App;
-use crate::call::Call;
-use crate::fanout::{Subscriber, StartPosition, Delivery, StreamFormat};
 use crate::auth::Caller;
+use crate::call::Call;
+use crate::fanout::{Delivery, StartPosition, StreamFormat, Subscriber};
 use crate::metrics::GaugeGuard;
-use crate::session_events::{MISSED_FRAME, SessionEvent};
 use crate::problem::Problem;
+use crate::session_events::{MISSED_FRAME, SessionEvent};
 use crate::tokens::Scope;
 
 /// A session that a client wants to follow.
@@ -105,7 +105,12 @@ impl Socket {
     }
 
     /// Does what a client says. An error means that nobody listens any more.
-    async fn hear(&self, text: &str, outbound: &Outbound, subscriptions: &mut Subscriptions) -> Result<(), Disconnected> {
+    async fn hear(
+        &self,
+        text: &str,
+        outbound: &Outbound,
+        subscriptions: &mut Subscriptions,
+    ) -> Result<(), Disconnected> {
         match inbound::read(text) {
             Ok(ClientMessage::Subscribe(wanted)) => self.subscribe(wanted, outbound, subscriptions).await,
             Ok(ClientMessage::SubscribeToNews) => {
