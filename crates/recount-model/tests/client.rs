@@ -1,10 +1,8 @@
-//! Calls over real HTTP, against a server on this machine that plays a provider.
+//! Calls over HTTP, against a local server that simulates a provider.
 
 #![cfg(feature = "client")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[path = "client/asking.rs"]
-mod asking;
 #[path = "client/cancel.rs"]
 mod cancel;
 #[path = "client/failures.rs"]
@@ -21,5 +19,7 @@ mod requests;
 mod retries;
 #[path = "client/server.rs"]
 mod server;
+#[path = "client/support.rs"]
+mod support;
 #[path = "client/timeouts.rs"]
 mod timeouts;

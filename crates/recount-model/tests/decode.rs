@@ -1,4 +1,4 @@
-//! What comes of a response: blocks, marks, reasons and errors.
+//! Decoding of responses: blocks, extra fields, stop reasons and errors.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -13,9 +13,9 @@ mod calls;
 mod ends;
 #[path = "decode/failures.rs"]
 mod failures;
+#[path = "decode/round_trip.rs"]
+mod round_trip;
 #[path = "decode/tags.rs"]
 mod tags;
 #[path = "decode/tokens.rs"]
 mod tokens;
-#[path = "decode/way_back.rs"]
-mod way_back;

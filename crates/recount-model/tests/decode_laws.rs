@@ -1,4 +1,4 @@
-//! What holds for every response, whatever is in it and however it is cut.
+//! Properties of the decoder for arbitrary responses and chunk boundaries.
 
 use std::collections::BTreeSet;
 
@@ -22,26 +22,26 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_row_of_chunks_is_a_legal_stream(provider in providers(), seed in any::<u64>(), cuts in any::<u64>()) {
+    fn chunks_decode_to_a_legal_stream(provider in providers(), seed in any::<u64>(), cuts in any::<u64>()) {
         let response = responses::response(provider, seed);
         hold(laws::decoded(provider, &response, cuts))?;
     }
 
-    /// A response that was meant for another decoder.
+    /// A response for the decoder of another provider.
     #[test]
-    fn any_other_chunks_too(provider in providers(), other in providers(), seed in any::<u64>(), cuts in any::<u64>()) {
+    fn chunks_of_other_providers_decode_to_a_legal_stream(provider in providers(), other in providers(), seed in any::<u64>(), cuts in any::<u64>()) {
         hold(laws::decoded(provider, &responses::response(other, seed), cuts))?;
     }
 
     #[test]
-    fn any_bytes_too(provider in providers(), bytes in any::<Vec<u8>>(), cuts in any::<u64>()) {
+    fn arbitrary_bytes_decode_to_a_legal_stream(provider in providers(), bytes in any::<Vec<u8>>(), cuts in any::<u64>()) {
         hold(laws::decoded(provider, &bytes, cuts))?;
     }
 }
 
-/// The laws are worth what they are held to.
+/// The generator must cover the features that the properties are about.
 #[test]
-fn generated_responses_say_everything() {
+fn generated_responses_cover_every_feature() {
     for provider in Provider::ALL {
         let mut seen = BTreeSet::new();
         for seed in 0..400 {

@@ -1,7 +1,7 @@
-//! What AgentScope Python 2.0.10 makes of the responses of models, and whether Recount makes the same of them.
+//! Comparison of decoded responses with AgentScope Python 2.0.10.
 //!
-//! The answers were recorded by `conformance/python/streams.py`. Where Recount means to differ, the case is listed here under
-//! a heading of `conformance/DEVIATIONS.md`, and a listed case that does not differ is a failure too.
+//! The expected results were recorded by `conformance/python/streams.py`. Intended differences are listed under a
+//! heading of `conformance/DEVIATIONS.md`. A listed case without a difference fails too.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -18,7 +18,7 @@ use recount_model::Provider;
 use recount_model::decode::{CallEnd, DecodeOptions, Decoder};
 use serde_json::{Value, json};
 
-/// What Recount makes of a response: the message, how the call ended, and the events.
+/// Decodes a response in chunks of a size, and returns the message, the end of the call and the events.
 fn decode(provider: Provider, body: &str, piece: usize) -> (Msg, CallEnd, Vec<AgentEvent>) {
     let mut events = Vec::new();
     let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s1", "Friday");
@@ -35,7 +35,7 @@ fn decode(provider: Provider, body: &str, piece: usize) -> (Msg, CallEnd, Vec<Ag
     (message, end, events)
 }
 
-/// A block as the vectors have it: without times, and without ids that nobody else could know.
+/// Returns a block as in the vectors: without times and without generated ids.
 fn essence(block: &ContentBlock) -> Option<Value> {
     match block {
         ContentBlock::Text(block) => Some(with_extra(json!({"type": "text", "text": block.text}), &block.extra)),
@@ -57,13 +57,13 @@ fn essence(block: &ContentBlock) -> Option<Value> {
             };
             Some(json!({"type": "data", "source": source}))
         }
-        // Nobody runs the tools here.
+        // The vectors do not run tools.
         ContentBlock::ToolResult(_) | ContentBlock::Hint(_) | ContentBlock::Unknown(_) => None,
         _ => panic!("a new kind of block"),
     }
 }
 
-/// What stands in a block beside its own fields. The reference has no place for what is not about thinking.
+/// Adds the extra fields of a block. The reference has them for thinking only.
 fn with_extra(mut block: Value, extra: &Object) -> Value {
     for (key, value) in extra.iter() {
         if !["cut", "item_id"].contains(&key) {
@@ -175,13 +175,13 @@ fn volcengine() {
     check(Provider::Volcengine, 70);
 }
 
-/// xAI is spoken to by REST, of which the reference knows nothing; its chunks are those of OpenAI.
+/// xAI has no vectors, because the reference uses gRPC. Its chunks are those of OpenAI.
 fn asked() -> impl Iterator<Item = Provider> {
     Provider::ALL.into_iter().filter(|provider| *provider != Provider::Xai)
 }
 
 #[test]
-fn every_listed_deviation_is_one() {
+fn listed_deviations_differ() {
     let mut used = BTreeSet::new();
     for provider in asked() {
         for record in vectors(provider) {
@@ -197,7 +197,7 @@ fn every_listed_deviation_is_one() {
 }
 
 #[test]
-fn every_deviation_has_its_reason() {
+fn deviations_are_documented() {
     let page = std::fs::read_to_string(conformance().join("DEVIATIONS.md")).unwrap();
     let part = page.split("\n# ").find(|part| part.starts_with("Responses of models\n")).unwrap();
     let headings: BTreeSet<&str> = part.lines().filter_map(|line| line.strip_prefix("### ")).collect();
@@ -206,7 +206,7 @@ fn every_deviation_has_its_reason() {
 }
 
 #[test]
-fn every_response_is_a_legal_stream_however_it_is_cut() {
+fn responses_decode_to_legal_streams_in_any_chunks() {
     for provider in asked() {
         for record in vectors(provider) {
             let body = record["body"].as_str().unwrap();
@@ -222,9 +222,9 @@ fn every_response_is_a_legal_stream_however_it_is_cut() {
     }
 }
 
-/// The chunks as a JSON array say the same as the stream that they came in.
+/// A JSON array of the chunks decodes like their stream.
 #[test]
-fn a_recording_as_an_array_says_the_same() {
+fn json_array_decodes_like_its_stream() {
     for provider in asked() {
         for record in vectors(provider).iter().filter(|record| record["streamed"] == true) {
             let body = record["body"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! What a provider is sent, case by case.
+//! Formatting of messages for each provider.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -18,17 +18,17 @@ use recount_message::Msg;
 use recount_model::Provider;
 use recount_model::format::{Formatter, Media, RequestOptions};
 
-/// Holds the messages for a provider, and the warnings on them, to the expected texts.
+/// Formats messages and compares the result and the warnings.
 #[track_caller]
 pub(crate) fn check(formatter: &Formatter, messages: &[Msg], expected: &[&str], warnings: &[&str]) {
     let formatted = formatter.format(messages, &Media::new());
     let sent: Vec<String> = formatted.messages.iter().map(ToString::to_string).collect();
     assert_eq!(sent, expected);
-    let said: Vec<String> = formatted.warnings.iter().map(ToString::to_string).collect();
-    assert_eq!(said, warnings);
+    let actual: Vec<String> = formatted.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(actual, warnings);
 }
 
-/// The body of a request for a greeting.
+/// Returns the body of a request with one message.
 pub(crate) fn body(provider: Provider, options: &RequestOptions) -> String {
     let request = Formatter::new(provider).request(&[Msg::user("Alice", "Hello")], &Media::new(), options);
     request.unwrap().body.to_string()

@@ -1,29 +1,29 @@
-//! What the formatters of AgentScope Python 2.0.10 answered, and whether Recount answers the same.
+//! Comparison of formatted messages with AgentScope Python 2.0.10.
 //!
-//! The answers were recorded by `conformance/python/formatters.py`. Where Recount means to differ, the case is listed
-//! under a heading of `conformance/DEVIATIONS.md`, and a listing under which nothing differs is a failure too.
+//! The expected results were recorded by `conformance/python/formatters.py`. Intended differences are listed under a
+//! heading of `conformance/DEVIATIONS.md`. A listing without a difference fails too.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, reason = "how many cases agree is worth knowing")]
 
 #[path = "format/deviations.rs"]
 mod deviations;
-#[path = "format/said.rs"]
-mod said;
+#[path = "format/placeholders.rs"]
+mod placeholders;
 #[path = "format/vectors.rs"]
 mod vectors;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use deviations::{DEVIATIONS, Deviation, REQUEST_DEVIATIONS};
+use placeholders::{Taken, plain};
 use recount_message::Msg;
 use recount_model::Provider;
 use recount_model::format::{Formatter, Media, MultiAgent};
-use said::{Taken, plain};
 use serde_json::Value;
 use vectors::vectors;
 
-/// What a place holds for the reference: its own name, unless that says that it is missing.
+/// Returns the content of a URL or file in the vectors: its own name, or nothing if the name marks it as missing.
 fn bring(formatter: &Formatter, messages: &[Msg]) -> Media {
     let mut media = Media::new();
     for wanted in formatter.required_media(messages) {
@@ -49,7 +49,7 @@ fn ours(provider: Provider, case: &Value, messages: &[Msg]) -> Value {
 }
 
 #[test]
-fn messages_are_formatted_alike() {
+fn messages_match_agentscope() {
     let histories: BTreeMap<String, Vec<Msg>> = vectors("histories.jsonl")
         .iter()
         .map(|history| {
@@ -93,17 +93,17 @@ fn messages_are_formatted_alike() {
         failures.push(format!("{} ({}) is listed, but nothing differs", unused.cases, unused.heading));
     }
     assert!(failures.is_empty(), "{} of {count} cases:\n{}", failures.len(), failures.join("\n"));
-    // "What cannot be sent is said" and "No file is written" are told by their words, not by their cases.
+    // These two deviations are recognized by their text, not by their cases.
     assert_eq!(taken, Taken { stand_ins: true, files: true });
 }
 
 #[test]
-fn every_deviation_has_its_reason() {
+fn deviations_are_documented() {
     let page = std::fs::read_to_string(vectors::conformance().join("DEVIATIONS.md")).unwrap();
     let part = page.split("\n# ").find(|part| part.starts_with("Requests to models\n")).unwrap();
     let headings: BTreeSet<&str> = part.lines().filter_map(|line| line.strip_prefix("### ")).collect();
     let listed = DEVIATIONS.iter().chain(REQUEST_DEVIATIONS).map(|deviation| deviation.heading);
-    // Told by its words, as `said` finds them.
+    // Recognized by its text in `placeholders`.
     let listed: BTreeSet<&str> = listed.chain(["No file is written"]).collect();
     assert_eq!(headings, listed);
 }

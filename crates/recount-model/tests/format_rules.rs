@@ -1,7 +1,6 @@
-//! Any history becomes a request that keeps the published rules of every provider.
+//! Property test: any history becomes a request that follows the published rules of every provider.
 //!
-//! The histories are those of legal streams, messages of every kind in any order, and calls and results in any order with
-//! ids that no two providers agree on.
+//! The histories come from legal streams, arbitrary messages, and calls and results in any order with conflicting ids.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -17,7 +16,7 @@ use recount_model::Provider;
 use recount_model::format::{Cache, Formatter, Media, MultiAgent, RequestOptions, Tool, ToolMode};
 use serde_json::Value;
 
-/// Every way to format for a provider.
+/// Returns every variant of a formatter for a provider.
 fn formatters(provider: Provider) -> [Formatter; 5] {
     let plain = Formatter::new(provider);
     [
@@ -29,7 +28,7 @@ fn formatters(provider: Provider) -> [Formatter; 5] {
     ]
 }
 
-/// Brings what is wanted, but for what cannot be had.
+/// Provides the required media, except for unavailable ones.
 fn bring(formatter: &Formatter, messages: &[Msg]) -> Media {
     let mut media = Media::new();
     for wanted in formatter.required_media(messages) {
@@ -48,7 +47,7 @@ fn hold_to_the_rules(messages: &[Msg]) -> Result<(), TestCaseError> {
             let request = formatter.request(messages, &media, &options).unwrap();
             prop_assert_eq!(&request, &formatter.request(messages, &media, &options).unwrap());
             prop_assert!(!request.body.as_str().contains(MARKER), "{} lets metadata out", provider);
-            // Numbers are sent as they were written, also those that only the reader of this test cannot hold.
+            // Numbers keep their digits, even if the parser of this test cannot represent them.
             let body: Value = serde_json::from_str(&request.body.as_str().replace("1e400", "1")).unwrap();
             if let Err(broken) = rules::check(provider, &body) {
                 let form = format!("{formatter:?}");
@@ -63,7 +62,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_history_keeps_the_rules_of_every_provider(messages in any_history()) {
+    fn requests_follow_the_rules_of_every_provider(messages in any_history()) {
         hold_to_the_rules(&messages)?;
     }
 }

@@ -1,7 +1,7 @@
-//! Which requests the models of AgentScope Python 2.0.10 sent, and whether Recount makes the same.
+//! Comparison of requests with the models of AgentScope Python 2.0.10.
 //!
-//! They were recorded by `conformance/python/model_requests.py`. Where Recount means to differ, the case is listed under a
-//! heading of `conformance/DEVIATIONS.md`, and a listing under which nothing differs is a failure too.
+//! The requests were recorded by `conformance/python/model_requests.py`. Intended differences are listed under a
+//! heading of `conformance/DEVIATIONS.md`. A listing without a difference fails too.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, reason = "how many cases agree is worth knowing")]
@@ -33,7 +33,7 @@ fn options(provider: Provider, case: &Value) -> RequestOptions {
     options.parallel_tool_calls = parameters["parallel_tool_calls"].as_bool().unwrap_or(true);
     options.thinking = match parameters["thinking_enable"].as_bool() {
         Some(true) => Thinking::On { budget: parameters["thinking_budget"].as_u64() },
-        // Only these tell a model not to think.
+        // Only these providers have an option that disables thinking.
         Some(false) | None if switches_thinking_off(provider, case) => Thinking::Off,
         Some(false) | None => Thinking::Default,
     };
@@ -43,7 +43,7 @@ fn options(provider: Provider, case: &Value) -> RequestOptions {
     options
 }
 
-/// The reference switches thinking off for some providers where nobody has asked for it.
+/// Whether the reference disables thinking for a provider although the case does not ask for it.
 fn switches_thinking_off(provider: Provider, case: &Value) -> bool {
     match provider {
         Provider::DashScope | Provider::DeepSeek | Provider::Moonshot | Provider::Gemini | Provider::Ollama => true,
@@ -65,7 +65,7 @@ fn choice(choice: &Value) -> ToolChoice {
     }
 }
 
-/// The bodies that a question leads to when each is refused.
+/// Returns the bodies that follow from a case if each is rejected.
 fn ours(provider: Provider, case: &Value) -> Result<Vec<Value>, RequestError> {
     let mut messages = vec![Msg::user("Alice", "Hello")];
     if let Some(text) = case["system"].as_str() {
@@ -82,14 +82,15 @@ fn ours(provider: Provider, case: &Value) -> Result<Vec<Value>, RequestError> {
         Some(schema) => {
             let schema = Json::parse(&schema.to_string()).unwrap();
             let ways = StructuredMethod::fallback_order(provider, options.thinking);
-            // The reference knows no native way.
+            // The reference has no native method.
             let ways = ways.into_iter().filter(|way| *way != StructuredMethod::Native);
             ways.map(|way| body(&options.clone().structured(schema.clone(), way))).collect()
         }
     }
 }
 
-/// Gemini takes its field names in either spelling, its SDK writes 0 as 0.0, and an empty list of tools is none.
+/// Normalizes a value: Gemini accepts field names in both cases, its SDK writes 0 as 0.0, and an empty list of tools
+/// equals none.
 fn spelled(value: Value) -> Value {
     match value {
         Value::Object(object) => {
@@ -108,7 +109,7 @@ fn snake_case(key: &str) -> String {
         .collect()
 }
 
-/// The reference's requests, where the same one sent again counts once.
+/// Returns the recorded requests. Identical repetitions count once.
 fn theirs(case: &Value) -> Vec<Value> {
     let mut sent: Vec<Value> = Vec::new();
     for request in case["requests"].as_array().into_iter().flatten() {
@@ -121,7 +122,7 @@ fn theirs(case: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn requests_are_made_alike() {
+fn requests_match_agentscope() {
     let mut failures = Vec::new();
     let mut used: BTreeSet<*const Deviation> = BTreeSet::new();
     for provider in Provider::ALL.into_iter().filter(|provider| *provider != Provider::Xai) {
@@ -134,7 +135,7 @@ fn requests_are_made_alike() {
                 (Ok(_), Some(error)) => Some(format!("made, and the reference raises {error}")),
                 (Ok(ours), None) => {
                     let theirs = theirs(&case);
-                    // Some providers of the reference give up after the first one.
+                    // The reference gives up after the first request for some providers.
                     let same = !theirs.is_empty() && theirs == ours[..theirs.len().min(ours.len())];
                     (!same).then(|| format!("\n  ours:   {ours:?}\n  theirs: {theirs:?}"))
                 }

@@ -1,4 +1,4 @@
-//! What AgentScope Python 2.0.10 takes conversations for, in tokens, and whether Recount takes them for the same.
+//! Comparison of token estimates with AgentScope Python 2.0.10.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ fn lines(file: &str) -> Vec<Value> {
 }
 
 #[test]
-fn conversations_are_taken_for_as_many_tokens() {
+fn estimates_match_agentscope() {
     let histories = lines("model/histories.jsonl").into_iter();
     let histories: HashMap<String, Value> =
         histories.map(|history| (format!("history/{}", history["case"].as_str().unwrap()), history)).collect();

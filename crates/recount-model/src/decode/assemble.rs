@@ -426,7 +426,7 @@ impl Assembler {
         };
         written.and_then(|block| reply.data_block(block.with_id(id))).map_err(|error| {
             self.blocks -= 1;
-            CallError::malformed(format!("the response holds data that cannot be read: {error}"))
+            CallError::malformed(format!("the response contains invalid data: {error}"))
         })
     }
 
@@ -448,7 +448,7 @@ impl Assembler {
             self.fail(error);
         }
         if self.done && self.sent && !self.understood {
-            self.fail(CallError::malformed("nothing in the response is what this provider sends"));
+            self.fail(CallError::malformed("the response contains no chunk in the format of the provider"));
         } else if !self.has_ended() {
             self.fail(CallError::truncated());
         }

@@ -319,7 +319,7 @@ impl OpenAiChunks {
     /// Emits audio. Raw samples get a WAV header, so that players accept them.
     fn audio(&mut self, data: &str, is_whole: bool) -> ResponsePart<'static> {
         let Ok(samples) = STANDARD.decode(data.as_bytes()) else {
-            return ResponsePart::Error(CallError::malformed("the response holds audio that is not base64"));
+            return ResponsePart::Error(CallError::malformed("the response contains invalid base64 audio"));
         };
         let is_first = !std::mem::replace(&mut self.audio_begun, true);
         let media_type = if is_first { wav::container(&samples) } else { None };

@@ -113,7 +113,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// Who fetches media.
+/// The side that fetches media.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FetchedBy {
     /// The provider fetches `http` and `https` URLs.

@@ -1,4 +1,4 @@
-//! A call that nobody wants any more closes its connection.
+//! Cancelled calls close their connection.
 
 use std::future::Future;
 use std::pin::pin;
@@ -10,12 +10,12 @@ use recount_model::Provider;
 use recount_model::client::{CallOptions, CancellationToken};
 use recount_model::decode::CallErrorKind;
 
-use crate::asking::{ask_with, chunk, model};
-use crate::server::{Answer, Server};
+use crate::server::{ScriptedResponse, Server};
+use crate::support::{call_with, chunk, model};
 
 #[tokio::test]
-async fn a_token_stops_it_in_the_middle_of_a_word() {
-    let server = Server::start([Answer::stuck(chunk("Once upon a"))]).await;
+async fn token_cancels_during_response() {
+    let server = Server::start([ScriptedResponse::stuck(chunk("Once upon a"))]).await;
     let token = CancellationToken::new();
     let options = CallOptions::new().cancelled_by(token.clone());
     let mut events = Vec::new();
@@ -47,28 +47,28 @@ async fn a_token_stops_it_in_the_middle_of_a_word() {
 }
 
 #[tokio::test]
-async fn a_token_stops_it_before_the_first_word() {
-    let server = Server::start([Answer::silence()]).await;
+async fn token_cancels_before_response() {
+    let server = Server::start([ScriptedResponse::silence()]).await;
     let token = CancellationToken::new();
     let options = CallOptions::new().cancelled_by(token.clone());
     let model = model(Provider::OpenAi, &server).fallback(model(Provider::OpenAi, &server));
     let stop_when_asked = async {
-        while server.asked().is_empty() {
+        while server.requests().is_empty() {
             tokio::task::yield_now().await;
         }
         token.cancel();
     };
     let messages = [Msg::user("Alice", "Hi")];
-    let (answered, ()) = tokio::join!(ask_with(&model, &messages, &options), stop_when_asked);
-    assert_eq!(answered.error().0, CallErrorKind::Cancelled);
-    assert_eq!(answered.message.finished_reason(), Some(FinishedReason::Interrupted));
+    let (result, ()) = tokio::join!(call_with(&model, &messages, &options), stop_when_asked);
+    assert_eq!(result.error().0, CallErrorKind::Cancelled);
+    assert_eq!(result.message.finished_reason(), Some(FinishedReason::Interrupted));
     server.closed().await;
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
 async fn dropping_the_call_closes_the_connection() {
-    let server = Server::start([Answer::stuck(chunk("Once upon a"))]).await;
+    let server = Server::start([ScriptedResponse::stuck(chunk("Once upon a"))]).await;
     let model = model(Provider::OpenAi, &server);
     let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
     let messages = [Msg::user("Alice", "Hi")];
@@ -77,7 +77,7 @@ async fn dropping_the_call_closes_the_connection() {
         let mut call = pin!(model.call(&messages, &options, &mut reply));
         std::future::poll_fn(|cx| {
             assert!(call.as_mut().poll(cx).is_pending());
-            if server.asked().is_empty() {
+            if server.requests().is_empty() {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }

@@ -10,11 +10,11 @@ use recount_model::Provider;
 use recount_model::client::{CallOptions, FetchMedia, MediaErrorKind, MediaFetcher};
 use recount_model::format::MediaRef;
 
-use crate::asking::{Answered, ask_with, model};
-use crate::server::{Answer, Server};
+use crate::server::{ScriptedResponse, Server};
+use crate::support::{TestCall, call_with, model};
 
 const PNG: &[u8] = b"\x89PNG";
-/// The same in base64.
+/// The bytes in base64.
 const PNG_TEXT: &str = "iVBORw==";
 
 fn wanted(url: impl Into<String>) -> MediaRef {
@@ -37,48 +37,48 @@ fn directory(test: &str) -> PathBuf {
     path
 }
 
-/// Shows a provider an image by its URL.
-async fn show(provider: Provider, fetcher: MediaFetcher, url: &str) -> (Answered, String) {
-    let server = Server::start([Answer::status(400, "{}")]).await;
+/// Sends an image URL to a provider, and returns the result and the request body.
+async fn show(provider: Provider, fetcher: MediaFetcher, url: &str) -> (TestCall, String) {
+    let server = Server::start([ScriptedResponse::status(400, "{}")]).await;
     let messages = [Msg::user("Alice", ("Look:", DataBlock::from_url(url).unwrap()))];
-    let answered = ask_with(&model(provider, &server).media(fetcher), &messages, &CallOptions::new()).await;
-    (answered, server.only().body)
+    let result = call_with(&model(provider, &server).media(fetcher), &messages, &CallOptions::new()).await;
+    (result, server.only_request().body)
 }
 
 #[tokio::test]
-async fn bytes_are_brought_where_the_provider_wants_them() {
-    let web = Server::start([Answer::ok(PNG)]).await;
+async fn required_bytes_are_fetched() {
+    let web = Server::start([ScriptedResponse::ok(PNG)]).await;
     let url = format!("{}/cat.png", web.url());
-    let (answered, body) = show(Provider::Anthropic, anywhere(), &url).await;
+    let (result, body) = show(Provider::Anthropic, anywhere(), &url).await;
     assert!(body.contains(PNG_TEXT), "{body}");
-    assert_eq!(answered.outcome.media_errors, []);
-    assert_eq!((web.only().method.as_str(), web.only().path.as_str()), ("GET", "/cat.png"));
-    assert!(!web.only().headers.contains_key("x-api-key"));
+    assert_eq!(result.outcome.media_errors, []);
+    assert_eq!((web.only_request().method.as_str(), web.only_request().path.as_str()), ("GET", "/cat.png"));
+    assert!(!web.only_request().headers.contains_key("x-api-key"));
 }
 
 #[tokio::test]
-async fn nothing_is_fetched_that_the_provider_fetches_itself() {
-    let web = Server::start([Answer::ok(PNG)]).await;
+async fn urls_for_the_provider_are_not_fetched() {
+    let web = Server::start([ScriptedResponse::ok(PNG)]).await;
     let url = format!("{}/cat.png", web.url());
     let (_, body) = show(Provider::OpenAi, anywhere(), &url).await;
     assert!(body.contains(&url), "{body}");
-    assert!(web.asked().is_empty());
+    assert!(web.requests().is_empty());
 }
 
 #[tokio::test]
-async fn what_cannot_be_brought_is_said_and_the_call_goes_on() {
-    let web = Server::start([Answer::status(404, "")]).await;
-    let (answered, body) = show(Provider::Anthropic, anywhere(), &format!("{}/cat.png?signature=x", web.url())).await;
-    let [error] = answered.outcome.media_errors.as_slice() else { panic!("{:?}", answered.outcome.media_errors) };
+async fn call_continues_without_unavailable_media() {
+    let web = Server::start([ScriptedResponse::status(404, "")]).await;
+    let (result, body) = show(Provider::Anthropic, anywhere(), &format!("{}/cat.png?signature=x", web.url())).await;
+    let [error] = result.outcome.media_errors.as_slice() else { panic!("{:?}", result.outcome.media_errors) };
     assert_eq!(error.kind(), MediaErrorKind::NotFound);
     assert_eq!(error.to_string(), format!("{}/cat.png: 404 Not Found", web.url()));
-    assert!(!answered.outcome.warnings.is_empty());
+    assert!(!result.outcome.warnings.is_empty());
     assert!(body.contains("Look:") && !body.contains(PNG_TEXT), "{body}");
 }
 
 #[tokio::test]
-async fn private_addresses_are_refused() {
-    let web = Server::start([Answer::ok(PNG)]).await;
+async fn private_addresses_are_rejected() {
+    let web = Server::start([ScriptedResponse::ok(PNG)]).await;
     let port = web.url().rsplit(':').next().unwrap().to_owned();
     for host in [
         "127.0.0.1",
@@ -96,37 +96,38 @@ async fn private_addresses_are_refused() {
     }
     let found = fetch(&MediaFetcher::new(), "http://169.254.169.254/latest/meta-data/").await;
     assert_eq!(found, Err(MediaErrorKind::Forbidden));
-    assert!(web.asked().is_empty());
+    assert!(web.requests().is_empty());
 }
 
 #[tokio::test]
-async fn redirects_are_followed_and_end() {
-    let target = Server::start([Answer::ok(PNG)]).await;
-    let hop = Server::start([Answer::status(302, "").header("location", &format!("{}/b.png", target.url()))]).await;
+async fn redirects_are_followed_up_to_a_limit() {
+    let target = Server::start([ScriptedResponse::ok(PNG)]).await;
+    let hop =
+        Server::start([ScriptedResponse::status(302, "").header("location", &format!("{}/b.png", target.url()))]).await;
     assert_eq!(fetch(&anywhere(), format!("{}/a.png", hop.url())).await, Ok(PNG.to_vec()));
 
-    let round = Server::start([Answer::status(302, "").header("location", "/again.png")]).await;
+    let round = Server::start([ScriptedResponse::status(302, "").header("location", "/again.png")]).await;
     assert_eq!(fetch(&anywhere(), format!("{}/a.png", round.url())).await, Err(MediaErrorKind::Forbidden));
-    assert!(round.asked().len() < 10);
+    assert!(round.requests().len() < 10);
 
-    let file = Server::start([Answer::status(302, "").header("location", "file:///etc/passwd")]).await;
+    let file = Server::start([ScriptedResponse::status(302, "").header("location", "file:///etc/passwd")]).await;
     assert!(fetch(&anywhere(), format!("{}/a.png", file.url())).await.is_err());
 }
 
 #[tokio::test]
-async fn size_and_time_have_limits() {
-    let large = Server::start([Answer::pieces(&[0; 5_000], 1_000)]).await;
+async fn fetch_enforces_size_and_time_limits() {
+    let large = Server::start([ScriptedResponse::pieces(&[0; 5_000], 1_000)]).await;
     let found = fetch(&anywhere().max_bytes(4_999), format!("{}/a.png", large.url())).await;
     assert_eq!(found, Err(MediaErrorKind::TooLarge));
     assert_eq!(fetch(&anywhere().max_bytes(5_000), format!("{}/a.png", large.url())).await.map(|b| b.len()), Ok(5_000));
 
-    let slow = Server::start([Answer::stuck("x")]).await;
+    let slow = Server::start([ScriptedResponse::stuck("x")]).await;
     let hasty = anywhere().timeout(Duration::from_millis(20));
     assert_eq!(fetch(&hasty, format!("{}/a.png", slow.url())).await, Err(MediaErrorKind::TimedOut));
 }
 
 #[tokio::test]
-async fn files_are_read_below_allowed_directories_only() {
+async fn only_files_in_allowed_directories_are_read() {
     let root = directory("media_files");
     let allowed = root.join("allowed");
     fs::create_dir_all(allowed.join("inner")).unwrap();
@@ -163,7 +164,7 @@ async fn files_are_read_below_allowed_directories_only() {
 }
 
 #[tokio::test]
-async fn a_file_goes_into_the_request() {
+async fn file_is_sent_in_request() {
     let root = directory("media_request");
     fs::write(root.join("cat.png"), PNG).unwrap();
     let url = format!("file://{}/cat.png", root.display());
@@ -172,6 +173,6 @@ async fn a_file_goes_into_the_request() {
 }
 
 #[tokio::test]
-async fn what_nobody_knows_how_to_fetch_is_said() {
+async fn unsupported_scheme_is_rejected() {
     assert_eq!(fetch(&anywhere(), "ftp://example.com/a.png").await, Err(MediaErrorKind::Unsupported));
 }

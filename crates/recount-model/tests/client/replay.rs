@@ -1,4 +1,4 @@
-//! Every recorded response, sent over HTTP, is what the decoder makes of it.
+//! Recorded responses decode the same over HTTP.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use recount_model::client::{CallOptions, Retries};
 use recount_model::decode::{DecodeOptions, Decoder};
 use serde_json::Value;
 
-use crate::asking::{ask_with, model};
-use crate::server::{Answer, Server};
+use crate::server::{ScriptedResponse, Server};
+use crate::support::{call_with, model};
 
 fn recorded(provider: Provider) -> Vec<Value> {
-    // Where none were recorded, the provider speaks as OpenAI does.
+    // Providers without recordings use OpenAI's format.
     let name = if provider == Provider::Xai { Provider::OpenAi } else { provider };
     let path = format!("../../conformance/vectors/python/model/stream-{name}.jsonl");
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What the decoder makes of a response by itself.
+/// Decodes a response without HTTP.
 fn decoded(provider: Provider, body: &str) -> Msg {
     let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
     reply.model_call("model-x");
@@ -35,15 +35,15 @@ async fn check(provider: Provider) {
     let records = recorded(provider);
     assert!(records.len() > 20);
     let bodies = records.iter().map(|record| record["body"].as_str().unwrap());
-    let server = Server::start(bodies.clone().map(|body| Answer::pieces(body.as_bytes(), 97))).await;
+    let server = Server::start(bodies.clone().map(|body| ScriptedResponse::pieces(body.as_bytes(), 97))).await;
     let model = model(provider, &server).retries(Retries::none());
     for (record, body) in records.iter().zip(bodies) {
         let mut options = CallOptions::new();
         options.stream = record["streamed"].as_bool().unwrap();
-        let answered = ask_with(&model, &[Msg::user("Alice", "Hello")], &options).await;
-        assert_eq!(answered.message, decoded(provider, body), "{provider}: {}", record["case"]);
+        let result = call_with(&model, &[Msg::user("Alice", "Hello")], &options).await;
+        assert_eq!(result.message, decoded(provider, body), "{provider}: {}", record["case"]);
     }
-    assert_eq!(server.asked().len(), records.len());
+    assert_eq!(server.requests().len(), records.len());
 }
 
 macro_rules! providers {

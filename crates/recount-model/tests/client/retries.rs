@@ -1,4 +1,4 @@
-//! What is tried again, how often and when.
+//! Retries: which failures, how often and when.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -11,21 +11,21 @@ use recount_model::Provider;
 use recount_model::client::{Body, BoxFuture, Model, Retries, Transport, TransportError};
 use tokio::time::Instant;
 
-use crate::asking::{KEY, ask, chunk, hello, model};
-use crate::server::{Answer, Server};
+use crate::server::{ScriptedResponse, Server};
+use crate::support::{KEY, call, chunk, hello_response, model};
 
 #[tokio::test]
-async fn what_passes_is_tried_again_and_told() {
+async fn transient_failure_is_retried_and_signalled() {
     let server = Server::start([
-        Answer::status(500, ""),
-        Answer::status(429, "").header("retry-after", "0"),
-        Answer::ok(hello()),
+        ScriptedResponse::status(500, ""),
+        ScriptedResponse::status(429, "").header("retry-after", "0"),
+        ScriptedResponse::ok(hello_response()),
     ])
     .await;
-    let answered = ask(&model(Provider::OpenAi, &server)).await;
-    assert_eq!((answered.text().as_str(), answered.outcome.requests), ("Hello", 3));
+    let result = call(&model(Provider::OpenAi, &server)).await;
+    assert_eq!((result.text().as_str(), result.outcome.requests), ("Hello", 3));
     assert_eq!(
-        answered.story(),
+        result.event_summary(),
         [
             "REPLY_START",
             "MODEL_CALL_START model-x",
@@ -39,13 +39,13 @@ async fn what_passes_is_tried_again_and_told() {
             "REPLY_END",
         ]
     );
-    let bodies: Vec<String> = server.asked().into_iter().map(|asked| asked.body).collect();
+    let bodies: Vec<String> = server.requests().into_iter().map(|request| request.body).collect();
     assert!(bodies.iter().all(|body| *body == bodies[0]));
 }
 
-/// With two retries, the published package makes three times as many requests, because its parts retry by themselves.
+/// With two retries, the published package sends three times as many requests, because its parts retry on their own.
 #[tokio::test]
-async fn retries_do_not_multiply() {
+async fn retry_limit_counts_requests() {
     for provider in Provider::ALL {
         for (status, requests) in [
             (400, 1),
@@ -60,60 +60,60 @@ async fn retries_do_not_multiply() {
             (503, 3),
             (529, 3),
         ] {
-            let server = Server::start([Answer::status(status, "{}")]).await;
-            let answered = ask(&model(provider, &server)).await;
-            assert_eq!((answered.outcome.requests, server.asked().len()), (requests, requests as usize), "{status}");
+            let server = Server::start([ScriptedResponse::status(status, "{}")]).await;
+            let result = call(&model(provider, &server)).await;
+            assert_eq!((result.outcome.requests, server.requests().len()), (requests, requests as usize), "{status}");
         }
     }
 }
 
 #[tokio::test]
-async fn the_provider_may_say_that_it_is_no_use() {
-    let server = Server::start([Answer::status(500, "").header("x-should-retry", "false")]).await;
-    assert_eq!(ask(&model(Provider::OpenAi, &server)).await.outcome.requests, 1);
+async fn should_retry_header_disables_retry() {
+    let server = Server::start([ScriptedResponse::status(500, "").header("x-should-retry", "false")]).await;
+    assert_eq!(call(&model(Provider::OpenAi, &server)).await.outcome.requests, 1);
     let broke = r#"{"error":{"message":"You exceeded your quota","code":"insufficient_quota"}}"#;
-    let server = Server::start([Answer::status(429, broke)]).await;
-    assert_eq!(ask(&model(Provider::OpenAi, &server)).await.outcome.requests, 1);
+    let server = Server::start([ScriptedResponse::status(429, broke)]).await;
+    assert_eq!(call(&model(Provider::OpenAi, &server)).await.outcome.requests, 1);
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_before_anything_was_shown_is_tried_again() {
+async fn stream_broken_before_output_is_retried() {
     let empty = "data: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"}}]}\n\n";
     for broken in [
-        Answer::cut(empty),
-        Answer::ok(empty),
-        Answer::ok("data: {\"error\":{\"message\":\"later\",\"type\":\"server_error\"}}\n\n"),
-        // The beginning of a tag is held back until it is known to be none.
-        Answer::cut(chunk("<thi")),
+        ScriptedResponse::cut(empty),
+        ScriptedResponse::ok(empty),
+        ScriptedResponse::ok("data: {\"error\":{\"message\":\"later\",\"type\":\"server_error\"}}\n\n"),
+        // The start of a tag is buffered until it is known not to be one.
+        ScriptedResponse::cut(chunk("<thi")),
     ] {
-        let server = Server::start([broken, Answer::ok(hello())]).await;
-        let answered = ask(&model(Provider::OpenAi, &server)).await;
-        assert_eq!((answered.text().as_str(), answered.outcome.requests), ("Hello", 2));
+        let server = Server::start([broken, ScriptedResponse::ok(hello_response())]).await;
+        let result = call(&model(Provider::OpenAi, &server)).await;
+        assert_eq!((result.text().as_str(), result.outcome.requests), ("Hello", 2));
     }
 }
 
 #[tokio::test]
-async fn the_tokens_of_a_failed_attempt_count_too() {
+async fn usage_includes_failed_attempts() {
     let chunk = |usage: &str| format!("data: {{\"id\":\"c1\",\"choices\":[],\"usage\":{usage}}}\n\n");
     let spent = chunk(r#"{"prompt_tokens":10,"completion_tokens":1}"#);
-    let said = hello()
+    let said = hello_response()
         .replace("data: [DONE]", &format!("{}data: [DONE]", chunk(r#"{"prompt_tokens":10,"completion_tokens":2}"#)));
-    let server = Server::start([Answer::ok(spent), Answer::ok(said)]).await;
-    let answered = ask(&model(Provider::OpenAi, &server)).await;
-    assert_eq!(answered.outcome.requests, 2);
-    assert_eq!(answered.message.usage(), Some(&Usage::new(20, 3)));
+    let server = Server::start([ScriptedResponse::ok(spent), ScriptedResponse::ok(said)]).await;
+    let result = call(&model(Provider::OpenAi, &server)).await;
+    assert_eq!(result.outcome.requests, 2);
+    assert_eq!(result.message.usage(), Some(&Usage::new(20, 3)));
 }
 
 #[tokio::test]
-async fn once_something_was_shown_nothing_is_repeated() {
-    let server = Server::start([Answer::cut(chunk("Hel")), Answer::ok(hello())]).await;
+async fn stream_broken_after_output_is_not_retried() {
+    let server = Server::start([ScriptedResponse::cut(chunk("Hel")), ScriptedResponse::ok(hello_response())]).await;
     let model = model(Provider::OpenAi, &server).fallback(model(Provider::OpenAi, &server));
-    let answered = ask(&model).await;
-    assert_eq!((answered.text().as_str(), answered.outcome.requests), ("Hel", 1));
-    assert_eq!(answered.error().1, "connection");
+    let result = call(&model).await;
+    assert_eq!((result.text().as_str(), result.outcome.requests), ("Hel", 1));
+    assert_eq!(result.error().1, "connection");
 }
 
-/// Answers from a list, without a network, so that the clock can be stopped.
+/// Returns responses from a list without a network, so that the clock can be paused.
 struct Listed(Mutex<VecDeque<http::Response<String>>>);
 
 impl Transport for Listed {
@@ -141,28 +141,28 @@ fn busy(retry_after: Option<&str>) -> http::Response<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn retry_after_is_waited_for() {
+async fn retry_after_delays_the_retry() {
     let began = Instant::now();
-    let answered = ask(&listed([busy(Some("7")), busy(Some("13")), http::Response::new(hello())])).await;
-    assert_eq!(answered.text(), "Hello");
+    let result = call(&listed([busy(Some("7")), busy(Some("13")), http::Response::new(hello_response())])).await;
+    assert_eq!(result.text(), "Hello");
     assert_eq!(began.elapsed().as_secs(), 20);
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_for_an_hour() {
+async fn long_retry_after_disables_retry() {
     let began = Instant::now();
-    let answered = ask(&listed([busy(Some("3600")), http::Response::new(hello())])).await;
-    assert_eq!((answered.error().1, answered.outcome.requests), ("rate_limit", 1));
+    let result = call(&listed([busy(Some("3600")), http::Response::new(hello_response())])).await;
+    assert_eq!((result.error().1, result.outcome.requests), ("rate_limit", 1));
     assert_eq!(began.elapsed(), Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]
-async fn waits_grow() {
+async fn delays_grow_exponentially() {
     let began = Instant::now();
     let retries = Retries { max_retries: 4, ..Retries::default() };
-    let answered = ask(&listed((0..5).map(|_| busy(None))).retries(retries)).await;
-    assert_eq!(answered.outcome.requests, 5);
+    let result = call(&listed((0..5).map(|_| busy(None))).retries(retries)).await;
+    assert_eq!(result.outcome.requests, 5);
     let waited = began.elapsed();
-    // Half a second, one, two and four, each up to twice as long.
+    // 0.5, 1, 2 and 4 seconds, each with up to the same time as jitter.
     assert!(waited >= Duration::from_millis(7_500) && waited <= Duration::from_millis(15_010), "{waited:?}");
 }

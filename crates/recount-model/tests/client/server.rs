@@ -1,4 +1,4 @@
-//! A server that answers as a script says and keeps what it was asked.
+//! A server that sends scripted responses and records the requests.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -8,19 +8,19 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-/// What a request was.
+/// A recorded request.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// By their names in lower case.
+    /// Values by lower-case names.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: String,
 }
 
-/// One answer.
+/// A scripted response.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct ScriptedResponse {
     status: u16,
     headers: Vec<(String, String)>,
     steps: Vec<Step>,
@@ -28,17 +28,17 @@ pub(crate) struct Answer {
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// The head of the response, after which the body comes in chunks.
+    /// The head of the response, before the chunks of the body.
     Head,
     Send(Vec<u8>),
-    /// The end of the body, as it should be.
+    /// The regular end of the body.
     End,
-    /// Waits until the other side closes the connection.
+    /// Wait until the client closes the connection.
     Hang,
 }
 
-impl Answer {
-    /// A whole response.
+impl ScriptedResponse {
+    /// A complete response.
     pub(crate) fn ok(body: impl Into<Vec<u8>>) -> Self {
         Self::status(200, body)
     }
@@ -52,29 +52,29 @@ impl Answer {
         self
     }
 
-    /// A body in pieces of a size, each sent by itself.
+    /// A body in chunks of a size, each sent separately.
     pub(crate) fn pieces(body: &[u8], size: usize) -> Self {
         let pieces = body.chunks(size).map(|piece| Step::Send(piece.to_vec()));
         let steps = [Step::Head].into_iter().chain(pieces).chain([Step::End]).collect();
         Self { steps, ..Self::ok("") }
     }
 
-    /// A response whose connection is closed before it has ended.
+    /// A response whose connection closes early.
     pub(crate) fn cut(body: impl Into<Vec<u8>>) -> Self {
         Self { steps: vec![Step::Head, Step::Send(body.into())], ..Self::ok("") }
     }
 
-    /// A response that begins and then never goes on.
+    /// A response that stops after its beginning.
     pub(crate) fn stuck(body: impl Into<Vec<u8>>) -> Self {
         Self { steps: vec![Step::Head, Step::Send(body.into()), Step::Hang], ..Self::ok("") }
     }
 
-    /// No response at all.
+    /// No response.
     pub(crate) fn silence() -> Self {
         Self { steps: vec![Step::Hang], ..Self::ok("") }
     }
 
-    /// The connection is closed instead of an answer.
+    /// A connection that closes without a response.
     pub(crate) fn nothing() -> Self {
         Self { steps: vec![], ..Self::ok("") }
     }
@@ -83,21 +83,21 @@ impl Answer {
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     address: SocketAddr,
-    asked: Arc<Mutex<Vec<Asked>>>,
-    /// One for each connection that the other side has closed while an answer hung.
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
+    /// A permit for each connection that the client closed during a pending response.
     closed: Arc<Semaphore>,
 }
 
 impl Server {
-    /// Answers the first request with the first answer, and so on; all further ones with the last.
-    pub(crate) async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
+    /// Starts a server that sends the responses in turn, and repeats the last one.
+    pub(crate) async fn start(answers: impl IntoIterator<Item = ScriptedResponse>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = Self {
             address: listener.local_addr().unwrap(),
-            asked: Arc::default(),
+            requests: Arc::default(),
             closed: Arc::new(Semaphore::new(0)),
         };
-        let answers: Vec<Answer> = answers.into_iter().collect();
+        let answers: Vec<ScriptedResponse> = answers.into_iter().collect();
         let this = server.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -112,36 +112,36 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
-    /// The only request.
+    /// Returns the only request.
     #[track_caller]
-    pub(crate) fn only(&self) -> Asked {
-        let [asked] = <[Asked; 1]>::try_from(self.asked()).expect("one request");
-        asked
+    pub(crate) fn only_request(&self) -> ReceivedRequest {
+        let [request] = <[ReceivedRequest; 1]>::try_from(self.requests()).expect("one request");
+        request
     }
 
-    /// Returns when the other side has closed a connection whose answer hung.
+    /// Waits until the client has closed a connection with a pending response.
     pub(crate) async fn closed(&self) {
         self.closed.acquire().await.unwrap().forget();
     }
 
-    async fn serve(&self, stream: TcpStream, answers: &[Answer]) {
+    async fn serve(&self, stream: TcpStream, answers: &[ScriptedResponse]) {
         let mut stream = BufReader::new(stream);
-        let Some(asked) = read_request(&mut stream).await else { return };
+        let Some(request) = read_request(&mut stream).await else { return };
         let number = {
-            let mut all = self.asked.lock().unwrap();
-            all.push(asked);
+            let mut all = self.requests.lock().unwrap();
+            all.push(request);
             all.len() - 1
         };
         let answer = answers.get(number).or(answers.last()).expect("an answer");
-        // The other side may go at any time.
+        // The client may disconnect at any time.
         let _ = self.answer(&mut stream, answer).await;
     }
 
-    async fn answer(&self, stream: &mut BufReader<TcpStream>, answer: &Answer) -> std::io::Result<()> {
+    async fn answer(&self, stream: &mut BufReader<TcpStream>, answer: &ScriptedResponse) -> std::io::Result<()> {
         for step in &answer.steps {
             match step {
                 Step::Head => {
@@ -172,7 +172,7 @@ impl Server {
     }
 }
 
-async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
+async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<ReceivedRequest> {
     let mut line = String::new();
     stream.read_line(&mut line).await.ok()?;
     let mut words = line.split_whitespace();
@@ -187,5 +187,5 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
     let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
-    Some(Asked { method, path, headers, body: String::from_utf8(body).unwrap() })
+    Some(ReceivedRequest { method, path, headers, body: String::from_utf8(body).unwrap() })
 }

@@ -1,4 +1,4 @@
-//! How long a call waits, by a clock that is stopped.
+//! Timeouts, with a paused clock.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use recount_model::client::{Body, BoxFuture, CallOptions, Model, Retries, Transp
 use recount_model::decode::CallErrorKind;
 use tokio::time::{Instant, sleep};
 
-use crate::asking::{Answered, ask_with, bare, chunk, hello};
+use crate::support::{TestCall, call_with, chunk, hello_response, model_without_server};
 
-/// A provider that takes its time: for the head of its answer, and before each piece of it.
+/// A transport with a delay before the head and before each chunk.
 #[derive(Debug, Clone)]
 struct Slow {
     head: Duration,
@@ -48,40 +48,41 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Asks, and says how many seconds it took.
-async fn ask(slow: Slow, options: &CallOptions) -> (Answered, u64) {
-    let model: Model = bare(Provider::OpenAi).retries(Retries::none()).transport(slow);
+/// Calls the model and returns the elapsed seconds.
+async fn call(slow: Slow, options: &CallOptions) -> (TestCall, u64) {
+    let model: Model = model_without_server(Provider::OpenAi).retries(Retries::none()).transport(slow);
     let began = Instant::now();
-    let answered = ask_with(&model, &[Msg::user("Alice", "Hello")], options).await;
-    (answered, began.elapsed().as_secs())
+    let result = call_with(&model, &[Msg::user("Alice", "Hello")], options).await;
+    (result, began.elapsed().as_secs())
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_answer_is_an_answer() {
-    let pieces = hello().split_inclusive("\n\n").map(|piece| (seconds(119), piece.to_owned())).collect::<Vec<_>>();
+async fn slow_response_completes_within_chunk_timeout() {
+    let pieces =
+        hello_response().split_inclusive("\n\n").map(|piece| (seconds(119), piece.to_owned())).collect::<Vec<_>>();
     let count = pieces.len() as u64;
-    let (answered, took) = ask(Slow { head: seconds(0), pieces }, &CallOptions::new()).await;
-    assert_eq!((answered.text().as_str(), took), ("Hello", count * 119));
+    let (result, took) = call(Slow { head: seconds(0), pieces }, &CallOptions::new()).await;
+    assert_eq!((result.text().as_str(), took), ("Hello", count * 119));
 }
 
 #[tokio::test(start_paused = true)]
-async fn head_and_first_piece_share_their_time() {
-    let slow = Slow { head: seconds(100), pieces: vec![(seconds(100), hello())] };
-    let (answered, took) = ask(slow, &CallOptions::new()).await;
-    assert_eq!((answered.error().0, answered.error().1, took), (CallErrorKind::TimedOut, "connection", 120));
+async fn first_byte_timeout_covers_head_and_first_chunk() {
+    let slow = Slow { head: seconds(100), pieces: vec![(seconds(100), hello_response())] };
+    let (result, took) = call(slow, &CallOptions::new()).await;
+    assert_eq!((result.error().0, result.error().1, took), (CallErrorKind::TimedOut, "connection", 120));
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_in_the_middle_ends_it() {
+async fn chunk_timeout_ends_the_call() {
     let pieces = vec![(seconds(100), chunk("Hel")), (seconds(121), chunk("lo"))];
-    let (answered, took) = ask(Slow { head: seconds(0), pieces }, &CallOptions::new()).await;
-    assert_eq!((answered.text().as_str(), answered.error().0, took), ("Hel", CallErrorKind::TimedOut, 220));
+    let (result, took) = call(Slow { head: seconds(0), pieces }, &CallOptions::new()).await;
+    assert_eq!((result.text().as_str(), result.error().0, took), ("Hel", CallErrorKind::TimedOut, 220));
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_in_one_piece_may_take_longer() {
+async fn unstreamed_response_has_longer_timeout() {
     let body = r#"{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}]}"#;
     let slow = Slow { head: seconds(599), pieces: vec![(seconds(0), body.to_owned())] };
-    let (answered, took) = ask(slow, &CallOptions::new().unstreamed()).await;
-    assert_eq!((answered.text().as_str(), took), ("Hello", 599));
+    let (result, took) = call(slow, &CallOptions::new().unstreamed()).await;
+    assert_eq!((result.text().as_str(), took), ("Hello", 599));
 }

@@ -1,4 +1,4 @@
-//! Text, thinking and data.
+//! Text, thinking and data blocks.
 
 use pretty_assertions::assert_eq;
 use recount_message::{ReplyWriter, Stamps};
@@ -8,7 +8,7 @@ use recount_model::decode::{DecodeOptions, Decoder};
 use crate::support::{chat_deltas, check_blocks, decode, sse};
 
 #[test]
-fn what_is_said_after_something_else_is_a_new_block() {
+fn interrupted_text_continues_in_new_block() {
     let response = chat_deltas(
         &[
             r#""reasoning_content":"a""#,
@@ -26,7 +26,7 @@ fn what_is_said_after_something_else_is_a_new_block() {
 }
 
 #[test]
-fn what_has_come_is_written_at_once() {
+fn deltas_are_written_immediately() {
     let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
     let mut decoder = Decoder::new(Provider::OpenAi, DecodeOptions::default());
     assert!(!decoder.has_output());
@@ -57,7 +57,7 @@ fn signatures_and_redacted_thinking_are_kept() {
 }
 
 #[test]
-fn gemini_signs_calls_texts_and_thoughts() {
+fn gemini_signatures_are_kept() {
     let response = r#"{"candidates":[{"content":{"parts":[
         {"text":"Hm.","thought":true,"thoughtSignature":"dA=="},
         {"functionCall":{"name":"f","args":{"a":1}},"thoughtSignature":"Yw=="},
@@ -70,7 +70,7 @@ fn gemini_signs_calls_texts_and_thoughts() {
 }
 
 #[test]
-fn a_reasoning_item_is_kept_whole() {
+fn reasoning_item_is_kept_raw() {
     let response = sse(&[
         r#"{"type":"response.reasoning_summary_text.delta","item_id":"rs_1","output_index":0,"summary_index":0,"delta":"a"}"#,
         r#"{"type":"response.reasoning_summary_text.delta","item_id":"rs_1","output_index":0,"summary_index":1,"delta":"b"}"#,
@@ -86,7 +86,7 @@ fn a_reasoning_item_is_kept_whole() {
 }
 
 #[test]
-fn audio_comes_beside_the_text() {
+fn audio_block_is_open_beside_text() {
     let response = chat_deltas(
         &[
             r#""audio":{"transcript":"Hel"}"#,
@@ -105,14 +105,14 @@ fn audio_comes_beside_the_text() {
 }
 
 #[test]
-fn audio_in_a_container_stays_as_it_is() {
-    // "ID3" and a few bytes.
+fn audio_with_container_is_unchanged() {
+    // "ID3" and a few more bytes.
     let body = r#"{"choices":[{"message":{"audio":{"data":"SUQzBAAA"}},"finish_reason":"stop"}]}"#;
     check_blocks(Provider::OpenAi, body, "<audio/mpeg>");
 }
 
 #[test]
-fn pictures_of_every_provider_that_paints() {
+fn generated_images_become_data_blocks() {
     let gemini = r#"{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"_-8"}},
         {"fileData":{"mimeType":"video/mp4","fileUri":"https://example.com/a.mp4"}}]},"finishReason":"STOP"}]}"#;
     check_blocks(Provider::Gemini, gemini, "<image/png> <video/mp4>");
@@ -132,13 +132,13 @@ fn content_may_be_a_list_of_parts() {
 }
 
 #[test]
-fn half_a_character_is_replaced() {
+fn lone_surrogate_is_replaced() {
     let response = chat_deltas(&[r#""content":"a\ud83d""#, r#""content":"\ude00b \ud83d\ude00""#], "stop");
     check_blocks(Provider::OpenAi, &response, r#""a��b 😀""#);
 }
 
 #[test]
-fn half_a_character_in_a_whole_response_says_nothing_twice() {
+fn lone_surrogate_in_full_response_emits_nothing_twice() {
     let body = r#"{"object":"response","status":"completed","output":[7,
         {"type":"message","content":[{"text":"a"}]},
         {"type":"message","content":[{"text":"\ud83d"}]}]}"#;
@@ -147,7 +147,7 @@ fn half_a_character_in_a_whole_response_says_nothing_twice() {
 }
 
 #[test]
-fn odd_types_count_as_absent() {
+fn unexpected_types_count_as_missing() {
     let response = sse(&[
         r#"{"id":7,"model":[],"choices":"none","usage":"free"}"#,
         r#"{"choices":[3,{"delta":{"content":["x"],"tool_calls":{"a":1},"reasoning_content":false}}]}"#,

@@ -7,14 +7,14 @@ use recount_model::decode::{DecodeOptions, Decoder, StopReason};
 
 use crate::support::{chat_deltas, check_blocks, decode, sse};
 
-/// The fragments of calls, each in a chunk of its own.
+/// Returns a chunk for each fragment of a call.
 fn fragments(fragments: &[&str]) -> String {
     let deltas: Vec<String> = fragments.iter().map(|fragment| format!("\"tool_calls\":[{fragment}]")).collect();
     chat_deltas(&deltas.iter().map(String::as_str).collect::<Vec<_>>(), "tool_calls")
 }
 
 #[test]
-fn interleaved_calls_begin_and_end_once() {
+fn interleaved_calls_start_and_end_once() {
     let response = fragments(&[
         r#"{"index":0,"id":"c1","function":{"name":"f","arguments":""}}"#,
         r#"{"index":1,"id":"c2","function":{"name":"g","arguments":""}}"#,
@@ -28,7 +28,7 @@ fn interleaved_calls_begin_and_end_once() {
 }
 
 #[test]
-fn a_call_waits_for_its_name_and_its_id() {
+fn call_starts_when_name_and_id_are_known() {
     let late_name = [
         r#"{"index":0,"id":"c1","function":{"arguments":"{"}}"#,
         r#"{"index":0,"function":{"name":"f","arguments":"}"}}"#,
@@ -48,7 +48,7 @@ fn a_call_waits_for_its_name_and_its_id() {
 }
 
 #[test]
-fn fragments_find_their_call_in_every_way_that_endpoints_number_them() {
+fn fragments_are_assigned_to_calls() {
     let same_index = [
         r#"{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"}}"#,
         r#"{"index":0,"id":"c2","function":{"name":"f","arguments":"[]"}}"#,
@@ -72,7 +72,7 @@ fn fragments_find_their_call_in_every_way_that_endpoints_number_them() {
 }
 
 #[test]
-fn an_id_that_was_used_becomes_another() {
+fn duplicate_call_id_is_replaced() {
     let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
     for _round in 0..2 {
         reply.model_call("model");
@@ -88,7 +88,7 @@ fn an_id_that_was_used_becomes_another() {
 }
 
 #[test]
-fn arguments_that_a_start_gives_count_if_no_others_come() {
+fn arguments_of_start_event_are_the_default() {
     let start = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{"a":1}}}"#;
     let delta =
         r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"b\":2}"}}"#;
@@ -99,7 +99,7 @@ fn arguments_that_a_start_gives_count_if_no_others_come() {
 }
 
 #[test]
-fn tools_that_run_at_the_provider_are_not_called_here() {
+fn server_tools_are_ignored() {
     let response = sse(&[
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}}"#,
         r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}}"#,
@@ -110,7 +110,7 @@ fn tools_that_run_at_the_provider_are_not_called_here() {
 }
 
 #[test]
-fn a_call_that_was_cut_off_is_marked() {
+fn truncated_call_is_marked() {
     let cut = |provider, response: &str| {
         let decoded = decode(provider, response);
         assert_eq!(decoded.end.stop_reason, StopReason::Length);
@@ -132,7 +132,7 @@ fn a_call_that_was_cut_off_is_marked() {
 }
 
 #[test]
-fn a_model_may_write_bad_arguments_by_itself() {
+fn invalid_arguments_of_complete_call_are_not_marked() {
     let fragment = r#""tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{oops"}}]"#;
     check_blocks(Provider::OpenAi, &chat_deltas(&[fragment], "tool_calls"), "c1:f({oops)");
 }

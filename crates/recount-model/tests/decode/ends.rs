@@ -1,4 +1,4 @@
-//! Why a model stopped.
+//! Stop reasons.
 
 use pretty_assertions::assert_eq;
 use recount_message::{EventKind, ModelFinishedReason};
@@ -8,7 +8,7 @@ use recount_model::decode::{CallErrorKind, StopReason};
 use crate::support::{chat_deltas, decode, sse};
 
 #[test]
-fn every_reason_of_every_provider() {
+fn maps_stop_reasons_of_every_provider() {
     let chat = |reason: &str| chat_deltas(&[r#""content":"x""#], reason);
     for (reason, finish) in [
         ("stop", StopReason::Stop),
@@ -63,7 +63,7 @@ fn every_reason_of_every_provider() {
 }
 
 #[test]
-fn a_prompt_that_is_blocked_is_filtered() {
+fn blocked_prompt_is_content_filter() {
     let end = decode(Provider::Gemini, r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#).end;
     assert_eq!(
         (end.stop_reason, end.provider_stop_reason.as_deref(), end.error),
@@ -72,7 +72,7 @@ fn a_prompt_that_is_blocked_is_filtered() {
 }
 
 #[test]
-fn a_model_that_stops_to_call_a_tool_calls_a_tool() {
+fn stop_with_calls_is_tool_calls() {
     let line =
         r#"{"message":{"tool_calls":[{"function":{"name":"f","arguments":{}}}]},"done":true,"done_reason":"stop"}"#;
     let end = decode(Provider::Ollama, line).end;
@@ -80,7 +80,7 @@ fn a_model_that_stops_to_call_a_tool_calls_a_tool() {
 }
 
 #[test]
-fn a_refusal_is_text_with_a_mark() {
+fn refusal_is_marked_text() {
     let chat = decode(Provider::OpenAi, &chat_deltas(&[r#""refusal":"I will ""#, r#""refusal":"not.""#], "stop"));
     assert_eq!(
         (chat.end.stop_reason, chat.blocks().as_str()),
@@ -98,7 +98,7 @@ fn a_refusal_is_text_with_a_mark() {
 }
 
 #[test]
-fn a_stream_that_ends_early_is_truncated() {
+fn early_end_of_stream_is_truncated() {
     let text = r#"{"choices":[{"delta":{"content":"Once"}}]}"#;
     let call =
         r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"}}]}}]}"#;
@@ -132,14 +132,14 @@ fn a_stream_that_ends_early_is_truncated() {
 }
 
 #[test]
-fn either_sign_of_the_end_is_enough() {
+fn done_marker_or_stop_reason_ends_the_response() {
     let text = r#"{"choices":[{"delta":{"content":"x"}}]}"#;
     assert_eq!(decode(Provider::OpenAi, &sse(&[text, "[DONE]"])).end.error, None);
     assert_eq!(decode(Provider::OpenAi, &sse(&[text, r#"{"choices":[{"finish_reason":"stop"}]}"#])).end.error, None);
 }
 
 #[test]
-fn ids_of_the_provider() {
+fn provider_ids_are_returned() {
     let end =
         decode(Provider::Gemini, r#"{"candidates":[{"finishReason":"STOP"}],"modelVersion":"g-1","responseId":"r-1"}"#)
             .end;

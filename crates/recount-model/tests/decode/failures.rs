@@ -1,4 +1,4 @@
-//! What goes wrong ends in a clear class and closes its blocks.
+//! Failures have a class and close all blocks.
 
 use pretty_assertions::assert_eq;
 use recount_message::ErrorType;
@@ -15,7 +15,7 @@ fn check(decoded: &Decoded, kind: CallErrorKind, class: ErrorType, message: &str
 }
 
 #[test]
-fn errors_that_providers_report() {
+fn classifies_reported_errors() {
     use ErrorType::{Authentication, InvalidRequest, Permission, RateLimit, Upstream};
     for (provider, response, class, message) in [
         (Provider::OpenAi, r#"{"error":{"message":"busy","type":"server_error","code":null}}"#, Upstream, "busy"),
@@ -84,7 +84,7 @@ fn errors_that_providers_report() {
 }
 
 #[test]
-fn an_error_in_mid_stream_keeps_what_was_said() {
+fn error_inside_stream_keeps_received_text() {
     let response = sse(&[
         r#"{"choices":[{"delta":{"content":"Par"}}]}"#,
         r#"{"error":{"message":"The server had an error","type":"server_error"}}"#,
@@ -96,13 +96,13 @@ fn an_error_in_mid_stream_keeps_what_was_said() {
 }
 
 #[test]
-fn an_event_named_error_is_one() {
+fn event_named_error_is_an_error() {
     let decoded = decode(Provider::DashScope, "event: error\ndata: {\"reason\":\"none\"}\n\n");
     check(&decoded, CallErrorKind::Provider, ErrorType::Upstream, r#"{"reason":"none"}"#);
 }
 
 #[test]
-fn what_is_not_json() {
+fn invalid_json_is_malformed() {
     for (response, start) in [
         ("data: {oops\n\n", "\"{oops\""),
         ("data: [1,2]\n\n", "\"[1,2]\""),
@@ -117,13 +117,13 @@ fn what_is_not_json() {
 }
 
 #[test]
-fn what_is_no_text() {
+fn invalid_utf8_is_malformed() {
     let decoded = decode_with(Provider::OpenAi, b"data: {\"a\":\"\xff\"}\n\n", DecodeOptions::default());
     check(&decoded, CallErrorKind::Malformed, ErrorType::Upstream, "the response is not UTF-8");
 }
 
 #[test]
-fn a_page_or_a_sentence_instead_of_a_stream() {
+fn html_or_plain_text_is_malformed() {
     for (response, start) in
         [("<html>\n<body>502 Bad Gateway</body>\n</html>\n", "<html>"), ("upstream timed out", "upstream timed out")]
     {
@@ -135,7 +135,7 @@ fn a_page_or_a_sentence_instead_of_a_stream() {
 }
 
 #[test]
-fn data_that_is_not_base64() {
+fn invalid_base64_is_malformed() {
     let picture =
         r#"{"candidates":[{"content":{"parts":[{"text":"x"},{"inlineData":{"mimeType":"image/png","data":"%"}}]}}]}"#;
     let error = decode(Provider::Gemini, picture).end.error.unwrap();
@@ -145,12 +145,12 @@ fn data_that_is_not_base64() {
         &decode(Provider::OpenAi, &audio),
         CallErrorKind::Malformed,
         ErrorType::Upstream,
-        "the response holds audio that is not base64",
+        "the response contains invalid base64 audio",
     );
 }
 
 #[test]
-fn what_is_too_large() {
+fn oversized_response_is_rejected() {
     let response = chat_deltas(&[r#""content":"0123456789""#, r#""content":"0123456789""#], "stop");
     let one_event = DecodeOptions { max_event_bytes: 50, ..DecodeOptions::default() };
     check(
@@ -170,7 +170,7 @@ fn what_is_too_large() {
 }
 
 #[test]
-fn too_many_blocks() {
+fn too_many_blocks_are_rejected() {
     let calls: String = (0..20)
         .map(|index| format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"id\":\"c{index}\",\"function\":{{\"name\":\"f\"}}}}]}}}}]}}\n\n"))
         .collect();
@@ -181,9 +181,9 @@ fn too_many_blocks() {
 }
 
 #[test]
-fn the_response_of_another_provider_is_no_answer() {
+fn response_of_another_provider_is_malformed() {
     let response = "data: {\"id\":\"c\",\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: [DONE]\n\n";
     let decoded = decode(Provider::Anthropic, response);
-    let message = "nothing in the response is what this provider sends";
+    let message = "the response contains no chunk in the format of the provider";
     check(&decoded, CallErrorKind::Malformed, ErrorType::Upstream, message);
 }

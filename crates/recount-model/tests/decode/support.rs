@@ -1,11 +1,11 @@
-//! Decoding a response, and showing what came of it on a line.
+//! Helpers that decode a response and render the result on one line.
 
 use recount_message::check::Checker;
 use recount_message::{AgentEvent, ContentBlock, EventKind, Msg, Object, ReplyEnd, ReplyWriter, Stamps};
 use recount_model::Provider;
 use recount_model::decode::{CallEnd, DecodeOptions, Decoder};
 
-/// What came of a response.
+/// The result of decoding a response.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Decoded {
     pub(crate) message: Msg,
@@ -17,7 +17,7 @@ pub(crate) fn decode(provider: Provider, response: &str) -> Decoded {
     decode_with(provider, response.as_bytes(), DecodeOptions::default())
 }
 
-/// Decodes a response in one piece and byte by byte, which must come to the same, and to a legal stream.
+/// Decodes a response in one chunk and byte by byte, and checks that both give the same legal stream.
 pub(crate) fn decode_with(provider: Provider, response: &[u8], options: DecodeOptions) -> Decoded {
     let whole = decode_in_pieces(provider, response, options, usize::MAX);
     let bytes = decode_in_pieces(provider, response, options, 1);
@@ -46,8 +46,8 @@ fn decode_in_pieces(provider: Provider, response: &[u8], options: DecodeOptions,
 }
 
 impl Decoded {
-    /// The blocks on one line: `[thinking]`, `"text"`, `id:name(input)` with `$` for an id of ours,
-    /// `<media type>`, each followed by what else it carries.
+    /// Returns the blocks on one line: `[thinking]`, `"text"`, `id:name(input)` with `$` for a generated id, `<media
+    /// type>`, each followed by its extra fields.
     pub(crate) fn blocks(&self) -> String {
         let blocks = self.message.content().iter().filter_map(|block| match block {
             ContentBlock::Text(block) => Some(format!("{:?}{}", block.text, extra(&block.extra))),
@@ -62,7 +62,7 @@ impl Decoded {
         blocks.collect::<Vec<_>>().join(" ")
     }
 
-    /// The events of the blocks: `T+ T T-` for a text, `K` for thinking, `C` for a call, `D` for data.
+    /// Returns the events of the blocks: `T+ T T-` for text, `K` for thinking, `C` for calls, `D` for data.
     pub(crate) fn outline(&self) -> String {
         let signs = self.events.iter().filter_map(|event| {
             Some(match &event.kind {
@@ -89,19 +89,19 @@ fn extra(extra: &Object) -> String {
     if extra.is_empty() { String::new() } else { extra.to_json() }
 }
 
-/// Chunks of OpenAI chat completions as server-sent events, given what is in the choice of each.
+/// Returns OpenAI chunks as server-sent events, given the choice of each.
 pub(crate) fn chat(choices: &[&str]) -> String {
     choices.iter().map(|choice| format!("data: {{\"choices\":[{{\"index\":0,{choice}}}]}}\n\n")).collect()
 }
 
-/// The same, with what stands in the delta of each, and an end.
+/// Returns OpenAI chunks as server-sent events, given the delta of each, with a stop reason.
 pub(crate) fn chat_deltas(deltas: &[&str], finish_reason: &str) -> String {
     let mut choices: Vec<String> = deltas.iter().map(|delta| format!("\"delta\":{{{delta}}}")).collect();
     choices.push(format!("\"delta\":{{}},\"finish_reason\":\"{finish_reason}\""));
     chat(&choices.iter().map(String::as_str).collect::<Vec<_>>()) + "data: [DONE]\n\n"
 }
 
-/// Events as data lines.
+/// Returns events as data lines.
 pub(crate) fn sse(events: &[&str]) -> String {
     events.iter().map(|event| format!("data: {event}\n\n")).collect()
 }

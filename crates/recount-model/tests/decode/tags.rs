@@ -1,4 +1,4 @@
-//! Thinking and tool calls that stand in the text.
+//! Thinking and tool calls in the text.
 
 use pretty_assertions::assert_eq;
 use recount_model::Provider;
@@ -7,7 +7,7 @@ use recount_model::decode::{DecodeOptions, StopReason};
 use crate::support::{chat_deltas, check_blocks, decode, decode_with, sse};
 
 #[test]
-fn tags_of_every_provider() {
+fn parses_think_tags_of_every_provider() {
     check_blocks(
         Provider::OpenAi,
         &chat_deltas(&[r#""content":"<thi""#, r#""content":"nk>a</think>b""#], "stop"),
@@ -29,7 +29,7 @@ fn tags_of_every_provider() {
 }
 
 #[test]
-fn tags_are_text_where_thinking_has_its_field() {
+fn tags_are_text_if_thinking_has_a_field() {
     let deltas = [r#""reasoning_content":"a""#, r#""content":"<think>b</think>c""#];
     check_blocks(Provider::DeepSeek, &chat_deltas(&deltas, "stop"), r#"[a] "<think>b</think>c""#);
     let after = [r#""content":"<th""#, r#""reasoning_content":"a""#, r#""content":"ink>b""#];
@@ -37,7 +37,7 @@ fn tags_are_text_where_thinking_has_its_field() {
 }
 
 #[test]
-fn what_was_held_stays_in_its_block() {
+fn buffered_text_stays_in_its_block() {
     let response = sse(&[
         r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"<th"}}"#,
         r#"{"type":"content_block_stop","index":1}"#,
@@ -48,14 +48,14 @@ fn what_was_held_stays_in_its_block() {
 }
 
 #[test]
-fn tags_can_be_left_alone() {
+fn think_tags_can_be_disabled() {
     let response = chat_deltas(&[r#""content":"<think>a</think>b""#], "stop");
     let options = DecodeOptions { think_tags: false, ..DecodeOptions::default() };
     assert_eq!(decode_with(Provider::OpenAi, response.as_bytes(), options).blocks(), r#""<think>a</think>b""#);
 }
 
 #[test]
-fn thinking_that_is_never_closed_ends_with_the_stream() {
+fn unclosed_thinking_ends_with_stream() {
     let whole = chat_deltas(&[r#""content":"<think>a""#, r#""content":"b</thi""#], "length");
     check_blocks(Provider::OpenAi, &whole, "[ab</thi]");
     check_blocks(Provider::OpenAi, &sse(&[r#"{"choices":[{"delta":{"content":"<think>a"}}]}"#]), r#"[a]{"cut":true}"#);
@@ -63,14 +63,14 @@ fn thinking_that_is_never_closed_ends_with_the_stream() {
 }
 
 #[test]
-fn a_call_may_come_in_the_middle_of_thinking() {
+fn call_may_interrupt_thinking() {
     let call = r#""tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"}}]"#;
     let response = chat_deltas(&[r#""content":"<think>a</t""#, call, r#""content":"b</think>c""#], "tool_calls");
     check_blocks(Provider::OpenAi, &response, r#"[a</t] c1:f({}) [b] "c""#);
 }
 
 #[test]
-fn calls_in_the_text() {
+fn parses_calls_in_text() {
     let options = DecodeOptions { prompt_tools: true, ..DecodeOptions::default() };
     let response = chat_deltas(
         &[
@@ -91,7 +91,7 @@ fn calls_in_the_text() {
 }
 
 #[test]
-fn a_call_in_the_text_that_breaks_off_is_cut() {
+fn truncated_call_in_text_is_marked() {
     let options = DecodeOptions { prompt_tools: true, ..DecodeOptions::default() };
     let response = chat_deltas(&[r#""content":"<tool_call>{\"name\":\"f\",\"arguments\":{\"a\"""#], "length");
     let decoded = decode_with(Provider::OpenAi, response.as_bytes(), options);

@@ -1,11 +1,11 @@
-//! How many tokens a response took.
+//! Token counts of responses.
 
 use recount_message::Usage;
 use recount_model::Provider;
 
 use crate::support::{decode, sse};
 
-/// Input, output, read from the cache, written to the cache.
+/// Checks the input, output, cache read and cache write tokens.
 #[track_caller]
 fn check(provider: Provider, response: &str, tokens: Option<[u64; 4]>) {
     let usage = tokens.map(|[input, output, cache_input, cache_creation_input]| {
@@ -24,7 +24,7 @@ fn chat(usage: &str) -> String {
 }
 
 #[test]
-fn every_place_where_chat_endpoints_say_it() {
+fn parses_usage_of_chat_endpoints() {
     check(Provider::OpenAi, &chat("null"), None);
     check(Provider::OpenAi, &chat("{}"), None);
     check(Provider::OpenAi, &chat(r#"{"prompt_tokens":9,"completion_tokens":1}"#), Some([9, 1, 0, 0]));
@@ -45,7 +45,7 @@ fn every_place_where_chat_endpoints_say_it() {
 }
 
 #[test]
-fn the_last_count_counts() {
+fn last_usage_wins() {
     let response = sse(&[
         r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":0}}"#,
         r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":3}}"#,
@@ -56,7 +56,7 @@ fn the_last_count_counts() {
 }
 
 #[test]
-fn thinking_is_counted_once() {
+fn thinking_tokens_are_counted_once() {
     let apart = r#"{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}"#;
     check(Provider::Xai, &chat(apart), Some([32, 103, 0, 0]));
     let within = r#"{"prompt_tokens":32,"completion_tokens":103,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}"#;
@@ -68,14 +68,14 @@ fn thinking_is_counted_once() {
 }
 
 #[test]
-fn anthropic_counts_up_to_the_end() {
+fn anthropic_usage_is_updated_until_the_end() {
     let start = r#"{"type":"message_start","message":{"usage":{"input_tokens":0,"output_tokens":1,"cache_read_input_tokens":7}}}"#;
     let end = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":55,"output_tokens":12,"cache_read_input_tokens":0,"cache_creation_input_tokens":3}}"#;
     check(Provider::Anthropic, &sse(&[start, end]), Some([55, 12, 7, 3]));
 }
 
 #[test]
-fn gemini_counts_apart_what_belongs_together() {
+fn gemini_counts_are_added() {
     let body = |usage: &str| format!(r#"{{"candidates":[{{"finishReason":"STOP"}}],"usageMetadata":{usage}}}"#);
     let all = r#"{"promptTokenCount":10,"toolUsePromptTokenCount":3,"candidatesTokenCount":1,"thoughtsTokenCount":2,"cachedContentTokenCount":8,"totalTokenCount":16}"#;
     check(Provider::Gemini, &body(all), Some([13, 3, 8, 0]));
@@ -85,7 +85,7 @@ fn gemini_counts_apart_what_belongs_together() {
 }
 
 #[test]
-fn a_response_that_stops_early_has_its_tokens_too() {
+fn truncated_response_has_usage() {
     let response = sse(&[
         r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"Once"}"#,
         r#"{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":2},"output_tokens":4}}}"#,
@@ -94,7 +94,7 @@ fn a_response_that_stops_early_has_its_tokens_too() {
 }
 
 #[test]
-fn what_ollama_leaves_out() {
+fn missing_ollama_counts_are_zero() {
     check(Provider::Ollama, r#"{"done":true,"eval_count":7}"#, Some([0, 7, 0, 0]));
     check(Provider::Ollama, r#"{"done":true}"#, None);
 }

@@ -1,21 +1,21 @@
-//! Where Recount means to differ from the reference in what it makes of a response.
+//! Intended differences between the decoder and the reference.
 
-/// A set of cases that differ, and why.
+/// A set of cases that differ, with a reason.
 #[derive(Debug)]
 pub(crate) struct Deviation {
     /// The heading in `conformance/DEVIATIONS.md`.
     pub(crate) heading: &'static str,
-    /// The cases as `provider/case`, where `*` stands for anything.
+    /// The cases as `provider/case`, where `*` matches any characters.
     pub(crate) cases: &'static str,
 }
 
 impl Deviation {
-    /// Whether a case is listed here.
+    /// Whether a case is listed.
     pub(crate) fn covers(&self, case: &str) -> bool {
         matches(self.cases, case)
     }
 
-    /// Whether one case is listed by its own name.
+    /// Whether the entry names a single case.
     pub(crate) fn is_exact(&self) -> bool {
         !self.cases.contains('*')
     }
@@ -32,7 +32,7 @@ fn matches(pattern: &str, case: &str) -> bool {
 
 macro_rules! deviations {
     ($($heading:literal: $($cases:literal),+;)+) => {
-        /// Every deviation, under the headings of `conformance/DEVIATIONS.md`.
+        /// Every deviation, by its heading in `conformance/DEVIATIONS.md`.
         pub(crate) const DEVIATIONS: &[Deviation] = &[
             $($( Deviation { heading: $heading, cases: $cases }, )+)+
         ];

@@ -1,4 +1,4 @@
-//! Conversations of several agents.
+//! Conversations with several agents.
 
 use pretty_assertions::assert_eq;
 use recount_message::{Base64Source, DataBlock, HintBlock, Json, Msg, ToolCallBlock};
@@ -20,7 +20,7 @@ fn talk() -> Vec<Msg> {
 }
 
 #[test]
-fn brackets_are_one_users_message_each() {
+fn brackets_form_one_user_message_each() {
     check(
         &Formatter::new(Provider::OpenAi).multi_agent(MultiAgent::Brackets),
         &talk(),
@@ -39,7 +39,7 @@ fn brackets_are_one_users_message_each() {
 }
 
 #[test]
-fn history_has_tags_hints_and_pictures_in_their_places() {
+fn history_places_tags_hints_and_images() {
     check(
         &Formatter::new(Provider::Anthropic).multi_agent(MultiAgent::History).history_prompt("So far:\n"),
         &talk(),
@@ -57,7 +57,7 @@ fn history_has_tags_hints_and_pictures_in_their_places() {
 }
 
 #[test]
-fn xai_has_the_forms_of_chat_completions() {
+fn xai_uses_chat_completions() {
     check(
         &Formatter::new(Provider::Xai).multi_agent(MultiAgent::History),
         &[Msg::user("Alice", ("One", "Two")), Msg::assistant("Bob", [])],
@@ -69,7 +69,7 @@ fn xai_has_the_forms_of_chat_completions() {
 }
 
 #[test]
-fn a_late_system_message_is_a_users_where_there_is_none() {
+fn late_system_message_becomes_a_user_message() {
     check(
         &Formatter::new(Provider::Anthropic),
         &[Msg::system("system", "One."), Msg::user("Alice", "Hello"), Msg::system("system", "Two.").with_id("m3")],
@@ -83,7 +83,7 @@ fn a_late_system_message_is_a_users_where_there_is_none() {
 }
 
 #[test]
-fn roles_map_as_documented() {
+fn roles_are_mapped() {
     let call = ToolCallBlock::new("c1", "look", "{}");
     let messages = [
         Msg::system("system", "Be brief."),

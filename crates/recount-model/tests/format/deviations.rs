@@ -1,18 +1,18 @@
-//! Where Recount means to differ from the reference.
+//! Intended differences between the formatter and the reference.
 
-/// A set of cases that differ, and why.
+/// A set of cases that differ, with a reason.
 #[derive(Debug)]
 pub(crate) struct Deviation {
     /// The heading in `conformance/DEVIATIONS.md`.
     pub(crate) heading: &'static str,
-    /// The providers, separated by spaces; `*` for all.
+    /// The providers, separated by spaces. `*` means all.
     pub(crate) providers: &'static str,
-    /// The cases, where `*` stands for anything.
+    /// The cases, where `*` matches any characters.
     pub(crate) cases: &'static str,
 }
 
 impl Deviation {
-    /// Whether a case is listed here.
+    /// Whether a case is listed.
     pub(crate) fn covers(&self, provider: &str, case: &str) -> bool {
         let is_theirs = self.providers == "*" || self.providers.split(' ').any(|name| name == provider);
         is_theirs && matches(self.cases, case)
@@ -38,7 +38,7 @@ macro_rules! deviations {
 }
 
 deviations! {
-    /// What differs in messages, under the headings of `conformance/DEVIATIONS.md`.
+    /// Deviations of messages, by their heading in `conformance/DEVIATIONS.md`.
     #[allow(dead_code, reason = "each test reads one list")]
     DEVIATIONS;
     "Media that cannot be read is said" {
@@ -117,7 +117,7 @@ deviations! {
 }
 
 deviations! {
-    /// What differs in whole requests, under the headings of `conformance/DEVIATIONS.md`.
+    /// Deviations of full requests, by their heading in `conformance/DEVIATIONS.md`.
     #[allow(dead_code, reason = "each test reads one list")]
     REQUEST_DEVIATIONS;
     "A choice without tools is left out" {

@@ -1,4 +1,4 @@
-//! Images, sounds, films and files.
+//! Images, audio, video and files.
 
 use pretty_assertions::assert_eq;
 use recount_message::{Base64Source, DataBlock, LegacyMedia, Msg, UrlSource};
@@ -8,7 +8,7 @@ use recount_model::format::{Formatter, Media};
 use crate::check;
 
 #[test]
-fn only_what_the_provider_wants_as_bytes_is_needed() {
+fn required_media_lists_only_needed_bytes() {
     let places =
         ["https://example.com/a.png", "file:///a%20b.png", "recount-blob:sha256:00", "data:image/png;base64,cG5n"];
     let blocks = places.map(|place| DataBlock::new(UrlSource::unchecked(place, "image/png")));
@@ -24,7 +24,7 @@ fn only_what_the_provider_wants_as_bytes_is_needed() {
 }
 
 #[test]
-fn a_data_url_holds_its_bytes() {
+fn data_url_needs_no_fetch() {
     let block = DataBlock::new(UrlSource::unchecked("data:image/png;base64,cG5n", "image/png"));
     check(
         &Formatter::new(Provider::Ollama),
@@ -35,7 +35,7 @@ fn a_data_url_holds_its_bytes() {
 }
 
 #[test]
-fn a_file_is_found_by_its_url_and_by_its_path() {
+fn file_is_found_by_url_and_path() {
     let messages = [Msg::user("Alice", DataBlock::from_path("/photos/my cat.png").unwrap())];
     for place in ["file:///photos/my%20cat.png", "/photos/my cat.png"] {
         let mut media = Media::new();
@@ -46,7 +46,7 @@ fn a_file_is_found_by_its_url_and_by_its_path() {
 }
 
 #[test]
-fn half_a_picture_is_said_to_be_unreadable() {
+fn truncated_base64_adds_a_warning() {
     let block = DataBlock::new(Base64Source::from_base64("iVBORw0KG", "image/png")).with_id("p1");
     check(
         &Formatter::new(Provider::Ollama),
@@ -57,7 +57,7 @@ fn half_a_picture_is_said_to_be_unreadable() {
 }
 
 #[test]
-fn a_picture_that_anthropic_refuses_is_said() {
+fn unsupported_image_adds_a_warning() {
     let block = DataBlock::new(Base64Source::new("<svg/>", "image/svg+xml")).with_id("p1");
     check(
         &Formatter::new(Provider::Anthropic),
@@ -70,7 +70,7 @@ fn a_picture_that_anthropic_refuses_is_said() {
 }
 
 #[test]
-fn an_image_that_is_too_large_is_said_to_be() {
+fn oversized_image_adds_a_warning() {
     let block = DataBlock::new(Base64Source::new(vec![0; 4 * 1024 * 1024], "image/png")).with_id("p1");
     check(
         &Formatter::new(Provider::Anthropic),
@@ -81,7 +81,7 @@ fn an_image_that_is_too_large_is_said_to_be() {
 }
 
 #[test]
-fn a_legacy_block_is_what_it_is_called() {
+fn legacy_block_type_sets_media_type() {
     let url = DataBlock::new(UrlSource::unchecked("https://example.com/photo", "application/octet-stream"));
     let bytes = DataBlock::new(Base64Source::new(b"GIF89a", ""));
     let blocks = (url.into_legacy(LegacyMedia::Image), bytes.into_legacy(LegacyMedia::Image));
@@ -96,7 +96,7 @@ fn a_legacy_block_is_what_it_is_called() {
 }
 
 #[test]
-fn an_assistants_picture_is_shown_by_a_user() {
+fn assistant_image_moves_to_user_message() {
     let block = DataBlock::new(Base64Source::new("png", "image/png")).with_id("p1");
     check(
         &Formatter::new(Provider::OpenAiResponses),

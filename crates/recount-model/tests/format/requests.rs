@@ -1,4 +1,4 @@
-//! Whole requests, where the published package has nothing to compare with.
+//! Full requests without a counterpart in the published package.
 
 use pretty_assertions::assert_eq;
 use recount_message::{Json, Msg, Object, ThinkingBlock};
@@ -19,7 +19,7 @@ fn check(provider: Provider, options: &RequestOptions, expected: &str) {
 }
 
 #[test]
-fn answers_of_a_form_by_the_providers_own_feature() {
+fn native_structured_output() {
     let options = RequestOptions::new("m").structured(schema(), StructuredMethod::Native).unstreamed();
     let form = r#"{"type":"object","properties":{"age":{"type":"integer","minimum":0.0}}}"#;
     check(
@@ -49,7 +49,7 @@ fn answers_of_a_form_by_the_providers_own_feature() {
 }
 
 #[test]
-fn cache_marks_stand_at_the_ends_of_what_stays_the_same() {
+fn cache_marks_follow_the_stable_prefix() {
     let messages = [
         Msg::system("system", "Be brief."),
         Msg::user("Alice", "One"),
@@ -81,7 +81,7 @@ fn cache_marks_stand_at_the_ends_of_what_stays_the_same() {
 }
 
 #[test]
-fn what_the_caller_adds_wins() {
+fn extra_fields_override() {
     let extra = Object::parse(r#"{"temperature":0.70,"generation_config":{"seed":1},"stream":false}"#).unwrap();
     let mut options = RequestOptions::new("m").extra(extra);
     options.temperature = Some(0.5);
@@ -93,7 +93,7 @@ fn what_the_caller_adds_wins() {
 }
 
 #[test]
-fn nothing_is_said_of_thinking_unasked() {
+fn default_thinking_sends_no_option() {
     for provider in Provider::ALL {
         let body = body(provider, &RequestOptions::new("m"));
         assert!(!body.contains("think"), "{body}");
@@ -101,7 +101,7 @@ fn nothing_is_said_of_thinking_unasked() {
 }
 
 #[test]
-fn anthropic_thinks_within_the_answer() {
+fn anthropic_budget_is_below_max_tokens() {
     let mut options = RequestOptions::new("m").thinking(Thinking::On { budget: Some(9000) }).max_tokens(4096);
     options.temperature = Some(0.5);
     check(
@@ -122,7 +122,7 @@ fn without_parallel_tool_calls() {
 }
 
 #[test]
-fn a_choice_of_no_such_tool_is_an_error() {
+fn unknown_tool_choice_is_an_error() {
     let options = RequestOptions::new("m").tools([Tool::new("look")]).tool_choice(ToolChoice::named("book"));
     let error = Formatter::new(Provider::OpenAi).request(&[], &Media::new(), &options).unwrap_err();
     assert_eq!(error, RequestError::UnknownTool { name: "book".into(), known: "look".into() });

@@ -1,4 +1,4 @@
-//! Thinking that goes back to who thought it.
+//! Thinking that is sent back to its provider.
 
 use pretty_assertions::assert_eq;
 use recount_message::{ContentBlock, Json, Msg, Object, TextBlock, ThinkingBlock, ToolCallBlock};
@@ -8,7 +8,7 @@ use recount_model::format::{Formatter, Media, RequestOptions};
 use crate::check;
 
 #[test]
-fn gemini_gets_its_signatures_back() {
+fn gemini_signatures_are_sent() {
     let mut call = ToolCallBlock::new("c1", "look", "{}");
     call.extra.insert("thought_signature", "sig-call");
     let result = call.success("home");
@@ -29,7 +29,7 @@ fn gemini_gets_its_signatures_back() {
 }
 
 #[test]
-fn a_conversation_that_moves_to_gemini_is_signed_where_it_must_be() {
+fn foreign_calls_get_a_gemini_placeholder_signature() {
     let call = ToolCallBlock::new("c1", "look", "{}");
     let messages = [Msg::assistant("Friday", (call.clone(), call.success("home")))];
     let signed = |model: &str| {
@@ -42,7 +42,7 @@ fn a_conversation_that_moves_to_gemini_is_signed_where_it_must_be() {
 }
 
 #[test]
-fn a_reasoning_item_goes_back_as_it_came() {
+fn reasoning_item_is_sent_raw() {
     let raw = Object::parse(r#"{"type":"reasoning","id":"rs_1","summary":[],"score":1.0}"#).unwrap();
     let block = |thinking: &str| {
         ThinkingBlock::new(thinking)
@@ -61,7 +61,7 @@ fn a_reasoning_item_goes_back_as_it_came() {
 }
 
 #[test]
-fn another_providers_thinking_is_not_sent_to_anthropic() {
+fn unsigned_thinking_is_not_sent_to_anthropic() {
     let blocks = (
         ThinkingBlock::new("Hm.").with_extra("thought_signature", "sig"),
         ThinkingBlock::new("").with_extra("redacted_thinking_data", "secret"),
@@ -78,7 +78,7 @@ fn another_providers_thinking_is_not_sent_to_anthropic() {
 }
 
 #[test]
-fn reasoning_goes_back_with_what_came_of_it() {
+fn reasoning_is_sent_only_with_its_output() {
     let reasoning = |id: &str| ThinkingBlock::new("Hm.").with_extra("reasoning_item_id", id);
     let mut call = ToolCallBlock::new("c1", "look", "{}");
     call.extra.insert("item_id", "fc_1");
@@ -99,7 +99,7 @@ fn reasoning_goes_back_with_what_came_of_it() {
 }
 
 #[test]
-fn reasoning_between_calls_stays_between_them() {
+fn reasoning_keeps_its_position_between_calls() {
     let reasoning = |id: &str, said: &str| ThinkingBlock::new(said).with_extra("reasoning_item_id", id);
     let call = |id: &str, item: &str| {
         let mut call = ToolCallBlock::new(id, "look", "{}");

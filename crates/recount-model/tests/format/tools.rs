@@ -17,7 +17,7 @@ fn result(id: &str, text: &str) -> ToolResultBlock {
 }
 
 #[test]
-fn a_tool_message_yields_all_its_results() {
+fn tool_message_yields_all_results() {
     let messages = [
         Msg::assistant("Friday", (call("c1", "{}"), call("c2", "{}"))),
         Msg::tool("tools", [result("c1", "home"), result("c2", "away")]),
@@ -44,7 +44,7 @@ fn a_tool_message_yields_all_its_results() {
 }
 
 #[test]
-fn numbers_in_arguments_stay_as_they_were_written() {
+fn argument_numbers_keep_their_digits() {
     let input = r#"{"a": 25.0, "b": 12345678901234567890123, "c": 1.0E-4, "d": -0}"#;
     check(
         &Formatter::new(Provider::Ollama),
@@ -58,7 +58,7 @@ fn numbers_in_arguments_stay_as_they_were_written() {
 }
 
 #[test]
-fn a_call_that_broke_off_does_not_stop_the_conversation() {
+fn truncated_call_is_sent_with_empty_arguments() {
     check(
         &Formatter::new(Provider::Anthropic),
         &[Msg::assistant("Friday", (call("c1", r#"{"ci"#), result("c1", "not run")))],
@@ -71,7 +71,7 @@ fn a_call_that_broke_off_does_not_stop_the_conversation() {
 }
 
 #[test]
-fn what_the_model_had_said_when_its_call_broke_off_is_left_out() {
+fn cut_blocks_are_dropped() {
     let cut = |mut block: TextBlock| {
         block.extra.insert("cut", true);
         block
@@ -93,7 +93,7 @@ fn what_the_model_had_said_when_its_call_broke_off_is_left_out() {
 }
 
 #[test]
-fn ids_are_mapped_for_call_and_result_alike() {
+fn call_and_result_ids_are_mapped_together() {
     let blocks: Vec<ContentBlock> = vec![
         call("a.b", "{}").into(),
         call("a_b", "{}").into(),
@@ -112,7 +112,7 @@ fn ids_are_mapped_for_call_and_result_alike() {
 }
 
 #[test]
-fn loose_ends_are_tied() {
+fn missing_results_and_orphans_are_repaired() {
     let messages = [
         Msg::assistant("Friday", (call("c1", "{}"), HintBlock::new("Be quick."))),
         Msg::user("Alice", "Well?"),
@@ -135,7 +135,7 @@ fn loose_ends_are_tied() {
 }
 
 #[test]
-fn a_result_belongs_to_the_latest_call_with_its_id() {
+fn result_belongs_to_latest_call_with_its_id() {
     let messages = [
         Msg::assistant("Friday", call("call_0", r#"{"n":1}"#)),
         Msg::assistant("Friday", (call("call_0", r#"{"n":2}"#), result("call_0", "two"))),
@@ -154,7 +154,7 @@ fn a_result_belongs_to_the_latest_call_with_its_id() {
 }
 
 #[test]
-fn a_block_of_an_unknown_type_becomes_text() {
+fn unknown_block_becomes_text() {
     let poll = UnknownBlock { fields: recount_message::Object::from([("type", "poll"), ("id", "p1")]) };
     check(
         &Formatter::new(Provider::OpenAi),
@@ -167,7 +167,7 @@ fn a_block_of_an_unknown_type_becomes_text() {
 }
 
 #[test]
-fn pictures_wait_for_all_results() {
+fn result_images_follow_all_results() {
     let picture = DataBlock::new(Base64Source::new("png", "image/png")).with_id("p1");
     let blocks: Vec<ContentBlock> = vec![
         call("c1", "{}").into(),
@@ -189,7 +189,7 @@ fn pictures_wait_for_all_results() {
 }
 
 #[test]
-fn tools_by_prompt_are_text_both_ways() {
+fn prompt_mode_sends_calls_and_results_as_text() {
     let messages = [
         Msg::system("system", "Be brief."),
         Msg::user("Alice", "Look"),

@@ -1,15 +1,15 @@
-//! Reading what was recorded.
+//! Access to the recorded vectors.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// Where the peers' answers are.
+/// The directory of the conformance data.
 pub(crate) fn conformance() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance")
 }
 
-/// The cases of a file.
+/// Parses the cases of a file.
 pub(crate) fn vectors(name: &str) -> Vec<Value> {
     let path = conformance().join("vectors/python/model").join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -10,7 +10,7 @@ use super::{Rules, rule};
 
 pub(crate) fn check(provider: Provider, body: &Value) -> Rules {
     let mut ids = HashSet::new();
-    let mut due: Vec<&str> = Vec::new();
+    let mut open_calls: Vec<&str> = Vec::new();
     for (role, blocks) in turns(body)? {
         let (results, others): (Vec<&Value>, Vec<&Value>) =
             blocks.iter().copied().partition(|block| block["type"] == "tool_result");
@@ -18,14 +18,14 @@ pub(crate) fn check(provider: Provider, body: &Value) -> Rules {
         rule!(blocks[..results.len()] == results[..], "a result after something else");
         for result in results {
             let id = result["tool_use_id"].as_str().unwrap();
-            rule!(due.contains(&id), "a result of {id}, for which no call waits");
-            due.retain(|waiting| *waiting != id);
+            rule!(open_calls.contains(&id), "a result of {id} without an open call");
+            open_calls.retain(|open| *open != id);
             rule!(result["content"].as_array().is_some_and(|content| !content.is_empty()), "an empty result");
             for block in result["content"].as_array().unwrap() {
                 check_block(provider, block)?;
             }
         }
-        rule!(due.is_empty(), "no result of {due:?} in the next turn");
+        rule!(open_calls.is_empty(), "no result of {open_calls:?} in the next turn");
         for block in others {
             check_block(provider, block)?;
             if block["type"] == "tool_use" {
@@ -36,11 +36,11 @@ pub(crate) fn check(provider: Provider, body: &Value) -> Rules {
                 rule!(ids.insert(id), "the id {id} is taken");
                 rule!(is_tool_name(&block["name"]), "the tool name {}", block["name"]);
                 rule!(block["input"].is_object(), "the input {}", block["input"]);
-                due.push(id);
+                open_calls.push(id);
             }
         }
     }
-    rule!(due.is_empty(), "no result of {due:?}");
+    rule!(open_calls.is_empty(), "no result of {open_calls:?}");
     let marks = body.to_string().matches(r#""cache_control""#).count();
     rule!(marks <= 4, "{marks} cache marks");
     for block in body["system"].as_array().into_iter().flatten() {
@@ -49,7 +49,7 @@ pub(crate) fn check(provider: Provider, body: &Value) -> Rules {
     Ok(())
 }
 
-/// The turns, of which the API makes one where two of the same role follow each other.
+/// Returns the turns. The API merges consecutive messages of the same role.
 fn turns(body: &Value) -> Result<Vec<(&str, Vec<&Value>)>, String> {
     let mut turns: Vec<(&str, Vec<&Value>)> = Vec::new();
     for message in body["messages"].as_array().unwrap() {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Rules, rule};
 
-/// Whether a text is a tool's name.
+/// Whether a value is a valid tool name.
 pub(crate) fn is_tool_name(name: &Value) -> bool {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     name.as_str().is_some_and(|name| (1..=64).contains(&name.len()) && name.chars().all(is_allowed))
@@ -15,17 +15,17 @@ pub(crate) fn is_tool_name(name: &Value) -> bool {
 
 pub(crate) fn check(provider: Provider, body: &Value) -> Rules {
     let mut ids = HashSet::new();
-    let mut due: Vec<&str> = Vec::new();
+    let mut open_calls: Vec<&str> = Vec::new();
     for message in body["messages"].as_array().unwrap() {
         let role = message["role"].as_str().unwrap();
         if role == "tool" {
             let id = message["tool_call_id"].as_str().unwrap();
-            rule!(due.contains(&id), "a result of {id}, for which no call waits");
-            due.retain(|waiting| *waiting != id);
-            rule!(message["content"].is_string(), "a result that is no text");
+            rule!(open_calls.contains(&id), "a result of {id} without an open call");
+            open_calls.retain(|open| *open != id);
+            rule!(message["content"].is_string(), "a result that is not text");
             continue;
         }
-        rule!(due.is_empty(), "no result of {due:?} before {message}");
+        rule!(open_calls.is_empty(), "no result of {open_calls:?} before {message}");
         rule!(["system", "user", "assistant"].contains(&role), "the role {role}");
         if let Some(name) = message.get("name") {
             check_name(name.as_str().unwrap())?;
@@ -41,10 +41,10 @@ pub(crate) fn check(provider: Provider, body: &Value) -> Rules {
             rule!(!arguments.trim().is_empty(), "no arguments");
             let is_json = serde_json::from_str::<Value>(arguments).is_ok();
             rule!(provider != Provider::DashScope || is_json, "the arguments {arguments}");
-            due.push(id);
+            open_calls.push(id);
         }
     }
-    rule!(due.is_empty(), "no result of {due:?}");
+    rule!(open_calls.is_empty(), "no result of {open_calls:?}");
     Ok(())
 }
 

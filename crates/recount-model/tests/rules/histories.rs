@@ -1,4 +1,4 @@
-//! Histories of every kind.
+//! Generators for arbitrary histories.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use recount_message::{
 };
 use recount_testkit::strategies::{any_messages, legal_streams};
 
-/// What stands in the metadata of every message and result.
+/// A marker in the metadata of every message and result.
 pub(crate) const MARKER: &str = "metadata-stays-here";
 
 /// Any history.
@@ -23,7 +23,7 @@ pub(crate) fn any_history() -> impl Strategy<Value = Vec<Msg>> {
     history.prop_map(|messages| messages.iter().map(marked).collect())
 }
 
-/// The message with the marker wherever metadata may be.
+/// Adds the marker wherever metadata is possible.
 fn marked(message: &Msg) -> Msg {
     let content = message.content().iter().cloned().map(|block| match block {
         ContentBlock::ToolResult(result) => result.with_metadata(Object::from([("secret", MARKER)])).into(),
@@ -62,7 +62,7 @@ fn block() -> impl Strategy<Value = ContentBlock> {
     ]
 }
 
-/// Few ids, so that they meet, of which some become the same when they are made to fit.
+/// A small set of ids, so that they collide, some of them only after sanitizing.
 fn id() -> impl Strategy<Value = String> {
     let long = |end: &str| format!("{}{end}", "x".repeat(69));
     let ids = ["", "a", "a.b", "a_b", "a:b", "a_b_2", "call_0", "call", "é", "\u{7}"].map(str::to_owned);

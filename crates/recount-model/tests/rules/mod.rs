@@ -1,4 +1,4 @@
-//! The published rules of every provider, to which a request is held.
+//! The published rules of every provider for requests.
 
 mod anthropic;
 mod chat;
@@ -9,10 +9,10 @@ mod responses;
 use recount_model::Provider;
 use serde_json::Value;
 
-/// What is wrong with a body; the first thing that is found.
+/// The first violated rule, if any.
 pub(crate) type Rules = Result<(), String>;
 
-/// Fails with a text that says what a rule was broken by.
+/// Fails with a description of the violated rule.
 macro_rules! rule {
     ($holds:expr, $($says:tt)+) => {
         if !$holds {

@@ -9,7 +9,7 @@ use super::{Rules, rule};
 
 pub(crate) fn check(body: &Value) -> Rules {
     let mut ids = HashSet::new();
-    let mut due: Vec<&str> = Vec::new();
+    let mut open_calls: Vec<&str> = Vec::new();
     let mut answering = false;
     let mut is_reasoned = false;
     for item in body["input"].as_array().unwrap() {
@@ -20,29 +20,31 @@ pub(crate) fn check(body: &Value) -> Rules {
         is_reasoned = is_reasoning;
         match item["type"].as_str() {
             Some("function_call") => {
-                rule!(!answering || due.is_empty(), "a call before the result of {due:?}");
+                rule!(!answering || open_calls.is_empty(), "a call before the result of {open_calls:?}");
                 rule!(!id.is_empty() && ids.insert(id), "the id {id:?} is empty or taken");
                 rule!(id.chars().count() <= 64, "the id {id} is too long");
                 rule!(is_tool_name(&item["name"]), "the tool name {}", item["name"]);
                 rule!(item["arguments"].as_str().is_some_and(|text| !text.trim().is_empty()), "no arguments");
-                due.push(id);
+                open_calls.push(id);
                 answering = false;
             }
             Some("function_call_output") => {
-                rule!(due.contains(&id), "a result of {id}, for which no call waits");
-                due.retain(|waiting| *waiting != id);
+                rule!(open_calls.contains(&id), "a result of {id} without an open call");
+                open_calls.retain(|open| *open != id);
                 answering = true;
             }
-            Some("reasoning") => rule!(!answering || due.is_empty(), "reasoning before the result of {due:?}"),
+            Some("reasoning") => {
+                rule!(!answering || open_calls.is_empty(), "reasoning before the result of {open_calls:?}")
+            }
             _ => {
-                // What the model says with its calls may stand before or after them.
+                // Text beside calls may be before or after them.
                 let goes_with_calls = item["role"] == "assistant" && !answering;
-                rule!(due.is_empty() || goes_with_calls, "no result of {due:?} before {item}");
+                rule!(open_calls.is_empty() || goes_with_calls, "no result of {open_calls:?} before {item}");
                 check_message(item)?;
             }
         }
     }
-    rule!(due.is_empty(), "no result of {due:?}");
+    rule!(open_calls.is_empty(), "no result of {open_calls:?}");
     rule!(!is_reasoned, "reasoning at the end");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a response carries beside its words goes back to the provider with the next request.
+//! Extra fields of a response are sent back to the provider in the next request.
 
 use recount_message::Msg;
 use recount_model::Provider;
@@ -19,7 +19,7 @@ fn check(provider: Provider, response: &str, sent: &[&str], not_sent: &[&str]) {
 }
 
 #[test]
-fn signed_and_redacted_thinking_of_anthropic() {
+fn anthropic_thinking_is_sent_back() {
     let response = r#"{"type":"message","stop_reason":"end_turn","content":[
         {"type":"thinking","thinking":"Hm.","signature":"c2ln"},
         {"type":"redacted_thinking","data":"ZW5j"},
@@ -33,14 +33,14 @@ fn signed_and_redacted_thinking_of_anthropic() {
 }
 
 #[test]
-fn signatures_of_gemini() {
+fn gemini_signatures_are_sent_back() {
     let response = r#"{"candidates":[{"content":{"parts":[
         {"functionCall":{"id":"fc-1","name":"f","args":{"a":1}},"thoughtSignature":"c2lnLTE="}]},"finishReason":"STOP"}]}"#;
     check(Provider::Gemini, response, &["c2lnLTE=", r#""fc-1""#], &[]);
 }
 
 #[test]
-fn reasoning_items_of_openai() {
+fn openai_reasoning_items_are_sent_back() {
     let item = r#"{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}],"encrypted_content":"c2VjcmV0"}"#;
     let done = format!(r#"{{"type":"response.output_item.done","output_index":0,"item":{item}}}"#);
     let response = sse(&[
@@ -55,7 +55,7 @@ fn reasoning_items_of_openai() {
 }
 
 #[test]
-fn what_was_cut_off_does_not_go_back() {
+fn truncated_blocks_are_not_sent_back() {
     let response = sse(&[r#"{"choices":[{"delta":{"content":"Once upon a"}}]}"#]);
     check(Provider::OpenAi, &response, &["Hello"], &["Once upon a"]);
     let call = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{\"a"}}]},"finish_reason":"length"}]}"#;

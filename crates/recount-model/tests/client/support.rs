@@ -1,4 +1,4 @@
-//! Asking a model, and what must hold whatever comes of it.
+//! Helpers that call a model and check the invariants of every call.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use recount_model::decode::CallErrorKind;
 
 use crate::server::Server;
 
-/// A key that must never be seen.
+/// A key that must not appear in any output.
 pub(crate) const KEY: &str = "sk-do-not-show-this";
 
-/// What came of a question.
+/// The result of a call.
 #[derive(Debug)]
-pub(crate) struct Answered {
+pub(crate) struct TestCall {
     pub(crate) message: Msg,
     pub(crate) outcome: CallOutcome,
     pub(crate) events: Vec<AgentEvent>,
 }
 
-impl Answered {
+impl TestCall {
     pub(crate) fn text(&self) -> String {
         self.message.text().unwrap_or_default()
     }
@@ -32,8 +32,8 @@ impl Answered {
         (error.kind(), error.class().as_str(), error.to_string())
     }
 
-    /// The types of the events, and of signals their names and values.
-    pub(crate) fn story(&self) -> Vec<String> {
+    /// Returns the types of the events, with name and value for signals.
+    pub(crate) fn event_summary(&self) -> Vec<String> {
         self.events
             .iter()
             .map(|event| match &event.kind {
@@ -45,51 +45,51 @@ impl Answered {
     }
 }
 
-/// A model of a provider whose server is ours, which does not wait before it tries again.
+/// Returns a model that calls the test server and retries without delay.
 pub(crate) fn model(provider: Provider, server: &Server) -> Model {
-    bare(provider).base_url(&server.url()).unwrap()
+    model_without_server(provider).base_url(&server.url()).unwrap()
 }
 
-/// A model with a key that knows nothing of the environment.
-pub(crate) fn bare(provider: Provider) -> Model {
+/// Returns a model with a key, independent of the environment.
+pub(crate) fn model_without_server(provider: Provider) -> Model {
     let without_waiting = Retries { initial_delay: Duration::ZERO, max_delay: Duration::ZERO, ..Retries::default() };
     Model::with_environment(provider, "model-x", |_| None).key(KEY).retries(without_waiting)
 }
 
-pub(crate) async fn ask(model: &Model) -> Answered {
-    ask_with(model, &[Msg::user("Alice", "Hello")], &CallOptions::new()).await
+pub(crate) async fn call(model: &Model) -> TestCall {
+    call_with(model, &[Msg::user("Alice", "Hello")], &CallOptions::new()).await
 }
 
-/// Asks, and holds the answer to what must always hold.
-pub(crate) async fn ask_with(model: &Model, messages: &[Msg], options: &CallOptions) -> Answered {
+/// Calls a model and checks the invariants of every call.
+pub(crate) async fn call_with(model: &Model, messages: &[Msg], options: &CallOptions) -> TestCall {
     let mut events = Vec::new();
     let reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s1", "Friday");
     let (message, outcome) = model.reply(messages, options, reply).await;
-    let answered = Answered { message, outcome, events };
-    check(model, &answered);
-    answered
+    let result = TestCall { message, outcome, events };
+    check(model, &result);
+    result
 }
 
 #[track_caller]
-fn check(model: &Model, answered: &Answered) {
+fn check(model: &Model, result: &TestCall) {
     let mut checker = Checker::new();
-    let mut findings: Vec<_> = answered.events.iter().flat_map(|event| checker.event(event)).collect();
+    let mut findings: Vec<_> = result.events.iter().flat_map(|event| checker.event(event)).collect();
     findings.extend(checker.finish());
-    assert_eq!(findings, [], "{:#?}", answered.events);
+    assert_eq!(findings, [], "{:#?}", result.events);
 
     let mut fold = Fold::new();
-    fold.extend(&answered.events);
-    assert_eq!(fold.messages().collect::<Vec<_>>(), [&answered.message]);
-    assert!(answered.message.content().iter().all(|block| block.finished_at().is_some()));
+    fold.extend(&result.events);
+    assert_eq!(fold.messages().collect::<Vec<_>>(), [&result.message]);
+    assert!(result.message.content().iter().all(|block| block.finished_at().is_some()));
 
-    let lines: String = answered.events.iter().map(AgentEvent::to_json).collect();
-    for said in [lines, format!("{answered:?}"), format!("{model:?}"), answered.message.to_json()] {
+    let lines: String = result.events.iter().map(AgentEvent::to_json).collect();
+    for said in [lines, format!("{result:?}"), format!("{model:?}"), result.message.to_json()] {
         assert!(!said.contains(KEY), "{said}");
     }
 }
 
-/// A short answer of OpenAI's.
-pub(crate) fn hello() -> String {
+/// Returns a short response in OpenAI's format.
+pub(crate) fn hello_response() -> String {
     chat(&["Hel", "lo"])
 }
 

@@ -1,23 +1,23 @@
-//! The words that stand for media, on either side: taken out, the rest has to be the same.
+//! Texts that replace media in both implementations. Without them, the results must be equal.
 
 use serde_json::Value;
 
-/// What was taken out of an answer.
+/// The texts removed from a result.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taken {
-    /// Texts that say that media could not be sent.
+    /// Texts about media that could not be sent.
     pub(crate) stand_ins: bool,
-    /// Texts that say where a file was written.
+    /// Texts about files that were written.
     pub(crate) files: bool,
 }
 
-/// An answer without the texts that stand for media in messages, and with those in results in the same words.
+/// Removes the texts that replace media in messages, and unifies those in tool results.
 pub(crate) fn plain(answer: &Value, taken: &mut Taken) -> Value {
     let messages = answer.as_array().into_iter().flatten();
     messages.filter_map(|message| plain_message(message, taken)).collect()
 }
 
-/// The message, unless nothing is left of it.
+/// Returns the message, or `None` if nothing is left of it.
 fn plain_message(message: &Value, taken: &mut Taken) -> Option<Value> {
     let mut own = Taken::default();
     let mut message = plain_value(message, &mut own);
@@ -38,7 +38,7 @@ fn plain_message(message: &Value, taken: &mut Taken) -> Option<Value> {
                 Value::Null => true,
                 _ => false,
             };
-            // A message of nothing but calls has no content, whichever way that is said.
+            // A message with only calls has no content, in either notation.
             if is_empty && is_call {
                 *content = Value::Null;
             } else if is_empty && !is_thought {
@@ -78,18 +78,18 @@ fn plain_text(text: &str, taken: &mut Taken) -> String {
             None => lines.push(plain_file(line, taken)),
             Some(rest) => {
                 taken.stand_ins = true;
-                // A name without words is no line.
+                // A name without text is not a line.
                 lines.extend(Some(rest).filter(|rest| !rest.is_empty() && !rest.ends_with(':')));
             }
         }
     }
     let text = lines.join("\n");
-    // A history of nothing is none.
+    // Drop an empty history.
     let is_history = text.ends_with("<history>\n</history>") || text.ends_with("<history>\nBob:\n</history>");
     if is_history && taken.stand_ins { String::new() } else { text }
 }
 
-/// A line without what it says of media that could not be sent, if it says that.
+/// Removes the text about media from a line. `None` if the line has no such text.
 fn without_stand_ins(line: &str) -> Option<String> {
     let (before, after) = line.split_once(" attached, not supported by this provider]")?;
     let (before, _) = before.rsplit_once('[')?;
@@ -97,7 +97,7 @@ fn without_stand_ins(line: &str) -> Option<String> {
     Some(without_stand_ins(&rest).unwrap_or(rest))
 }
 
-/// The same words for a file that was written and for one that could not be shown.
+/// Unifies the texts for a written file and for one that could not be sent.
 fn plain_file(line: &str, taken: &mut Taken) -> String {
     let Some((start, rest)) = line.split_once(" file ") else { return line.to_owned() };
     let is_file = rest.starts_with("is returned and saved locally at: ")
