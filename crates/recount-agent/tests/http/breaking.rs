@@ -6,7 +6,7 @@ use recount_message::{AgentEvent, ErrorType, EventKind, FinishedReason, Msg};
 use recount_model::Provider;
 use recount_model::client::Retries;
 
-use crate::server::{Answer, Server};
+use crate::server::{ScriptedResponse, Server};
 use crate::support::{agent, body, model, read, recorded, story, streamed};
 
 /// One response as one chunk of it, the rest left out.
@@ -25,14 +25,14 @@ fn is_text(event: &AgentEvent) -> bool {
 async fn next_turn(provider: Provider, agent: &Agent, server: &Server) -> Msg {
     let (_, message) = read(agent.reply_stream("And now?").unwrap(), |_| {}).await;
     assert_eq!(message.finished_reason(), Some(FinishedReason::Completed), "{provider}: {}", message.to_json());
-    body(provider, server.asked().last().unwrap());
+    body(provider, server.requests().last().unwrap());
     message
 }
 
 #[tokio::test]
 async fn an_interrupt_in_the_middle_of_a_text_closes_the_connection() {
     for provider in Provider::ALL {
-        let stuck = Answer::stuck(begin(provider, "text/deltas"));
+        let stuck = ScriptedResponse::stuck(begin(provider, "text/deltas"));
         let server = Server::start([stuck, streamed(provider, "text/deltas")]).await;
         let agent = agent(model(provider, &server)).build().unwrap();
         let stopping = agent.clone();
@@ -48,7 +48,7 @@ async fn an_interrupt_in_the_middle_of_a_text_closes_the_connection() {
         next_turn(provider, &agent, &server).await;
         // The user saw it and may refer to it.
         let seen = message.text().unwrap();
-        let request = body(provider, server.asked().last().unwrap()).to_string();
+        let request = body(provider, server.requests().last().unwrap()).to_string();
         assert!(!seen.is_empty() && request.contains(seen.trim()), "{provider}: {seen}: {request}");
     }
 }
@@ -56,7 +56,7 @@ async fn an_interrupt_in_the_middle_of_a_text_closes_the_connection() {
 #[tokio::test]
 async fn an_interrupt_in_the_middle_of_the_arguments_leaves_a_call_with_a_result() {
     for provider in [Provider::OpenAi, Provider::OpenAiResponses, Provider::Anthropic] {
-        let stuck = Answer::stuck(begin(provider, "tool/fragments"));
+        let stuck = ScriptedResponse::stuck(begin(provider, "tool/fragments"));
         let server = Server::start([stuck, streamed(provider, "text/deltas")]).await;
         let agent = agent(model(provider, &server)).build().unwrap();
         let stopping = agent.clone();
@@ -76,7 +76,7 @@ async fn an_interrupt_in_the_middle_of_the_arguments_leaves_a_call_with_a_result
 #[tokio::test]
 async fn a_stream_that_is_dropped_ends_the_reply_and_closes_the_connection() {
     for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {
-        let stuck = Answer::stuck(begin(provider, "text/deltas"));
+        let stuck = ScriptedResponse::stuck(begin(provider, "text/deltas"));
         let server = Server::start([stuck, streamed(provider, "text/deltas")]).await;
         let agent = agent(model(provider, &server)).build().unwrap();
         let mut stream = agent.reply_stream("Hello").unwrap();
@@ -96,16 +96,16 @@ async fn a_stream_that_is_dropped_ends_the_reply_and_closes_the_connection() {
 #[tokio::test]
 async fn a_refused_request_is_made_again() {
     let provider = Provider::OpenAi;
-    let server = Server::start([Answer::status(503, ""), streamed(provider, "text/deltas")]).await;
+    let server = Server::start([ScriptedResponse::status(503, ""), streamed(provider, "text/deltas")]).await;
     let agent = agent(model(provider, &server)).build().unwrap();
     let (events, message) = read(agent.reply_stream("Hello").unwrap(), |_| {}).await;
-    assert_eq!((message.text().as_deref(), server.asked().len()), (Some("One two"), 2));
+    assert_eq!((message.text().as_deref(), server.requests().len()), (Some("One two"), 2));
     assert!(story(&events).contains(&"recount.retry".to_owned()), "{:?}", story(&events));
 }
 
 #[tokio::test]
 async fn another_provider_answers_where_the_first_does_not() {
-    let down = Server::start([Answer::status(401, "")]).await;
+    let down = Server::start([ScriptedResponse::status(401, "")]).await;
     let up =
         Server::start([streamed(Provider::Anthropic, "tool/fragments"), streamed(Provider::Anthropic, "text/deltas")])
             .await;
@@ -114,18 +114,18 @@ async fn another_provider_answers_where_the_first_does_not() {
     assert_eq!(message.finished_reason(), Some(FinishedReason::Completed), "{}", message.to_json());
     assert!(message.text().unwrap().ends_with("Hello"));
     assert!(story(&events).contains(&"recount.fallback".to_owned()), "{:?}", story(&events));
-    up.asked().iter().for_each(|asked| drop(body(Provider::Anthropic, asked)));
+    up.requests().iter().for_each(|asked| drop(body(Provider::Anthropic, asked)));
 }
 
 #[tokio::test]
 async fn a_stream_that_breaks_off_is_asked_for_again_and_what_it_said_does_not_count() {
     for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini, Provider::Ollama] {
         let server =
-            Server::start([Answer::cut(begin(provider, "text/deltas")), streamed(provider, "text/deltas")]).await;
+            Server::start([ScriptedResponse::cut(begin(provider, "text/deltas")), streamed(provider, "text/deltas")]).await;
         let agent = agent(model(provider, &server).retries(Retries::none())).max_retries(1).build().unwrap();
         let (_, message) = read(agent.reply_stream("Hi").unwrap(), |_| {}).await;
         assert_eq!(message.finished_reason(), Some(FinishedReason::Completed), "{provider}: {}", message.to_json());
-        let asked = server.asked();
+        let asked = server.requests();
         assert_eq!(asked.len(), 2, "{provider}");
         assert_eq!(body(provider, &asked[0]), body(provider, &asked[1]), "{provider} is asked the same");
     }
@@ -134,7 +134,7 @@ async fn a_stream_that_breaks_off_is_asked_for_again_and_what_it_said_does_not_c
 #[tokio::test]
 async fn a_provider_that_stays_away_ends_the_reply_with_its_error() {
     for provider in Provider::ALL {
-        let server = Server::start([Answer::status(401, ""), streamed(provider, "text/deltas")]).await;
+        let server = Server::start([ScriptedResponse::status(401, ""), streamed(provider, "text/deltas")]).await;
         let agent = agent(model(provider, &server)).build().unwrap();
         let (events, message) = read(agent.reply_stream("Hello").unwrap(), |_| {}).await;
         assert_eq!(story(&events).last().unwrap(), "REPLY_END error", "{provider}");

@@ -37,7 +37,7 @@ async fn second_request(provider: Provider) -> Vec<Value> {
     assert_eq!(results, ["3 hits"], "{provider}");
     assert!(message.text().unwrap().ends_with(answer(provider)), "{provider}: {}", message.to_json());
 
-    let asked = server.asked();
+    let asked = server.requests();
     assert_eq!(asked.len(), 2, "{provider}");
     let (first, second) = (body(provider, &asked[0]), body(provider, &asked[1]));
     assert!(first["tools"].is_array() && first["tools"] == second["tools"], "{provider} offers its tools each time");

@@ -13,7 +13,7 @@ use recount_model::client::{Model, Retries};
 use serde_json::Value;
 
 use crate::rules;
-use crate::server::{Answer, Asked, Server};
+use crate::server::{ReceivedRequest, ScriptedResponse, Server};
 
 pub(crate) fn model(provider: Provider, server: &Server) -> Model {
     let without_waiting = Retries { initial_delay: Duration::ZERO, max_delay: Duration::ZERO, ..Retries::default() };
@@ -49,13 +49,13 @@ pub(crate) fn recorded(provider: Provider, case: &str) -> String {
 }
 
 /// A response in small pieces, as a provider would send it.
-pub(crate) fn streamed(provider: Provider, case: &str) -> Answer {
-    Answer::pieces(recorded(provider, case).as_bytes(), 61)
+pub(crate) fn streamed(provider: Provider, case: &str) -> ScriptedResponse {
+    ScriptedResponse::pieces(recorded(provider, case).as_bytes(), 61)
 }
 
 /// The body of a request, which keeps the rules of its provider.
 #[track_caller]
-pub(crate) fn body(provider: Provider, asked: &Asked) -> Value {
+pub(crate) fn body(provider: Provider, asked: &ReceivedRequest) -> Value {
     let body: Value = serde_json::from_str(&asked.body).unwrap();
     if let Err(broken) = rules::check(provider, &body) {
         panic!("{provider}: {broken}\n{body:#}");

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 
-use crate::server::{Answer, Server};
+use crate::server::{ScriptedResponse, Server};
 use crate::terminal::{Terminal, directory};
 
 /// The published MCP server that shows everything that the protocol has.
@@ -28,12 +28,12 @@ fn modules() -> PathBuf {
 }
 
 /// A response that was recorded.
-fn recorded(case: &str) -> Answer {
+fn recorded(case: &str) -> ScriptedResponse {
     let path = "../../conformance/vectors/python/model/stream-openai.jsonl";
     let text = fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
     let mut records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let record = records.find(|record| record["case"] == case).unwrap();
-    Answer::pieces(record["body"].as_str().unwrap().as_bytes(), 61)
+    ScriptedResponse::pieces(record["body"].as_str().unwrap().as_bytes(), 61)
 }
 
 #[test]
@@ -103,7 +103,7 @@ async fn a_provider_answers_and_the_user_runs_its_tool() {
     };
     tokio::task::spawn_blocking(dialogue).await.unwrap();
 
-    let asked = server.asked();
+    let asked = server.requests();
     assert_eq!(asked.len(), 2);
     assert_eq!(asked[0].headers["authorization"], "Bearer sk-do-not-show");
     let (first, second): (Value, Value) =

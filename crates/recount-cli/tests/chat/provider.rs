@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::server::{Answer, Server};
+use crate::server::{ScriptedResponse, Server};
 
 /// An answer that calls tools, all at once. Their ids are `call_1` and so on.
-pub(crate) fn calls(calls: &[(&str, Value)]) -> Answer {
+pub(crate) fn calls(calls: &[(&str, Value)]) -> ScriptedResponse {
     let call = |(index, (name, arguments)): (usize, &(&str, Value))| {
         let function = json!({"name": name, "arguments": arguments.to_string()});
         json!({"index": index, "id": format!("call_{}", index + 1), "type": "function", "function": function})
@@ -17,17 +17,17 @@ pub(crate) fn calls(calls: &[(&str, Value)]) -> Answer {
 }
 
 /// An answer in words.
-pub(crate) fn says(text: &str) -> Answer {
+pub(crate) fn says(text: &str) -> ScriptedResponse {
     streamed(&json!({"role": "assistant", "content": text}), "stop")
 }
 
-fn streamed(delta: &Value, finish: &str) -> Answer {
+fn streamed(delta: &Value, finish: &str) -> ScriptedResponse {
     let chunk = |delta: &Value, finish: Value| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
         format!("data: {}\n\n", json!({"id": "x", "object": "chat.completion.chunk", "choices": [choice]}))
     };
     let end = chunk(&json!({}), json!(finish));
-    Answer::ok(format!("{}{end}data: [DONE]\n\n", chunk(delta, Value::Null)))
+    ScriptedResponse::ok(format!("{}{end}data: [DONE]\n\n", chunk(delta, Value::Null)))
         .header("content-type", "text/event-stream")
 }
 

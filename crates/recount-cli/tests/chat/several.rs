@@ -6,10 +6,10 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use crate::provider::{ENVIRONMENT, calls, configure, says};
-use crate::server::{Answer, Server};
+use crate::server::{ScriptedResponse, Server};
 use crate::terminal::{Terminal, command, directory};
 
-fn answers() -> [Answer; 2] {
+fn answers() -> [ScriptedResponse; 2] {
     let touch =
         |name: &str| ("shell", json!({"command": format!("touch {name}"), "access": ["write"], "reason": name}));
     let list = ("glob", json!({"pattern": "*.toml"}));
