@@ -121,7 +121,8 @@ async fn another_provider_answers_where_the_first_does_not() {
 async fn a_stream_that_breaks_off_is_asked_for_again_and_what_it_said_does_not_count() {
     for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini, Provider::Ollama] {
         let server =
-            Server::start([ScriptedResponse::cut(begin(provider, "text/deltas")), streamed(provider, "text/deltas")]).await;
+            Server::start([ScriptedResponse::cut(begin(provider, "text/deltas")), streamed(provider, "text/deltas")])
+                .await;
         let agent = agent(model(provider, &server).retries(Retries::none())).max_retries(1).build().unwrap();
         let (_, message) = read(agent.reply_stream("Hi").unwrap(), |_| {}).await;
         assert_eq!(message.finished_reason(), Some(FinishedReason::Completed), "{provider}: {}", message.to_json());
