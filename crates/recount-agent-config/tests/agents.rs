@@ -1,4 +1,4 @@
-//! Agents from a configuration.
+//! Tests of agents from a configuration.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -22,57 +22,63 @@ fn agents(text: &str) -> Agents {
 }
 
 #[track_caller]
-fn refused(text: &str, wanted: &str) {
+fn assert_error(text: &str, wanted: &str) {
     let error = AgentsConfig::from_toml(text).unwrap_err().to_string();
     assert!(error.starts_with(wanted), "{error}");
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_line() {
-    refused("[agents.a]\nmodle = \"demo\"\n", "line 2: unknown field `modle`, expected one of `model`");
-    refused("[agents.a]\nmodel = \"demo\"\n\n[agent.b]\n", "line 4: unknown field `agent`");
-    refused("[agents.a]\nmodel = \"gpt-5\"\n", "line 2: `gpt-5` is neither `provider/name` nor `demo`");
-    refused("[agents.a]\nmodel = \"acme/one\"\n", "line 2: unknown provider `acme`, expected one of openai, ");
-    refused("[agents.a]\n\nmodel = \"demo/fast\"\n", "line 3: `demo/fast` is not of the form `demo`");
-    refused("[agents.a]\ntools = [\n  \"read\",\n  \"shel\",\n]\n", "line 2: unknown built-in tool `shel`");
-    refused("[agents.a.permissions]\nmode = \"yolo\"\n", "line 2: unknown variant `yolo`, expected one of `default`");
-    refused("[agents.a.permissions]\nallow = [\"shell(ls\"]\n", "line 2: invalid rule `shell(ls`");
-    refused("[agents.a.permissions]\nalow = []\n", "line 2: unknown field `alow`");
-    refused("[agents.a]\nthinking = \"hard\"\n", "line 2: `thinking`: invalid value: string \"hard\"");
-    refused("[agents.a]\nthinking = -1\n", "line 2: `thinking` must not be negative");
-    refused("[agents.a.mcp.s]\ncommand = \"x\"\nhedaers = {}\n", "line 3: unknown field `hedaers`");
-    refused("[agents.a.mcp.s]\ncommand = \"x\"\nurl = \"http://h\"\n", "line 1: the MCP server is configured wrongly");
-    refused("[agents.a.external.t]\nname = \"x\"\n", "line 2: unknown field `name`");
-    refused("[agents.a\n", "line 1: ");
+fn parse_error_has_line_number() {
+    assert_error("[agents.a]\nmodle = \"demo\"\n", "line 2: unknown field `modle`, expected one of `model`");
+    assert_error("[agents.a]\nmodel = \"demo\"\n\n[agent.b]\n", "line 4: unknown field `agent`");
+    assert_error("[agents.a]\nmodel = \"gpt-5\"\n", "line 2: `gpt-5` is neither `provider/name` nor `demo`");
+    assert_error("[agents.a]\nmodel = \"acme/one\"\n", "line 2: unknown provider `acme`, expected one of openai, ");
+    assert_error("[agents.a]\n\nmodel = \"demo/fast\"\n", "line 3: `demo/fast` is not of the form `demo`");
+    assert_error("[agents.a]\ntools = [\n  \"read\",\n  \"shel\",\n]\n", "line 2: unknown built-in tool `shel`");
+    assert_error(
+        "[agents.a.permissions]\nmode = \"yolo\"\n",
+        "line 2: unknown variant `yolo`, expected one of `default`",
+    );
+    assert_error("[agents.a.permissions]\nallow = [\"shell(ls\"]\n", "line 2: invalid rule `shell(ls`");
+    assert_error("[agents.a.permissions]\nalow = []\n", "line 2: unknown field `alow`");
+    assert_error("[agents.a]\nthinking = \"hard\"\n", "line 2: `thinking`: invalid value: string \"hard\"");
+    assert_error("[agents.a]\nthinking = -1\n", "line 2: `thinking` must not be negative");
+    assert_error("[agents.a.mcp.s]\ncommand = \"x\"\nhedaers = {}\n", "line 3: unknown field `hedaers`");
+    assert_error(
+        "[agents.a.mcp.s]\ncommand = \"x\"\nurl = \"http://h\"\n",
+        "line 1: the MCP server is configured wrongly",
+    );
+    assert_error("[agents.a.external.t]\nname = \"x\"\n", "line 2: unknown field `name`");
+    assert_error("[agents.a\n", "line 1: ");
 }
 
 #[test]
-fn a_wrong_value_is_named_with_its_key() {
-    refused(
+fn value_error_names_key() {
+    assert_error(
         "[agents.a]\nmax_tokens = \"many\"\n",
         "line 2: `max_tokens`: invalid type: string \"many\", expected a non-negative integer",
     );
-    refused(
+    assert_error(
         "[agents.a]\nretries = -1\n",
         "line 2: `retries`: invalid value: integer `-1`, expected a non-negative integer",
     );
-    refused("[agents.a]\ntools = \"read\"\n", "line 2: `tools`: invalid type: string \"read\", expected a list");
-    refused("[agents.a]\npermissions = 1\n", "line 2: `permissions`: invalid type: integer `1`, expected a table");
-    refused("[agents.a]\nmodel = \"demo\"\nmodel = \"demo\"\n", "line 3: duplicate key `model`");
+    assert_error("[agents.a]\ntools = \"read\"\n", "line 2: `tools`: invalid type: string \"read\", expected a list");
+    assert_error("[agents.a]\npermissions = 1\n", "line 2: `permissions`: invalid type: integer `1`, expected a table");
+    assert_error("[agents.a]\nmodel = \"demo\"\nmodel = \"demo\"\n", "line 3: duplicate key `model`");
     for key in ["max_iterations", "max_tokens", "context_window", "confirm_within"] {
         let text = format!("[agents.b]\n{key} = 1\n\n[agents.a]\nmodel = \"demo\"\n{key} = 0\n");
-        refused(&text, &format!("line 6: agent `a`: `{key}` must be at least 1"));
+        assert_error(&text, &format!("line 6: agent `a`: `{key}` must be at least 1"));
     }
-    refused("[agents.a]\nretries = 4000000000\n", "line 2: agent `a`: `retries` must be at most 100");
+    assert_error("[agents.a]\nretries = 4000000000\n", "line 2: agent `a`: `retries` must be at most 100");
 }
 
 #[test]
-fn a_rule_about_a_tool_that_the_agent_does_not_have_is_an_error() {
-    refused(
+fn validate_rejects_rule_that_matches_no_tool() {
+    assert_error(
         "[agents.a]\n[agents.a.permissions]\ndeny = [\n  \"fetch\",\n  \"shel(rm:*)\",\n]\n",
         "line 5: agent `a`: the rule `shel(rm:*)` matches none of its tools",
     );
-    refused(
+    assert_error(
         "[agents.a]\ntools = [\"read\"]\n[agents.a.permissions]\nallow = [\"shell(ls:*)\"]\n",
         "line 4: agent `a`: the rule `shell(ls:*)` matches none of its tools",
     );
@@ -83,13 +89,13 @@ fn a_rule_about_a_tool_that_the_agent_does_not_have_is_an_error() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn missing_file_error_names_path() {
     let error = AgentsConfig::from_file(Path::new("/nowhere/recount.toml")).unwrap_err().to_string();
     assert!(error.starts_with("/nowhere/recount.toml: cannot read the configuration"), "{error}");
 }
 
 #[test]
-fn a_configuration_survives_being_written() {
+fn config_round_trips_through_toml() {
     let text = r#"
         [server]
         listen = "127.0.0.1:1"
@@ -118,7 +124,7 @@ fn a_configuration_survives_being_written() {
 }
 
 #[test]
-fn the_agents_are_told_of() {
+fn agent_infos_list_tools_and_descriptions() {
     let known = agents("[agents.a]\nmodel = \"demo\"\n[agents.default]\ndescription = \"Helps.\"\ntools = []\n");
     assert_eq!(known.default_agent(), "default");
     let infos = known.agents();
@@ -127,7 +133,7 @@ fn the_agents_are_told_of() {
 }
 
 #[test]
-fn without_a_configuration_the_environment_decides() {
+fn default_model_depends_on_environment() {
     let chosen = |variables: &'static [(&'static str, &'static str)]| {
         let environment = Environment::new(|name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
@@ -147,7 +153,7 @@ fn without_a_configuration_the_environment_decides() {
 }
 
 #[tokio::test]
-async fn an_agent_works_and_asks_before_it_runs_a_command() {
+async fn built_agent_requests_confirmation_for_command() {
     let known = agents("[agents.a]\nmodel = \"demo/1000000\"\n");
     let agent = known.build("a", &session()).await.unwrap().build().unwrap();
     let message = agent.reply("Use a tool").await.unwrap();
@@ -171,9 +177,9 @@ async fn rules_grant_the_access_that_the_configuration_names() {
     assert_eq!(reply(r#""shell(expr:*)""#).await, None);
 }
 
-/// An agent is made anew for each message. What one of them has put aside, the next one can read.
+/// A new agent is built for each message. It can read the content that an earlier one offloaded.
 #[tokio::test]
-async fn what_is_too_long_lasts_as_long_as_the_session() {
+async fn offloaded_output_is_kept_until_session_is_forgotten() {
     let directory = tempfile::tempdir().unwrap();
     let known = agents("[agents.a]\nmodel = \"demo/1000000\"\ntool_result_limit = 20\n").offload_to(directory.path());
     let say = async |session: &SessionKey, text: &str| {
@@ -186,13 +192,13 @@ async fn what_is_too_long_lasts_as_long_as_the_session() {
     let text = result.unwrap().output.text().unwrap();
     let path = text.rsplit('`').find(|part| part.starts_with('/')).unwrap();
     assert!(std::fs::read_to_string(path).unwrap().ends_with("\n20000\n"));
-    // The message has what the tool has shown. What the model is sent of it is even less, and the rest is aside too.
+    // Two files: the output beyond the limit of the tool, and the part of the result beyond the limit of the model.
     assert_eq!(std::fs::read_dir(directory.path().join("s1")).unwrap().count(), 2);
 
     let read = format!(r#"read {{"path": "{path}", "offset": 20000}}"#);
     let (result, _) = say(&session(), &read).await;
     assert_eq!(result.unwrap().output.text().as_deref(), Some(" 20000\t20000\n"));
-    // Other sessions have to ask.
+    // Other sessions need a confirmation to read it.
     let (result, message) = say(&SessionKey::of_tenant("s1", "s2").unwrap(), &read).await;
     assert_eq!((result, message.tool_pairs().next().unwrap().0.state), (None, ToolCallState::Asking));
 
@@ -201,7 +207,7 @@ async fn what_is_too_long_lasts_as_long_as_the_session() {
 }
 
 #[tokio::test]
-async fn an_external_tool_waits_for_somebody() {
+async fn external_tool_waits_for_result() {
     let text = r#"
         [agents.a]
         model = "demo/1000000"
@@ -221,24 +227,24 @@ async fn an_external_tool_waits_for_somebody() {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_said_when_an_agent_is_needed() {
+async fn build_reports_missing_key_and_unknown_agent() {
     let known = agents("[agents.a]\nmodel = \"openai/gpt-5\"\n");
     let problem = known.build("a", &session()).await.unwrap_err();
     assert_eq!(problem.to_string(), "agent `a` is unavailable: no API key for openai/gpt-5: OPENAI_API_KEY is not set");
     assert_eq!(known.build("b", &session()).await.unwrap_err(), SourceError::Unknown { name: "b".to_owned() });
-    for (text, told) in [
+    for (text, expected) in [
         ("[agents.a]\nworkspace = \"/nowhere\"\n", "agent `a`: cannot use the directory /nowhere"),
         ("[agents.a.external.\"two words\"]\ndescription = \"x\"\n", "agent `a`: "),
         ("[agents.a.external.read]\ndescription = \"x\"\n", "agent `a`: "),
     ] {
         let config = AgentsConfig::from_toml(text).unwrap();
         let error = Agents::new(config, Path::new("."), Environment::empty()).unwrap_err().to_string();
-        assert!(error.starts_with(told), "{error}");
+        assert!(error.starts_with(expected), "{error}");
     }
 }
 
 #[tokio::test]
-async fn an_agent_helps_another_one() {
+async fn sub_agents_run_as_tools_of_their_parents() {
     let text = r#"
         [agents.lead]
         model = "demo/1000000"
@@ -273,8 +279,8 @@ async fn an_agent_helps_another_one() {
 }
 
 #[tokio::test]
-async fn helpers_that_cannot_be_are_told_before_they_are_needed() {
-    for (text, told) in [
+async fn invalid_sub_agents_are_rejected_on_creation() {
+    for (text, expected) in [
         (
             "[agents.a]\nhelpers = [\"b\"]\n",
             "agent `a`: unknown sub-agent `b`\nhint: the configuration has no other agent",
@@ -292,17 +298,17 @@ async fn helpers_that_cannot_be_are_told_before_they_are_needed() {
     ] {
         let config = AgentsConfig::from_toml(text).unwrap();
         let error = Agents::new(config, Path::new("."), Environment::empty()).unwrap_err().to_string();
-        assert!(error.starts_with(told), "{error}");
+        assert!(error.starts_with(expected), "{error}");
     }
     let known = agents("[agents.a]\nmodel = \"demo\"\nhelpers = [\"b\"]\n[agents.b]\nmodel = \"openai/gpt-5\"\n");
-    let told = "agent `b` is unavailable: no API key for openai/gpt-5: OPENAI_API_KEY is not set";
-    assert_eq!(known.check("a").unwrap_err().to_string(), told);
+    let expected = "agent `b` is unavailable: no API key for openai/gpt-5: OPENAI_API_KEY is not set";
+    assert_eq!(known.check("a").unwrap_err().to_string(), expected);
     let problem = known.build("a", &session()).await.unwrap_err().to_string();
     assert!(problem.starts_with("agent `a` is unavailable: sub-agent `b`: no API key"), "{problem}");
 }
 
 #[tokio::test]
-async fn a_model_can_be_changed() {
+async fn set_model_affects_next_build() {
     let known = agents("[agents.a]\nmodel = \"openai/gpt-5\"\n");
     assert!(known.set_model("a", "demo/1000000".parse().unwrap()));
     assert!(!known.set_model("b", "demo".parse().unwrap()));
@@ -311,9 +317,9 @@ async fn a_model_can_be_changed() {
     assert!(message.text().unwrap().contains("demo model"));
 }
 
-/// The page for people, and the declaration, say the same.
+/// `docs/chat.md` documents every configuration key.
 #[test]
-fn the_page_has_every_key() {
+fn documentation_lists_every_key() {
     let page = include_str!("../../../docs/chat.md");
     let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     assert_eq!(AgentsConfig::from_toml(example).unwrap().agents.len(), 2);
@@ -328,9 +334,9 @@ fn the_page_has_every_key() {
     }
 }
 
-/// A server that never says anything is waited for by who needs it, and by nobody else.
+/// A silent MCP server delays only the agent that uses it.
 #[tokio::test]
-async fn an_agent_does_not_wait_for_the_servers_of_another_one() {
+async fn build_does_not_wait_for_mcp_servers_of_other_agents() {
     let known = agents(
         "[agents.slow]\nmodel = \"demo\"\n[agents.slow.mcp.silent]\ncommand = \"sleep\"\nargs = [\"600\"]\n\
          [agents.quick]\nmodel = \"demo\"\n",
@@ -339,14 +345,14 @@ async fn an_agent_does_not_wait_for_the_servers_of_another_one() {
     let slow = known.build("slow", &session);
     tokio::select! {
         biased;
-        _ = slow => panic!("it was waited for"),
+        _ = slow => panic!("the silent server did not delay its agent"),
         built = known.build("quick", &session) => drop(built.unwrap()),
     }
 }
 
-/// Not even by who needs it: its tools are there as soon as it is.
+/// The wait for a silent MCP server is limited.
 #[tokio::test(start_paused = true)]
-async fn an_agent_does_without_a_server_that_says_nothing() {
+async fn build_continues_without_silent_mcp_server() {
     let known = agents("[agents.a]\nmodel = \"demo\"\n[agents.a.mcp.silent]\ncommand = \"sleep\"\nargs = [\"600\"]\n");
     assert_eq!(known.mcp_problems("a"), [""; 0]);
     drop(known.build("a", &session()).await.unwrap());

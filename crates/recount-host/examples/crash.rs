@@ -1,4 +1,4 @@
-//! A host that dies in the middle of a sentence, and the next one that goes on.
+//! A host that stops in the middle of a reply, and a second one that resumes it.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use recount_log::{Frame, Log, Options, Start};
 use recount_message::{Event, EventKind, Fold, Msg};
 
 #[tokio::main(flavor = "current_thread")]
-#[allow(clippy::print_stdout, reason = "it shows what happens")]
+#[allow(clippy::print_stdout, reason = "the example prints what happens")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = tempfile::tempdir()?;
     let log = Log::open(directory.path(), Options::default())?;
     let session = log.create("story".parse()?).await?;
 
-    // A model that never comes to the end of its sentence.
+    // A model that never completes its response.
     let gate = Gate::new();
     let stuck = ScriptedModel::new().streams(["Once ", "upon "]).waits(&gate);
     let agents = SingleAgent::new("friday", move || Agent::builder("Friday").model(stuck.clone()));
@@ -23,13 +23,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let posted = host.post(session.key(), Msg::user("Alice", "Tell me a story."), OnBusy::Reject).await?;
     gate.reached().await;
     drop(host);
-    println!("the host is gone; {} is open", posted.reply_id);
+    println!("the host has stopped; the reply {} is open", posted.reply_id);
 
     let next = ScriptedModel::new().streams(["Once ", "upon ", "a ", "time."]);
     let agents = SingleAgent::new("friday", move || Agent::builder("Friday").model(next.clone()));
     let _host = Host::start(log.clone(), Arc::new(agents), HostOptions::default()).await?;
 
-    // A reader that was there all the time: nothing is missing, and nothing comes twice.
+    // A reader from the beginning of the session receives every event exactly once.
     let mut reader = session.subscribe(Start::Beginning)?;
     let mut fold = Fold::new();
     while fold.message(&posted.reply_id).is_none_or(|reply| reply.finished_at().is_none()) {

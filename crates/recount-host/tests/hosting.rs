@@ -1,30 +1,30 @@
-//! Agents on a real log.
+//! Tests of a host on a real log.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[path = "hosting/answers.rs"]
-mod answers;
-#[path = "hosting/busy.rs"]
-mod busy;
+#[path = "hosting/backpressure.rs"]
+mod backpressure;
 #[path = "hosting/common.rs"]
 mod common;
 #[path = "hosting/crashes.rs"]
 mod crashes;
-#[path = "hosting/dying.rs"]
-mod dying;
-#[path = "hosting/full.rs"]
-mod full;
+#[path = "hosting/failing_storage.rs"]
+mod failing_storage;
 #[path = "hosting/hints.rs"]
 mod hints;
-#[path = "hosting/killed.rs"]
-mod killed;
-#[path = "hosting/meddling.rs"]
-mod meddling;
+#[path = "hosting/inputs.rs"]
+mod inputs;
+#[path = "hosting/killed_process.rs"]
+mod killed_process;
+#[path = "hosting/on_busy.rs"]
+mod on_busy;
 #[path = "hosting/posting.rs"]
 mod posting;
-#[path = "hosting/several.rs"]
-mod several;
-#[path = "hosting/stopping.rs"]
-mod stopping;
+#[path = "hosting/rejected_events.rs"]
+mod rejected_events;
+#[path = "hosting/shutdown.rs"]
+mod shutdown;
+#[path = "hosting/sub_agents.rs"]
+mod sub_agents;
 #[path = "hosting/uploads.rs"]
 mod uploads;

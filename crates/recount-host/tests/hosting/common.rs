@@ -1,4 +1,4 @@
-//! A log with a host, and readers of what comes of it.
+//! Helpers for tests of a host: sessions, agents and a reader that folds the events.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,12 +14,12 @@ use recount_message::{
     AgentEvent, ConfirmResult, Event, EventKind, Fold, Msg, Object, ReplyFold, ToolResultBlock, UserConfirmResultEvent,
 };
 
-/// So long a test waits for something that must come. It is never waited for in vain.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The timeout for events that must arrive.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) const SESSION: &str = "chat";
 
-/// A host of one agent on a log.
+/// Starts a host of one agent on a log.
 pub(crate) async fn host(log: &Log, make: impl Fn() -> AgentBuilder + Send + Sync + 'static) -> Host {
     host_with(log, HostOptions::default(), make).await
 }
@@ -32,10 +32,10 @@ pub(crate) async fn host_with(
     Host::start(log.clone(), Arc::new(SingleAgent::new("friday", make)), options).await.unwrap()
 }
 
-/// Agents that a function makes by their names. The default one is `friday`.
-pub(crate) struct Team<F>(pub(crate) F);
+/// A source that builds agents with a function of their name. The default agent is `friday`.
+pub(crate) struct FnSource<F>(pub(crate) F);
 
-impl<F: Fn(&str) -> Result<AgentBuilder, SourceError> + Send + Sync + 'static> AgentSource for Team<F> {
+impl<F: Fn(&str) -> Result<AgentBuilder, SourceError> + Send + Sync + 'static> AgentSource for FnSource<F> {
     fn agents(&self) -> Vec<AgentInfo> {
         Vec::new()
     }
@@ -53,8 +53,8 @@ impl<F: Fn(&str) -> Result<AgentBuilder, SourceError> + Send + Sync + 'static> A
     }
 }
 
-/// A log in memory with one session.
-pub(crate) async fn memory() -> (Log, Session) {
+/// Creates an in-memory log with one session.
+pub(crate) async fn memory_session() -> (Log, Session) {
     let log = Log::in_memory();
     let session = log.create(SESSION.parse().unwrap()).await.unwrap();
     (log, session)
@@ -64,23 +64,23 @@ pub(crate) fn user(id: &str, text: &str) -> Msg {
     Msg::user("Alice", text).with_id(id)
 }
 
-/// Somebody who reads a session from its beginning.
-pub(crate) struct Watcher {
+/// Reads a session from its beginning, and folds its events.
+pub(crate) struct TestReader {
     reader: recount_log::Reader,
     pub(crate) events: Vec<AgentEvent>,
     pub(crate) fold: Fold,
 }
 
-impl Watcher {
-    pub(crate) fn of(session: &Session) -> Self {
+impl TestReader {
+    pub(crate) fn new(session: &Session) -> Self {
         Self { reader: session.subscribe(Start::Beginning).unwrap(), events: Vec::new(), fold: Fold::new() }
     }
 
-    /// Reads on until something is true.
-    pub(crate) async fn until(&mut self, what: &str, is_true: impl Fn(&Self) -> bool) {
+    /// Reads until a condition holds. `what` describes it for the panic message.
+    pub(crate) async fn wait_until(&mut self, what: &str, is_true: impl Fn(&Self) -> bool) {
         while !is_true(self) {
-            let next = tokio::time::timeout(PATIENCE, self.reader.next()).await;
-            let Ok(frame) = next else { panic!("{what} did not come after {}", self.story()) };
+            let next = tokio::time::timeout(TIMEOUT, self.reader.next()).await;
+            let Ok(frame) = next else { panic!("timed out waiting for {what} after {}", self.transcript()) };
             let frame = frame.unwrap();
             let Frame::Entry(entry) = frame else { panic!("{frame:?}") };
             let event = Event::from_slice(&entry.event).unwrap().into_owned();
@@ -89,15 +89,15 @@ impl Watcher {
         }
     }
 
-    /// What was said, for whoever has to find out why nothing more was.
-    pub(crate) fn story(&self) -> String {
+    /// Returns the events so far as JSON lines, for failure messages.
+    pub(crate) fn transcript(&self) -> String {
         self.events.iter().map(Event::to_json).collect::<Vec<_>>().join("\n")
     }
 
-    /// Reads on until a reply has ended.
-    pub(crate) async fn ended(&mut self, reply_id: &str) -> Msg {
-        let has_ended = |watcher: &Self| watcher.reply(reply_id).is_some_and(|reply| reply.finished_at().is_some());
-        self.until("the end of the reply", has_ended).await;
+    /// Reads until a reply has ended, and returns it.
+    pub(crate) async fn wait_for_end(&mut self, reply_id: &str) -> Msg {
+        let has_ended = |reader: &Self| reader.reply(reply_id).is_some_and(|reply| reply.finished_at().is_some());
+        self.wait_until("the end of the reply", has_ended).await;
         self.fold.message(reply_id).unwrap().clone()
     }
 
@@ -106,9 +106,9 @@ impl Watcher {
     }
 }
 
-impl Watcher {
-    /// The reply as its events say it, without its end.
-    pub(crate) fn before_its_end(&self, reply_id: &str) -> String {
+impl TestReader {
+    /// Returns the JSON of a reply, folded from its events without its end.
+    pub(crate) fn message_before_end(&self, reply_id: &str) -> String {
         let of_reply = |event: &&AgentEvent| !matches!(event.kind, EventKind::ReplyEnd(_) | EventKind::ReplyStart(_));
         let is_start =
             |event: &&AgentEvent| matches!(event.kind, EventKind::ReplyStart(_)) && event.reply_id() == Some(reply_id);
@@ -120,7 +120,7 @@ impl Watcher {
         fold.message().to_json()
     }
 
-    /// How often something was said.
+    /// Counts the events that match a predicate.
     pub(crate) fn count(&self, is_meant: impl Fn(&AgentEvent) -> bool) -> usize {
         self.events.iter().filter(|event| is_meant(event)).count()
     }
@@ -136,15 +136,15 @@ impl Watcher {
 
 /// RunMetadata what an agent itself holds when it comes to the end of its rounds.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Held(Arc<Mutex<Vec<String>>>);
+pub(crate) struct RecordedMessage(Arc<Mutex<Vec<String>>>);
 
-impl Held {
+impl RecordedMessage {
     pub(crate) fn last(&self) -> String {
         self.0.lock().unwrap().last().cloned().unwrap_or_default()
     }
 }
 
-impl Middleware for Held {
+impl Middleware for RecordedMessage {
     fn reply<'a>(&'a self, work: &'a mut ActiveReply, next: Next<'a>) -> BoxFuture<'a, ReplyOutcome> {
         Box::pin(async move {
             let ending = next.reply(work).await;
@@ -154,7 +154,7 @@ impl Middleware for Held {
     }
 }
 
-/// A tool that has to be asked for, and counts how often it ran.
+/// A tool that requires confirmation, and counts its executions.
 pub(crate) fn deploy(runs: &Arc<AtomicUsize>) -> FunctionTool<NoArguments> {
     let runs = Arc::clone(runs);
     FunctionTool::new("deploy", "Deploys.", move |_: NoArguments| {
@@ -163,21 +163,21 @@ pub(crate) fn deploy(runs: &Arc<AtomicUsize>) -> FunctionTool<NoArguments> {
     })
 }
 
-/// The user's yes to a call of a reply.
-pub(crate) fn yes(reply: &Msg, call_id: &str) -> AgentEvent {
+/// The user's confirmation of a tool call.
+pub(crate) fn confirmation(reply: &Msg, call_id: &str) -> AgentEvent {
     let asked = reply.call(call_id).unwrap().clone();
     Event::new(UserConfirmResultEvent::new(reply.id().to_owned(), [ConfirmResult::allow(asked)]))
 }
 
-/// Every call of a message has exactly one result, and every event was written once.
-pub(crate) fn check_paired(watcher: &Watcher, reply: &Msg) {
+/// Asserts that every call of a message has exactly one result, and that no event was appended twice.
+pub(crate) fn assert_calls_answered(reader: &TestReader, reply: &Msg) {
     for (call, result) in reply.tool_pairs() {
         assert!(result.is_some_and(|result| result.finished_at.is_some()), "{} has no result", call.id);
         let results = reply.blocks::<ToolResultBlock>().filter(|result| result.id == call.id).count();
         assert_eq!(results, 1, "{} has {results} results", call.id);
     }
     let mut ids = HashSet::new();
-    for event in &watcher.events {
-        assert!(ids.insert(event.id.to_string()), "{} is there twice", event.id);
+    for event in &reader.events {
+        assert!(ids.insert(event.id.to_string()), "duplicate event {}", event.id);
     }
 }

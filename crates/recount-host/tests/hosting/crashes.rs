@@ -1,4 +1,4 @@
-//! Hosts that die, at every point of a reply.
+//! Tests of hosts that crash at every point of a reply.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +11,12 @@ use recount_host::{Host, HostOptions, OnBusy, PostError};
 use recount_log::{Env, Log, MemoryStorage, Options, Session, SqliteStorage, Writer};
 use recount_message::{AgentEvent, FinishedReason, Msg, ToolCallBlock, ToolCallState, ToolResultState};
 
-use crate::common::{Held, SESSION, Watcher, check_paired, deploy, host_with, user, yes};
-use crate::dying::{Death, Dying};
+use crate::common::{
+    RecordedMessage, SESSION, TestReader, assert_calls_answered, confirmation, deploy, host_with, user,
+};
+use crate::failing_storage::{FailingStorage, StorageFailure};
 
-/// A model that calls `deploy`, and then says how that went.
+/// A model that calls `deploy`, and then reports the result.
 fn deployer() -> impl ChatModel {
     FnModel::new(|messages, reply_id| {
         let last = messages.iter().rev().find(|message| message.tool_pairs().next().is_some());
@@ -28,7 +30,7 @@ fn deployer() -> impl ChatModel {
     })
 }
 
-/// A model that has another agent do it.
+/// A model that delegates the task to a sub-agent.
 fn boss() -> impl ChatModel {
     FnModel::new(|messages, reply_id| {
         let own = messages.iter().find(|message| message.id() == reply_id);
@@ -40,84 +42,86 @@ fn boss() -> impl ChatModel {
     })
 }
 
-/// Who is asked.
+/// The agents of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cast {
-    /// The agent that has the tool.
-    Alone,
-    /// An agent that has another one do it.
+enum Setup {
+    /// One agent with the tool.
+    Single,
+    /// An agent with a sub-agent that has the tool.
     Delegated,
 }
 
-/// One world: what is stored, and how often the tool ran.
-struct World {
-    cast: Cast,
+/// A scenario, with the number of executions of the tool and the last message of the agent.
+struct Scenario {
+    setup: Setup,
     runs: Arc<AtomicUsize>,
-    held: Held,
+    recorded: RecordedMessage,
 }
 
-impl World {
-    fn of(cast: Cast) -> Self {
-        Self { cast, runs: Arc::default(), held: Held::default() }
+impl Scenario {
+    fn with(setup: Setup) -> Self {
+        Self { setup, runs: Arc::default(), recorded: RecordedMessage::default() }
     }
 
     fn new() -> Self {
-        Self::of(Cast::Alone)
+        Self::with(Setup::Single)
     }
 
     fn maker(&self) -> impl Fn() -> AgentBuilder + Send + Sync + 'static {
-        let (cast, runs, held) = (self.cast, Arc::clone(&self.runs), self.held.clone());
+        let (setup, runs, recorded) = (self.setup, Arc::clone(&self.runs), self.recorded.clone());
         move || {
             let runs = Arc::clone(&runs);
             let worker = move |name: &str| Agent::builder(name).model(deployer()).tool(deploy(&runs));
-            let agent = match cast {
-                Cast::Alone => worker("Friday"),
-                Cast::Delegated => {
+            let agent = match setup {
+                Setup::Single => worker("Friday"),
+                Setup::Delegated => {
                     let delegate = SubAgent::new("delegate", "Does it.", move || worker("Worker"));
                     Agent::builder("Friday").model(boss()).tool(delegate)
                 }
             };
-            agent.middleware(held.clone())
+            agent.middleware(recorded.clone())
         }
     }
 
     async fn host(&self, log: &Log) -> Host {
-        // One by one, so that a host can die between any two entries.
+        // One entry per commit, so that the storage can fail between any two entries.
         host_with(log, HostOptions { batch: 1, ..HostOptions::default() }, self.maker()).await
     }
 
-    /// Posts, answers what is asked, and reads until the reply has ended.
-    async fn play(&self, host: &Host, session: &Session) -> (Watcher, Msg) {
+    /// Posts the message, confirms calls, and reads until the reply has ended.
+    async fn play(&self, host: &Host, session: &Session) -> (TestReader, Msg) {
         host.post(session.key(), user("m1", "Deploy it."), OnBusy::Reject).await.unwrap();
-        let mut watcher = Watcher::of(session);
-        self.answer(session, &mut watcher).await;
-        let reply = watcher.ended("m1.reply").await;
-        (watcher, reply)
+        let mut reader = TestReader::new(session);
+        self.answer(session, &mut reader).await;
+        let reply = reader.wait_for_end("m1.reply").await;
+        (reader, reply)
     }
 
-    async fn answer(&self, session: &Session, watcher: &mut Watcher) {
-        // A call that was made again after a crash has another id.
+    async fn answer(&self, session: &Session, reader: &mut TestReader) {
+        // A call that is repeated after a crash has another id.
         loop {
-            let asked = |watcher: &Watcher| {
-                let mut open = watcher.fold.messages().filter(|message| message.finished_at().is_none());
+            let asked = |reader: &TestReader| {
+                let mut open = reader.fold.messages().filter(|message| message.finished_at().is_none());
                 open.find_map(|reply| {
                     let call = reply.blocks::<ToolCallBlock>().find(|call| call.state == ToolCallState::Asking);
                     call.map(|call| (reply.clone(), call.id.clone()))
                 })
             };
             let has_ended =
-                |watcher: &Watcher| watcher.reply("m1.reply").is_some_and(|reply| reply.finished_at().is_some());
-            watcher.until("a question or the end", |watcher| has_ended(watcher) || asked(watcher).is_some()).await;
-            let Some((reply, call)) = asked(watcher).filter(|_| !has_ended(watcher)) else { return };
-            // Somebody may have said so before.
-            let _ = session.append([&the_yes(&reply, &call)]).await;
-            let is_answered = |watcher: &Watcher| asked(watcher).is_none_or(|(_, asked)| asked != call);
-            watcher.until("the answer", is_answered).await;
+                |reader: &TestReader| reader.reply("m1.reply").is_some_and(|reply| reply.finished_at().is_some());
+            reader
+                .wait_until("a confirmation request or the end", |reader| has_ended(reader) || asked(reader).is_some())
+                .await;
+            let Some((reply, call)) = asked(reader).filter(|_| !has_ended(reader)) else { return };
+            // The call may have been confirmed before the crash.
+            let _ = session.append([&repeatable_confirmation(&reply, &call)]).await;
+            let is_answered = |reader: &TestReader| asked(reader).is_none_or(|(_, asked)| asked != call);
+            reader.wait_until("the confirmation", is_answered).await;
         }
     }
 
-    /// The host dies with its storage. Whoever answers does so until then.
-    async fn play_until(&self, log: &Log, death: Death) {
+    /// Runs the scenario until the storage fails.
+    async fn run_until(&self, log: &Log, failure: StorageFailure) {
         let host = self.host(log).await;
         let session = log.session(SESSION.parse().unwrap());
         let playing = async {
@@ -125,57 +129,57 @@ impl World {
                 Ok(_) | Err(PostError::Busy { .. }) => {}
                 Err(_) => std::future::pending().await,
             }
-            let mut watcher = Watcher::of(&session);
-            self.answer(&session, &mut watcher).await;
+            let mut reader = TestReader::new(&session);
+            self.answer(&session, &mut reader).await;
         };
         tokio::select! {
-            () = death.came() => {}
+            () = failure.wait() => {}
             () = playing => {}
         }
     }
 
-    /// The host dies after so many entries.
-    async fn play_until_death(&self, entries: i64, storage: &MemoryStorage) {
-        let (dying, death) = Dying::after(entries, storage.clone());
-        let log = Log::with(dying, writer()).unwrap();
-        self.play_until(&log, death).await;
+    /// Runs the scenario on a storage that fails after a number of entries.
+    async fn run_until_failure_after(&self, entries: i64, storage: &MemoryStorage) {
+        let (storage, failure) = FailingStorage::after(entries, storage.clone());
+        let log = Log::with(storage, writer()).unwrap();
+        self.run_until(&log, failure).await;
         let _ = log.close().await;
     }
 
-    /// What has to be true of a reply, wherever its host has died.
-    fn check(&self, watcher: &Watcher, reply: &Msg, crashes: u32) {
-        check_paired(watcher, reply);
-        let top = watcher.fold.messages().filter(|message| message.parent().is_none());
+    /// Asserts what must hold for a reply after any number of crashes.
+    fn check(&self, reader: &TestReader, reply: &Msg, crashes: u32) {
+        assert_calls_answered(reader, reply);
+        let top = reader.fold.messages().filter(|message| message.parent().is_none());
         assert_eq!(top.map(Msg::id).collect::<Vec<_>>(), ["m1", "m1.reply"]);
-        for part in watcher.fold.messages().filter(|message| message.parent().is_some()) {
+        for part in reader.fold.messages().filter(|message| message.parent().is_some()) {
             assert!(part.finished_at().is_some(), "{}", part.to_json());
-            check_paired(watcher, part);
+            assert_calls_answered(reader, part);
         }
-        // An agent that closes a reply at once holds nothing at the end of its rounds: there are none.
+        // An agent that closes a reply at once runs no iteration, so nothing is recorded.
         if reply.finished_reason() == Some(FinishedReason::Completed) {
-            assert_eq!(watcher.before_its_end(reply.id()), self.held.last());
+            assert_eq!(reader.message_before_end(reply.id()), self.recorded.last());
         }
         assert!(self.runs.load(Ordering::SeqCst) <= 1, "the tool is not idempotent and ran twice");
         if crashes <= 3 {
             assert_eq!(reply.finished_reason(), Some(FinishedReason::Completed), "{}", reply.to_json());
             let last = reply.text_joined_by("|").unwrap();
-            assert!(last.ends_with("It is live.") || last.ends_with("I do not know."), "{}", watcher.story());
+            assert!(last.ends_with("It is live.") || last.ends_with("I do not know."), "{}", reader.transcript());
         }
         let ends = |event: &AgentEvent| event.type_name() == "REPLY_END" && event.reply_id() == Some(reply.id());
-        assert_eq!(watcher.count(ends), 1);
+        assert_eq!(reader.count(ends), 1);
     }
 }
 
-/// The user says yes under the same id, however often.
-fn the_yes(reply: &Msg, call_id: &str) -> AgentEvent {
-    AgentEvent { id: format!("yes-{call_id}").into(), ..yes(reply, call_id) }
+/// A confirmation whose id depends on the call only, so that it can be sent again.
+fn repeatable_confirmation(reply: &Msg, call_id: &str) -> AgentEvent {
+    AgentEvent { id: format!("yes-{call_id}").into(), ..confirmation(reply, call_id) }
 }
 
 fn writer() -> Writer {
     Writer::new(Env::default())
 }
 
-/// A storage with one session.
+/// Creates a storage with one session.
 async fn stored() -> MemoryStorage {
     let storage = MemoryStorage::default();
     let log = Log::with(storage.clone(), writer()).unwrap();
@@ -184,36 +188,36 @@ async fn stored() -> MemoryStorage {
     storage
 }
 
-/// How many entries the whole reply has.
-async fn length(cast: Cast) -> i64 {
+/// Returns the number of entries of the complete reply.
+async fn reply_length(setup: Setup) -> i64 {
     let log = Log::in_memory();
     let session = log.create(SESSION.parse().unwrap()).await.unwrap();
-    let world = World::of(cast);
-    let host = world.host(&log).await;
-    let (watcher, reply) = world.play(&host, &session).await;
-    world.check(&watcher, &reply, 0);
-    assert_eq!(world.runs.load(Ordering::SeqCst), 1);
-    watcher.events.len() as i64
+    let scenario = Scenario::with(setup);
+    let host = scenario.host(&log).await;
+    let (reader, reply) = scenario.play(&host, &session).await;
+    scenario.check(&reader, &reply, 0);
+    assert_eq!(scenario.runs.load(Ordering::SeqCst), 1);
+    reader.events.len() as i64
 }
 
-async fn in_memory(cast: Cast, deaths: &[i64]) {
-    let (storage, world) = (stored().await, World::of(cast));
+async fn in_memory(setup: Setup, failures: &[i64]) {
+    let (storage, scenario) = (stored().await, Scenario::with(setup));
     let mut crashes = 0;
-    for &entries in deaths {
-        let (dying, death) = Dying::after(entries, storage.clone());
-        let log = Log::with(dying, writer()).unwrap();
+    for &entries in failures {
+        let (storage, failure) = FailingStorage::after(entries, storage.clone());
+        let log = Log::with(storage, writer()).unwrap();
         if has_ended(&log).await {
             break;
         }
-        world.play_until(&log, death).await;
+        scenario.run_until(&log, failure).await;
         let _ = log.close().await;
         crashes += 1;
     }
     let log = Log::with(storage, writer()).unwrap();
     let session = log.session(SESSION.parse().unwrap());
-    let host = world.host(&log).await;
-    let (watcher, reply) = world.play(&host, &session).await;
-    world.check(&watcher, &reply, crashes);
+    let host = scenario.host(&log).await;
+    let (reader, reply) = scenario.play(&host, &session).await;
+    scenario.check(&reader, &reply, crashes);
 }
 
 async fn has_ended(log: &Log) -> bool {
@@ -222,102 +226,102 @@ async fn has_ended(log: &Log) -> bool {
 }
 
 #[tokio::test]
-async fn a_reply_comes_to_its_end_wherever_its_host_dies() {
-    let length = length(Cast::Alone).await;
+async fn reply_completes_after_crash_at_any_entry() {
+    let length = reply_length(Setup::Single).await;
     assert!(length > 25, "{length}");
     for entries in 0..length {
-        in_memory(Cast::Alone, &[entries]).await;
+        in_memory(Setup::Single, &[entries]).await;
     }
 }
 
 #[tokio::test]
-async fn an_agent_that_works_for_another_one_goes_on_too_wherever_they_die() {
-    let length = length(Cast::Delegated).await;
+async fn sub_agent_completes_after_crash_at_any_entry() {
+    let length = reply_length(Setup::Delegated).await;
     assert!(length > 40, "{length}");
     for entries in 0..length {
-        in_memory(Cast::Delegated, &[entries]).await;
+        in_memory(Setup::Delegated, &[entries]).await;
     }
     for entries in (1..length).step_by(5) {
-        in_memory(Cast::Delegated, &[entries, 4]).await;
+        in_memory(Setup::Delegated, &[entries, 4]).await;
     }
 }
 
 #[tokio::test]
-async fn a_reply_comes_to_its_end_wherever_its_host_dies_again_and_again() {
-    let length = length(Cast::Alone).await;
+async fn reply_completes_after_repeated_crashes() {
+    let length = reply_length(Setup::Single).await;
     for first in (1..length).step_by(3) {
         for next in [1, 2, 3, 5, 8] {
-            in_memory(Cast::Alone, &[first, next]).await;
-            in_memory(Cast::Alone, &[first, next, next + 1]).await;
+            in_memory(Setup::Single, &[first, next]).await;
+            in_memory(Setup::Single, &[first, next, next + 1]).await;
         }
     }
 }
 
 #[tokio::test]
-async fn a_reply_ends_with_an_error_after_its_host_has_died_too_often() {
-    // Each time after something was written, in the middle of the model call.
-    let (storage, world) = (stored().await, World::new());
+async fn reply_ends_with_error_after_too_many_crashes() {
+    // Each crash happens during the model call, after some of its events were committed.
+    let (storage, scenario) = (stored().await, Scenario::new());
     for _ in 0..4 {
-        world.play_until_death(8, &storage).await;
+        scenario.run_until_failure_after(8, &storage).await;
     }
     let log = Log::with(storage, writer()).unwrap();
     let session = log.session(SESSION.parse().unwrap());
-    let host = world.host(&log).await;
-    let (watcher, reply) = world.play(&host, &session).await;
-    world.check(&watcher, &reply, 4);
+    let host = scenario.host(&log).await;
+    let (reader, reply) = scenario.play(&host, &session).await;
+    scenario.check(&reader, &reply, 4);
     assert_eq!(reply.finished_reason(), Some(FinishedReason::Error));
     assert_eq!(reply.error().unwrap().message, "the process that worked on the reply has died 4 times");
 }
 
 #[tokio::test]
-async fn a_reply_may_be_closed_instead() {
-    let (storage, world) = (stored().await, World::new());
-    world.play_until_death(8, &storage).await;
+async fn on_restart_close_ends_interrupted_reply() {
+    let (storage, scenario) = (stored().await, Scenario::new());
+    scenario.run_until_failure_after(8, &storage).await;
     let log = Log::with(storage, writer()).unwrap();
     let session = log.session(SESSION.parse().unwrap());
     let options = HostOptions { on_restart: Some(OnRestart::Close), ..HostOptions::default() };
-    let _host = host_with(&log, options, world.maker()).await;
-    let mut watcher = Watcher::of(&session);
-    let reply = watcher.ended("m1.reply").await;
+    let _host = host_with(&log, options, scenario.maker()).await;
+    let mut reader = TestReader::new(&session);
+    let reply = reader.wait_for_end("m1.reply").await;
     assert_eq!(reply.error().unwrap().message, "the process that worked on the reply has died");
-    check_paired(&watcher, &reply);
+    assert_calls_answered(&reader, &reply);
 }
 
 #[tokio::test]
-async fn the_same_holds_on_a_disk() {
-    let length = length(Cast::Alone).await;
+async fn reply_completes_after_crash_with_sqlite_storage() {
+    let length = reply_length(Setup::Single).await;
     let base = if std::path::Path::new("/dev/shm").is_dir() { "/dev/shm".into() } else { std::env::temp_dir() };
     for entries in (0..length).step_by(4) {
         let directory = tempfile::tempdir_in(&base).unwrap();
-        let world = World::new();
+        let scenario = Scenario::new();
         let log = Log::open(directory.path(), Options::default()).unwrap();
         log.create(SESSION.parse().unwrap()).await.unwrap();
         log.close().await.unwrap();
         let storage = SqliteStorage::open(directory.path(), &mut Options::default()).unwrap();
-        let (dying, death) = Dying::after(entries, storage);
-        let log = Log::with(dying, writer()).unwrap();
-        world.play_until(&log, death).await;
+        let (storage, failure) = FailingStorage::after(entries, storage);
+        let log = Log::with(storage, writer()).unwrap();
+        scenario.run_until(&log, failure).await;
         let _ = log.close().await;
         let log = Log::open(directory.path(), Options::default()).unwrap();
         let session = log.session(SESSION.parse().unwrap());
-        let host = world.host(&log).await;
-        let (watcher, reply) = world.play(&host, &session).await;
-        world.check(&watcher, &reply, 1);
+        let host = scenario.host(&log).await;
+        let (reader, reply) = scenario.play(&host, &session).await;
+        scenario.check(&reader, &reply, 1);
         host.drain(std::time::Duration::from_secs(5)).await;
         log.close().await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn a_host_goes_on_by_itself_when_its_log_does() {
-    let (dying, death) = Dying::after(12, MemoryStorage::default());
-    let log = Log::with(dying, writer()).unwrap();
+async fn host_retries_after_storage_recovers() {
+    let (storage, failure) = FailingStorage::after(12, MemoryStorage::default());
+    let log = Log::with(storage, writer()).unwrap();
     let session = log.create(SESSION.parse().unwrap()).await.unwrap();
-    let world = World::new();
-    let host = world.host(&log).await;
+    let scenario = Scenario::new();
+    let host = scenario.host(&log).await;
     host.post(session.key(), user("m1", "Deploy it."), OnBusy::Reject).await.unwrap();
-    death.came().await;
-    death.is_over();
-    let (watcher, reply) = world.play(&host, &session).await;
-    world.check(&watcher, &reply, 1);
+    failure.wait().await;
+    failure.recover();
+    let (reader, reply) = scenario.play(&host, &session).await;
+    scenario.check(&reader, &reply, 1);
 }

@@ -1,4 +1,4 @@
-//! What is said to the model from outside.
+//! Tests of hints, signals, background tools and requested summaries.
 
 use std::time::Duration;
 
@@ -11,7 +11,9 @@ use recount_message::{
     AgentEvent, CustomEvent, Event, HintBlock, HintBlockEvent, Object, ReplyEnd, ReplyWriter, Stamps,
 };
 
-use crate::common::{Held, Watcher, check_paired, deploy, host, memory, user, yes};
+use crate::common::{
+    RecordedMessage, TestReader, assert_calls_answered, confirmation, deploy, host, memory_session, user,
+};
 
 fn hint(reply_id: &str, id: &str, text: &str) -> AgentEvent {
     let (reply_id, block_id) = (reply_id.to_owned().into(), format!("{id}-block").into());
@@ -24,8 +26,8 @@ fn is_hint(event: &AgentEvent) -> bool {
 }
 
 #[tokio::test]
-async fn a_hint_wakes_an_idle_session_once() {
-    let (log, session) = memory().await;
+async fn hint_starts_one_reply_in_idle_session() {
+    let (log, session) = memory_session().await;
     let model = ScriptedModel::new().says("I see.");
     let host = host(&log, move || Agent::builder("Friday").model(model.clone()).runtime_state(None)).await;
     let event = hint("", "e1", "The build is green.");
@@ -34,27 +36,27 @@ async fn a_hint_wakes_an_idle_session_once() {
     let again = host.append(session.key(), [&event]).await.unwrap();
     assert_eq!((again.written, again.duplicates, again.cursor), (0, 1, taken.cursor));
 
-    let mut watcher = Watcher::of(&session);
-    watcher.until("an answer", |watcher| watcher.count(|event| event.type_name() == "REPLY_END") == 1).await;
-    let reply = watcher.fold.messages().next().unwrap().clone();
+    let mut reader = TestReader::new(&session);
+    reader.wait_until("an answer", |reader| reader.count(|event| event.type_name() == "REPLY_END") == 1).await;
+    let reply = reader.fold.messages().next().unwrap().clone();
     assert_eq!(reply.first::<HintBlock>().unwrap().source.as_deref(), Some("ci"));
     assert_eq!(reply.text().as_deref(), Some("I see."));
     assert_eq!(host.append(session.key(), [&event]).await.unwrap().duplicates, 1);
-    assert_eq!(watcher.count(is_hint), 1);
-    assert_eq!(watcher.events[usize::try_from(taken.cursor.seq).unwrap() - 1].id, "e1");
+    assert_eq!(reader.count(is_hint), 1);
+    assert_eq!(reader.events[usize::try_from(taken.cursor.seq).unwrap() - 1].id, "e1");
 }
 
 #[tokio::test]
-async fn a_hint_enters_the_reply_before_the_next_model_call() {
-    let (log, session) = memory().await;
+async fn hint_is_added_before_next_model_call() {
+    let (log, session) = memory_session().await;
     let gate = Gate::new();
     let model = ScriptedModel::new().says("Let me see.").waits(&gate).calls("clock", "{}").then().says("Noon.");
-    let held = Held::default();
+    let recorded = RecordedMessage::default();
     let host = host(&log, {
-        let held = held.clone();
+        let recorded = recorded.clone();
         move || {
             let clock = FunctionTool::new("clock", "Tells the time.", |_: NoArguments| async { Ok("12:00") });
-            Agent::builder("Friday").model(model.clone()).tool(clock.read_only()).middleware(held.clone())
+            Agent::builder("Friday").model(model.clone()).tool(clock.read_only()).middleware(recorded.clone())
         }
     })
     .await;
@@ -66,20 +68,20 @@ async fn a_hint_enters_the_reply_before_the_next_model_call() {
         assert_eq!((taken.written, taken.duplicates), (written, duplicates));
     }
     gate.open();
-    let mut watcher = Watcher::of(&session);
-    let reply = watcher.ended(&posted.reply_id).await;
+    let mut reader = TestReader::new(&session);
+    let reply = reader.wait_for_end(&posted.reply_id).await;
     let hurry = reply.content().iter().position(|block| block.id() == "e1-block").unwrap();
     let result = reply.content().iter().position(|block| block.type_name() == "tool_result").unwrap();
-    assert!(result < hurry, "it is told after the result and before the next call");
-    assert_eq!(watcher.count(|event| event.id == "e1"), 1);
+    assert!(result < hurry, "the hint must follow the result and precede the next call");
+    assert_eq!(reader.count(|event| event.id == "e1"), 1);
     assert_eq!(host.append(session.key(), [&event]).await.unwrap().duplicates, 1);
-    check_paired(&watcher, &reply);
-    assert_eq!(watcher.before_its_end(reply.id()), held.last());
+    assert_calls_answered(&reader, &reply);
+    assert_eq!(reader.message_before_end(reply.id()), recorded.last());
 }
 
 #[tokio::test]
-async fn a_hint_that_comes_too_late_for_a_reply_begins_the_next_one() {
-    let (log, session) = memory().await;
+async fn hint_after_last_model_call_starts_next_reply() {
+    let (log, session) = memory_session().await;
     let gate = Gate::new();
     let model = ScriptedModel::new().says("Done.").waits(&gate).then().says("Oh, that.");
     let host = host(&log, move || Agent::builder("Friday").model(model.clone())).await;
@@ -87,16 +89,16 @@ async fn a_hint_that_comes_too_late_for_a_reply_begins_the_next_one() {
     gate.reached().await;
     host.append(session.key(), [&hint(&posted.reply_id, "e1", "By the way.")]).await.unwrap();
     gate.open();
-    let mut watcher = Watcher::of(&session);
-    watcher.until("a second reply", |watcher| watcher.count(|event| event.type_name() == "REPLY_END") == 2).await;
-    let last = watcher.fold.messages().last().unwrap();
+    let mut reader = TestReader::new(&session);
+    reader.wait_until("a second reply", |reader| reader.count(|event| event.type_name() == "REPLY_END") == 2).await;
+    let last = reader.fold.messages().last().unwrap();
     assert_eq!(last.text().as_deref(), Some("Oh, that."));
-    assert_eq!(watcher.count(|event| event.id == "e1"), 1);
+    assert_eq!(reader.count(|event| event.id == "e1"), 1);
 }
 
 #[tokio::test]
-async fn a_hint_for_a_reply_that_waits_is_kept_through_a_restart() {
-    let (log, session) = memory().await;
+async fn hint_for_waiting_reply_survives_restart() {
+    let (log, session) = memory_session().await;
     let runs = std::sync::Arc::default();
     let model = ScriptedModel::new().calls_as("c1", "deploy", "{}").then().says("It is live.");
     let make = {
@@ -105,22 +107,22 @@ async fn a_hint_for_a_reply_that_waits_is_kept_through_a_restart() {
     };
     let first = host(&log, make.clone()).await;
     let posted = first.post(session.key(), user("m1", "Deploy it."), OnBusy::Reject).await.unwrap();
-    let mut watcher = Watcher::of(&session);
-    watcher.until("a reply that waits", |watcher| !watcher.signals("recount.waiting").is_empty()).await;
+    let mut reader = TestReader::new(&session);
+    reader.wait_until("a reply that waits", |reader| !reader.signals("recount.waiting").is_empty()).await;
     let taken = first.append(session.key(), [&hint(&posted.reply_id, "e1", "Carefully.")]).await.unwrap();
     assert_eq!(taken.written, 1);
     drop(first);
     let second = host(&log, make).await;
-    let reply = watcher.reply(&posted.reply_id).unwrap().clone();
-    second.append(session.key(), [&yes(&reply, "c1")]).await.unwrap();
-    let reply = watcher.ended(&posted.reply_id).await;
+    let reply = reader.reply(&posted.reply_id).unwrap().clone();
+    second.append(session.key(), [&confirmation(&reply, "c1")]).await.unwrap();
+    let reply = reader.wait_for_end(&posted.reply_id).await;
     assert_eq!(reply.content().iter().filter(|block| block.id() == "e1-block").count(), 1);
-    check_paired(&watcher, &reply);
+    assert_calls_answered(&reader, &reply);
 }
 
 #[tokio::test]
-async fn a_hint_in_what_an_agent_elsewhere_says_is_its_own() {
-    let (log, session) = memory().await;
+async fn hint_in_remote_reply_is_appended_to_log() {
+    let (log, session) = memory_session().await;
     let host = host(&log, || Agent::builder("Friday").model(ScriptedModel::new())).await;
     let mut events: Vec<AgentEvent> = Vec::new();
     let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Elsewhere");
@@ -131,14 +133,14 @@ async fn a_hint_in_what_an_agent_elsewhere_says_is_its_own() {
     host.append(session.key(), first).await.unwrap();
     host.append(session.key(), rest).await.unwrap();
     host.append(session.key(), &events).await.unwrap();
-    let mut watcher = Watcher::of(&session);
-    assert_eq!(watcher.ended(message.id()).await, message);
+    let mut reader = TestReader::new(&session);
+    assert_eq!(reader.wait_for_end(message.id()).await, message);
     assert_eq!(session.info().await.unwrap().head, events.len() as u64);
 }
 
 #[tokio::test]
-async fn signals_are_entries_and_nothing_else() {
-    let (log, session) = memory().await;
+async fn signal_starts_no_reply() {
+    let (log, session) = memory_session().await;
     let host = host(&log, || Agent::builder("Friday").model(ScriptedModel::new())).await;
     let signal = Event::new(CustomEvent::signal("progress", Object::from([("percent", 7)])));
     assert_eq!(host.append(session.key(), [&signal]).await.unwrap().written, 1);
@@ -146,8 +148,8 @@ async fn signals_are_entries_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn what_a_tool_in_the_background_comes_to_wakes_the_session() {
-    let (log, session) = memory().await;
+async fn background_tool_result_starts_reply() {
+    let (log, session) = memory_session().await;
     let gate = Gate::new();
     let model = ScriptedModel::new().calls_as("c1", "build", "{}").then().says("Started.").then().says("It is green.");
     let host = host(&log, {
@@ -166,19 +168,19 @@ async fn what_a_tool_in_the_background_comes_to_wakes_the_session() {
     })
     .await;
     let posted = host.post(session.key(), user("m1", "Build it."), OnBusy::Reject).await.unwrap();
-    let mut watcher = Watcher::of(&session);
-    watcher.ended(&posted.reply_id).await;
+    let mut reader = TestReader::new(&session);
+    reader.wait_for_end(&posted.reply_id).await;
     gate.open();
-    watcher.until("a second reply", |watcher| watcher.count(|event| event.type_name() == "REPLY_END") == 2).await;
-    let last = watcher.fold.messages().last().unwrap();
+    reader.wait_until("a second reply", |reader| reader.count(|event| event.type_name() == "REPLY_END") == 2).await;
+    let last = reader.fold.messages().last().unwrap();
     assert!(last.first::<HintBlock>().unwrap().hint.text().unwrap().ends_with("green"));
     assert_eq!(last.text().as_deref(), Some("It is green."));
-    assert_eq!(watcher.count(|event| event.id == "m1.reply.c1.outcome"), 1);
+    assert_eq!(reader.count(|event| event.id == "m1.reply.c1.outcome"), 1);
 }
 
 #[tokio::test]
-async fn an_outcome_that_died_with_its_host_is_told_as_not_known() {
-    let (log, session) = memory().await;
+async fn lost_background_result_is_reported_as_unknown() {
+    let (log, session) = memory_session().await;
     let model = ScriptedModel::new()
         .calls_as("c1", "build", "{}")
         .then()
@@ -195,26 +197,26 @@ async fn an_outcome_that_died_with_its_host_is_told_as_not_known() {
         Agent::builder("Friday").model(model.clone()).tool(build.background().read_only()).runtime_state(None)
     };
     let first = host(&log, make.clone()).await;
-    let mut watcher = Watcher::of(&session);
+    let mut reader = TestReader::new(&session);
     for id in ["m1", "m2"] {
         let posted = first.post(session.key(), user(id, "Build it."), OnBusy::Reject).await.unwrap();
-        watcher.ended(&posted.reply_id).await;
+        reader.wait_for_end(&posted.reply_id).await;
     }
-    // As long as it runs, there is nothing to be told.
-    assert_eq!(watcher.count(is_hint), 0);
+    // There is no hint while the tool is running.
+    assert_eq!(reader.count(is_hint), 0);
     first.drain(Duration::ZERO).await;
     let second = host(&log, make).await;
     let posted = second.post(session.key(), user("m3", "Is it green?"), OnBusy::Reject).await.unwrap();
-    let reply = watcher.ended(&posted.reply_id).await;
+    let reply = reader.wait_for_end(&posted.reply_id).await;
     let hint = reply.first::<HintBlock>().unwrap();
     assert_eq!(hint.id, "c1.outcome");
     assert!(hint.hint.text().unwrap().contains("not known"));
-    check_paired(&watcher, &reply);
+    assert_calls_answered(&reader, &reply);
 }
 
 #[tokio::test]
-async fn a_conversation_is_summarised_when_somebody_wants_it() {
-    let (log, session) = memory().await;
+async fn compress_request_survives_restart_and_summarises() {
+    let (log, session) = memory_session().await;
     let model = ScriptedModel::new()
         .says("It rains, and it has rained all week long.")
         .then()
@@ -226,15 +228,15 @@ async fn a_conversation_is_summarised_when_somebody_wants_it() {
         move || Agent::builder("Friday").model(model.clone()).runtime_state(None)
     };
     let first = host(&log, make.clone()).await;
-    let mut watcher = Watcher::of(&session);
+    let mut reader = TestReader::new(&session);
     let posted = first.post(session.key(), user("m1", "How is the weather with you?"), OnBusy::Reject).await.unwrap();
-    watcher.ended(&posted.reply_id).await;
+    reader.wait_for_end(&posted.reply_id).await;
     first.compress(session.key()).await.unwrap();
-    // Also if the host dies before it comes to that.
+    // The host stops before the next model call.
     drop(first);
     let second = host(&log, make).await;
     let posted = second.post(session.key(), user("m2", "And now?"), OnBusy::Reject).await.unwrap();
-    watcher.ended(&posted.reply_id).await;
-    assert_eq!(watcher.signals("recount.compressed").len(), 1);
+    reader.wait_for_end(&posted.reply_id).await;
+    assert_eq!(reader.signals("recount.compressed").len(), 1);
     assert!(model.requests()[2].messages[0].text_or_empty().contains("They spoke of rain."));
 }

@@ -1,4 +1,4 @@
-//! Messages and their replies.
+//! Tests of posted messages and their replies.
 
 use std::sync::Arc;
 
@@ -9,34 +9,34 @@ use recount_host::{Host, HostOptions, OnBusy, PostError, SourceError};
 use recount_log::{Log, SessionKey};
 use recount_message::{CustomEvent, Event, Msg, Object, Role, ThinkingBlock};
 
-use crate::common::{Held, Team, Watcher, host, memory, user};
+use crate::common::{FnSource, RecordedMessage, TestReader, host, memory_session, user};
 
 #[tokio::test]
-async fn a_message_is_answered_on_the_log() {
-    let (log, session) = memory().await;
+async fn post_appends_message_and_reply() {
+    let (log, session) = memory_session().await;
     let model = ScriptedModel::new().thinks("A greeting.").streams(["Hello, ", "Alice."]);
-    let held = Held::default();
+    let recorded = RecordedMessage::default();
     let host = host(&log, {
-        let held = held.clone();
-        move || Agent::builder("Friday").model(model.clone()).middleware(held.clone())
+        let recorded = recorded.clone();
+        move || Agent::builder("Friday").model(model.clone()).middleware(recorded.clone())
     })
     .await;
 
     let posted = host.post(session.key(), user("m1", "Hi"), OnBusy::Reject).await.unwrap();
-    let mut watcher = Watcher::of(&session);
-    let reply = watcher.ended(&posted.reply_id).await;
+    let mut reader = TestReader::new(&session);
+    let reply = reader.wait_for_end(&posted.reply_id).await;
     assert_eq!(reply.text().as_deref(), Some("Hello, Alice."));
     assert_eq!(reply.name(), "Friday");
-    assert_eq!(watcher.fold.messages().map(Msg::id).collect::<Vec<_>>(), ["m1", "m1.reply"]);
-    // What comes after the cursor is the reply, from its start.
-    let next = &watcher.events[usize::try_from(posted.cursor.seq).unwrap()];
+    assert_eq!(reader.fold.messages().map(Msg::id).collect::<Vec<_>>(), ["m1", "m1.reply"]);
+    // The reply starts after the returned cursor.
+    let next = &reader.events[usize::try_from(posted.cursor.seq).unwrap()];
     assert_eq!((next.type_name(), next.reply_id()), ("REPLY_START", Some("m1.reply")));
-    assert_eq!(watcher.before_its_end(&posted.reply_id), held.last());
+    assert_eq!(reader.message_before_end(&posted.reply_id), recorded.last());
 }
 
 #[tokio::test]
-async fn a_message_that_is_posted_again_gets_the_first_answer() {
-    let (log, session) = memory().await;
+async fn post_is_idempotent_by_message_id() {
+    let (log, session) = memory_session().await;
     let gate = Gate::new();
     let model = ScriptedModel::new().says("Once").waits(&gate).says(" upon a time.");
     let host = host(&log, {
@@ -51,21 +51,21 @@ async fn a_message_that_is_posted_again_gets_the_first_answer() {
     let queued = host.post(key, user("m2", "And then?"), OnBusy::Queue).await.unwrap();
     assert_eq!(host.post(key, user("m2", "And then?"), OnBusy::Interrupt).await.unwrap(), queued);
     gate.open();
-    let mut watcher = Watcher::of(&session);
-    watcher.ended(&first.reply_id).await;
-    watcher.ended(&queued.reply_id).await;
+    let mut reader = TestReader::new(&session);
+    reader.wait_for_end(&first.reply_id).await;
+    reader.wait_for_end(&queued.reply_id).await;
     assert_eq!(host.post(key, user("m1", "Tell me."), OnBusy::Queue).await.unwrap(), first);
     assert_eq!(host.post(key, user("m2", "And then?"), OnBusy::Reject).await.unwrap(), queued);
     let other = host.post(key, user("m2", "Really?"), OnBusy::Queue).await.unwrap_err();
     assert!(matches!(other, PostError::IdConflict { id } if id == "m2"));
-    assert_eq!(watcher.fold.messages().count(), 4);
-    assert_eq!(session.info().await.unwrap().head, watcher.events.len() as u64);
+    assert_eq!(reader.fold.messages().count(), 4);
+    assert_eq!(session.info().await.unwrap().head, reader.events.len() as u64);
     assert_eq!(model.requests().len(), 2);
 }
 
 #[tokio::test]
-async fn a_message_that_was_only_observed_can_be_answered_later() {
-    let (log, session) = memory().await;
+async fn post_answers_message_that_is_in_log_already() {
+    let (log, session) = memory_session().await;
     let model = ScriptedModel::new().says("Hello, Bob.");
     let host = host(&log, {
         let model = model.clone();
@@ -77,30 +77,30 @@ async fn a_message_that_was_only_observed_can_be_answered_later() {
 
     let posted = host.post(session.key(), observed, OnBusy::Reject).await.unwrap();
     assert_eq!(posted.cursor, there.cursor);
-    let mut watcher = Watcher::of(&session);
-    watcher.ended(&posted.reply_id).await;
-    assert_eq!(watcher.fold.messages().count(), 2);
+    let mut reader = TestReader::new(&session);
+    reader.wait_for_end(&posted.reply_id).await;
+    assert_eq!(reader.fold.messages().count(), 2);
 }
 
 #[tokio::test]
-async fn what_others_say_in_the_session_is_a_part_of_the_conversation() {
-    let (log, session) = memory().await;
+async fn conversation_includes_messages_of_other_clients() {
+    let (log, session) = memory_session().await;
     let model = ScriptedModel::new().says("First.").then().says("Second.");
     let host = host(&log, {
         let model = model.clone();
         move || Agent::builder("Friday").model(model.clone()).runtime_state(None)
     })
     .await;
-    let mut watcher = Watcher::of(&session);
+    let mut reader = TestReader::new(&session);
     let posted = host.post(session.key(), user("m1", "One"), OnBusy::Reject).await.unwrap();
-    watcher.ended(&posted.reply_id).await;
+    reader.wait_for_end(&posted.reply_id).await;
     let thought = ThinkingBlock::new("Bob is wrong.");
     let robot = Msg::assistant("Robot", (thought, "Beep.")).with_id("x1");
     let bob = Msg::user("Bob", "I am here too.").with_id("x2");
     let others = [robot, bob].map(|message| Event::new(CustomEvent::message(&message)));
     host.append(session.key(), &others[..]).await.unwrap();
     let posted = host.post(session.key(), user("m2", "Two"), OnBusy::Reject).await.unwrap();
-    watcher.ended(&posted.reply_id).await;
+    reader.wait_for_end(&posted.reply_id).await;
 
     let asked = model.requests();
     let shown: Vec<(&str, Option<String>)> =
@@ -120,8 +120,8 @@ async fn what_others_say_in_the_session_is_a_part_of_the_conversation() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_said_to_an_agent_is_refused_and_writes_nothing() {
-    let (log, session) = memory().await;
+async fn post_rejects_invalid_message_and_unknown_session() {
+    let (log, session) = memory_session().await;
     let host = host(&log, || Agent::builder("Friday").model(ScriptedModel::new())).await;
     let system = Msg::builder().role(Role::System).name("system").text_content("Obey.").build().unwrap();
     let refused = host.post(session.key(), system, OnBusy::Reject).await.unwrap_err();
@@ -132,7 +132,7 @@ async fn what_cannot_be_said_to_an_agent_is_refused_and_writes_nothing() {
     assert_eq!(session.info().await.unwrap().head, 0);
 }
 
-/// Some agents, of which one cannot work.
+/// Agents by name, one of which is unavailable.
 fn team(name: &str) -> Result<AgentBuilder, SourceError> {
     match name {
         "friday" => Ok(Agent::builder("Friday").model(ScriptedModel::new().says("I am Friday."))),
@@ -143,20 +143,20 @@ fn team(name: &str) -> Result<AgentBuilder, SourceError> {
 }
 
 #[tokio::test]
-async fn a_session_names_its_agent_and_may_change_it() {
+async fn session_property_selects_agent_and_may_change() {
     let log = Log::in_memory();
     let session = log.create_with("chat".parse().unwrap(), &Object::from([("agent", "robot")])).await.unwrap();
-    let host = Host::start(log, Arc::new(Team(team)), HostOptions::default()).await.unwrap();
-    let mut watcher = Watcher::of(&session);
+    let host = Host::start(log, Arc::new(FnSource(team)), HostOptions::default()).await.unwrap();
+    let mut reader = TestReader::new(&session);
     let posted = host.post(session.key(), user("m1", "Who?"), OnBusy::Reject).await.unwrap();
-    assert_eq!(watcher.ended(&posted.reply_id).await.text().as_deref(), Some("I am Robot."));
+    assert_eq!(reader.wait_for_end(&posted.reply_id).await.text().as_deref(), Some("I am Robot."));
     let posted = host.post(session.key(), user("m2", "Who?"), OnBusy::Reject).await.unwrap();
-    watcher.ended(&posted.reply_id).await;
+    reader.wait_for_end(&posted.reply_id).await;
 
     session.set_properties(&Object::new()).await.unwrap();
     let posted = host.post(session.key(), user("m3", "Who?"), OnBusy::Reject).await.unwrap();
-    assert_eq!(watcher.ended(&posted.reply_id).await.text().as_deref(), Some("I am Friday."));
-    let told: Vec<String> = watcher.signals("recount.agent").iter().map(Object::to_json).collect();
+    assert_eq!(reader.wait_for_end(&posted.reply_id).await.text().as_deref(), Some("I am Friday."));
+    let told: Vec<String> = reader.signals("recount.agent").iter().map(Object::to_json).collect();
     assert_eq!(
         told,
         [
@@ -178,7 +178,7 @@ async fn a_session_names_its_agent_and_may_change_it() {
 }
 
 #[tokio::test]
-async fn sessions_do_not_wait_for_one_another() {
+async fn sessions_run_concurrently() {
     let log = Log::in_memory();
     let gate = Gate::new();
     let host = host(&log, {
@@ -186,21 +186,21 @@ async fn sessions_do_not_wait_for_one_another() {
         move || Agent::builder("Friday").model(ScriptedModel::new().waits(&gate).says("Hello."))
     })
     .await;
-    let mut watchers = Vec::new();
+    let mut readers = Vec::new();
     for number in 0..20 {
         let session = log.create(format!("chat-{number}").parse().unwrap()).await.unwrap();
         let posted = host.post(session.key(), user("m1", "Hi"), OnBusy::Reject).await.unwrap();
-        watchers.push((Watcher::of(&session), posted.reply_id));
+        readers.push((TestReader::new(&session), posted.reply_id));
     }
     gate.open();
-    for (mut watcher, reply_id) in watchers {
-        assert_eq!(watcher.ended(&reply_id).await.text().as_deref(), Some("Hello."));
+    for (mut reader, reply_id) in readers {
+        assert_eq!(reader.wait_for_end(&reply_id).await.text().as_deref(), Some("Hello."));
     }
 }
 
 #[tokio::test]
-async fn a_message_does_not_hide_behind_the_id_of_something_else() {
-    let (log, session) = memory().await;
+async fn post_rejects_id_that_is_in_use() {
+    let (log, session) = memory_session().await;
     let model = ScriptedModel::new().says("Hello.");
     let host = host(&log, move || Agent::builder("Friday").model(model.clone())).await;
     let mut note = Event::new(CustomEvent::signal("note", Object::new()));

@@ -1,4 +1,4 @@
-//! Replies that are parts of others, and answers that come too late or do not fit.
+//! Tests of sub-agents, expired confirmations, invalid arguments and orphaned replies.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,41 +16,43 @@ use recount_message::{
     ToolResultState, UserConfirmResultEvent,
 };
 
-use crate::common::{Held, Watcher, check_paired, deploy, host, host_with, memory, user, yes};
+use crate::common::{
+    RecordedMessage, TestReader, assert_calls_answered, confirmation, deploy, host, host_with, memory_session, user,
+};
 
 #[tokio::test]
-async fn an_answer_reaches_an_agent_that_works_for_another_one() {
-    let (log, session) = memory().await;
+async fn confirmation_reaches_sub_agent() {
+    let (log, session) = memory_session().await;
     let runs: Arc<AtomicUsize> = Arc::default();
     let model = ScriptedModel::new().calls_as("b1", "delegate", r#"{"task": "Deploy it."}"#).then().says("Done.");
     let worker = ScriptedModel::new().calls_as("c1", "deploy", "{}").then().says("It is live.");
-    let held = Held::default();
+    let recorded = RecordedMessage::default();
     let host = host(&log, {
-        let (runs, held) = (Arc::clone(&runs), held.clone());
+        let (runs, recorded) = (Arc::clone(&runs), recorded.clone());
         move || {
             let (runs, worker) = (Arc::clone(&runs), worker.clone());
             let delegate = SubAgent::new("delegate", "Does it.", move || {
                 Agent::builder("Worker").model(worker.clone()).tool(deploy(&runs))
             });
-            Agent::builder("Friday").model(model.clone()).tool(delegate).middleware(held.clone())
+            Agent::builder("Friday").model(model.clone()).tool(delegate).middleware(recorded.clone())
         }
     })
     .await;
     let posted = host.post(session.key(), user("m1", "Deploy it."), OnBusy::Reject).await.unwrap();
-    let mut watcher = Watcher::of(&session);
-    watcher.until("both wait", |watcher| watcher.signals("recount.waiting").len() == 2).await;
-    let part = watcher.fold.messages().find(|message| message.parent().is_some()).unwrap().clone();
-    host.append(session.key(), [&yes(&part, "c1")]).await.unwrap();
-    let reply = watcher.ended(&posted.reply_id).await;
+    let mut reader = TestReader::new(&session);
+    reader.wait_until("both wait", |reader| reader.signals("recount.waiting").len() == 2).await;
+    let part = reader.fold.messages().find(|message| message.parent().is_some()).unwrap().clone();
+    host.append(session.key(), [&confirmation(&part, "c1")]).await.unwrap();
+    let reply = reader.wait_for_end(&posted.reply_id).await;
     assert_eq!(reply.result_of("b1").unwrap().output.text().as_deref(), Some("It is live."));
     assert_eq!(runs.load(Ordering::SeqCst), 1);
-    check_paired(&watcher, &reply);
-    assert_eq!(watcher.before_its_end(reply.id()), held.last());
+    assert_calls_answered(&reader, &reply);
+    assert_eq!(reader.message_before_end(reply.id()), recorded.last());
 }
 
 #[tokio::test]
-async fn rules_that_do_not_cover_an_edited_call_of_a_sub_agent_are_left_out() {
-    let (log, session) = memory().await;
+async fn sub_agent_ignores_rule_that_does_not_cover_edited_call() {
+    let (log, session) = memory_session().await;
     let runs: Arc<AtomicUsize> = Arc::default();
     let model = ScriptedModel::new().calls_as("b1", "delegate", r#"{"task": "Deploy it."}"#).then().says("Done.");
     let worker = ScriptedModel::new().calls_as("c1", "deploy", "{}").then().says("It is live.");
@@ -66,25 +68,25 @@ async fn rules_that_do_not_cover_an_edited_call_of_a_sub_agent_are_left_out() {
     })
     .await;
     let posted = host.post(session.key(), user("m1", "Deploy it."), OnBusy::Reject).await.unwrap();
-    let mut watcher = Watcher::of(&session);
-    watcher.until("both wait", |watcher| watcher.signals("recount.waiting").len() == 2).await;
-    let part = watcher.fold.messages().find(|message| message.parent().is_some()).unwrap().clone();
+    let mut reader = TestReader::new(&session);
+    reader.wait_until("both wait", |reader| reader.signals("recount.waiting").len() == 2).await;
+    let part = reader.fold.messages().find(|message| message.parent().is_some()).unwrap().clone();
     let mut edited = part.call("c1").unwrap().clone();
     edited.input = r#"{"edited": true}"#.to_owned();
     let rule = PermissionRule::new("deploy", Some("original"), PermissionBehavior::Allow);
     let answer = ConfirmResult::allow(edited).with_rules([rule]);
     let answer = Event::new(UserConfirmResultEvent::new(part.id().to_owned(), [answer]));
     host.append(session.key(), [&answer]).await.unwrap();
-    let reply = watcher.ended(&posted.reply_id).await;
-    assert!(watcher.signals("recount.permissions").is_empty());
-    check_paired(&watcher, &reply);
+    let reply = reader.wait_for_end(&posted.reply_id).await;
+    assert!(reader.signals("recount.permissions").is_empty());
+    assert_calls_answered(&reader, &reply);
     assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_confirms_in_time_counts_as_refused() {
+async fn unconfirmed_call_is_denied_after_timeout() {
     for is_restarted in [false, true] {
-        let (log, session) = memory().await;
+        let (log, session) = memory_session().await;
         let runs: Arc<AtomicUsize> = Arc::default();
         let model = ScriptedModel::new().calls_as("c1", "deploy", "{}").then().says("Nobody was there.");
         let make = {
@@ -96,14 +98,14 @@ async fn a_call_that_nobody_confirms_in_time_counts_as_refused() {
         };
         let mut running = host(&log, make.clone()).await;
         let posted = running.post(session.key(), user("m1", "Deploy it."), OnBusy::Reject).await.unwrap();
-        let mut watcher = Watcher::of(&session);
-        watcher.until("a reply that waits", |watcher| !watcher.signals("recount.waiting").is_empty()).await;
-        assert!(!watcher.signals("recount.waiting")[0].get("expires_at").unwrap().is_null());
+        let mut reader = TestReader::new(&session);
+        reader.wait_until("a reply that waits", |reader| !reader.signals("recount.waiting").is_empty()).await;
+        assert!(!reader.signals("recount.waiting")[0].get("expires_at").unwrap().is_null());
         if is_restarted {
             drop(running);
             running = host(&log, make).await;
         }
-        let reply = watcher.ended(&posted.reply_id).await;
+        let reply = reader.wait_for_end(&posted.reply_id).await;
         assert_eq!(reply.result_of("c1").unwrap().state, ToolResultState::Denied);
         assert_eq!(reply.text().as_deref(), Some("Nobody was there."));
         assert_eq!(runs.load(Ordering::SeqCst), 0);
@@ -117,10 +119,10 @@ struct Place {
 }
 
 #[tokio::test]
-async fn arguments_that_a_tool_does_not_take_are_an_error_to_the_model() {
-    let (log, session) = memory().await;
+async fn invalid_edited_arguments_become_tool_error() {
+    let (log, session) = memory_session().await;
     let model = ScriptedModel::new().calls_as("c1", "visit", r#"{"city": "Rome"}"#).then().says("I could not.");
-    // Nothing else happens for an hour that the run could go on with.
+    // The lease is not renewed during the test, so no timer wakes the run.
     let options = HostOptions { lease_time: Duration::from_secs(3 * 3_600), ..HostOptions::default() };
     let host = host_with(&log, options, move || {
         let visit = FunctionTool::new("visit", "Goes there.", |place: Place| async move { Ok(place.city) });
@@ -128,21 +130,21 @@ async fn arguments_that_a_tool_does_not_take_are_an_error_to_the_model() {
     })
     .await;
     let posted = host.post(session.key(), user("m1", "Go."), OnBusy::Reject).await.unwrap();
-    let mut watcher = Watcher::of(&session);
-    watcher.until("a reply that waits", |watcher| !watcher.signals("recount.waiting").is_empty()).await;
-    let mut edited = watcher.reply(&posted.reply_id).unwrap().call("c1").unwrap().clone();
+    let mut reader = TestReader::new(&session);
+    reader.wait_until("a reply that waits", |reader| !reader.signals("recount.waiting").is_empty()).await;
+    let mut edited = reader.reply(&posted.reply_id).unwrap().call("c1").unwrap().clone();
     edited.input = r#"{"town": 7}"#.to_owned();
     let answer = UserConfirmResultEvent::new(posted.reply_id.clone(), [ConfirmResult::allow(edited)]);
     host.append(session.key(), [&Event::new(answer)]).await.unwrap();
-    let reply = watcher.ended(&posted.reply_id).await;
+    let reply = reader.wait_for_end(&posted.reply_id).await;
     assert_eq!(reply.result_of("c1").unwrap().state, ToolResultState::Error);
     assert_eq!(reply.finished_reason(), Some(FinishedReason::Completed));
-    check_paired(&watcher, &reply);
+    assert_calls_answered(&reader, &reply);
 }
 
 #[tokio::test]
-async fn what_nobody_can_go_on_with_is_brought_to_its_end() {
-    let (log, session) = memory().await;
+async fn orphaned_sub_agent_reply_is_ended() {
+    let (log, session) = memory_session().await;
     let lease = session.lease(LeaseRequest::new("another run", "another host")).await.unwrap();
     let mut events: Vec<AgentEvent> = Vec::new();
     {
@@ -156,15 +158,15 @@ async fn what_nobody_can_go_on_with_is_brought_to_its_end() {
     }
     session.appender(Some(lease)).append(&events).await.unwrap();
     let _host = host(&log, || Agent::builder("Friday").model(ScriptedModel::new())).await;
-    let mut watcher = Watcher::of(&session);
-    let part = watcher.ended("r1").await;
+    let mut reader = TestReader::new(&session);
+    let part = reader.wait_for_end("r1").await;
     assert_eq!(part.finished_reason(), Some(FinishedReason::Interrupted));
-    check_paired(&watcher, &part);
+    assert_calls_answered(&reader, &part);
 }
 
 #[tokio::test]
-async fn a_hosted_reply_of_which_nothing_else_is_known_goes_on() {
-    let (log, session) = memory().await;
+async fn hosted_reply_without_metadata_is_resumed() {
+    let (log, session) = memory_session().await;
     let lease = session.lease(LeaseRequest::new("another run", "another host")).await.unwrap();
     let mut events: Vec<AgentEvent> = Vec::new();
     {
@@ -175,7 +177,7 @@ async fn a_hosted_reply_of_which_nothing_else_is_known_goes_on() {
     }
     session.appender(Some(lease)).append(&events).await.unwrap();
     let _host = host(&log, || Agent::builder("Friday").model(ScriptedModel::new().says("Once upon a time."))).await;
-    let reply = Watcher::of(&session).ended("r1").await;
+    let reply = TestReader::new(&session).wait_for_end("r1").await;
     assert_eq!(reply.finished_reason(), Some(FinishedReason::Completed));
     assert!(reply.text_joined_by("|").unwrap().ends_with("Once upon a time."));
 }

@@ -1,4 +1,4 @@
-//! A process that hosts an agent and is killed, a few times.
+//! Tests of a process that hosts an agent and is killed repeatedly.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -14,13 +14,13 @@ use recount_log::storage::Visibility;
 use recount_log::{Log, Options};
 use recount_message::{FinishedReason, Msg};
 
-use crate::common::{SESSION, Watcher, check_paired, user};
+use crate::common::{SESSION, TestReader, assert_calls_answered, user};
 
-/// Where the child finds its log. Without it, the child does nothing.
+/// The variable with the directory of the log. The test `child` does nothing without it.
 const DIRECTORY: &str = "RECOUNT_HOST_TEST_DIRECTORY";
 const ROUNDS: usize = 6;
 
-/// A model that calls a tool and then says something, word by word.
+/// A model that calls a tool and then streams text word by word.
 fn talker() -> impl ChatModel {
     FnModel::new(|messages, reply_id| {
         let own = messages.iter().find(|message| message.id() == reply_id);
@@ -42,7 +42,7 @@ async fn host(log: &Log) -> Host {
     Host::start(log.clone(), Arc::new(SingleAgent::new("friday", agent)), options).await.unwrap()
 }
 
-/// Posts one message after the other until it is killed, and says which were taken.
+/// Posts messages until the process is killed, and prints the accepted ones.
 #[tokio::test]
 async fn child() {
     let Some(directory) = std::env::var_os(DIRECTORY) else { return };
@@ -53,12 +53,12 @@ async fn child() {
     for number in 0.. {
         let id = format!("m{first}-{number}");
         let posted = host.post(session.key(), user(&id, "Tell me."), OnBusy::Queue).await.unwrap();
-        #[allow(clippy::print_stdout, reason = "this is how the parent hears of it")]
+        #[allow(clippy::print_stdout, reason = "the parent process reads the output")]
         {
             println!("\ntaken {id} {}", posted.reply_id);
         }
         if number % 3 == 2 {
-            Watcher::of(&session).ended(&posted.reply_id).await;
+            TestReader::new(&session).wait_for_end(&posted.reply_id).await;
         }
     }
 }
@@ -75,7 +75,7 @@ fn start(directory: &Path) -> Child {
 }
 
 #[tokio::test]
-async fn what_was_taken_is_answered_once_however_often_the_process_is_killed() {
+async fn accepted_messages_are_answered_once_after_repeated_kills() {
     let base = if Path::new("/dev/shm").is_dir() { "/dev/shm".into() } else { std::env::temp_dir() };
     let directory = tempfile::tempdir_in(base).unwrap();
     let log = Log::open(directory.path(), Options::default()).unwrap();
@@ -99,26 +99,26 @@ async fn what_was_taken_is_answered_once_however_often_the_process_is_killed() {
     let log = Log::open(directory.path(), Options::default()).unwrap();
     let session = log.session(SESSION.parse().unwrap());
     let host = host(&log).await;
-    let mut watcher = Watcher::of(&session);
+    let mut reader = TestReader::new(&session);
     for (message, reply_id) in &taken {
-        let reply = watcher.ended(reply_id).await;
-        assert!(watcher.reply(message).is_some());
-        check_paired(&watcher, &reply);
+        let reply = reader.wait_for_end(reply_id).await;
+        assert!(reader.reply(message).is_some());
+        assert_calls_answered(&reader, &reply);
         let reason = reply.finished_reason();
         assert!(matches!(reason, Some(FinishedReason::Completed | FinishedReason::Error)), "{reason:?}");
     }
-    // A message that was written and not acknowledged is answered too.
+    // A message that was committed but not acknowledged is answered too.
     let head = session.info().await.unwrap().head;
-    let are_answered = |watcher: &Watcher| {
-        let mut messages = watcher.fold.messages();
+    let are_answered = |reader: &TestReader| {
+        let mut messages = reader.fold.messages();
         let is_answered = |message: &Msg| {
-            let reply = watcher.reply(&format!("{}.reply", message.id()));
+            let reply = reader.reply(&format!("{}.reply", message.id()));
             reply.is_some_and(|reply| reply.finished_at().is_some())
         };
-        watcher.events.len() as u64 >= head
+        reader.events.len() as u64 >= head
             && messages.all(|message| message.id().ends_with(".reply") || is_answered(message))
     };
-    watcher.until("all answers", are_answered).await;
+    reader.wait_until("all replies", are_answered).await;
     host.drain(Duration::from_secs(60)).await;
     assert!(log.hosted_sessions().await.unwrap().is_empty());
     let page = session.messages(None, Visibility::All, 10_000).await.unwrap().unwrap();

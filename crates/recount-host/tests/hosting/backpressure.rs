@@ -1,4 +1,4 @@
-//! Logs that are behind, and sessions that are gone.
+//! Tests of slow logs and of deleted sessions.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -11,36 +11,36 @@ use recount_host::OnBusy;
 use recount_log::storage::{Storage, StorageResult, View, Views, Write};
 use recount_log::{Env, Log, MemoryStorage, Writer};
 
-use crate::common::{SESSION, Watcher, host, memory, user};
+use crate::common::{SESSION, TestReader, host, memory_session, user};
 
-/// A storage that stands still when somebody closes it.
+/// A storage whose commits can be blocked.
 #[derive(Debug, Clone, Default)]
-struct Standing {
+struct BlockingStorage {
     inner: MemoryStorage,
-    is_closed: Arc<(Mutex<bool>, Condvar)>,
+    is_blocked: Arc<(Mutex<bool>, Condvar)>,
 }
 
-impl Standing {
-    fn set_closed(&self, is_closed: bool) {
-        *self.is_closed.0.lock().unwrap() = is_closed;
-        self.is_closed.1.notify_all();
+impl BlockingStorage {
+    fn set_blocked(&self, is_blocked: bool) {
+        *self.is_blocked.0.lock().unwrap() = is_blocked;
+        self.is_blocked.1.notify_all();
     }
 }
 
-impl Views for Standing {
+impl Views for BlockingStorage {
     fn view(&self) -> StorageResult<Box<dyn View + '_>> {
         self.inner.view()
     }
 }
 
-impl Storage for Standing {
+impl Storage for BlockingStorage {
     fn readers(&self) -> Arc<dyn Views + Send + Sync> {
         self.inner.readers()
     }
 
     fn commit(&mut self, writes: &[Write]) -> StorageResult<()> {
-        let closed = self.is_closed.0.lock().unwrap();
-        drop(self.is_closed.1.wait_while(closed, |is_closed| *is_closed).unwrap());
+        let blocked = self.is_blocked.0.lock().unwrap();
+        drop(self.is_blocked.1.wait_while(blocked, |is_blocked| *is_blocked).unwrap());
         self.inner.commit(writes)
     }
 }
@@ -48,8 +48,8 @@ impl Storage for Standing {
 const LINES: usize = 20_000;
 
 #[tokio::test]
-async fn an_agent_does_not_run_ahead_of_its_log() {
-    let storage = Standing::default();
+async fn agent_pauses_while_append_queue_is_full() {
+    let storage = BlockingStorage::default();
     let log = Log::with(storage.clone(), Writer::new(Env::default())).unwrap();
     let session = log.create(SESSION.parse().unwrap()).await.unwrap();
     let (said, gate) = (Arc::new(AtomicUsize::new(0)), Gate::new());
@@ -75,9 +75,9 @@ async fn an_agent_does_not_run_ahead_of_its_log() {
     .await;
     let posted = host.post(session.key(), user("m1", "Talk."), OnBusy::Reject).await.unwrap();
     gate.reached().await;
-    storage.set_closed(true);
+    storage.set_blocked(true);
     gate.open();
-    // The log stands still. So does everything else, once what is allowed to wait does.
+    // Commits are blocked. The tool stops too, when the queue and all buffers are full.
     let (mut last, mut quiet) = (0, 0);
     while quiet < 2_000 {
         tokio::task::yield_now().await;
@@ -85,17 +85,17 @@ async fn an_agent_does_not_run_ahead_of_its_log() {
         quiet = if now == last && now > 0 { quiet + 1 } else { 0 };
         last = now;
     }
-    assert!(last < 4_000, "{last} of {LINES} lines were said to a log that takes none");
-    storage.set_closed(false);
-    let mut watcher = Watcher::of(&session);
-    let reply = watcher.ended(&posted.reply_id).await;
+    assert!(last < 4_000, "the tool wrote {last} of {LINES} lines while commits were blocked");
+    storage.set_blocked(false);
+    let mut reader = TestReader::new(&session);
+    let reply = reader.wait_for_end(&posted.reply_id).await;
     let output = reply.result_of("call_1").unwrap().output.text().unwrap();
     assert_eq!(output.matches("A line.").count(), LINES);
 }
 
 #[tokio::test]
-async fn a_session_that_is_deleted_takes_its_run_along() {
-    let (log, session) = memory().await;
+async fn deleting_session_stops_its_run() {
+    let (log, session) = memory_session().await;
     let gate = Gate::new();
     let model = ScriptedModel::new().says("Once").waits(&gate).says(" upon a time.").then().says("Hello.");
     let host = host(&log, move || Agent::builder("Friday").model(model.clone())).await;
@@ -105,10 +105,10 @@ async fn a_session_that_is_deleted_takes_its_run_along() {
     gate.open();
     let refused = host.post(session.key(), user("m2", "?"), OnBusy::Queue).await.unwrap_err();
     assert_eq!(refused.to_string(), "there is no session chat");
-    // Another one of the same name has nothing to do with it.
+    // A new session with the same name starts empty.
     let session = log.create(SESSION.parse().unwrap()).await.unwrap();
     let posted = host.post(session.key(), user("m1", "Hi"), OnBusy::Reject).await.unwrap();
-    let mut watcher = Watcher::of(&session);
-    assert_eq!(watcher.ended(&posted.reply_id).await.text().as_deref(), Some("Hello."));
-    assert_eq!(watcher.fold.messages().count(), 2);
+    let mut reader = TestReader::new(&session);
+    assert_eq!(reader.wait_for_end(&posted.reply_id).await.text().as_deref(), Some("Hello."));
+    assert_eq!(reader.fold.messages().count(), 2);
 }
