@@ -1,4 +1,4 @@
-//! Responses of models: bytes to events, for each dialect that providers speak.
+//! Decoding of model responses to events, for each provider API.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -14,7 +14,7 @@ pub struct Response {
     pub bytes: Vec<u8>,
 }
 
-/// The dialects that there are, each with as many deltas: an eighth of thinking, an eighth of arguments, the rest text.
+/// Returns one response per provider API, each with `deltas` deltas: an eighth thinking, an eighth arguments, the rest text.
 pub fn all(deltas: usize) -> Vec<Response> {
     vec![
         response(Provider::OpenAi, &openai(deltas)),

@@ -1,4 +1,4 @@
-// AG-UI's own client, reading frames as it would read them from a connection.
+// AG-UI's client, reading frames as from a connection.
 import { AbstractAgent } from "@ag-ui/client";
 import { from } from "rxjs";
 
@@ -18,7 +18,7 @@ class Frames extends AbstractAgent {
   }
 }
 
-/** What is other than what was streamed, put right as the documentation says. */
+/** Applies replacements of streamed content, as the documentation describes. */
 export const replacing = {
   onCustomEvent({ event, messages }) {
     if (event.name !== "recount.replaced") return undefined;
@@ -35,7 +35,10 @@ export const replacing = {
   },
 };
 
-/** Reads frames, on top of the messages that a reader has. Tells what it has before each frame, and gives what it has then. */
+/**
+ * Reads frames on top of the messages that a reader has. Calls `onFrame` with the messages before each frame, and
+ * returns the final state.
+ */
 async function read(frames, messages = [], onFrame = () => {}) {
   const agent = new Frames(frames, messages);
   agent.subscribe(replacing);
@@ -53,12 +56,12 @@ async function read(frames, messages = [], onFrame = () => {}) {
   } finally {
     console.error = quiet;
   }
-  // A client looks at what waits when a run ends, and not before.
+  // A client reads the interrupts only when a run ends.
   const isOver = frames.length > 0 && JSON.parse(frames.at(-1)).type === "RUN_FINISHED";
   return { messages: agent.messages, interrupts: isOver ? agent.pendingInterrupts : undefined };
 }
 
-/** Every way to read a stream, by name. All of them have to come to the same. */
+/** Yields every way to read a stream, by name. All of them must give the same result. */
 export async function* readings({ steps, preludes, resumed }) {
   const all = steps.flat();
   const starts = [];
@@ -68,7 +71,7 @@ export async function* readings({ steps, preludes, resumed }) {
     place += frames.length;
   }
   starts.push(place);
-  // What a reader has before each frame.
+  // The messages of a reader before each frame.
   const had = [];
   const whole = await read(all, [], (index, messages) => (had[index] = messages));
   had.push(whole.messages);

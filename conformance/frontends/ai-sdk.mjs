@@ -1,7 +1,7 @@
-// The AI SDK's own parser and reducer, reading chunks as they would come from a connection.
+// The AI SDK's parser and reducer, reading chunks as from a connection.
 import { DefaultChatTransport, readUIMessageStream } from "ai";
 
-/** The transport of `useChat`, whose answer is a list of frames. */
+/** The transport of `useChat`, whose response is a list of frames. */
 class Frames extends DefaultChatTransport {
   chunks(frames) {
     const text = [...frames, "[DONE]"].map((frame) => `data: ${frame}\n\n`).join("");
@@ -9,7 +9,7 @@ class Frames extends DefaultChatTransport {
   }
 }
 
-/** Reads frames, on top of the message that a reader is at. Gives all messages, each as it is in the end. */
+/** Reads frames on top of the reader's current message. Returns all messages in their final state. */
 async function read(frames, message, messages = new Map()) {
   const errors = [];
   const stream = new Frames().chunks(frames);
@@ -19,7 +19,7 @@ async function read(frames, message, messages = new Map()) {
     messages.set(state.id, state);
     last = state;
   }
-  // A reply that failed says so. Nothing else is wrong.
+  // A failed reply reports one error. Any other error is a failure.
   const failures = frames.map((frame) => JSON.parse(frame)).filter((chunk) => chunk.type === "error");
   if (errors.length !== failures.length) throw errors.at(-1);
   return { messages, last };
@@ -27,7 +27,7 @@ async function read(frames, message, messages = new Map()) {
 
 const seen = ({ messages }) => JSON.parse(JSON.stringify([...messages.values()]));
 
-/** Every way to read a stream, by name. All of them have to come to the same. */
+/** Yields every way to read a stream, by name. All of them must give the same result. */
 export async function* readings({ steps, preludes, resumed }) {
   yield ["whole", seen(await read(steps.flat()))];
   for (let cut = 0; cut <= steps.length; cut += 1) {

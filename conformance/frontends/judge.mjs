@@ -1,5 +1,5 @@
-// Lets the published libraries judge what `testkit frames` prints: none of it may be refused, and whoever joins or comes back
-// anywhere has in the end what somebody has who was there all the time.
+// Checks the output of `testkit frames` with the published libraries: no frame is rejected, and readers who join or
+// reconnect at any point end with the same messages as a reader of the whole stream.
 //
 //   testkit frames --front-end ag-ui --count 10 | node judge.mjs ag-ui
 import { isDeepStrictEqual } from "node:util";
@@ -8,11 +8,11 @@ import { createInterface } from "node:readline";
 const [name] = process.argv.slice(2);
 const { readings } = await import(`./${name}.mjs`);
 
-// A library that warns has left something out.
+// A warning means that the library has ignored something.
 const warnings = [];
 console.warn = (...words) => warnings.push(words.join(" "));
 
-/** The first thing that two readers have differently. */
+/** Returns the first difference between two readers. */
 function difference(found, expected, path = "") {
   if (typeof found === "object" && typeof expected === "object" && found && expected) {
     for (const key of new Set([...Object.keys(found), ...Object.keys(expected)])) {

@@ -1,4 +1,4 @@
-// AG-UI's client beside the real service: one that stays, one that drops off all the time, and one that comes late.
+// AG-UI's client with the real service: one client stays connected, one reconnects all the time, and one joins late.
 import assert from "node:assert/strict";
 import { HttpAgent, runHttpRequest, transformHttpEventStream } from "@ag-ui/client";
 import { replacing } from "./ag-ui.mjs";
@@ -19,7 +19,7 @@ function reader(session) {
   return agent;
 }
 
-/** Follows a session until something is the case, or so many events have come. */
+/** Follows a session until a condition holds or a number of events has arrived. */
 async function follow(agent, isEnough) {
   const done = agent.subscribe({
     onEvent: ({ event }) => {

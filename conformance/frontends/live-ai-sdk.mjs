@@ -1,13 +1,13 @@
-// The chat of the AI SDK beside the real service: its transport sends and resumes, and one that drops off all the time has in
-// the end what one has that stayed.
+// The chat of the AI SDK with the real service: its transport sends and resumes, and a chat that reconnects all the
+// time ends with the same messages as one that stays connected.
 import assert from "node:assert/strict";
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport } from "ai";
 import { Session, withService } from "./service.mjs";
 
 /**
- * The transport of the documentation: what users say goes by Recount's routes, what agents say comes as the SDK reads it. A
- * reply that it knows of may be over when it comes back, so it asks for that one.
+ * The transport from the documentation. User messages are sent to Recount's routes, and replies are read by the SDK.
+ * The reply that it was reading may have ended when it reconnects, so it requests that reply.
  */
 function transport(service, reply) {
   const stream = () => `stream?dialect=ai-sdk${reply ? `&reply=${reply}` : ""}`;
@@ -38,7 +38,7 @@ async function answered(session, { id, parts }) {
 
 const plain = (value) => JSON.parse(JSON.stringify(value));
 
-/** A chat whose connections are cut after so many milliseconds, until none is cut any more. */
+/** A chat whose connections are cut after a number of milliseconds, until all connections have completed. */
 async function cutOff(chat, milliseconds) {
   let isOver = false;
   while (!isOver) {

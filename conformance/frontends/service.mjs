@@ -1,4 +1,4 @@
-// `recount serve` with the demo agent, and what its users do.
+// `recount serve` with the demo agent, and the actions of its users.
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -16,7 +16,7 @@ async function freePort() {
   return port;
 }
 
-/** Runs something beside a service, and ends the service afterwards. */
+/** Runs a function with a service, and stops the service afterwards. */
 export async function withService(run) {
   const directory = await mkdtemp(join(tmpdir(), "recount-frontends-"));
   const port = await freePort();
@@ -65,7 +65,7 @@ export class Session {
     return this.ask("POST", "/messages", { content, id });
   }
 
-  /** Allows a call that waits for somebody. */
+  /** Approves a waiting call. */
   async allow(replyId, callId) {
     const { messages } = await this.ask("GET", "/messages");
     const reply = messages.find((message) => message.id === replyId);

@@ -1,11 +1,11 @@
-"""Record what the published package's agent does in our scenarios.
+"""Record the behaviour of the published package's agent in the scenarios.
 
 agents.py            write the vectors
-agents.py --check    ask again and compare with the vectors; 1 if they differ
-agents.py NAME …     print what comes of some scenarios
+agents.py --check    run again and compare with the vectors; exit status 1 if they differ
+agents.py NAME …     print the results of some scenarios
 
-The scenarios are data, in ../agent/scenarios. A scripted model and scripted
-tools play them; the agent between them is the package's.
+The scenarios are data in ../agent/scenarios. A scripted model and scripted tools run
+them with the package's agent.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from vectorfiles import Record, check, lines, write
 
 
 def main() -> int:
-    """Run the command and give its exit status."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("names", nargs="*", help="print these scenarios")

@@ -1,9 +1,8 @@
-"""Whether two JSON texts say the same, byte for byte where that is promised.
+"""Compares JSON texts, byte for byte where that is required.
 
-"Ours" is the text of the Rust side, "theirs" what the package made of it. They
-may differ in three ways only: keys that the package does not know and drops,
-URLs that it rewrites, and the spelling of free content, which it reads and
-writes anew.
+"Ours" is the text written by Rust, and "theirs" is what the package made of it. Only
+three differences are allowed: keys that the package does not know and drops, URLs that
+it rewrites, and the spelling of free-form content, which it parses and writes again.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ _URL = TypeAdapter(AnyUrl)
 
 
 def difference(ours: str, theirs: str, *, may_make_up: bool = False) -> str | None:
-    """Where the texts differ, or nothing.
+    """Return the first difference, or None.
 
-    With `may_make_up`, whatever the package took from its clock or from chance
-    counts as equal.
+    With `may_make_up`, values from the package's clock or random generator count as
+    equal.
     """
     if ours == theirs:
         return None
@@ -41,13 +40,13 @@ def difference(ours: str, theirs: str, *, may_make_up: bool = False) -> str | No
 
 
 class _Comparison:
-    """Walks two trees; each method gives the first difference it meets."""
+    """Walks two trees. Each method returns the first difference."""
 
     def __init__(self, may_make_up: bool) -> None:
         self._may_make_up = may_make_up
 
     def known(self, ours: Node, theirs: Node, path: str) -> str | None:
-        """Compare where the package knows the fields."""
+        """Compare an object whose fields the package knows."""
         if isinstance(ours, Members) and isinstance(theirs, Members):
             return self._objects(ours, theirs, path)
         if isinstance(ours, list) and isinstance(theirs, list):
@@ -102,7 +101,7 @@ def _free(ours: Node, theirs: Node, path: str) -> str | None:
 
 
 def _same_value(ours: Any, theirs: Any) -> bool:
-    """Equal as the package sees it: same order of keys, and `true` is not 1."""
+    """Return whether values are equal for the package: in the same key order, and `true` is not 1."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         same_keys = list(ours) == list(theirs)
         return same_keys and all(_same_value(ours[key], theirs[key]) for key in ours)
@@ -110,7 +109,7 @@ def _same_value(ours: Any, theirs: Any) -> bool:
         same_length = len(ours) == len(theirs)
         return same_length and all(map(_same_value, ours, theirs))
     if isinstance(ours, float) and math.isinf(ours):
-        # A number such as 1e400 is infinite to the package, which writes null.
+        # A number such as 1e400 is infinite in the package, which writes null.
         return theirs is None
     if isinstance(ours, bool) or isinstance(theirs, bool):
         return ours is theirs
@@ -118,7 +117,7 @@ def _same_value(ours: Any, theirs: Any) -> bool:
 
 
 def _url(ours: Node, theirs: Node, path: str) -> str | None:
-    """Compare what the package would make of our URL."""
+    """Compare a URL with the package's rewriting of ours."""
     if ours == theirs:
         return None
     try:

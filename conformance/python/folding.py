@@ -1,4 +1,4 @@
-"""What the package makes of a stream."""
+"""The package's fold of a stream."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from reference import Json, Message, describe_raised, is_reply_start, parse_even
 
 
 def fold_record(case: FoldCase) -> dict[str, Json]:
-    """Fold a stream and write down the outcome.
+    """Fold a stream and record the result.
 
-    A message is seeded where its reply starts. From then on it is given every
-    event, those of other replies too: to skip them is the package's part.
+    A message is created at the start of its reply. From then on every event is applied
+    to it, including those of other replies, which the package must ignore.
     """
     fold = _Fold()
     after: list[Json] = []
@@ -22,7 +22,7 @@ def fold_record(case: FoldCase) -> dict[str, Json]:
         try:
             fold.take(compact(event))
         except Exception as error:
-            # Whatever leaves the package is its answer.
+            # Every exception of the package is recorded.
             raised = {"index": index, "error": describe_raised(error)}
             break
         after.append({"index": index, "message": fold.only()})
@@ -39,7 +39,7 @@ def fold_record(case: FoldCase) -> dict[str, Json]:
 
 
 class _Fold:
-    """The messages of a stream, by reply id, in the order of their starts."""
+    """Return the messages of a stream by reply id, in the order of their starts."""
 
     def __init__(self) -> None:
         self.messages: dict[str, Message] = {}
@@ -49,12 +49,12 @@ class _Fold:
         if is_reply_start(event) and event.reply_id not in self.messages:
             self.messages[event.reply_id] = seed(event)
         for message in self.messages.values():
-            # Parsed anew for each message, because the package may put parts
-            # of an event into a message without copying them.
+            # Parsed separately for each message, because the package can put parts of an event into
+            # a message without copying them.
             message.append_event(parse_event(text))
 
     def only(self) -> Json:
-        """The one message, or null while no reply has started."""
+        """Return the only message, or None if no reply has started."""
         return next(iter(self.all().values()), None)
 
     def all(self) -> dict[str, Json]:

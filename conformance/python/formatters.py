@@ -1,9 +1,9 @@
-"""Record what the formatters of the published package make of conversations.
+"""Record the output of the published package's formatters for conversations.
 
 formatters.py            write the vectors
-formatters.py --check    ask again and compare with the vectors; 1 if they differ
+formatters.py --check    run again and compare with the vectors; exit status 1 if they differ
 
-No file is read and no URL is fetched: both are answered from here.
+Files and URLs are stubbed, so nothing is read or fetched.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PROVIDERS: dict[str, tuple[str, dict[str, dict[str, Json]]]] = {
 
 
 def main() -> int:
-    """Run the command and give its exit status."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     only_check = parser.parse_args().check
@@ -61,7 +61,7 @@ def main() -> int:
 
 def _answers(provider: str) -> Iterator[Case]:
     name, variants = PROVIDERS[provider]
-    # The class of Responses is the one that is not called a chat's.
+    # The class for Responses is the one whose name does not contain `Chat`.
     chat = "OpenAIResponseFormatter" if provider == "openai_response" else f"{name}ChatFormatter"
     classes = {"chat": chat, "multi": f"{name}MultiAgentFormatter"}
     for form, made in classes.items():
@@ -69,7 +69,7 @@ def _answers(provider: str) -> Iterator[Case]:
             formatter = getattr(formatters, made)(**options)
             prefix = f"{form}-{variant}" if variant else form
             for case, messages in histories():
-                # What does not depend on media is asked once.
+                # Cases without media are recorded once.
                 if variant and not case.startswith(("media/", "result/", "hint/image", "agents/image", "thinking/")):
                     continue
                 yield {"case": f"{prefix}/{case}", **options, **_answer(formatter, placed(messages))}
@@ -84,13 +84,15 @@ def _answer(formatter: Any, messages: list[Json]) -> Case:
 
 @contextmanager
 def _outside_world() -> Iterator[None]:
-    """Files below /media and all URLs hold their own name, unless it says that they are missing."""
+    """Return a stub for files below /media and all URLs: their own name, or an error if
+    the name contains `missing`.
+    """
     real_open = builtins.open
 
     def open_file(path: Any, *args: Any, **kwargs: Any) -> Any:
         if not str(path).startswith("/media/"):
             return real_open(path, *args, **kwargs)
-        # The package does not decode what it takes for a path, and such a file is not there.
+        # The package does not decode file URLs, so such a path does not exist.
         if "missing" in str(path) or "%" in str(path):
             raise FileNotFoundError(path)
         return io.BytesIO(f"file://{path}".encode())

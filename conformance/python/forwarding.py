@@ -1,12 +1,11 @@
-"""Stream the published package's agent through the service, and answer it from there.
+"""Stream the published package's agent through the service, and reply to it from there.
 
-forwarding.py        run every case; 1 if one does not hold
-forwarding.py --java the same for an agent of AgentScope Java, and for a
-                     reader that is one
+forwarding.py        run every case; exit status 1 if one fails
+forwarding.py --java the same for an agent and a reader of AgentScope Java
 
-A scripted model and scripted tools play; the agent between them is the
-package's, the service is `recount serve` (`RECOUNT_BIN`, else the debug
-build), and between those two stands clients/python.
+A scripted model and scripted tools run with the package's agent. The service is
+`recount serve` (`RECOUNT_BIN`, or the debug build), and clients/python connects the
+two.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ WAITS = {"name": "waits", "model": [{"chunks": [[{"text": "One moment"}], {"gate
 
 
 class Case:
-    """One session of the service, and an agent that speaks in it."""
+    """A session of the service, and an agent that writes to it."""
 
     def __init__(self, server: Server, scenario: Json) -> None:
         self.server = server
@@ -58,7 +57,7 @@ class Case:
             return await session.forward(self.player.agent, UserMsg("Alice", "Please."))
 
     def events(self) -> list[Json]:
-        """What the log has, page by page."""
+        """Return the events of the log, page by page."""
         found: list[Json] = []
         page = self.server.get(f"{self.path}/events")
         while lines := page.text.splitlines():
@@ -67,15 +66,15 @@ class Case:
         return found
 
     def messages(self) -> list[Json]:
-        """What the service made of it."""
+        """Return the message of the service."""
         return self.server.get(f"{self.path}/messages").json()["messages"]
 
     async def seen(self, kind: str) -> Json:
-        """The first event of a type, as soon as it is there."""
+        """Return the first event of a type as soon as it arrives."""
         for _ in range(600):
             try:
                 found = [event for event in self.events() if event["type"] == kind]
-            except Exception:  # The session may not be there yet.
+            except Exception:  # The session may not exist yet.
                 found = []
             if found:
                 return found[0]
@@ -83,7 +82,9 @@ class Case:
         raise AssertionError(f"{self.name}: no {kind} came")
 
     def holds(self, reply: Any, reason: str) -> None:
-        """The service's message is what the package's own fold makes of the log, nothing is missing, nothing doubled."""
+        """Check that the service's message equals the package's fold of the log, without
+        missing or repeated events.
+        """
         events = self.events()
         ids = [event["id"] for event in events]
         assert len(ids) == len(set(ids)), "an event is there twice"
@@ -99,7 +100,7 @@ class Case:
 
 
 def _essence(block: Json) -> Json:
-    """A block without its times, which the package takes from its own clock."""
+    """Return a block without its times, which the package takes from its own clock."""
     kept = {key: value for key, value in block.items() if key not in ("created_at", "finished_at", "id")}
     if isinstance(kept.get("output"), list):
         kept["output"] = [_essence(each) for each in kept["output"]]
@@ -112,13 +113,13 @@ def _answer(asked: Json, confirmed: bool) -> Json:
 
 
 async def plain(server: Server) -> None:
-    """A reply that asks nothing."""
+    """A reply without requests."""
     case = Case(server, PLAIN)
     case.holds(await case.forward(), "completed")
 
 
 async def confirmed(server: Server) -> None:
-    """A confirmation is answered over the API; a second answer is refused."""
+    """A confirmation is sent over the API, and a second one is rejected."""
     case = Case(server, ASKS | {"name": "confirmed"})
     forwarding = asyncio.create_task(case.forward())
     asked = await case.seen("REQUIRE_USER_CONFIRM")
@@ -131,7 +132,7 @@ async def confirmed(server: Server) -> None:
 
 
 async def refused(server: Server) -> None:
-    """The user says no, and the agent goes on without the tool."""
+    """The user denies a call, and the agent continues without the tool."""
     case = Case(server, ASKS | {"name": "refused"})
     forwarding = asyncio.create_task(case.forward())
     asked = await case.seen("REQUIRE_USER_CONFIRM")
@@ -142,7 +143,7 @@ async def refused(server: Server) -> None:
 
 
 async def interrupted(server: Server) -> None:
-    """An interrupt reaches an agent that speaks."""
+    """An interrupt reaches a running agent."""
     case = Case(server, WAITS)
     forwarding = asyncio.create_task(case.forward())
     started = await case.seen("TEXT_BLOCK_DELTA")
@@ -151,7 +152,7 @@ async def interrupted(server: Server) -> None:
 
 
 async def crashed(server: Server) -> None:
-    """The service is killed in mid-reply, twice, and started again."""
+    """The service is killed twice during a reply and restarted."""
     case = Case(server, LONG)
     forwarding = asyncio.create_task(case.forward())
     await case.seen("TEXT_BLOCK_DELTA")
@@ -166,7 +167,7 @@ async def crashed(server: Server) -> None:
 
 
 async def refusal(server: Server) -> None:
-    """What the service refuses is raised, and says why."""
+    """Rejected requests raise an exception with the reason."""
     try:
         async with Session(server.url, "not an id") as session:
             await session.forward(Player(PLAIN).agent, UserMsg("Alice", "Please."))
@@ -177,7 +178,9 @@ async def refusal(server: Server) -> None:
 
 
 async def java(server: Server) -> None:
-    """An agent of AgentScope Java asks, a reader of AgentScope Java agrees; both know the service alone."""
+    """An agent of AgentScope Java asks, and a reader of AgentScope Java approves. Both
+    only know the service.
+    """
     ask = str(Path(__file__).resolve().parents[1] / "java" / "ask")
     agent = await asyncio.create_subprocess_exec(ask, "forward", server.url, "java", stdout=asyncio.subprocess.PIPE)
     case = Case(server, PLAIN | {"name": "java"})
@@ -203,7 +206,7 @@ async def _run(cases: list[Callable[[Server], Awaitable[None]]]) -> int:
         for case in cases:
             try:
                 await asyncio.wait_for(case(server), 120)
-            except Exception as error:  # Every case is run, and each failure told.
+            except Exception as error:  # All cases are run, and each failure is reported.
                 failed += 1
                 print(f"forwarding {case.__name__}: {type(error).__name__}: {str(error)[:500]}")
     print(f"forwarding: {len(cases)} cases, {failed} failed")
@@ -211,7 +214,7 @@ async def _run(cases: list[Callable[[Server], Awaitable[None]]]) -> int:
 
 
 def main() -> int:
-    """Run the command and give its exit status."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--java", action="store_true", help="an agent and a reader of AgentScope Java")
     options = parser.parse_args()

@@ -1,10 +1,10 @@
-"""Record which requests the models of the published package send.
+"""Record the requests that the models of the published package send.
 
 model_requests.py            write the vectors
-model_requests.py --check    ask again and compare with the vectors; 1 if they differ
+model_requests.py --check    run again and compare with the vectors; exit status 1 if they differ
 
-The model classes and the SDKs below them talk to a server on this machine that
-refuses every request and keeps its body.
+The model classes and their SDKs connect to a local server that rejects every request
+and stores its body.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REFUSAL = json.dumps({"error": {"message": "no", "type": "invalid_request_error"
 
 
 def main() -> int:
-    """Run the command and give its exit status."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     only_check = parser.parse_args().check
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 class Server:
-    """Refuses every request and keeps its body."""
+    """Rejects every request and stores its body."""
 
     def __init__(self) -> None:
         self.bodies: list[Json] = []
@@ -135,7 +135,7 @@ PROVIDERS: dict[str, Callable[[str, dict[str, Json]], Any]] = {
 
 
 async def _files(server: Server) -> dict[str, list[str]]:
-    """All vectors, from one event loop: the SDKs keep connections open that belong to it."""
+    """Return all vectors, from one event loop: the connections of the SDKs are bound to it."""
     return {
         f"request-{provider}.jsonl": lines([answer async for answer in _answers(server, provider)])
         for provider in PROVIDERS
@@ -149,7 +149,7 @@ async def _answers(server: Server, provider: str) -> AsyncIterator[dict[str, Jso
         known = model.parameters.model_fields_set
         raised = await _ask(model, asked)
         parameters = {key: value for key, value in asked.get("parameters", {}).items() if key in known}
-        # Without a request there was none that could be refused.
+        # There was no request to reject.
         answer = {"requests": list(server.bodies)} if server.bodies else {"raised": raised}
         yield {"case": name, **asked, "parameters": parameters, **answer}
 

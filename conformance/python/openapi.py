@@ -1,9 +1,9 @@
-"""Ask the service everything that its OpenAPI document allows, and more.
+"""Send requests generated from the service's OpenAPI document.
 
-A generator makes requests from the document, good ones and bad ones, and
-holds every answer to it: documented statuses and media types, bodies of their
-schemas, bad requests refused, no failure of the service. Streams and
-WebSockets are left out: they have no end.
+The generator creates valid and invalid requests and checks every response: documented
+statuses and media types, bodies that match their schemas, rejection of invalid
+requests, and no internal errors. Streams and WebSockets are excluded, because they do
+not end.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from service_kit.server import Server
 
-# A valid name of an agent need not be that of one, so good requests may be refused.
+# A valid agent name may not belong to an existing agent, so valid requests can be rejected.
 LEFT_OUT_CHECKS = ["positive_data_acceptance"]
 ENDLESS = ["streamSession", "connect", "connectSession"]
 

@@ -1,8 +1,7 @@
-"""JSON trees that keep how each number and string was spelled.
+"""JSON trees that preserve the spelling of numbers and strings.
 
-To say that two texts differ only where they may, one has to compare the
-spelling in some places and the value in others, so a tree of plain values is
-not enough.
+Some parts of two texts are compared by their spelling and others by their value, so a
+tree of plain values is not sufficient.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any, TypeAlias
 class Members:
     """An object: its keys as spelled and its items, in order.
 
-    Not a dictionary, because a key may stand there twice.
+    Not a dictionary, because keys can be repeated.
     """
 
     pairs: list[tuple[str, Node]]
@@ -30,14 +29,13 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 
 
 class RawJsonError(ValueError):
-    """The text is not what our side promises to write."""
+    """The text is not in the form that Recount writes."""
 
 
 def parse(text: str) -> Node:
-    """Read JSON text that has no white space outside strings.
+    """Parse JSON text without whitespace outside strings.
 
-    The text was accepted by the package already, so that it is JSON at all is
-    taken for granted here.
+    The text must be valid JSON, which the package has already checked.
     """
     tokens = _TOKEN.findall(text)
     if sum(map(len, tokens)) != len(text):
@@ -47,7 +45,7 @@ def parse(text: str) -> Node:
 
 
 def value(node: Node) -> Any:
-    """The value of a tree. As in the package, the last of equal keys counts."""
+    """Return the value of a tree. As in the package, the last value of a repeated key wins."""
     if isinstance(node, Members):
         return {json.loads(key): value(item) for key, item in node.pairs}
     if isinstance(node, list):
@@ -56,7 +54,7 @@ def value(node: Node) -> Any:
 
 
 def _node(tokens: list[str], at: int) -> tuple[Node, int]:
-    """The tree that begins at a token, and the place after it."""
+    """Return the tree that begins at a token, and the position after it."""
     if tokens[at] == "{":
         return _object(tokens, at + 1)
     if tokens[at] == "[":

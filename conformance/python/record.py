@@ -1,7 +1,7 @@
-"""Record what the published package answers, or check that it still does.
+"""Record the results of the published package, or check that they have not changed.
 
 record.py            write the vectors
-record.py --check    ask again and compare with the vectors; 1 if they differ
+record.py --check    run again and compare with the vectors; exit status 1 if they differ
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from vectorfiles import Record, check, lines, write
 
 
 def main() -> int:
-    """Run the command and give its exit status."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     only_check = parser.parse_args().check
@@ -62,7 +62,7 @@ def _fold_records() -> Iterator[Record]:
 def _trace_records() -> Iterator[Record]:
     for case in trace_cases():
         record = fold_record(case)
-        # The events stand in the traces already.
+        # The events are stored in the traces.
         del record["events"]
         yield record
 
@@ -92,7 +92,7 @@ def _answer(text: str, parse: Callable[[str], Dumpable]) -> Record:
 
 
 def _check_tables() -> None:
-    """A type that the tables lack would go unasked."""
+    """A type that is missing in the tables would not be tested."""
     tables = {shape.name for shape in EVENTS}
     if tables != EVENT_TYPES:
         raise SystemExit(f"events only on one side: {sorted(tables ^ EVENT_TYPES)}")

@@ -1,8 +1,7 @@
-"""The published package, with its clock and its chance taken away.
+"""The published package with a fixed clock and fixed random values.
 
-Everything that asks the package goes through this module. Importing it fixes
-the two factories from which the package takes ids and times, so that whatever
-it makes up itself reads `<random>` or `<now>`.
+All access to the package goes through this module. Importing it replaces the two
+factories for ids and times, so that generated values are `<random>` or `<now>`.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ NOW = "<now>"
 RANDOM = "<random>"
 
 Json = Any
-"""A value as `json.loads` gives it."""
+"""A value as returned by `json.loads`."""
 
 _PINNED = ("agentscope", "pydantic", "pydantic_core")
 
-# The package warns about every event that it skips and about one deprecated
-# event type. Both are expected here and would drown the report.
+# The package warns about every event that it skips and about one deprecated event type. Both are
+# expected here.
 logging.getLogger("as").setLevel(logging.CRITICAL)
 warnings.filterwarnings("ignore", category=DeprecationWarning)
 
@@ -47,23 +46,23 @@ EVENT: TypeAdapter[Any] = TypeAdapter(
 
 
 class Dumpable(Protocol):
-    """What the package's events and messages have in common."""
+    """The common base of the package's events and messages."""
 
     def model_dump_json(self) -> str: ...
 
 
 def parse_event(text: str) -> Any:
-    """The event that the package reads from JSON text."""
+    """Parse an event with the package."""
     return EVENT.validate_json(text)
 
 
 def parse_message(text: str) -> Message:
-    """The message that the package reads from JSON text."""
+    """Parse a message with the package."""
     return Msg.model_validate_json(text)
 
 
 def describe(error: ValidationError) -> list[Json]:
-    """The part of a refusal that is worth comparing: error types and places."""
+    """Return the compared parts of a validation error: types and locations."""
     details = error.errors(
         include_url=False,
         include_context=False,
@@ -73,10 +72,10 @@ def describe(error: ValidationError) -> list[Json]:
 
 
 def describe_raised(error: Exception) -> str:
-    """One line for an exception that left the fold.
+    """Return one line for an exception of the fold.
 
-    A validation error is told by its types and places: its own text runs over
-    several lines and names the version of pydantic.
+    A validation error is reduced to its types and locations, because its text spans
+    several lines and contains the version of pydantic.
     """
     if isinstance(error, ValidationError):
         return f"ValidationError: {', '.join(map(_place, describe(error)))}"
@@ -86,22 +85,22 @@ def describe_raised(error: Exception) -> str:
 
 
 def seed(event: ReplyStartEvent) -> Message:
-    """The empty message to which the events of a reply are appended."""
+    """Return the empty message to which the events of a reply are appended."""
     return AssistantMsg(event.name, [], id=event.reply_id)
 
 
 def is_custom(event: Any) -> bool:
-    """Whether the fold of this version raises on the event."""
+    """Return whether the fold of this version raises for the event."""
     return isinstance(event, CustomEvent)
 
 
 def is_reply_start(event: Any) -> bool:
-    """Whether the event creates a reply."""
+    """Return whether the event starts a reply."""
     return isinstance(event, ReplyStartEvent)
 
 
 def check_versions(*more: str) -> None:
-    """Refuse to speak for any other version than the pinned ones."""
+    """Raise if the package has another version than the pinned one."""
     for name, pinned in _pins((*_PINNED, *more)):
         installed = version(name)
         if installed != pinned:
@@ -112,11 +111,10 @@ def check_versions(*more: str) -> None:
 
 
 def check_frozen() -> None:
-    """Prove that no clock and no random number reaches a model of the package.
+    """Check that no clock or random generator is used by a model of the package.
 
-    Every default factory of every model is called, because one that captured
-    another function than the two that look their factory up would slip
-    through.
+    Every default factory of every model is called, because one of them could have
+    captured another function than the two replaced ones.
     """
     for model in _models():
         for name, field in model.model_fields.items():

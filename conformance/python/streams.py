@@ -1,10 +1,10 @@
-"""Record what the published package makes of the responses of models.
+"""Record the published package's results for model responses.
 
 streams.py            write the vectors
-streams.py --check    ask again and compare with the vectors; 1 if they differ
+streams.py --check    run again and compare with the vectors; exit status 1 if they differ
 
-The model classes of the package and the SDKs below them talk to a server on
-this machine that answers with the bytes of a case.
+The model classes of the package and their SDKs connect to a local server that returns
+the bytes of a case.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ GENERATED = "$generated"
 
 
 def main() -> int:
-    """Run the command and give its exit status."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     check = parser.parse_args().check
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 class Server:
-    """Answers every request with the response of the case that is set."""
+    """Returns the response of the current case for every request."""
 
     def __init__(self) -> None:
         self.case: StreamCase | None = None
@@ -81,7 +81,7 @@ class Server:
         return f"http://127.0.0.1:{self._http.server_address[1]}"
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        """Send the response, in one piece but for a connection that breaks."""
+        """Send the response in one piece, or until the connection is reset."""
         case = self.case
         assert case is not None
         body = case.body.encode()
@@ -93,7 +93,7 @@ class Server:
             handler.end_headers()
             handler.wfile.write(b"%x\r\n%s\r\n" % (len(body), body))
             handler.wfile.flush()
-            # Close without the last chunk, and without a farewell.
+            # Close without the last chunk.
             linger = struct.pack("ii", 1, 0)
             threading.Event().wait(0.1)
             handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
@@ -113,10 +113,9 @@ class Server:
 
 
 def _classifier() -> Callable[[Exception], Any]:
-    """The package's own classes of errors.
+    """The package's error classes.
 
-    They belong to its service, which wants more packages than this needs; the
-    one file wants none of them.
+    They belong to its service, whose other dependencies are not required for this file.
     """
     name = "agentscope.app._service._errors"
     path = Path(agentscope.__file__).parent / "app" / "_service" / "_errors.py"
@@ -131,7 +130,7 @@ _classify = _classifier()
 
 
 def _sdk(make: Callable[..., Any], credential: Callable[..., Any], **parameters: Json) -> Callable[[str, bool], Any]:
-    """A model whose SDK takes its address from the credential and retries by itself unless told not to."""
+    """Create a model whose SDK uses the address in the credential and does not retry."""
 
     def build(url: str, stream: bool) -> Any:
         return make(
@@ -187,7 +186,7 @@ PROVIDERS: dict[str, Questions] = {
 
 async def _records(server: Server, provider: str) -> list[Json]:
     build, cases = PROVIDERS[provider]
-    # Making a model takes longer than asking it.
+    # Creating a model is slower than calling it.
     made = {streamed: build(server.url, streamed) for streamed in (True, False)}
     records = []
     for case in sorted(cases(), key=lambda case: case.name):
@@ -198,7 +197,7 @@ async def _records(server: Server, provider: str) -> list[Json]:
 
 
 async def _ask(model: Any) -> Json:
-    """What the package makes of the response that the server has ready."""
+    """Return the package's result for the response of the server."""
     numbers = itertools.count(1)
     agentscope.set_id_factory(lambda: f"{GENERATED}{next(numbers)}")
     shown = Shown()
@@ -208,7 +207,7 @@ async def _ask(model: Any) -> Json:
         async for part in _parts(answer):
             shown.take(part)
     except Exception as raised:
-        # Whatever leaves the package is its answer.
+        # Every exception of the package is recorded.
         error = {"type": type(raised).__name__, "class": str(_classify(raised).type)}
     return {"content": shown.content(), "usage": shown.usage, "error": error}
 
@@ -222,7 +221,9 @@ async def _parts(answer: Any) -> AsyncIterator[Any]:
 
 
 class Shown:
-    """What was shown of a response: the last part has all of it, and each part before it something new."""
+    """Return the visible content of a response: the last part is complete, and each
+    earlier part adds something.
+    """
 
     def __init__(self) -> None:
         self.usage: Json = None
@@ -247,7 +248,7 @@ class Shown:
 
 
 def _essence(block: Json) -> Json:
-    """A block without its times, and without an id that the package made up."""
+    """Return a block without its times and without a generated id."""
     left_out = {"created_at", "finished_at", "state", "suggested_rules", "name" if block["type"] == "data" else ""}
     kept = {key: value for key, value in block.items() if key not in left_out}
     if kept["type"] != "tool_call":

@@ -1,11 +1,10 @@
-"""Record what the published package takes conversations for, in tokens.
+"""Record the published package's token estimates for conversations.
 
 tokens.py            write the vectors
-tokens.py --check    ask again and compare with the vectors; 1 if they differ
+tokens.py --check    run again and compare with the vectors; exit status 1 if they differ
 
-The conversations are those of `model/histories.jsonl`, without tools and with
-them, and those that stand in `tokens.jsonl` itself: their counts are asked
-anew, and they stay.
+The conversations are those of `model/histories.jsonl`, with and without tools, and
+those in `tokens.jsonl` itself, whose counts are updated.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ TOOLS = {"look": [LOOK], "look-and-book": [LOOK, BOOK], "ping": [PING]}
 
 
 def main() -> int:
-    """Run the command and give its exit status."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     only_check = parser.parse_args().check
@@ -58,7 +57,7 @@ def _of_tools() -> Iterator[Record]:
 
 
 def _count(messages: list[Json], tools: list[Json] | None) -> int:
-    # It looks at nothing of the model.
+    # The method does not access the model.
     counted = ChatModelBase.count_tokens(None, [Msg.model_validate(message) for message in messages], tools)
     return asyncio.run(counted)
 

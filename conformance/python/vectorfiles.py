@@ -1,4 +1,4 @@
-"""Vectors as files: writing them, and saying where they differ from what is there."""
+"""Writes vector files and compares them with the committed ones."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from reference import Json
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors" / "python"
 SHOWN = 20
-"""How many differences `check` spells out."""
+"""The maximum number of differences that `check` prints."""
 
 Record = dict[str, Json]
 
 
 def lines(records: Iterable[Record]) -> list[str]:
-    """The records as lines, sorted by name; two of one name are a mistake."""
+    """Return the records as sorted lines. Duplicate names are an error."""
     named: dict[str, str] = {}
     for record in records:
         name = record["case"]
@@ -38,7 +38,7 @@ def write(files: dict[str, list[str]], directory: Path = VECTORS) -> int:
 
 
 def check(files: dict[str, list[str]], directory: Path = VECTORS) -> int:
-    """Compare with the files that are there; 1 if they differ."""
+    """Compare with the existing files. Returns 1 if they differ."""
     differences: list[str] = []
     for name, made in files.items():
         found = list(_differences(name, _committed(directory / name), made))
@@ -52,7 +52,7 @@ def check(files: dict[str, list[str]], directory: Path = VECTORS) -> int:
 
 
 def _committed(path: Path) -> list[str]:
-    # Not `splitlines`: it would also split at U+2028, which stands in texts.
+    # Not `splitlines`, which also splits at U+2028 inside texts.
     return path.read_text(encoding="utf-8").split("\n")[:-1] if path.exists() else []
 
 
@@ -80,7 +80,7 @@ def _changed_parts(before: Record, now: Record) -> Iterator[str]:
 
 
 def _around(text: str, other: str) -> str:
-    """The part of a long text where it begins to differ from the other."""
+    """Return the part of a long text where it begins to differ from the other."""
     pairs = zip(text, other, strict=False)
     same = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
     start, end = max(0, same - 60), same + 120

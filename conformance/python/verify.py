@@ -1,4 +1,4 @@
-"""Check what the Rust side wrote with the published package.
+"""Check texts written by Rust with the published package.
 
 Reads JSON lines from standard input, each one of
 
@@ -6,7 +6,7 @@ Reads JSON lines from standard input, each one of
     {"kind":"message","json":"<text>"}
     {"kind":"fold","events":["<event text>", …],"message":"<message text>"}
 
-and ends with the line `N passed, M failed`; the exit status is 1 on failure.
+and prints `N passed, M failed` as the last line. The exit status is 1 on failure.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from reference import (
 )
 
 SHOWN = 20
-"""How many failures are spelled out."""
+"""The maximum number of failures that are printed."""
 
 
 def main() -> int:
-    """Check every line and give the exit status."""
+    """Check every line and return the exit status."""
     check_versions()
     check_frozen()
     passed = failed = 0
-    # Bytes, so that only a newline ends a line, whatever stands in a text.
+    # Bytes, so that only a newline ends a line.
     for number, line in enumerate(sys.stdin.buffer, start=1):
         if not line.strip():
             continue
@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def check_line(line: bytes) -> str | None:
-    """What is wrong with a line, or nothing."""
+    """Return the failure of a line, or None."""
     try:
         record = json.loads(line)
         check = _CHECKS[record["kind"]]
@@ -81,9 +81,9 @@ def _check_message(record: dict[str, Any]) -> str | None:
 
 
 def _check_fold(record: dict[str, Any]) -> str | None:
-    """The package's fold of the events has to be the message.
+    """Check that the package folds the events to the message.
 
-    Which reply of the stream is meant follows from the id of the message.
+    The id of the message determines the reply of the stream.
     """
     text = record["message"]
     refused = _check_text(text, parse_message)
@@ -104,7 +104,7 @@ _CHECKS: dict[str, Callable[[dict[str, Any]], str | None]] = {
 
 
 def _check_text(text: str, parse: Callable[[str], Dumpable]) -> str | None:
-    """The package has to take the text and to write it again as it was."""
+    """Check that the package accepts the text and writes the same one."""
     try:
         dumped = parse(text).model_dump_json()
     except ValidationError as error:
@@ -122,14 +122,14 @@ def _fold(events: list[str], reply: str) -> Message:
         try:
             event = parse_event(text)
             if is_custom(event):
-                # The fold of this version raises on it.
+                # The fold of this version raises for it.
                 continue
             if message is None and is_reply_start(event) and event.reply_id == reply:
                 message = seed(event)
             if message is not None:
                 message.append_event(event)
         except Exception as error:
-            # Whatever leaves the package is a failure of the line.
+            # Every exception of the package is a failure of the line.
             raise _FoldError(f"event {index}: {describe_raised(error)}") from error
     if message is None:
         raise _FoldError(f"no REPLY_START of {reply!r}")

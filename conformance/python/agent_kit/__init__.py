@@ -1,1 +1,1 @@
-"""Scenarios of an agent, played by the published package."""
+"""Runs the scenarios of an agent with the published package."""

@@ -1,6 +1,6 @@
-"""Places where a scenario stands still until something else has happened.
+"""Points at which a scenario waits until something else has happened.
 
-No scenario waits for a time: what comes first is said by gates.
+Scenarios never wait for a duration. The order of events is controlled by gates.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from collections import defaultdict
 
 
 class Gates:
-    """Gates by their names, each of which is made when it is first named."""
+    """Gates by name, created on first use."""
 
     def __init__(self) -> None:
         self._reached: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._opened: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
     async def wait(self, name: str) -> None:
-        """Stand at a gate until it is opened."""
+        """Wait until a gate is opened."""
         self._reached[name].set()
         await self._opened[name].wait()
 
     async def reached(self, name: str) -> None:
-        """Return when somebody stands at a gate."""
+        """Return when a task waits at a gate."""
         await self._reached[name].wait()
 
     def open(self, name: str) -> None:
-        """Let everybody through, now and later."""
+        """Open a gate for current and later tasks."""
         self._opened[name].set()

@@ -1,4 +1,4 @@
-"""A model that answers as a script says."""
+"""A scripted model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .scenarios import Json, spelled_out
 
 
 class ScriptedModel(ChatModelBase):
-    """Answers each call with the next one of its script, and keeps what it was asked for."""
+    """Returns the next response of its script for each call, and records the requests."""
 
     def __init__(self, name: str, script: list[Json], gates: Gates, asked: list[Json], **sizes: int) -> None:
         super().__init__(None, name, self.Parameters(), max_retries=0, **sizes)  # type: ignore[arg-type]
@@ -49,7 +49,7 @@ class ScriptedModel(ChatModelBase):
 
     async def _stream(self, chunks: list[Json], usage: Any) -> AsyncIterator[ChatResponse]:
         for number, chunk in enumerate(chunks, 1):
-            # The tokens come with the last chunk.
+            # The usage is part of the last chunk.
             told = usage if number == len(chunks) else None
             if isinstance(chunk, list):
                 yield ChatResponse(content=list(map(block, chunk)), is_last=False, usage=told)
@@ -61,7 +61,7 @@ class ScriptedModel(ChatModelBase):
                 raise ConnectionError(chunk["breaks"])
 
     async def generate_structured_output(self, *_: Any, **__: Any) -> StructuredResponse:
-        """The next summary of the conversation."""
+        """Return the next summary of the conversation."""
         summary = self.summaries.pop(0)
         if "fails" in summary:
             raise RuntimeError(summary["fails"])
@@ -69,7 +69,7 @@ class ScriptedModel(ChatModelBase):
 
 
 def block(said: Json) -> Any:
-    """A block of a message."""
+    """Return a block of a message."""
     if "text" in said:
         return TextBlock(text=said["text"], id=said.get("id", "txt_1"))
     if "thinking" in said:

@@ -1,4 +1,4 @@
-"""Playing a scenario, turn by turn."""
+"""Runs a scenario turn by turn."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Player:
         self.gates = Gates()
         self.asked: list[Json] = []
         self.scripted: set[str] = set()
-        """What was said by the script, so that all else is the package's own."""
+        """The texts of the script. All other text is the package's own."""
         self.messages: dict[str, Msg] = {}
-        """What the events come to, by reply."""
+        """The folded messages by reply id."""
         size = {"context_size": self.options["context_size"]} if "context_size" in self.options else {}
         self.model = ScriptedModel("script-model", scenario["model"], self.gates, self.asked, **size)
         self.model.summaries = list(scenario.get("summaries", []))
@@ -79,7 +79,7 @@ class Player:
         )
 
     async def play(self) -> Json:
-        """What the package answers to all turns."""
+        """Run all turns and return the record."""
         turns = [await self._turn(turn) for turn in self.scenario["turns"]]
         folded = [essence(message) for message in self.messages.values()]
         return {"turns": turns, "folded": folded, "asked": self.asked}
@@ -100,7 +100,7 @@ class Player:
         try:
             await consumer
         except BaseException as error:
-            # Whatever leaves the package is its answer.
+            # Every exception of the package is recorded.
             taken.raised = type(error).__name__
         for watcher in watchers:
             watcher.cancel()
@@ -130,7 +130,7 @@ class Player:
                 }
                 continue
             if before is not None:
-                # An answer that was taken is in the stream before what comes of it.
+                # An accepted reply of the user precedes its effects in the stream.
                 self._fold(inputs)
                 before = None
             event = taken.take(item, self.scripted)

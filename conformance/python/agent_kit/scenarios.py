@@ -1,4 +1,4 @@
-"""The scenarios, and what they leave unsaid."""
+"""The scenarios, and the defaults of omitted fields."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SCENARIOS = Path(__file__).resolve().parent.parent.parent / "agent" / "scenarios
 
 
 def scenarios() -> Iterator[Json]:
-    """All scenarios of all files."""
+    """Return all scenarios of all files."""
     for path in sorted(SCENARIOS.glob("*.json")):
         yield from json.loads(path.read_text("utf-8"))
 
 
 def spelled_out(call: Json) -> Json:
-    """A model call in full: a text stands for itself in two pieces."""
+    """Return a complete model call. A plain text becomes two chunks."""
     if isinstance(call, str):
         return {"chunks": [[{"text": call[:4]}], [{"text": call[4:]}]], "usage": [30, 5]}
     if "fails" in call:
@@ -28,7 +28,7 @@ def spelled_out(call: Json) -> Json:
 
 
 def calls_in(model: Json) -> dict[str, str]:
-    """The tools that a script calls, by the ids of the calls."""
+    """Return the tools that a script calls, by call id."""
     found = {}
     for call in map(spelled_out, model):
         chunks = [*call.get("chunks", []), call.get("whole", [])]

@@ -1,4 +1,4 @@
-"""Tools that do as a script says, and what surrounds them."""
+"""Scripted tools and their surroundings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BEHAVIORS = {"ask_for_safety": PermissionBehavior.ASK} | {each.value: each for 
 
 
 class ScriptedTool(ToolBase):
-    """Takes the steps of its script, or repeats what it was called with."""
+    """Executes the steps of its script, or returns its arguments."""
 
     def __init__(self, script: Json, gates: Gates, scripted: set[str]) -> None:
         super().__init__()
@@ -40,13 +40,13 @@ class ScriptedTool(ToolBase):
         self._scripted = scripted
 
     async def check_permissions(self, tool_input: Json, context: PermissionContext) -> PermissionDecision:
-        """What the script thinks of it."""
+        """Return the scripted permission."""
         behavior = _BEHAVIORS[self._opinion]
         safety = self._opinion == "ask_for_safety"
         return PermissionDecision(behavior=behavior, message=self._reason, bypass_immune=safety)
 
     async def call(self, **arguments: Any) -> Any:
-        """Take the steps."""
+        """Execute the steps."""
         steps = self._steps
         if steps is None:
             steps = [{"text": f"{self.name}({json.dumps(arguments, separators=(',', ':'))})"}]
@@ -81,7 +81,7 @@ class ScriptedTool(ToolBase):
 
 
 class GatedToolkit(Toolkit):
-    """Stands at a gate before it says which tool has a name, once the user has answered."""
+    """Waits at a gate before it looks up a tool by name, after the user has replied."""
 
     def __init__(self, gates: Gates, gate: str | None, **parts: Any) -> None:
         super().__init__(**parts)
@@ -95,7 +95,7 @@ class GatedToolkit(Toolkit):
 
 
 class SwallowFirstEnd(MiddlewareBase):
-    """Keeps the first end of a reply to itself."""
+    """Drops the first end of a reply."""
 
     def __init__(self) -> None:
         self._swallowed = False
@@ -109,7 +109,7 @@ class SwallowFirstEnd(MiddlewareBase):
 
 
 class GatedPermission(MiddlewareBase):
-    """Stands at a gate before a permission is checked."""
+    """Waits at a gate before a permission is checked."""
 
     def __init__(self, gates: Gates, gate: str) -> None:
         self._gates, self._gate = gates, gate
@@ -120,7 +120,7 @@ class GatedPermission(MiddlewareBase):
 
 
 class Elsewhere:
-    """Keeps what does not fit into the context."""
+    """Stores content that exceeds the context."""
 
     async def offload_data_block(self, block: DataBlock) -> DataBlock:
         return block
@@ -133,7 +133,7 @@ class Elsewhere:
 
 
 def toolkit(scenario: Json, gates: Gates, scripted: set[str]) -> GatedToolkit:
-    """The tools of a scenario, in their groups."""
+    """Return the tools of a scenario by group."""
     made = [(tool.get("group"), ScriptedTool(tool, gates, scripted)) for tool in scenario.get("tools", [])]
     groups = [
         ToolGroup(
@@ -149,7 +149,7 @@ def toolkit(scenario: Json, gates: Gates, scripted: set[str]) -> GatedToolkit:
 
 
 def permissions(scenario: Json) -> PermissionContext:
-    """The rules of a scenario, each about all calls of a tool."""
+    """Return the rules of a scenario. Each applies to all calls of a tool."""
     said = scenario.get("permissions", {})
 
     def rules(behavior: str) -> dict[str, list[PermissionRule]]:

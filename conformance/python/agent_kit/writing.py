@@ -1,4 +1,4 @@
-"""What is worth keeping of events and messages: no ids and times that the package made up, and none of its prose."""
+"""Reduces events and messages to the recorded fields, without generated ids, times and prose."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentscope.event import HintBlockEvent, ToolResultTextDeltaEvent
 from .scenarios import Json
 
 PROSE = "$prose"
-"""What the package says to the model in its own words."""
+"""The package's own texts in prompts."""
 
 _MADE_UP = {"id", "created_at", "session_id", "reply_id", "role"}
 _BLOCK_IDS = {"TEXT_BLOCK_START", "TEXT_BLOCK_DELTA", "TEXT_BLOCK_END", "THINKING_BLOCK_START", "THINKING_BLOCK_DELTA"} | {
@@ -20,7 +20,7 @@ _BLOCK_IDS = {"TEXT_BLOCK_START", "TEXT_BLOCK_DELTA", "TEXT_BLOCK_END", "THINKIN
 
 
 class Turn:
-    """What one input led to."""
+    """The record of one input."""
 
     def __init__(self) -> None:
         self.events: list[Json] = []
@@ -28,7 +28,7 @@ class Turn:
         self.returned: Json = None
 
     def take(self, event: Any, scripted: set[str]) -> Any:
-        """Keep an event, and give it without the package's prose."""
+        """Record an event and return it without the package's prose."""
         if isinstance(event, ToolResultTextDeltaEvent) and event.delta not in scripted:
             event = event.model_copy(update={"delta": PROSE})
         if isinstance(event, HintBlockEvent):
@@ -42,12 +42,12 @@ class Turn:
         return event
 
     def record(self) -> Json:
-        """What is written down."""
+        """Return the record."""
         return {"events": self.events, "raised": self.raised, "returned": self.returned}
 
 
 def essence(message: Any) -> Json:
-    """A message as it is compared."""
+    """Return a message with the compared fields."""
     said = message.model_dump(mode="json")
     return {
         "content": [_block(each) for each in said["content"]],

@@ -1,1 +1,1 @@
-"""The questions that are put to the package; nothing here imports it."""
+"""The inputs for the package. Modules in this directory do not import it."""

@@ -1,4 +1,4 @@
-"""The event texts that the package is asked about."""
+"""The event texts that are given to the package."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cases.protocol import (
 from cases.shapes import Object, Shape, twice, variants
 
 TextCase = tuple[str, str]
-"""The name of a case and the JSON text that it asks about."""
+"""The name of a case and its JSON text."""
 
 _BY_NAME = {shape.name: shape for shape in EVENTS}
 
 
 def event_cases() -> Iterator[TextCase]:
-    """Every event case."""
+    """Return all event cases."""
     for shape in EVENTS:
         for label, value in variants(shape):
             yield f"{shape.name}/{label}", render(value)
@@ -53,7 +53,7 @@ def _event(kind: str, /, **fields: Any) -> Object:
 
 
 def _sources() -> Iterator[tuple[str, Any]]:
-    """Which combinations of `data` and `url` a data delta takes."""
+    """Combinations of `data` and `url` in a data delta."""
     url = "https://example.com"
     for name in ("DATA_BLOCK_DELTA", "TOOL_RESULT_DATA_DELTA"):
         bare = {key: value for key, value in _event(name).items() if key != "data"}
@@ -81,7 +81,7 @@ def _hints() -> Iterator[tuple[str, Any]]:
 
 
 def _nested(name: str, key: str, inner: Shape) -> Iterator[tuple[str, Any]]:
-    """Every variant of the objects that an event carries in a list."""
+    """Variants of the objects in an event's lists."""
     for label, value in variants(inner):
         yield f"{name}/{inner.name}/{label}", _event(name, **{key: [value]})
     both = [inner.minimal(), inner.full()]
@@ -110,7 +110,7 @@ def _customs() -> Iterator[tuple[str, Any]]:
 
 
 def _times() -> Iterator[tuple[str, Any]]:
-    """Times that nobody should send; the package takes any string."""
+    """Invalid times. The package accepts any string."""
     odd = {
         "utc": "2026-01-02T03:04:05Z",
         "offset": "2026-01-02T03:04:05.678901+02:00",
@@ -134,7 +134,7 @@ def _times() -> Iterator[tuple[str, Any]]:
 
 
 def _texts() -> Iterator[tuple[str, Any]]:
-    """How a string may be spelled."""
+    """Spellings of a string."""
     spellings = {
         "pair": r'"\ud83d\ude00"',
         "pair-upper": r'"\uD83D\uDE00"',
@@ -165,7 +165,7 @@ def _texts() -> Iterator[tuple[str, Any]]:
 
 
 def _malformed() -> Iterator[tuple[str, Any]]:
-    """Texts that are no event object."""
+    """Texts that are not an event object."""
     good = f'{{"type":"USER_INTERRUPT","reply_id":"r1","id":"e1","created_at":"{AT}"}}'
     texts = {
         "empty": "",

@@ -1,4 +1,4 @@
-"""What a fold case is, and how one is put together."""
+"""Fold cases and how they are built."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from cases.templates import Event, Template, reply_start, stamp
 Parts = Template | list[Template]
 
 SMALL = 6
-"""Up to this many events the message is recorded after each of them."""
+"""The maximum number of events for which the message is recorded after each event."""
 
 
 @dataclass(frozen=True)
 class FoldCase:
-    """A stream and what it is about."""
+    """A stream with its description."""
 
     name: str
     description: str
@@ -24,17 +24,17 @@ class FoldCase:
 
 
 def bare(name: str, description: str, *parts: Parts) -> FoldCase:
-    """A case with exactly the events given."""
+    """Return a case with exactly these events."""
     flat = [each for part in parts for each in (part if isinstance(part, list) else [part])]
     return FoldCase(name, description, stamp(flat), stepwise=len(flat) <= SMALL)
 
 
 def case(name: str, description: str, *parts: Parts) -> FoldCase:
-    """A case whose events follow a REPLY_START."""
+    """Return a case with these events after a REPLY_START."""
     return bare(name, description, reply_start(), *parts)
 
 
 def take_turns(*lanes: list[Template]) -> list[Template]:
-    """One event of each lane after the other."""
+    """Interleave the events of several lanes."""
     longest = max(len(lane) for lane in lanes)
     return [lane[turn] for turn in range(longest) for lane in lanes if turn < len(lane)]

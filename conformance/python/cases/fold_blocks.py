@@ -1,4 +1,4 @@
-"""Streams about blocks: their deltas, and starts and ends in odd places."""
+"""Streams about blocks: deltas, and starts and ends in unusual positions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cases.templates import (
 
 
 def block_cases() -> Iterator[FoldCase]:
-    """Every stream of this kind."""
+    """Return all streams of this kind."""
     yield from _texts()
     yield from _repeats()
     yield from _late()
@@ -115,7 +115,7 @@ def _all_open() -> list[Template]:
 
 
 def _kinds() -> dict[str, tuple[list[Template], list[Template]]]:
-    """For each kind of block two whole ones with the same id."""
+    """Two complete blocks with the same id, for each kind of block."""
     return {
         "text": (text_block("b1", "one"), text_block("b1", "two")),
         "thinking": (
@@ -132,7 +132,7 @@ def _kinds() -> dict[str, tuple[list[Template], list[Template]]]:
 
 
 def _repeats() -> Iterator[FoldCase]:
-    """A start of an id that is already there."""
+    """A start with an existing id."""
     for kind, (first, second) in _kinds().items():
         yield case(f"repeat/{kind}-open", "started again while open", first[:-1], second)
         yield case(f"repeat/{kind}-ended", "started again after its end", first, second)
@@ -169,7 +169,7 @@ def _doubled(events: list[Template]) -> list[Template]:
 
 
 def _late() -> Iterator[FoldCase]:
-    """Events for a block that has ended, or that was never there."""
+    """Events for a block that has ended or does not exist."""
     for kind, (first, second) in _kinds().items():
         delta, end = second[1], second[2]
         yield case(f"late/{kind}-delta", "a delta after the end", first, delta)

@@ -1,4 +1,4 @@
-"""Streams about binary data: base64 in pieces, and addresses."""
+"""Streams about binary data: base64 in pieces, and URLs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cases.templates import (
 
 
 def data_cases() -> Iterator[FoldCase]:
-    """Every stream of this kind."""
+    """Return all streams of this kind."""
     yield from _pieces()
     yield from _odd_base64()
     yield from _urls()
@@ -33,7 +33,7 @@ def _encode(payload: bytes) -> str:
 
 
 def _pieces() -> Iterator[FoldCase]:
-    """Base64 pieces that are each padded on their own."""
+    """Base64 pieces with padding in each."""
     payload = b"abcdefghijklmnopqrstuvwxyz012"
     for length in range(8):
         pieces = [_encode(payload[:length])]
@@ -74,7 +74,7 @@ def _all_pairs(payload: bytes) -> list[Template]:
 
 
 def _odd_base64() -> Iterator[FoldCase]:
-    """Pieces that a strict decoder refuses."""
+    """Pieces that a strict decoder rejects."""
     odd: dict[str, tuple[str, list[str]]] = {
         "empty": ("a piece of nothing", [""]),
         "empty-first": ("nothing, then bytes", ["", "QUI="]),
@@ -112,7 +112,7 @@ def _odd_base64() -> Iterator[FoldCase]:
 
 
 def _urls() -> Iterator[FoldCase]:
-    """Data blocks that are given by address, and the other fields of data."""
+    """Data blocks with a URL, and the other fields of data."""
     url = {"url": "https://example.com", "media_type": "image/jpeg"}
     other = {"url": "https://example.org/b"}
     begin, end = data_start("b1", name="a.png"), data_end("b1")
@@ -144,7 +144,7 @@ def _urls() -> Iterator[FoldCase]:
 
 
 def _many() -> Iterator[FoldCase]:
-    """Streams of some length, without the steps between."""
+    """Long streams, recorded without intermediate messages."""
     lanes: dict[str, Callable[[int], list[Template]]] = {
         "texts": lambda n: text_block(f"b{n}", *(f"{n}.{k} " for k in range(4))),
         "calls": lambda n: call(f"c{n}", *(f"{n}.{k} " for k in range(4))),

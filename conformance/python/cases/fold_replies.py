@@ -1,4 +1,4 @@
-"""Streams about whole replies: usage, ends, several at once."""
+"""Streams about whole replies: usage, ends, and several replies at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cases.templates import (
 
 
 def reply_cases() -> Iterator[FoldCase]:
-    """Every stream of this kind."""
+    """Return all streams of this kind."""
     yield from _usage()
     yield from _replies()
     yield from _ends()
@@ -55,7 +55,7 @@ def _usage() -> Iterator[FoldCase]:
 
 
 def _replies() -> Iterator[FoldCase]:
-    """More than one reply, and events that belong to none."""
+    """Several replies, and events outside of replies."""
     first = [reply_start("r1"), *text_block("b1", "one", reply="r1"), reply_end("r1")]
     second = [
         reply_start("r2", "Other"),

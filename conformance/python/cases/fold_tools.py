@@ -1,4 +1,4 @@
-"""Streams about tools: calls, results, confirmations, external runs."""
+"""Streams about tools: calls, results, confirmations, external execution."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cases.templates import (
 
 
 def tool_cases() -> Iterator[FoldCase]:
-    """Every stream of this kind."""
+    """Return all streams of this kind."""
     yield from _calls()
     yield from _results()
     yield from _result_data()
@@ -59,7 +59,7 @@ def _calls() -> Iterator[FoldCase]:
 
 
 def _results() -> Iterator[FoldCase]:
-    """What a result is made of."""
+    """The content of a result."""
     asked = call("c1", "{}")
 
     def whole(*middle: Template) -> list[Template]:
@@ -108,7 +108,7 @@ def _results() -> Iterator[FoldCase]:
 
 
 def _result_data() -> Iterator[FoldCase]:
-    """Each piece of data of a result is a block of its own, taken as it is."""
+    """Each piece of data of a result is a separate block, stored unchanged."""
     asked = [*call("c1", "{}"), result_start("c1")]
 
     def whole(*middle: Template) -> list[Template]:

@@ -1,6 +1,6 @@
-"""JSON values for the places that hold free content, such as metadata.
+"""JSON values for free-form content, such as metadata.
 
-Each is given as text, since it is the spelling that is in question.
+They are texts, because their spelling is tested.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 
 def free_values() -> Iterator[tuple[str, str]]:
-    """The name and the JSON text of each value."""
+    """Return the name and the JSON text of each value."""
     yield from _numbers().items()
     yield from _depths()
     yield from {
@@ -75,7 +75,7 @@ def _numbers() -> dict[str, str]:
 
 
 def _depths() -> Iterator[tuple[str, str]]:
-    """Lists and objects in one another; the parser has a limit near 200."""
+    """Nested lists and objects. The parser has a limit near 200."""
     for depth in (2, 127, 128, 129, 130, 199, 200):
         yield f"depth-{depth:03}-lists", "[" * depth + "]" * depth
         yield f"depth-{depth:03}-objects", '{"a":' * depth + "1" + "}" * depth

@@ -1,7 +1,7 @@
-"""JSON text with the spelling under control.
+"""JSON text with a controlled spelling.
 
-`json.dumps` alone cannot write what the vectors need: the number `1e400`, a
-lone surrogate as an escape, one key twice. Those are given as `Raw` text.
+`json.dumps` cannot write some values of the vectors: the number `1e400`, a lone
+surrogate as an escape, and repeated keys. These are given as `Raw` text.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Raw:
-    """JSON text that is written as it stands."""
+    """JSON text that is written unchanged."""
 
     text: str
 
 
 def render(value: Any) -> str:
-    """Compact JSON text of a value that may hold `Raw` parts."""
+    """Return compact JSON text of a value that can contain `Raw` parts."""
     if isinstance(value, Raw):
         return value.text
     if isinstance(value, dict):
@@ -31,5 +31,5 @@ def render(value: Any) -> str:
 
 
 def compact(value: Any) -> str:
-    """Compact JSON text of a plain value, with non-ASCII left as it is."""
+    """Return compact JSON text of a plain value, without escaping non-ASCII characters."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""The message texts that the package is asked about."""
+"""The message texts that are given to the package."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Case = tuple[str, Any]
 
 
 def message_cases() -> Iterator[TextCase]:
-    """Every message case."""
+    """Return all message cases."""
     for name, value in _cases():
         yield name, value if isinstance(value, str) else render(value)
 
@@ -54,7 +54,7 @@ def _cases() -> Iterator[Case]:
 
 
 def _message(*content: Any, **fields: Any) -> Object:
-    """A short message, so that the case shows what it is about."""
+    """Return a short message that only has the fields of the case."""
     base = {"name": "Friday", "role": "assistant", "id": "m1", "created_at": AT}
     return base | {"content": list(content)} | fields
 
@@ -89,7 +89,7 @@ def _parts() -> Iterator[Case]:
 
 
 def _roles() -> Iterator[Case]:
-    """Which role may hold which block."""
+    """The blocks that each role allows."""
     for role in (*ROLES, "tool", "developer", "User", ""):
         yield f"role/{role or 'empty'}-without-content", _message(role=role)
         for shape in BLOCKS:
@@ -127,7 +127,7 @@ def _outputs() -> Iterator[Case]:
 
 
 def _thinking_extras() -> Iterator[Case]:
-    """A thinking block keeps the fields that the package does not know."""
+    """A thinking block preserves unknown fields."""
     extras: dict[str, Object] = {
         "signature": {"signature": "EqQBCgIYAhIM"},
         "redacted": {"redacted_thinking_data": "abc", "thinking": ""},
@@ -146,7 +146,7 @@ def _thinking_extras() -> Iterator[Case]:
 
 
 def _untagged() -> Iterator[Case]:
-    """Blocks are told apart by trying each kind, not by their tag alone."""
+    """The package determines the type of a block by trying each kind, not only by its tag."""
     blocks: dict[str, Any] = {
         "unknown-type": {"type": "video", "id": "v1", "source": URL.full()},
         "legacy-image": {"type": "image", "source": BASE64.full()},
@@ -171,7 +171,7 @@ def _untagged() -> Iterator[Case]:
 
 
 def _urls() -> Iterator[Case]:
-    """The package rewrites URLs; these show how, and which it refuses."""
+    """The URLs that the package rewrites or rejects."""
     urls = {
         "host": "https://example.com",
         "host-slash": "https://example.com/",
@@ -262,7 +262,7 @@ def _free() -> Iterator[Case]:
 
 
 def _whole() -> Iterator[Case]:
-    """Messages with much in them."""
+    """Messages with many blocks and fields."""
     every = [shape.full() for shape in BLOCKS]
     yield "whole/every-block", _message(*every)
     yield "whole/every-block-minimal", _message(*(shape.minimal() for shape in BLOCKS))

@@ -1,4 +1,4 @@
-"""The tables: every event, block and record of the protocol as a shape."""
+"""The shapes of all events, blocks and records of the protocol."""
 
 from __future__ import annotations
 
@@ -145,8 +145,8 @@ _CALL = text("tool_call_id", "c1")
 _CALL_NAME = text("tool_call_name", "search")
 _DELTA = text("delta", "some text")
 _MEDIA = text("media_type", "image/png")
-# Exactly one of `data` and `url` is allowed, so the full object has one only;
-# the other combinations are cases of their own.
+# Exactly one of `data` and `url` is allowed, so the full object has only one. Other combinations
+# are separate cases.
 _DATA = text("data", "QUI=")
 _CALLS = Field("tool_calls", Kind.LIST, [TOOL_CALL.minimal()])
 

@@ -1,9 +1,9 @@
-"""The objects of the protocol as tables, and the ways to spoil them.
+"""The objects of the protocol as tables, and their invalid variants.
 
-A shape lists the fields of one object. From it `variants` makes the object in
-every way that the vectors ask about: with as little and as much as possible,
-each required field missing, each field null or of a wrong type, each value of
-an enumeration, and so on. Events, blocks and messages all share it.
+A shape lists the fields of one object. `variants` creates the object in every form that
+the vectors test: with minimal and all fields, each required field missing, each field
+null or of a wrong type, each value of an enumeration, and so on. Events, blocks and
+messages use the same code.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ Object = dict[str, Any]
 Variant = tuple[str, Object]
 
 ODD_TEXT = 'q" b\\ s/ \b\f\n\r\t\x00\x1f\x7f\x85\xa0é\u2028\u2029\ufeff中😀e\u0301'
-"""Whatever a JSON writer may want to escape, and characters of each width."""
+"""Characters of each width, including all that a JSON writer can escape."""
 
 BIG = Raw("123456789012345678901234567890")
 HUGE = Raw("1e400")
 
 
 class Kind(Enum):
-    """What a field holds, which decides how it is spoiled."""
+    """The type of a field, which determines its invalid values."""
 
     TEXT = "text"
     INTEGER = "integer"
@@ -76,7 +76,7 @@ SPOILED: dict[Kind, list[tuple[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Field:
-    """One field of an object: its name, a good value and what it may be."""
+    """One field of an object: its name, a valid value and its type."""
 
     name: str
     kind: Kind
@@ -89,22 +89,23 @@ class Field:
 class Shape:
     """One object: a name for the cases, its fixed tag and its fields.
 
-    The fields stand in the order in which the package writes them.
+    The fields are in the order in which the package writes them.
     """
 
     name: str
     tag: str | None
     fields: tuple[Field, ...]
     common: int = 0
-    """How many fields come first, before the tag, and are the same in every
-    shape of the family; they are spoiled in fewer ways."""
+    """The number of fields before the tag. They are the same in every shape of the family
+    and have fewer invalid variants.
+    """
 
     def full(self) -> Object:
-        """The object with every field, in the package's order."""
+        """Return the object with every field, in the package's order."""
         return self._make(self.fields)
 
     def minimal(self) -> Object:
-        """The object with its tag and its required fields."""
+        """Return the object with its tag and its required fields."""
         return self._make(tuple(field for field in self.fields if field.required))
 
     def _make(self, fields: tuple[Field, ...]) -> Object:
@@ -121,27 +122,27 @@ def text(name: str, sample: str = "x", *, required: bool = True) -> Field:
 
 
 def optional_text(name: str, sample: str = "x") -> Field:
-    """A string field that has a default."""
+    """A string field with a default."""
     return Field(name, Kind.TEXT, sample, required=False)
 
 
 def integer(name: str, sample: int, *, required: bool = True) -> Field:
-    """A whole number."""
+    """An integer field."""
     return Field(name, Kind.INTEGER, sample, required)
 
 
 def choice(name: str, *choices: str, required: bool = False) -> Field:
-    """A field that takes one of a few strings; the last is the sample."""
+    """A field that accepts one of several strings. The last is the sample."""
     return Field(name, Kind.CHOICE, choices[-1], required, choices)
 
 
 def free(name: str, sample: Object | None = None) -> Field:
-    """A dictionary with free content."""
+    """A dictionary with free-form content."""
     return Field(name, Kind.FREE, sample or {"k": "v"}, required=False)
 
 
 def variants(shape: Shape) -> Iterator[Variant]:
-    """The object in every way that the vectors ask about."""
+    """Return all variants of the object."""
     yield "minimal", shape.minimal()
     yield "full", shape.full()
     yield "reversed", dict(reversed(shape.full().items()))
@@ -158,14 +159,14 @@ def variants(shape: Shape) -> Iterator[Variant]:
 
 
 def escaped(value: str) -> str:
-    """JSON text of a string with every character written as an escape."""
+    """Return JSON text of a string with every character escaped."""
     units = value.encode("utf-16-be")
     pairs = (units[at : at + 2].hex() for at in range(0, len(units), 2))
     return '"' + "".join(f"\\u{pair}" for pair in pairs) + '"'
 
 
 def twice(key: str, first: Any, second: Any, rest: Object) -> Raw:
-    """An object that has one key twice, around all its other keys."""
+    """Return an object with one key repeated at both ends."""
     inner = compact(rest)[1:-1]
     return Raw(f'{{"{key}":{compact(first)},{inner},"{key}":{compact(second)}}}')
 

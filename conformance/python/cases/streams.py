@@ -1,10 +1,10 @@
-"""Random streams that keep every rule of the protocol.
+"""Random streams that follow every rule of the protocol.
 
-They look like what an agent sends: model calls with text, thinking, data and
-tool calls, then the results, with questions, external runs and interrupts in
-between. Ids are never used twice in a reply, every block ends before its reply
-does, and of text and thinking at most one block is open at a time. On such
-streams any two implementations of the fold have to agree.
+They resemble the streams of an agent: model calls with text, thinking, data and tool
+calls, then the results, with confirmations, external execution and interrupts in
+between. Ids are unique in a reply, every block ends before its reply, and at most one
+text or thinking block is open at a time. All implementations of the fold must agree on
+such streams.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ T = TypeVar("T")
 
 
 def legal_streams() -> list[FoldCase]:
-    """The random streams, the same ones every time."""
+    """Return the random streams, which are the same in every run."""
     return [_case(seed) for seed in range(COUNT)]
 
 
@@ -101,7 +101,7 @@ def _pick(rng: Random, values: Sequence[T]) -> T:
 
 
 def _merge(rng: Random, lanes: list[list[Template]]) -> list[Template]:
-    """All events of all lanes, each lane in its own order."""
+    """Interleave the events of all lanes, preserving the order of each lane."""
     waiting = [list(reversed(lane)) for lane in lanes if lane]
     merged: list[Template] = []
     while waiting:
@@ -113,7 +113,7 @@ def _merge(rng: Random, lanes: list[list[Template]]) -> list[Template]:
 
 @dataclass(frozen=True)
 class _Call:
-    """A tool call that waits for its result."""
+    """A tool call without a result."""
 
     id: str
     name: str
@@ -133,7 +133,7 @@ class _Reply:
         self._calls = 0
 
     def write(self, least: int, most: int) -> list[Template]:
-        """A whole reply; it ends soon after a length between the two."""
+        """Write a whole reply with a length between the two limits."""
         target = least + self._rng.randrange(most - least)
         events = [reply_start(self._reply)]
         while len(events) < target:
@@ -163,7 +163,7 @@ class _Reply:
         return template | {"metadata": _pick(self._rng, _METADATA)}
 
     def _round(self) -> list[Template]:
-        """One model call and the runs of the tools it asked for."""
+        """Write one model call and the execution of its tools."""
         calls = [self._new_call() for _ in range(self._rng.randrange(3))]
         spoken = [self._speech()] + [self._call_events(each) for each in calls]
         if self._chance(40):
@@ -173,7 +173,7 @@ class _Reply:
         return [*hints, model_start(self._reply), *output, self._usage(), *self._run(calls)]
 
     def _speech(self) -> list[Template]:
-        """Text and thinking blocks, one after the other."""
+        """Write text and thinking blocks one after the other."""
         blocks = [self._spoken_block() for _ in range(self._rng.randrange(3))]
         return [each for block in blocks for each in block]
 
@@ -202,7 +202,7 @@ class _Reply:
         return _Call(f"c{self._calls}", _pick(self._rng, _NAMES), "".join(self._texts(3)))
 
     def _call_events(self, waiting: _Call) -> list[Template]:
-        """The call, its input cut at random places."""
+        """Write a call with its input split at random positions."""
         text = waiting.input
         cut = self._rng.randrange(len(text) + 1)
         pieces = [text[:cut], text[cut:]] if self._chance(60) else [text]
@@ -228,13 +228,13 @@ class _Reply:
         return model_end(self._rng.randrange(1000), self._rng.randrange(100), self._reply, **cached)
 
     def _run(self, calls: list[_Call]) -> list[Template]:
-        """The results of a round, in any order."""
+        """Write the results of a round in any order."""
         if len(calls) > 1 and self._chance(30):
             return self._ask_together(calls)
         return _merge(self._rng, [self._run_one(each) for each in calls])
 
     def _ask_together(self, calls: list[_Call]) -> list[Template]:
-        """One question and one answer about all calls of a round."""
+        """Write one confirmation request and one response for all calls of a round."""
         question = ask(*(each.block("asking") for each in calls), reply=self._reply)
         verdicts = [self._chance(60) for _ in calls]
         pairs = list(zip(calls, verdicts, strict=True))
@@ -262,7 +262,7 @@ class _Reply:
         return [ask(block, reply=self._reply), given, *result]
 
     def _external(self, waiting: _Call) -> list[Template]:
-        """The agent starts the result itself, then tells what was delivered."""
+        """Write the start of the result, then the external result."""
         started, *told = self._result(waiting, "success")
         delivered = deliver(
             result_block(waiting.id, self._text(), name=waiting.name), reply=self._reply
@@ -297,7 +297,7 @@ class _Reply:
         return [reply_end(self._reply)]
 
     def _interrupted(self) -> list[Template]:
-        """A call waits for the user, who stops the reply instead."""
+        """A call waits for approval, and the user interrupts the reply instead."""
         waiting = self._new_call()
         question = ask(waiting.block("asking"), reply=self._reply)
         interrupt = event("USER_INTERRUPT", self._reply)

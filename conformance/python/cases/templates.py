@@ -1,7 +1,7 @@
-"""Events without id and time, from which streams are put together.
+"""Events without id and time, from which streams are built.
 
-A template says what happens; `stamp` then gives each its id and its time, so
-that streams can be shuffled first and numbered afterwards.
+A template contains the event, and `stamp` adds its id and time, so that streams can be
+shuffled first and numbered afterwards.
 """
 
 from __future__ import annotations
@@ -23,86 +23,86 @@ def stamp(templates: Sequence[Template]) -> list[Event]:
 
 
 def at(second: int) -> str:
-    """The time of the event with that number."""
+    """Return the time of the event with this number."""
     return (_START + timedelta(seconds=second)).isoformat()
 
 
 def event(kind: str, reply: str = REPLY, **fields: Any) -> Template:
-    """Any event that belongs to a reply."""
+    """Return any event of a reply."""
     return {"type": kind, "reply_id": reply} | fields
 
 
 def reply_start(reply: str = REPLY, name: str = "Friday") -> Template:
-    """The start of a reply."""
+    """Return the start of a reply."""
     return {"type": "REPLY_START", "session_id": "s1", "reply_id": reply, "name": name}
 
 
 def reply_end(reply: str = REPLY, reason: str = "completed", **fields: Any) -> Template:
-    """The end of a reply."""
+    """Return the end of a reply."""
     head = {"type": "REPLY_END", "session_id": "s1", "reply_id": reply}
     return head | {"finished_reason": reason} | fields
 
 
 def model_start(reply: str = REPLY) -> Template:
-    """The start of a model call."""
+    """Return the start of a model call."""
     return event("MODEL_CALL_START", reply, model_name="some-model")
 
 
 def model_end(input_tokens: int, output_tokens: int, reply: str = REPLY, **more: int) -> Template:
-    """The end of a model call, with its usage."""
+    """Return the end of a model call with its usage."""
     usage = {"input_tokens": input_tokens, "output_tokens": output_tokens}
     return event("MODEL_CALL_END", reply, **usage, **more)
 
 
 def text_block(block: str, *deltas: str, reply: str = REPLY, kind: str = "TEXT") -> list[Template]:
-    """A whole text or thinking block."""
+    """Return a complete text or thinking block."""
     middle = [event(f"{kind}_BLOCK_DELTA", reply, block_id=block, delta=each) for each in deltas]
     start = event(f"{kind}_BLOCK_START", reply, block_id=block)
     return [start, *middle, event(f"{kind}_BLOCK_END", reply, block_id=block)]
 
 
 def data_start(block: str, reply: str = REPLY, **fields: Any) -> Template:
-    """The start of a data block."""
+    """Return the start of a data block."""
     media = {"media_type": "image/png"}
     return event("DATA_BLOCK_START", reply, block_id=block, **media | fields)
 
 
 def data_delta(block: str, data: str | None, reply: str = REPLY, **fields: Any) -> Template:
-    """A piece of a data block; without data, the fields bring a URL."""
+    """Return a piece of a data block. Without data, the fields contain a URL."""
     source = {"media_type": "image/png"} | ({} if data is None else {"data": data})
     return event("DATA_BLOCK_DELTA", reply, block_id=block, **source | fields)
 
 
 def data_end(block: str, reply: str = REPLY) -> Template:
-    """The end of a data block."""
+    """Return the end of a data block."""
     return event("DATA_BLOCK_END", reply, block_id=block)
 
 
 def data_block(block: str, *pieces: str, reply: str = REPLY) -> list[Template]:
-    """A whole data block made of base64 pieces."""
+    """Return a complete data block of base64 pieces."""
     middle = [data_delta(block, piece, reply) for piece in pieces]
     return [data_start(block, reply), *middle, data_end(block, reply)]
 
 
 def call(call_id: str, *deltas: str, name: str = "search", reply: str = REPLY) -> list[Template]:
-    """A whole tool call."""
+    """Return a complete tool call."""
     middle = [event("TOOL_CALL_DELTA", reply, tool_call_id=call_id, delta=each) for each in deltas]
     start = event("TOOL_CALL_START", reply, tool_call_id=call_id, tool_call_name=name)
     return [start, *middle, event("TOOL_CALL_END", reply, tool_call_id=call_id)]
 
 
 def result_start(call_id: str, name: str = "search", reply: str = REPLY) -> Template:
-    """The start of a tool result."""
+    """Return the start of a tool result."""
     return event("TOOL_RESULT_START", reply, tool_call_id=call_id, tool_call_name=name)
 
 
 def result_text(call_id: str, delta: str, reply: str = REPLY) -> Template:
-    """A piece of text of a tool result."""
+    """Return a piece of text of a tool result."""
     return event("TOOL_RESULT_TEXT_DELTA", reply, tool_call_id=call_id, delta=delta)
 
 
 def result_data(call_id: str, reply: str = REPLY, **fields: Any) -> Template:
-    """A piece of data of a tool result; the fields bring `data` or `url`."""
+    """Return a piece of data of a tool result. The fields contain `data` or `url`."""
     media = {"media_type": "image/png"}
     return event("TOOL_RESULT_DATA_DELTA", reply, tool_call_id=call_id, **media | fields)
 
@@ -113,53 +113,53 @@ def result_end(
     reply: str = REPLY,
     **fields: Any,
 ) -> Template:
-    """The end of a tool result."""
+    """Return the end of a tool result."""
     return event("TOOL_RESULT_END", reply, tool_call_id=call_id, state=state, **fields)
 
 
 def call_block(call_id: str, **fields: Any) -> Template:
-    """A tool call as other events carry it."""
+    """Return a tool call as listed in other events."""
     head = {"type": "tool_call", "id": call_id, "name": "search", "input": "{}"}
     return head | {"created_at": at(0)} | fields
 
 
 def result_block(call_id: str, output: Any, **fields: Any) -> Template:
-    """A tool result as an external executor sends it."""
+    """Return a tool result as sent by an external executor."""
     head = {"type": "tool_result", "id": call_id, "name": "search", "output": output}
     return head | {"state": "success", "created_at": at(0)} | fields
 
 
 def rule(content: str | None = "git:*") -> Template:
-    """A permission rule."""
+    """Return a permission rule."""
     head = {"tool_name": "Bash", "rule_content": content}
     return head | {"behavior": "allow", "source": "suggested"}
 
 
 def ask(*calls: Template, reply: str = REPLY) -> Template:
-    """The question whether calls may run."""
+    """Return a request to approve calls."""
     return event("REQUIRE_USER_CONFIRM", reply, tool_calls=list(calls))
 
 
 def answer(*results: Template, reply: str = REPLY) -> Template:
-    """The answer to such a question."""
+    """Return the response to such a request."""
     return event("USER_CONFIRM_RESULT", reply, confirm_results=list(results))
 
 
 def confirm(block: Template, confirmed: bool = True, **fields: Any) -> Template:
-    """One call's part of an answer."""
+    """Return the decision about one call."""
     return {"confirmed": confirmed, "tool_call": block} | fields
 
 
 def submit(*calls: Template, reply: str = REPLY) -> Template:
-    """The request to run calls elsewhere."""
+    """Return a request to execute calls externally."""
     return event("REQUIRE_EXTERNAL_EXECUTION", reply, tool_calls=list(calls))
 
 
 def deliver(*results: Template, reply: str = REPLY) -> Template:
-    """The results from elsewhere."""
+    """Return the external results."""
     return event("EXTERNAL_EXECUTION_RESULT", reply, execution_results=list(results))
 
 
 def hint(block: str, content: Any, reply: str = REPLY, **fields: Any) -> Template:
-    """A hint."""
+    """Return a hint."""
     return event("HINT_BLOCK", reply, block_id=block, hint=content, **fields)

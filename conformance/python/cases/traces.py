@@ -1,4 +1,4 @@
-"""Streams that real agents emitted, kept beside the scripts."""
+"""Recorded streams of agents, stored in conformance/traces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TRACES = Path(__file__).resolve().parent.parent.parent / "traces" / "agent.jsonl
 
 
 def trace_cases() -> Iterator[FoldCase]:
-    """Every scenario as it was emitted, and with its inputs where it had any."""
+    """Return every scenario as it was emitted, and with its inputs if it had any."""
     for line in TRACES.read_text(encoding="utf-8").split("\n")[:-1]:
         trace = json.loads(line)
         name, description = trace["case"], trace["description"]

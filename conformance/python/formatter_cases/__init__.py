@@ -1,1 +1,1 @@
-"""Conversations that the formatters of the package are asked about."""
+"""Conversations for the formatters of the package."""

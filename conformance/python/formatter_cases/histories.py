@@ -1,4 +1,4 @@
-"""The conversations, by name."""
+"""The conversations by name."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MEDIA = {
 
 
 def histories() -> Iterator[History]:
-    """All conversations."""
+    """Return all conversations."""
     for group in (_plain(), _media(), _thinking(), _hints(), _tools(), _tool_media(), _agents()):
         yield from group
 

@@ -1,4 +1,4 @@
-"""Words to write a conversation down with. Ids and times follow from the place."""
+"""Helpers to write conversations. Ids and times are derived from the position."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TIME = "2026-01-01T00:00:00"
 
 
 def encoded(text: str) -> str:
-    """A text in base64."""
+    """Return a text as base64."""
     return base64.b64encode(text.encode()).decode()
 
 
@@ -26,13 +26,13 @@ def thinking(words: str, **extra: Json) -> Block:
 
 
 def data(media_type: str, words: str = "bytes", name: str | None = None) -> Block:
-    """Data within the message."""
+    """Return inline data."""
     source = {"type": "base64", "data": encoded(words), "media_type": media_type}
     return {"type": "data", "source": source, "name": name}
 
 
 def at(url: str, media_type: str, name: str | None = None) -> Block:
-    """Data at a URL."""
+    """Return data at a URL."""
     return {"type": "data", "source": {"type": "url", "url": url, "media_type": media_type}, "name": name}
 
 
@@ -66,7 +66,7 @@ def _message(role: str, name: str, blocks: tuple[Block | str, ...]) -> Message:
 
 
 def placed(messages: list[Message]) -> list[Message]:
-    """The messages with ids and times."""
+    """Return the messages with ids and times."""
     return [
         {**message, "id": f"m{at}", "created_at": TIME, "content": _blocks(message["content"], f"m{at}")}
         for at, message in enumerate(messages, 1)

@@ -1,4 +1,4 @@
-"""What a model is asked for, beside the messages."""
+"""The parameters of requests other than the messages."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PERSON = {
 
 
 def requests() -> Iterator[tuple[str, dict[str, Json]]]:
-    """The questions, by name. A parameter that a model does not have is left out."""
+    """Return the requests by name. Parameters that a model does not have are omitted."""
     yield "plain", {}
     yield "system", {"system": "Be brief."}
     yield "tools", {"tools": [LOOK, BOOK]}

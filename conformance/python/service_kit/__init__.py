@@ -1,1 +1,1 @@
-"""A real service to forward to."""
+"""A running service for the tests."""

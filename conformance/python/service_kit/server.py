@@ -1,4 +1,4 @@
-"""Starting and killing `recount serve`."""
+"""Starts and kills `recount serve`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATIENCE = 60.0
 
 
 class Server:
-    """A service on a directory of its own, at a port that it keeps when it is started again."""
+    """A service with its own directory, and a port that it keeps after a restart."""
 
     def __init__(self, binary: str | None = None) -> None:
         self._binary = binary or os.environ.get("RECOUNT_BIN") or str(_ROOT / "target" / "debug" / "recount")
@@ -39,7 +39,7 @@ class Server:
         self._directory.cleanup()
 
     def start(self) -> None:
-        """Start it, and wait until it is ready."""
+        """Start the service and wait until it is ready."""
         data = Path(self._directory.name) / "data"
         log = open(Path(self._directory.name) / "log", "ab")
         command = [self._binary, "serve", "--listen", f"127.0.0.1:{self.port}", "--data", str(data), "--model", "demo"]
@@ -56,18 +56,18 @@ class Server:
         raise AssertionError("the service did not start: " + Path(log.name).read_text())
 
     def kill(self) -> None:
-        """End it without a word, as a crash does."""
+        """Kill the service without a shutdown, as in a crash."""
         if self._process is not None:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
             self._process = None
 
     def get(self, path: str) -> Any:
-        """What a route answers."""
+        """Return the response of a route."""
         response = httpx.get(self.url + path)
         response.raise_for_status()
         return response
 
     def post(self, path: str, body: Any) -> httpx.Response:
-        """What a route answers to a document."""
+        """Return the response of a route to a JSON body."""
         return httpx.post(self.url + path, json=body)

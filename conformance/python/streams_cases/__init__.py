@@ -1,1 +1,1 @@
-"""Responses of models, as their providers send them."""
+"""Responses of models, as sent by their providers."""

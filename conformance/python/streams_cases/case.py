@@ -1,4 +1,4 @@
-"""One response of a provider, and the ways to spell one."""
+"""A response of a provider, and helpers to write one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BODY = "application/json"
 
 @dataclass(frozen=True)
 class StreamCase:
-    """What a provider answers, byte for byte."""
+    """A response of a provider, byte for byte."""
 
     name: str
     body: str
@@ -26,17 +26,17 @@ class StreamCase:
 
     @property
     def streamed(self) -> bool:
-        """Whether the response was asked for as a stream."""
+        """Whether a stream was requested."""
         return self.content_type != BODY
 
 
 def text_of(value: Json) -> str:
-    """A value as a provider writes it: compact, and not escaped beyond need."""
+    """Return a value as a provider writes it: compact, with minimal escapes."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def events(chunks: Iterable[Json], *, named: bool = False, end: str = "\n") -> str:
-    """Chunks as server-sent events, with the type as their name if they are named."""
+    """Return chunks as server-sent events, named by their type if `named`."""
     parts = []
     for chunk in chunks:
         name = [f"event: {chunk['type']}"] if named and isinstance(chunk, dict) else []
@@ -45,10 +45,10 @@ def events(chunks: Iterable[Json], *, named: bool = False, end: str = "\n") -> s
 
 
 def lines(chunks: Iterable[Json]) -> str:
-    """Chunks as lines of JSON."""
+    """Return chunks as JSON lines."""
     return "".join(f"{text_of(chunk)}\n" for chunk in chunks)
 
 
 def body(name: str, value: Json) -> StreamCase:
-    """A response that was not streamed."""
+    """Return a response that was not streamed."""
     return StreamCase(f"whole/{name}", text_of(value), BODY)

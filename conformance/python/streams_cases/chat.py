@@ -1,4 +1,4 @@
-"""OpenAI chat completions, which several providers speak."""
+"""OpenAI Chat Completions, which several providers implement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PCM = base64.b64encode(bytes(range(16))).decode()
 
 
 def chat_cases() -> Iterator[StreamCase]:
-    """What every provider of the dialect is asked."""
+    """Return the cases for every provider of this API."""
     for name, chunks in _STREAMS.items():
         yield StreamCase(name, events(chunks))
     yield from _framings()
@@ -23,7 +23,7 @@ def chat_cases() -> Iterator[StreamCase]:
 
 
 def audio_cases() -> Iterator[StreamCase]:
-    """Speech, for the providers that have it."""
+    """Cases for audio output, for providers that support it."""
     spoken = [
         delta(audio={"id": "a1", "transcript": "Hel"}),
         delta(audio={"id": "a1", "data": PCM}),
@@ -37,7 +37,7 @@ def audio_cases() -> Iterator[StreamCase]:
 
 
 def chunk(choices: list[Json], usage: Json = None) -> Json:
-    """A chunk with its envelope."""
+    """Return a chunk with its envelope."""
     return {
         "id": "chatcmpl-77",
         "object": "chat.completion.chunk",
@@ -49,12 +49,12 @@ def chunk(choices: list[Json], usage: Json = None) -> Json:
 
 
 def delta(index: int = 0, *, usage: Json = None, **fields: Json) -> Json:
-    """A chunk with something new."""
+    """Return a chunk with a delta."""
     return chunk([{"index": index, "delta": fields, "finish_reason": None}], usage)
 
 
 def finish(reason: str, usage: Json = None) -> Json:
-    """The chunk that says why the model stopped."""
+    """Return the chunk with the finish reason."""
     return chunk([{"index": 0, "delta": {}, "finish_reason": reason}], usage)
 
 
@@ -65,7 +65,7 @@ def fragment(
     id: str | None = None,
     name: str | None = None,
 ) -> Json:
-    """A part of a tool call; what is not given is left out."""
+    """Return a part of a tool call. Parameters that are not given are omitted."""
     function = {"name": name, "arguments": arguments}
     call: Json = {"index": index, "id": id, "type": "function"}
     call = {key: value for key, value in call.items() if value is not None}
@@ -73,12 +73,12 @@ def fragment(
 
 
 def calls(*fragments: Json) -> Json:
-    """A chunk with parts of tool calls."""
+    """Return a chunk with parts of tool calls."""
     return delta(tool_calls=list(fragments))
 
 
 def usage(prompt: int, completion: int, **more: Json) -> Json:
-    """Tokens."""
+    """Return a token usage."""
     return {
         "prompt_tokens": prompt,
         "completion_tokens": completion,
@@ -87,7 +87,7 @@ def usage(prompt: int, completion: int, **more: Json) -> Json:
 
 
 def completion(finish_reason: str = "stop", tokens: Json = None, **message: Json) -> Json:
-    """A response that was not streamed."""
+    """Return a response that was not streamed."""
     choice = {
         "index": 0,
         "message": {"role": "assistant"} | message,
@@ -104,7 +104,7 @@ def completion(finish_reason: str = "stop", tokens: Json = None, **message: Json
 
 
 def two_choices() -> Json:
-    """A response with two answers."""
+    """Return a response with two choices."""
     response = completion(content="first")
     other = {"index": 1, "message": {"role": "assistant", "content": "second"}, "finish_reason": "stop"}
     response["choices"].append(other)
@@ -112,7 +112,7 @@ def two_choices() -> Json:
 
 
 def whole_call(id: str, name: str, arguments: str) -> Json:
-    """A tool call in a response that was not streamed."""
+    """Return a tool call in a response that was not streamed."""
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 

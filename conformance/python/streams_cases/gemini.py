@@ -1,4 +1,4 @@
-"""Gemini."""
+"""The Gemini API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PICTURE = base64.b64encode(b"GIF89a-not-really").decode()
 
 
 def gemini_cases() -> Iterator[StreamCase]:
-    """What is asked of Gemini."""
+    """Return the cases for Gemini."""
     for name, chunks in _STREAMS.items():
         yield StreamCase(name, events(chunks))
     yield StreamCase("framing/crlf", events([chunk(text("Hi"), finish="STOP")], end="\r\n"))
@@ -21,7 +21,7 @@ def gemini_cases() -> Iterator[StreamCase]:
 
 
 def chunk(*parts: Json, finish: str | None = None, usage: Json = None, **more: Json) -> Json:
-    """A chunk, which has the shape of a whole response."""
+    """Return a chunk, which has the form of a complete response."""
     candidate: Json = {"index": 0}
     if parts:
         candidate["content"] = {"role": "model", "parts": list(parts)}

@@ -1,4 +1,4 @@
-"""Anthropic Messages, which MiniMax speaks too."""
+"""The Anthropic Messages API, which MiniMax also implements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .case import Json, StreamCase, body, events
 
 
 def message_cases() -> Iterator[StreamCase]:
-    """What every provider of the dialect is asked."""
+    """Return the cases for every provider of this API."""
     for name, chunks in _STREAMS.items():
         yield StreamCase(name, events(chunks, named=True))
     yield StreamCase("framing/crlf", events([*opening(), *text(0, "Hi"), *closing()], named=True, end="\r\n"))
@@ -18,7 +18,7 @@ def message_cases() -> Iterator[StreamCase]:
 
 
 def opening(**usage: Json) -> list[Json]:
-    """The start of a stream."""
+    """Return the start of a stream."""
     tokens = {
         "input_tokens": 30,
         "output_tokens": 1,
@@ -39,7 +39,7 @@ def opening(**usage: Json) -> list[Json]:
 
 
 def closing(reason: str = "end_turn", **usage: Json) -> list[Json]:
-    """The end of a stream."""
+    """Return the end of a stream."""
     delta = {"stop_reason": reason, "stop_sequence": None}
     return [
         {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 12} | usage},
@@ -48,42 +48,42 @@ def closing(reason: str = "end_turn", **usage: Json) -> list[Json]:
 
 
 def start(index: int, **block: Json) -> Json:
-    """A block begins."""
+    """Return the start of a block."""
     return {"type": "content_block_start", "index": index, "content_block": block}
 
 
 def delta(index: int, **fields: Json) -> Json:
-    """A block goes on."""
+    """Return a delta of a block."""
     return {"type": "content_block_delta", "index": index, "delta": fields}
 
 
 def stop(index: int) -> Json:
-    """A block ends."""
+    """Return the end of a block."""
     return {"type": "content_block_stop", "index": index}
 
 
 def text(index: int, *parts: str) -> list[Json]:
-    """A block of text."""
+    """Return a text block."""
     deltas = [delta(index, type="text_delta", text=part) for part in parts]
     return [start(index, type="text", text=""), *deltas, stop(index)]
 
 
 def thinking(index: int, *parts: str, signature: str | None = "c2ln") -> list[Json]:
-    """A block of thinking."""
+    """Return a thinking block."""
     deltas = [delta(index, type="thinking_delta", thinking=part) for part in parts]
     signed = [delta(index, type="signature_delta", signature=signature)] if signature else []
     return [start(index, type="thinking", thinking="", signature=""), *deltas, *signed, stop(index)]
 
 
 def tool(index: int, *parts: str, id: str = "toolu_1", name: str = "search", given: Json = None) -> list[Json]:
-    """A tool call."""
+    """Return a tool call."""
     deltas = [delta(index, type="input_json_delta", partial_json=part) for part in parts]
     begin = start(index, type="tool_use", id=id, name=name, input=given or {})
     return [begin, *deltas, stop(index)]
 
 
 def whole(stop_reason: str = "end_turn", *content: Json, blocks: Json = (), **usage: Json) -> Json:
-    """A response that was not streamed."""
+    """Return a response that was not streamed."""
     return {
         "id": "msg_78",
         "type": "message",

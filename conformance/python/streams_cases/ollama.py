@@ -1,4 +1,4 @@
-"""Ollama."""
+"""The Ollama API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .case import NDJSON, Json, StreamCase, body, lines
 
 
 def ollama_cases() -> Iterator[StreamCase]:
-    """What is asked of Ollama."""
+    """Return the cases for Ollama."""
     for name, chunks in _STREAMS.items():
         yield StreamCase(name, lines(chunks), NDJSON)
     yield StreamCase("framing/crlf", lines([chunk("Hi"), done()]).replace("\n", "\r\n"), NDJSON)
@@ -18,7 +18,7 @@ def ollama_cases() -> Iterator[StreamCase]:
 
 
 def chunk(content: str = "", **message: Json) -> Json:
-    """A chunk that is not the last one."""
+    """Return a chunk other than the last one."""
     return {
         "model": "qwen-x",
         "created_at": "2026-01-01T00:00:00Z",
@@ -28,7 +28,7 @@ def chunk(content: str = "", **message: Json) -> Json:
 
 
 def done(reason: str = "stop", content: str = "", counts: Json = (11, 7), **message: Json) -> Json:
-    """The last chunk, or a whole response."""
+    """Return the last chunk, or a complete response."""
     given, made = counts
     tokens = {"prompt_eval_count": given, "eval_count": made}
     return (

@@ -1,4 +1,4 @@
-"""OpenAI Responses."""
+"""The OpenAI Responses API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .case import Json, StreamCase, body, events
 
 
 def response_cases() -> Iterator[StreamCase]:
-    """What is asked of OpenAI Responses."""
+    """Return the cases for OpenAI Responses."""
     for name, chunks in _STREAMS.items():
         numbered = [chunk | {"sequence_number": number} for number, chunk in enumerate(chunks)]
         yield StreamCase(name, events(numbered, named=True))
@@ -19,7 +19,7 @@ def response_cases() -> Iterator[StreamCase]:
 
 
 def response(status: str = "completed", output: Json = (), tokens: Json = None, **more: Json) -> Json:
-    """A whole response."""
+    """Return a complete response."""
     return {
         "id": "resp_77",
         "object": "response",
@@ -41,7 +41,7 @@ def response(status: str = "completed", output: Json = (), tokens: Json = None, 
 
 
 def usage(given: int, made: int, cached: int = 0, thought: int = 0) -> Json:
-    """Tokens."""
+    """Return a token usage."""
     return {
         "input_tokens": given,
         "input_tokens_details": {"cached_tokens": cached},
@@ -56,7 +56,7 @@ def created() -> Json:
 
 
 def ended(kind: str, *output: Json, tokens: Json = None, **more: Json) -> Json:
-    """The last event."""
+    """Return the last event."""
     return {"type": f"response.{kind}", "response": response(kind, output, tokens or usage(9, 4), **more)}
 
 
@@ -135,14 +135,14 @@ def arguments_done(index: int, text: str, item: str = "fc_1", name: str = "f") -
 
 
 def said(index: int, *parts: str, id: str = "msg_1") -> list[Json]:
-    """A message that is streamed."""
+    """Return the events of a message."""
     whole = message(id, "".join(parts))
     deltas = [text_delta(index, part, item=id) for part in parts]
     return [item_added(index, message(id)), *deltas, item_done(index, whole)]
 
 
 def called(index: int, *parts: str, id: str = "fc_1", call_id: str = "call_1", name: str = "f") -> list[Json]:
-    """A call that is streamed."""
+    """Return the events of a call."""
     whole = "".join(parts)
     return [
         item_added(index, call(id, call_id, name)),

@@ -8,7 +8,7 @@ use recount_message::{CustomName, Event, EventKind, Fold, Json, Msg, ReplyFold};
 
 use crate::reply_view::{BlockKind, is_waiting};
 
-/// What to deliver for an event.
+/// The messages or changes to deliver for an event.
 #[derive(Debug)]
 pub(crate) enum Delivery<'f> {
     /// The start of a reply, which becomes the current one.

@@ -39,7 +39,7 @@ impl Row {
         rules.fold(Permissions::new(self.mode), |all, behavior| all.with_rule(PermissionRule::new("t", None, behavior)))
     }
 
-    /// The heading in `conformance/DEVIATIONS.md`: "A tool's own no counts also when it only reads".
+    /// The heading in `conformance/DEVIATIONS.md`: "A tool's own denial also applies to read-only tools".
     fn differs(&self) -> bool {
         self.read_only && self.tool == "deny" && ["none", "allow"].contains(&self.rules.as_str())
     }

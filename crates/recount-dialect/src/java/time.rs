@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_come_back() {
+    fn instants_round_trip() {
         for text in [
             "2026-08-22T02:30:00Z",
             "2026-08-22T02:30:00.500Z",
@@ -117,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn what_recount_writes_comes_back() {
+    fn native_time_round_trips() {
         let text = "2026-08-22T02:30:00.500000+00:00";
         assert_eq!(event_time_to_java(text), "2026-08-22T02:30:00.500Z");
         assert_eq!(event_time_to_native(event_time_to_java(text)), text);
     }
 
     #[test]
-    fn no_zone_is_invented() {
+    fn missing_zone_is_not_guessed() {
         assert_eq!(event_time_to_java("2026-08-22T02:30:00.5"), "2026-08-22T02:30:00.5");
         assert_eq!(message_time_to_java("2026-08-22T02:30:00.5"), "2026-08-22 02:30:00.500");
         assert_eq!(message_time_to_java("2026-08-22T02:30:00+02:00"), "2026-08-22 00:30:00.000");

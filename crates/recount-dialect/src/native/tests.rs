@@ -11,12 +11,12 @@ fn texts(fold: &Fold) -> Vec<String> {
     fold.messages().map(Msg::to_json).collect()
 }
 
-/// The number of blocks at the last model call, of each reply that is open.
+/// Returns the call floor of each open reply: its number of blocks at the last model call.
 fn floors(fold: &Fold) -> Vec<usize> {
     fold.open_replies().map(recount_message::ReplyFold::call_floor).collect()
 }
 
-fn joined(at: &Fold) -> Fold {
+fn join(at: &Fold) -> Fold {
     let mut fold = Fold::new();
     for frame in prelude(at) {
         let event = read_event(&frame).unwrap();
@@ -28,13 +28,13 @@ fn joined(at: &Fold) -> Fold {
 proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 2, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Who joins anywhere has the same messages, and what comes next does the same to them.
+    /// A reader who joins at any point has the same messages, and later events have the same effect on them.
     #[test]
-    fn joining_is_as_good_as_having_been_there(stream in streams()) {
+    fn joining_reader_has_the_same_fold(stream in streams()) {
         let whole: Fold = stream.iter().collect();
         let mut before = Fold::new();
         for cut in 0..=stream.len() {
-            let mut late = joined(&before);
+            let mut late = join(&before);
             prop_assert_eq!(texts(&late), texts(&before), "after {} events", cut);
             prop_assert_eq!(floors(&late), floors(&before), "after {} events", cut);
             for event in &stream[cut..] {
@@ -49,9 +49,9 @@ proptest! {
         }
     }
 
-    /// The ids of what is told again follow from what it says.
+    /// The ids of replayed events are derived from their content.
     #[test]
-    fn joining_twice_gives_the_same_events(stream in streams(), cut: prop::sample::Index) {
+    fn replay_is_deterministic(stream in streams(), cut: prop::sample::Index) {
         let fold: Fold = stream[..cut.index(stream.len() + 1)].iter().collect();
         let events = replay_events(&fold);
         prop_assert_eq!(&events, &replay_events(&fold));
@@ -62,8 +62,8 @@ proptest! {
     }
 }
 
-/// The events that rebuild the one reply of a stream, by their types.
-fn told(stream: &str) -> Vec<String> {
+/// Returns the types of the events that rebuild the only reply of a stream.
+fn replayed_types(stream: &str) -> Vec<String> {
     let mut fold = Fold::new();
     for line in stream.lines().map(str::trim).filter(|line| !line.is_empty()) {
         assert_eq!(fold.apply(&read_event(line).unwrap()).reason(), None, "{line}");
@@ -76,7 +76,7 @@ fn told(stream: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_reply_is_told_again_in_as_few_events_as_it_takes() {
+fn replay_uses_minimal_events() {
     let stream = r#"
         {"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}
         {"type":"MODEL_CALL_START","reply_id":"r","model_name":"m"}
@@ -90,7 +90,7 @@ fn a_reply_is_told_again_in_as_few_events_as_it_takes() {
         {"type":"REQUIRE_USER_CONFIRM","reply_id":"r","tool_calls":[{"type":"tool_call","id":"c","name":"shell","input":""}]}
     "#;
     assert_eq!(
-        told(stream),
+        replayed_types(stream),
         [
             "REPLY_START",
             "TEXT_BLOCK_START",
@@ -105,7 +105,7 @@ fn a_reply_is_told_again_in_as_few_events_as_it_takes() {
 }
 
 #[test]
-fn a_call_that_a_result_would_finish_gets_its_state_back() {
+fn replay_restores_call_state_after_result() {
     let stream = r#"
         {"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}
         {"type":"TOOL_CALL_START","reply_id":"r","tool_call_id":"c","tool_call_name":"shell"}
@@ -116,7 +116,7 @@ fn a_call_that_a_result_would_finish_gets_its_state_back() {
         {"type":"MODEL_CALL_START","reply_id":"r","model_name":"m"}
     "#;
     assert_eq!(
-        told(stream),
+        replayed_types(stream),
         [
             "REPLY_START",
             "TOOL_CALL_START",
@@ -130,7 +130,7 @@ fn a_call_that_a_result_would_finish_gets_its_state_back() {
 }
 
 #[test]
-fn what_no_start_can_say_is_told_as_a_whole() {
+fn replay_sends_complete_block_without_exact_events() {
     let stream = r#"
         {"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday","metadata":{"recount":{"metadata":{"a":1}}}}
         {"type":"CUSTOM","name":"recount.block","value":{"reply_id":"r","block":{"type":"poll","id":"p"}}}
@@ -141,13 +141,13 @@ fn what_no_start_can_say_is_told_as_a_whole() {
     "#;
     let expected =
         ["REPLY_START", "recount.block", "TEXT_BLOCK_START", "TEXT_BLOCK_END", "MODEL_CALL_START", "TEXT_BLOCK_START"];
-    assert_eq!(told(stream), expected);
+    assert_eq!(replayed_types(stream), expected);
 }
 
-/// AgentScope Python 2.0.6 has no `text` at the end of a text block, no `name` of data, no `url` in a delta, and its times
+/// In AgentScope Python 2.0.6, the end of a text block has no `text`, data has no `name`, deltas have no `url`, and times
 /// have no zone.
 #[test]
-fn a_stream_of_python_2_0_6_is_read() {
+fn parses_stream_of_python_2_0_6() {
     let stream = r#"
         {"id":"1","created_at":"2026-05-04T10:00:00.000001","metadata":{},"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday","role":"assistant"}
         {"id":"2","created_at":"2026-05-04T10:00:00.000002","metadata":{},"type":"MODEL_CALL_START","reply_id":"r","model_name":"m"}
@@ -173,9 +173,9 @@ fn a_stream_of_python_2_0_6_is_read() {
     assert_eq!(message.created_at(), "2026-05-04T10:00:00.000001");
 }
 
-/// Nor has it anything about how a message ended, in the messages that it stored.
+/// Messages stored by 2.0.6 have no fields about their end.
 #[test]
-fn a_message_of_python_2_0_6_is_read() {
+fn parses_message_of_python_2_0_6() {
     let text = r#"{"name":"Friday","content":[{"type":"text","text":"Hello","id":"t"}],"role":"assistant","id":"m",
         "metadata":{},"created_at":"2026-05-04T10:00:00","usage":{"input_tokens":3,"output_tokens":4}}"#;
     let message = read_message(text).unwrap();
@@ -187,7 +187,7 @@ fn a_message_of_python_2_0_6_is_read() {
 }
 
 #[test]
-fn a_block_alone_is_read_and_written() {
+fn block_round_trips() {
     let text = r#"{"type":"text","text":"Hello","id":"t","created_at":"","finished_at":null}"#;
     let mut written = String::new();
     write_block(&read_block(text).unwrap(), &mut written);
@@ -195,7 +195,7 @@ fn a_block_alone_is_read_and_written() {
 }
 
 #[test]
-fn an_event_is_written_as_it_is() {
+fn event_is_written_unchanged() {
     let text = r#"{"id":"1","created_at":"","metadata":{},"type":"USER_INTERRUPT","reply_id":"r"}"#;
     let event = Event::from_json(text).unwrap();
     let mut written = String::new();

@@ -1,5 +1,5 @@
-//! What AgentScope's Java documents show, in their own form: it is read for what it means, whether or not the published
-//! library would take it.
+//! The examples in AgentScope's Java documentation. They are parsed by their meaning, even if the published library
+//! rejects them.
 
 use pretty_assertions::assert_eq;
 use recount_dialect::{Dialect, StreamReader};
@@ -19,14 +19,14 @@ fn messages(text: &str) -> [Msg; 2] {
 }
 
 #[test]
-fn a_text_block_is_its_text_and_no_more() {
+fn parses_text_block() {
     for block in blocks("{\n  \"type\": \"text\",\n  \"text\": \"Hello, how can I help you?\"\n}") {
         assert!(matches!(block, ContentBlock::Text(block) if block.text == "Hello, how can I help you?"));
     }
 }
 
 #[test]
-fn a_whole_message_in_the_order_of_the_document() {
+fn parses_message_in_documented_field_order() {
     let text = r#"{
       "name": "user",
       "role": "USER",
@@ -49,14 +49,14 @@ fn a_whole_message_in_the_order_of_the_document() {
 }
 
 #[test]
-fn a_message_without_name_and_role_is_a_users() {
+fn message_without_role_is_from_user() {
     for message in messages(r#"{"content":[{"type":"text","text":"Hello"}]}"#) {
         assert_eq!((message.role(), message.has_name(), message.text_or_empty()), (Role::User, false, "Hello".into()));
     }
 }
 
 #[test]
-fn media_come_by_url_by_file_and_as_bytes() {
+fn parses_media_from_url_file_and_bytes() {
     let source = |text: &str| {
         blocks(text).map(|block| match block {
             ContentBlock::Data(block) => (block.source.clone(), block.legacy().unwrap().as_str()),
@@ -79,7 +79,7 @@ fn media_come_by_url_by_file_and_as_bytes() {
 }
 
 #[test]
-fn an_assistant_may_hold_an_image() {
+fn parses_assistant_message_with_image() {
     let text = r#"{"name":"Assistant","role":"ASSISTANT","content":[
         {"type":"text","text":"Here is the image you requested:"},
         {"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"/9j/4AAQSkZ"}}]}"#;
@@ -89,7 +89,7 @@ fn an_assistant_may_hold_an_image() {
 }
 
 #[test]
-fn thinking_stands_before_the_answer() {
+fn parses_thinking_before_text() {
     let text = r#"{"name":"Reasoner","role":"ASSISTANT","content":[
         {"type":"thinking","thinking":"First, I need to understand the problem..."},
         {"type":"text","text":"Based on my analysis, the answer is 42."}]}"#;
@@ -100,7 +100,7 @@ fn thinking_stands_before_the_answer() {
 }
 
 #[test]
-fn a_call_has_its_arguments_under_either_name() {
+fn parses_call_with_input_or_arguments() {
     for name in ["input", "arguments"] {
         let text =
             format!(r#"{{"type":"tool_use","id":"call_123","name":"get_weather","{name}":{{"location":"Beijing"}}}}"#);
@@ -112,7 +112,7 @@ fn a_call_has_its_arguments_under_either_name() {
 }
 
 #[test]
-fn a_result_belongs_to_its_call_under_either_name() {
+fn parses_result_with_id_or_tool_use_id() {
     for name in ["id", "toolUseId"] {
         let text =
             format!(r#"{{"type":"tool_result","{name}":"call_abc123","output":[{{"type":"text","text":"Sunny"}}]}}"#);
@@ -125,7 +125,7 @@ fn a_result_belongs_to_its_call_under_either_name() {
 }
 
 #[test]
-fn a_result_may_be_one_block() {
+fn parses_result_with_single_block() {
     let text =
         r#"{"type":"tool_result","id":"call_123","name":"get_weather","result":{"type":"text","text":"Sunny, 25°C"}}"#;
     for block in blocks(text) {
@@ -136,7 +136,7 @@ fn a_result_may_be_one_block() {
 }
 
 #[test]
-fn a_result_without_state_is_running_in_java_2_and_has_succeeded_in_java_1() {
+fn missing_result_state_is_running_in_java_2_and_success_in_java_1() {
     let state = |dialect: Dialect, text: &str| {
         let text = format!(r#"{{"type":"tool_result","id":"c","output":[{{"type":"text","text":"{text}"}}]}}"#);
         match dialect.read_block(&text).unwrap() {
@@ -150,7 +150,7 @@ fn a_result_without_state_is_running_in_java_2_and_has_succeeded_in_java_1() {
 }
 
 #[test]
-fn a_tool_message_holds_results() {
+fn parses_tool_message_with_result() {
     let text = r#"{"name":"system","role":"TOOL","content":[{"type":"tool_result","id":"call_123","name":"get_weather",
         "output":[{"type":"text","text":"Sunny, 25°C"}]}]}"#;
     for message in messages(text) {
@@ -159,7 +159,7 @@ fn a_tool_message_holds_results() {
 }
 
 #[test]
-fn metadata_keep_what_they_are() {
+fn metadata_keeps_its_types() {
     let text = r#"{"name":"Assistant","role":"ASSISTANT","content":[{"type":"text","text":"Task completed"}],
         "metadata":{"task_id":"12345","priority":3,"tags":["important","urgent"]}}"#;
     for message in messages(text) {
@@ -171,7 +171,7 @@ fn metadata_keep_what_they_are() {
 }
 
 #[test]
-fn structured_output_is_found() {
+fn parses_structured_output() {
     let text = r#"{"role":"ASSISTANT","content":[],"metadata":{"_structured_output":{"goal":"ship","hours":3}}}"#;
     for message in messages(text) {
         assert_eq!(message.structured_output(), Some(&Object::parse(r#"{"goal":"ship","hours":3}"#).unwrap()));
@@ -179,7 +179,7 @@ fn structured_output_is_found() {
 }
 
 #[test]
-fn states_are_taken_in_either_case() {
+fn parses_states_in_any_case() {
     for state in ["SUCCESS", "success"] {
         let text = format!(r#"{{"type":"tool_result","id":"c","output":[],"state":"{state}"}}"#);
         let ContentBlock::ToolResult(result) = Dialect::Java.read_block(&text).unwrap() else { panic!() };
@@ -189,7 +189,7 @@ fn states_are_taken_in_either_case() {
 }
 
 #[test]
-fn events_have_what_the_documents_show() {
+fn parses_documented_event_fields() {
     let kind = |text: &str| Dialect::Java.read_event(text).unwrap().into_owned().kind;
     let EventKind::ModelCallStart(start) = kind(r#"{"type":"MODEL_CALL_START","replyId":"r","modelName":"qwen"}"#)
     else {
@@ -208,7 +208,7 @@ fn events_have_what_the_documents_show() {
 }
 
 #[test]
-fn events_are_known_by_their_old_names() {
+fn parses_old_event_names() {
     for (old, new) in [
         ("REPLY_START", "REPLY_START"),
         ("RUN_STARTED", "REPLY_START"),
@@ -223,7 +223,7 @@ fn events_are_known_by_their_old_names() {
 }
 
 #[test]
-fn a_reply_of_the_document_becomes_one_message() {
+fn documented_stream_folds_into_one_message() {
     let stream = r#"
 {"type":"AGENT_START","replyId":"r","name":"Friday","role":"assistant"}
 {"type":"MODEL_CALL_START","replyId":"r","modelName":"qwen"}

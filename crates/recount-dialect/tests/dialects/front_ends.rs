@@ -1,5 +1,5 @@
-//! What front ends are told. Whether their libraries understand it is asked in `conformance/frontends`; here it is that
-//! it follows from the fold alone, never fails, and stays what it is.
+//! Frames for front ends depend only on the fold, are always valid, and match the recorded vectors.
+//! `conformance/frontends` tests them with the libraries themselves.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -21,44 +21,44 @@ fn config() -> ProptestConfig {
 proptest! {
     #![proptest_config(config())]
 
-    /// Whatever comes, every frame is an object with a type, and any encoder at the same place writes the same: one that
-    /// has gone on from a checkpoint, and one that has forgotten what was complete before the oldest open reply.
+    /// Every frame is an object with a type. An encoder gives the same frames after it was resumed from a checkpoint, and
+    /// after it dropped the complete messages before the oldest open reply.
     #[test]
-    fn frames_follow_from_the_fold(stream in streams()) {
+    fn frames_depend_only_on_the_fold(stream in streams()) {
         let mut whole = Fold::new();
-        let mut forgetful = Fold::new();
+        let mut truncated = Fold::new();
         for event in stream.iter() {
             let resumed = Fold::resume(whole.checkpoint());
             let mut after = whole.clone();
-            // A log does not keep what comes for something that is complete.
+            // A log rejects events for a complete message.
             let is_late = matches!(after.apply(event).reason(), Some(Reason::MessageExists(_) | Reason::ReplyEnded(_) | Reason::NotAReply(_)));
             for front_end in FrontEnd::ALL {
                 let frames = front_end.frames(SESSION, &whole, event);
                 assert_eq!(&front_end.frames(SESSION, &resumed, event), &frames);
                 if !is_late {
-                    assert_eq!(&front_end.frames(SESSION, &forgetful, event), &frames);
+                    assert_eq!(&front_end.frames(SESSION, &truncated, event), &frames);
                 }
                 for frame in frames.iter().chain(&front_end.prelude(SESSION, &whole)) {
                     let object = Object::parse(frame).unwrap_or_else(|error| panic!("{front_end}: {error}: {frame}"));
                     assert!(object.get("type").and_then(Json::to_text).is_some(), "{front_end}: {frame}");
                     assert!(!frame.contains('\n'));
                 }
-                assert_eq!(front_end.resume_frames(SESSION, &forgetful), front_end.resume_frames(SESSION, &whole));
+                assert_eq!(front_end.resume_frames(SESSION, &truncated), front_end.resume_frames(SESSION, &whole));
             }
             whole = after;
-            let _ = forgetful.apply(event);
-            forgetful.take_ended();
+            let _ = truncated.apply(event);
+            truncated.take_ended();
         }
     }
 }
 
-/// What recorded agents said, as each front end is told it.
+/// The frames of recorded agent streams for each front end.
 #[test]
-fn recorded_streams_are_told_as_before() {
+fn frames_of_recorded_streams_match_vectors() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     let traces = fs::read_to_string(root.join("traces/agent.jsonl")).unwrap();
     for front_end in FrontEnd::ALL {
-        let mut told = String::new();
+        let mut lines = String::new();
         for line in traces.lines() {
             let (case, events) = scenario(line).unwrap();
             let mut fold = Fold::new();
@@ -67,17 +67,17 @@ fn recorded_streams_are_told_as_before() {
                 frames.extend(front_end.frames(SESSION, &fold, event));
                 let _ = fold.apply(event);
             }
-            writeln!(told, "{{\"case\":{},\"frames\":[{}]}}", Json::from(case), frames.join(",")).unwrap();
+            writeln!(lines, "{{\"case\":{},\"frames\":[{}]}}", Json::from(case), frames.join(",")).unwrap();
         }
         let path = root.join(format!("vectors/frontends/{front_end}.jsonl"));
         if std::env::var_os("UPDATE_VECTORS").is_some() {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, &told).unwrap();
+            fs::write(&path, &lines).unwrap();
         }
         let recorded = fs::read_to_string(&path).unwrap_or_default();
-        for (found, expected) in told.lines().zip(recorded.lines()) {
-            assert_eq!(found, expected, "{front_end}; `UPDATE_VECTORS=1` writes them anew");
+        for (found, expected) in lines.lines().zip(recorded.lines()) {
+            assert_eq!(found, expected, "{front_end}; `UPDATE_VECTORS=1` updates the vectors");
         }
-        assert_eq!(told.lines().count(), recorded.lines().count(), "{front_end}");
+        assert_eq!(lines.lines().count(), recorded.lines().count(), "{front_end}");
     }
 }

@@ -1,4 +1,4 @@
-//! What AgentScope Java 2.0.0 answered, as `conformance/java` wrote it down.
+//! Values recorded from AgentScope Java 2.0.0 by `conformance/java`.
 
 use pretty_assertions::assert_eq;
 use recount_dialect::{Dialect, with_duplicate_type_key};
@@ -15,8 +15,8 @@ fn cases(file: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What a text is on the native side, and what that is in Java again.
-fn there_and_back(kind: &str, text: &str) -> Result<(String, String), String> {
+/// Converts a text to native JSON and back to Java.
+fn round_trip(kind: &str, text: &str) -> Result<(String, String), String> {
     let fail = |error: recount_message::DecodeError| error.to_string();
     Ok(match kind {
         "message" => {
@@ -39,32 +39,32 @@ fn there_and_back(kind: &str, text: &str) -> Result<(String, String), String> {
 }
 
 #[test]
-fn every_value_comes_back_byte_for_byte() {
+fn recorded_values_round_trip_byte_for_byte() {
     for kind in ["message", "block", "event"] {
         for case in cases(kind) {
             let (name, text) = (case["case"].as_str().unwrap(), case["text"].as_str().unwrap());
-            let (_, back) = there_and_back(kind, text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let (_, back) = round_trip(kind, text).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(back, text, "{name}");
         }
     }
 }
 
-/// What a native text says, apart from what is kept for Java. Java forgets fields that it does not know (`z`).
+/// Returns the native JSON without round-trip data. Java drops the unknown field `z`.
 fn meaning(native: &str) -> String {
     sorted_without(&Json::parse(native).unwrap(), &["recount", "z"]).to_string()
 }
 
-/// Where more is understood than Java understands, or what only Java has stays as it came.
+/// Returns whether the case may differ: Recount understands more than Java, or stores a Java-only value unchanged.
 fn is_listed(case: &str) -> bool {
-    // Events that only Java has are kept as they are, with their numbers for strings and without Java's defaults.
+    // Java-only events are stored unchanged, including numbers in place of strings and without Java's defaults.
     let only_java = ["REQUEST_STOP/", "SUBAGENT_EXPOSED/"].iter().any(|event| case.starts_with(event));
-    // Java makes up an id, which is another one each time.
+    // Java generates a random id.
     let random_id = ["data/id-empty", "data/id-missing", "data/id-null"].contains(&case);
-    only_java || random_id || MORE.contains(&case)
+    only_java || random_id || UNDERSTOOD_ONLY_HERE.contains(&case)
 }
 
-const MORE: &[&str] = &[
-    // What the native side has and what documents show is understood; Java passes over it.
+const UNDERSTOOD_ONLY_HERE: &[&str] = &[
+    // Native fields and forms from the documentation are understood, while Java ignores them.
     "data/native",
     "text/native",
     "event/documented-data",
@@ -75,11 +75,11 @@ const MORE: &[&str] = &[
     "tool_result/documented-toolUseId",
     "tool_use/documented-arguments",
     "thinking/signature-beside",
-    // Fields that nobody knows are kept.
+    // Unknown fields are preserved.
     "message/derived-fields",
     "message/extra",
     "tool_result/is_error",
-    // Numbers keep their text.
+    // Numbers keep their digits.
     "event/custom-numbers",
     "message/metadata-float-exponent",
     "message/metadata-float-huge",
@@ -88,20 +88,20 @@ const MORE: &[&str] = &[
     "message/metadata-negative-zero",
 ];
 
-/// What Java accepts and is refused here.
-const REFUSED: &[&str] = &[
-    // It nests deeper than anything may that Recount holds.
+/// Texts that Java accepts and Recount rejects.
+const REJECTED: &[&str] = &[
+    // Nested beyond the limit of Recount.
     "message/json-deep-900",
-    // It is no message, or more than one.
+    // Not exactly one message.
     "message/json-garbage-behind",
     "message/json-null",
     "message/json-two",
-    // It is no text.
+    // Not valid Unicode.
     "text/surrogate",
 ];
 
 #[test]
-fn whatever_java_accepts_is_accepted_and_means_the_same() {
+fn texts_accepted_by_java_have_the_same_meaning() {
     let mut differing = Vec::new();
     let mut count = 0;
     for case in cases("accept") {
@@ -111,14 +111,14 @@ fn whatever_java_accepts_is_accepted_and_means_the_same() {
         }
         count += 1;
         let (name, text) = (case["case"].as_str().unwrap(), case["text"].as_str().unwrap());
-        let native = match there_and_back(kind, text) {
+        let native = match round_trip(kind, text) {
             Ok((native, _)) => native,
-            Err(_) if REFUSED.contains(&name) => continue,
+            Err(_) if REJECTED.contains(&name) => continue,
             Err(error) => panic!("{name}: {error}: {text}"),
         };
-        // What Java reads and cannot write again says nothing.
+        // Java can parse this text but not write it again.
         let Some(written) = case["written"].as_str() else { continue };
-        let (java, _) = there_and_back(kind, written).unwrap_or_else(|error| panic!("{name}: {error}: {written}"));
+        let (java, _) = round_trip(kind, written).unwrap_or_else(|error| panic!("{name}: {error}: {written}"));
         if !is_listed(name) && meaning(&native) != meaning(&java) {
             differing.push(format!("{name}\n  {text}\n  {written}\n  {native}\n  {java}"));
         }

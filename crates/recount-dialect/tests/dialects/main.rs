@@ -1,4 +1,4 @@
-//! Every dialect, there and back.
+//! Round trips through every dialect.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Whatever Recount can hold comes back from every dialect.
+//! Every value that Recount can hold survives a round trip through every dialect.
 
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use recount_testkit::strategies::{any_messages, document_texts, legal_streams, s
 
 use crate::support::sorted;
 
-/// A failure is kept as a test of its own and not as a seed, which says nothing once a generator has changed.
+/// Regressions are added as tests instead of seeds, which become meaningless when a generator changes.
 fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() }
 }
@@ -23,7 +23,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn messages_come_back(messages in any_messages()) {
+    fn messages_round_trip(messages in any_messages()) {
         for (message, dialect) in messages.iter().flat_map(|message| Dialect::ALL.map(|dialect| (message, dialect))) {
             let written = dialect.write_message(message);
             let read = dialect.read_message(&written).unwrap_or_else(|error| panic!("{dialect}: {error}: {written}"));
@@ -32,7 +32,7 @@ proptest! {
     }
 
     #[test]
-    fn blocks_come_back(messages in any_messages()) {
+    fn blocks_round_trip(messages in any_messages()) {
         let blocks = messages.iter().flat_map(Msg::content);
         for (block, dialect) in blocks.flat_map(|block| Dialect::ALL.map(|dialect| (block, dialect))) {
             let written = dialect.write_block(block);
@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn events_come_back(stream in streams()) {
+    fn events_round_trip(stream in streams()) {
         for (event, dialect) in stream.iter().flat_map(|event| Dialect::ALL.map(|dialect| (event, dialect))) {
             let written = dialect.write_event(event);
             let read = dialect.read_event(&written).unwrap_or_else(|error| panic!("{dialect}: {error}: {written}"));
@@ -51,7 +51,7 @@ proptest! {
     }
 
     #[test]
-    fn turns_come_back(messages in any_messages()) {
+    fn turns_round_trip(messages in any_messages()) {
         for (message, dialect) in messages.iter().flat_map(|message| Dialect::ALL.map(|dialect| (message, dialect))) {
             let mut merger = TurnMerger::new();
             let mut merged = Vec::new();
@@ -64,16 +64,16 @@ proptest! {
         }
     }
 
-    /// Whoever joins anywhere, in whatever dialect, has in the end what the others have.
+    /// A reader who joins at any point, in any dialect, ends with the same messages.
     #[test]
-    fn whoever_joins_has_the_same_in_the_end(stream in legal_streams(), chance: prop::sample::Index) {
+    fn joining_reader_has_the_same_messages(stream in legal_streams(), chance: prop::sample::Index) {
         let joins = chance.index(stream.len() + 1);
         let mut whole = Fold::new();
-        let mut at_the_join = None;
+        let mut join_checkpoint = None;
         let mut frames: Vec<Vec<String>> = vec![Vec::new(); Dialect::ALL.len()];
         for (index, event) in stream.iter().enumerate() {
             if index == joins {
-                at_the_join = Some(whole.checkpoint());
+                join_checkpoint = Some(whole.checkpoint());
             }
             if index >= joins {
                 for (dialect, frames) in Dialect::ALL.into_iter().zip(&mut frames) {
@@ -82,12 +82,12 @@ proptest! {
             }
             let _ = whole.apply(event);
         }
-        let at_the_join = Fold::resume(at_the_join.unwrap_or_else(|| whole.checkpoint()));
+        let join_checkpoint = Fold::resume(join_checkpoint.unwrap_or_else(|| whole.checkpoint()));
         let expected: Vec<String> = whole.messages().map(|message| sorted(&message.to_json())).collect();
         for (dialect, frames) in Dialect::ALL.into_iter().zip(frames) {
             let mut reader = StreamReader::new(dialect);
             let mut joined = Fold::new();
-            for frame in dialect.prelude(&at_the_join).iter().chain(&frames) {
+            for frame in dialect.prelude(&join_checkpoint).iter().chain(&frames) {
                 let events = reader.push(frame).unwrap_or_else(|error| panic!("{dialect}: {error}: {frame}"));
                 events.iter().for_each(|event| drop(joined.apply(event)));
             }
@@ -96,9 +96,9 @@ proptest! {
         }
     }
 
-    /// Whatever a dialect can read of any text, it can write and read again.
+    /// Every text that a dialect can parse survives a round trip.
     #[test]
-    fn any_text_is_refused_or_survives(text in document_texts()) {
+    fn any_text_round_trips_or_is_rejected(text in document_texts()) {
         for dialect in Dialect::ALL {
             laws::translated(dialect, text.as_bytes())?;
         }

@@ -1,19 +1,19 @@
-//! JSON compared by what it says.
+//! Comparison of JSON by its meaning.
 
 use recount_message::{Json, Object};
 
-/// The same JSON with its keys in order: what came from elsewhere may have come in another.
+/// Returns JSON with its keys sorted.
 pub(crate) fn sorted(json: &str) -> String {
     sorted_without(&Json::parse(json).unwrap(), &[]).to_string()
 }
 
-/// The same without some keys, at any depth.
+/// Returns JSON with its keys sorted and without some keys, at any depth.
 pub(crate) fn sorted_without(json: &Json, names: &[&str]) -> Json {
     if let Some(object) = json.to_object() {
         let fields = object.iter().filter(|(name, _)| !names.contains(name));
         let mut fields: Vec<(String, Json)> =
             fields.map(|(name, value)| (name.to_owned(), sorted_without(value, names))).collect();
-        // Of a key that comes twice the last value counts, and the others get lost on the way.
+        // The last value of a repeated key wins, and the others are dropped.
         fields.reverse();
         fields.sort_by(|one, other| one.0.cmp(&other.0));
         fields.dedup_by(|one, other| one.0 == other.0);

@@ -42,64 +42,64 @@ macro_rules! deviations {
 }
 
 deviations! {
-    "Null is as good as nothing" {
+    "`null` is accepted for fields with a default" {
         "events.jsonl": "*/null-*";
         "messages.jsonl": "*/null-*";
     }
-    "Numbers and truth are what JSON says they are" {
+    "Numbers and booleans are strict JSON" {
         "events.jsonl": "*tokens-*", "*/wrong-confirmed-*", "CUSTOM/reply-id-number";
         "messages.jsonl": "*tokens-*";
         "folds.jsonl": "usage/negative";
     }
-    "Free JSON is kept as it was written" {
+    "Free-form JSON is preserved as written" {
         "events.jsonl": "*/number-*", "*/key-twice", "CUSTOM/value-twice", "*/depth-*";
         "messages.jsonl": "*/number-*", "*/key-twice", "*/depth-*";
     }
-    "What is not known is kept" {
+    "Unknown types are preserved" {
         "events.jsonl": "REPLY_START/wrong-role-*";
         "messages.jsonl": "*/wrong-type", "*/unknown", "untagged/*unknown*", "untagged/legacy-*";
     }
-    "A block says what it is" {
+    "Blocks and sources require a type" {
         "messages.jsonl": "*/missing-type", "*untagged*";
     }
-    "Tool messages are read" {
+    "Messages with the role `tool` are accepted" {
         "messages.jsonl": "role/tool-*";
     }
-    "A URL stays as it was written" {
+    "URLs are not rewritten" {
         "events.jsonl": "HINT_BLOCK/blocks-url";
         "messages.jsonl": "url/*", "source/url/*";
         "folds.jsonl": "url/*", "*url*", "hint/blocks", "result/mixed";
     }
-    "A missing id is derived, not drawn" {
+    "Missing ids are derived" {
         "events.jsonl": "TOOL_RESULT_DATA_DELTA/minimal";
         "folds.jsonl": "replies/empty-id";
     }
-    "A block begins once" {
+    "Repeated block starts" {
         "folds.jsonl": "repeat/*";
         "traces.jsonl": "tool_args_interleaved", "tool_call_id_reuse";
     }
-    "What has ended stays ended" {
+    "Events for ended blocks and replies are ignored" {
         "folds.jsonl": "late/*", "text/end-text-second", "usage/after-reply", "end/twice", "result-end/metadata-*";
         "traces.jsonl": "reentry_duplicate_external*";
     }
     "The end of a reply ends its blocks" {
         "folds.jsonl": "end/open-blocks";
     }
-    "A result belongs to a call and finishes it" {
+    "Results require a call and finish it" {
         "folds.jsonl": "external/*", "result/without-call", "call/result-before-call";
         "traces.jsonl": "reentry_bad_confirm/wire";
     }
-    "A confirmation may edit the input" {
+    "Confirmations can edit the input" {
         "folds.jsonl": "confirm/edited-input", "confirm/partial", "confirm/two-calls";
         "traces.jsonl": "perm_ask_edit_input/wire";
     }
-    "Data may be cut anywhere and is never dropped silently" {
+    "Base64 data can be split anywhere" {
         "folds.jsonl": "base64/*", "result-data/not-base64", "result-data/spaced";
     }
-    "The data of a result goes on under its id" {
+    "Data of a tool result is appended by its id" {
         "folds.jsonl": "result-data/same-id";
     }
-    "What the fields cannot say is carried" {
+    "Additional data is carried in event metadata" {
         "folds.jsonl": "end/metadata";
     }
 }

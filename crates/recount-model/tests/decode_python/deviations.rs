@@ -40,38 +40,38 @@ macro_rules! deviations {
 }
 
 deviations! {
-    "A response that breaks off is an error":
+    "A truncated response is an error":
         "*/finish/neither", "*/finish/no-end", "*/finish/in-block", "gemini/finish/no-chunks", "gemini/error/reset";
-    "An error has the class that the provider names":
+    "Errors are classified by the provider's error type":
         "*/error/in-stream", "*/error/rate-limit-in-stream", "*/error/not-json", "*/error/overloaded", "*/error/api-error",
         "openai_response/error/event", "openai_response/error/failed", "openai_response/whole/failed",
         "gemini/error/unavailable", "gemini/error/exhausted";
-    "Blocks stand in the order in which they were begun":
+    "Blocks are ordered by their start":
         "*/thinking/again", "*/tool/text-after", "openai_response/text/parts-in-turn",
         "openai_response/parallel/interleaved", "openai_response/thinking/encrypted", "gemini/whole/two-texts";
-    "Thinking between tags is thinking":
+    "`<think>` tags become thinking blocks":
         "*/thinking/tags", "*/thinking/tags-never-closed", "*/whole/tags";
-    "A refusal is text":
+    "Refusals are text":
         "*/finish/refusal", "*/whole/refusal";
-    "A call waits for its name and its id":
+    "Calls start when their name and id are known":
         "*/tool/late-name", "*/tool/late-id", "*/tool/never-an-id";
-    "An id is used once":
+    "Call ids are unique":
         "*/parallel/same-id", "ollama/tool/with-id";
-    "Only the first answer counts":
+    "Only the first choice is used":
         "*/text/other-choice";
-    "What a start or an end gives is not lost":
+    "Content of start and end events is used":
         "*/text/given-at-start", "*/text/no-start", "anthropic/tool/given-at-start", "minimax/tool/given-at-start",
         "openai_response/text/only-at-the-end";
-    "Tokens are counted where they are said":
+    "Token usage is read from every place":
         "*/usage/in-choice", "*/usage/details-null", "deepseek/usage/cached-in-details-only",
         "*/usage/at-the-end", "*/usage/cache-null", "anthropic/text/nothing", "minimax/text/nothing",
         "gemini/usage/no-total", "ollama/usage/none", "ollama/error/reset",
         "openai_response/finish/length", "openai_response/finish/filter", "openai_response/finish/length-in-arguments";
-    "A reasoning item travels with its last thinking":
+    "A reasoning item is stored in its last thinking block":
         "openai_response/thinking/summary-in-parts", "openai_response/thinking/item-only-at-the-end",
         "openai_response/finish/length-after-thinking";
-    "A signature is no id":
+    "Signatures do not replace ids":
         "gemini/tool/signed", "gemini/text/signed";
-    "Pictures are kept":
+    "Images are kept":
         "gemini/data/picture";
 }

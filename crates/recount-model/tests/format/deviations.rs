@@ -41,74 +41,74 @@ deviations! {
     /// Deviations of messages, by their heading in `conformance/DEVIATIONS.md`.
     #[allow(dead_code, reason = "each test reads one list")]
     DEVIATIONS;
-    "Media that cannot be read is said" {
+    "Unreadable media is replaced by a text" {
         "*": "*/media/file-missing", "*/media/url-missing";
     }
-    "The path of a file is decoded" {
+    "File URLs are percent-decoded" {
         "*": "*/media/file-spaces", "*/media/file-unicode";
     }
-    "A URL is sent as it was written" {
+    "URLs are sent unchanged" {
         "*": "*/media/url-bare";
     }
-    "Broken arguments are mended or empty" {
+    "Invalid arguments are repaired or replaced by `{}`" {
         "anthropic gemini minimax ollama": "*/call/cut-key", "*/call/list", "*/call/null", "*/call/text";
         "dashscope": "*/call/cut-*", "*/call/comma", "*/call/line-break", "*/call/open", "*/call/text";
         "dashscope deepseek moonshot openai openai_response volcengine": "*/call/nothing", "*/call/space";
     }
-    "Sounds that cannot be sent are said" {
+    "Unsupported audio is replaced by a text" {
         "openai moonshot": "*/media/*-ogg*", "*/result/ogg-*";
     }
-    "A type under another name is the same type" {
+    "Aliases of media types are equivalent" {
         "openai": "*-exact/media/*-mpeg*", "*-exact/result/mpeg-*";
     }
-    "Blank texts are left out" {
+    "Blank texts are omitted" {
         "anthropic minimax": "*/plain/blank-text";
     }
-    "Reasoning stands before what came of it" {
+    "Reasoning items precede their output" {
         "openai_response": "chat*/thinking/item*-alone", "chat*/thinking/item*-last", "chat*/thinking/one-item-twice",
             "*/thinking/item*-after-call";
     }
-    "An assistant shows nothing" {
+    "Media in assistant messages" {
         "openai openai_response deepseek": "chat*/media/agent-*", "chat*/agents/*image*";
     }
-    "Results stand next to their calls" {
+    "Results directly follow their calls" {
         "*": "*/hint/before-result", "*/hint/between-results", "*/tools/user-between", "*/tools/one-result-of-two",
             "*/tools/no-result", "*/tools/no-call", "*/tools/same-id-later";
         "anthropic dashscope deepseek gemini minimax moonshot ollama openai volcengine": "*/result/images-apart";
         "anthropic gemini minimax": "*/tools/results-apart";
     }
-    "Ids and names of calls are what the provider takes" {
+    "Call ids and tool names are adapted to the provider" {
         "anthropic minimax": "*/tools/odd-id";
         "openai openai_response": "*/tools/long-id";
         "*": "*/tools/other-name", "*/tools/same-id-twice";
     }
-    "Names of speakers are what the provider takes" {
+    "Author names are adapted to the provider" {
         "openai moonshot": "chat/name/*", "chat/agents/empty-names";
     }
-    "Gemini has a system prompt" {
+    "Gemini receives a system instruction" {
         "gemini": "*/system/*", "*/plain/turns", "*/agents/system-*", "*/agents/*-with-prompt",
             "*/agents/talk-around-tools", "*/agents/tools-around-talk";
     }
-    "Gemini answers all calls at once" {
+    "Parallel results for Gemini are one content" {
         "gemini": "*/tools/parallel*", "*/tools/text-between-calls", "*/result/image*-of-*";
     }
-    "Ollama's calls of one round are one message" {
+    "Parallel calls for Ollama are one message" {
         "ollama": "*/tools/parallel*", "*/tools/text-*", "*/tools/results-apart", "*/result/image*-of-*";
     }
-    "Late system messages are a user's" {
+    "Later system messages become user messages" {
         "anthropic minimax": "chat/system/*", "chat/agents/system-late";
     }
-    "Hints are told among agents" {
+    "Hints are kept in multi-agent conversations" {
         "*": "multi*/hint/*", "multi/agents/hint";
     }
-    "History has tags, and media in its place" {
+    "`<history>` tags enclose the whole history" {
         "anthropic minimax": "multi*/media/*", "multi*/agents/*", "multi/tools/in-two-messages";
         "ollama": "multi*/agents/*", "multi/tools/in-two-messages";
     }
-    "A system prompt without words is left out" {
+    "Empty system prompts are omitted" {
         "*": "multi/system/empty-*";
     }
-    "What cannot be sent is said" {
+    "Unsupported content is replaced by a text" {
         "anthropic": "*/media/*-svg*", "*/result/svg-*";
         "anthropic gemini minimax": "chat/hint/only-zip*";
         "gemini": "multi*/agents/zip-between";
@@ -120,16 +120,16 @@ deviations! {
     /// Deviations of full requests, by their heading in `conformance/DEVIATIONS.md`.
     #[allow(dead_code, reason = "each test reads one list")]
     REQUEST_DEVIATIONS;
-    "A choice without tools is left out" {
+    "A tool choice without tools is omitted" {
         "*": "choice/without-tools";
     }
-    "A tool without parameters takes an object" {
+    "Tools without parameters have an object schema" {
         "anthropic minimax": "tools/without-parameters";
     }
-    "Gemini has a system prompt" {
+    "Gemini receives a system instruction" {
         "gemini": "system";
     }
-    "Ollama gets whole schemas" {
+    "Ollama receives complete schemas" {
         "ollama": "tools", "choice/*", "parameters/one-call", "structured*";
     }
 }

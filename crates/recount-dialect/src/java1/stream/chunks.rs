@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_go_on_are_told_at_once() {
+    fn incremental_chunks_are_emitted_immediately() {
         let (delta, chunks) = emitted(&["Hel", "lo, ", "world"], false);
         assert_eq!(delta, ["Hel", "lo, ", "world"]);
         assert_eq!(chunks.end("Hello, world").rest, "");
     }
 
     #[test]
-    fn pieces_that_may_repeat_wait() {
+    fn ambiguous_chunks_are_held() {
         let (delta, chunks) = emitted(&["Hel", "Hello, ", "Hello, world"], false);
         assert_eq!(delta, ["Hel", "", ""]);
         let ending = chunks.end("Hello, world");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_repeated_before_are_told_at_once() {
+    fn cumulative_chunks_are_emitted_immediately_if_expected() {
         let (delta, chunks) = emitted(&["Hel", "Hello, ", "Hello, world"], true);
         assert_eq!(delta, ["Hel", "lo, ", "world"]);
         assert_eq!(chunks.end("Hello, world").rest, "");
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_only_look_like_repetition_are_told_in_the_end() {
+    fn chunks_that_look_cumulative_are_emitted_at_the_end() {
         let (delta, chunks) = emitted(&["ha", "ha", "ha!"], false);
         assert_eq!(delta.concat(), "hahaha!".get(..delta.concat().len()).unwrap_or_default());
         let ending = chunks.end("hahaha!");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn another_text_is_known_as_such() {
+    fn detects_replaced_text() {
         let (_, chunks) = emitted(&["Hel", "Here I am."], false);
         assert!(chunks.end("Here I am.").is_replaced);
     }

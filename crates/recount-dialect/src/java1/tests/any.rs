@@ -1,4 +1,4 @@
-//! Any text, and envelopes in any order.
+//! Arbitrary text, and envelopes in any order.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -14,8 +14,8 @@ use crate::java1::{
     Java1Stream, frames, read_block, read_event, read_message, write_block, write_event, write_message,
 };
 
-/// What can be read is the same after it was written and read again, and lines are a legal stream.
-fn survives(text: &str) {
+/// Checks that every value that can be parsed survives a round trip, and that lines give a valid stream.
+fn check_round_trip(text: &str) {
     if let Ok(message) = read_message(text) {
         let mut written = String::new();
         write_message(&message, &mut written);
@@ -35,17 +35,17 @@ fn survives(text: &str) {
         assert_eq!(sorted(&again.to_json()), sorted(&event.to_json()), "{}", written);
     }
     let lines: Vec<&str> = text.lines().collect();
-    let _ = streamed(&lines);
+    let _ = native_events(&lines);
 }
 
-/// The native events of lines, of which those that are no envelopes change nothing.
-fn streamed(lines: &[&str]) -> Vec<AgentEvent> {
+/// Returns the native events of some lines. Invalid lines must not change the state of the stream.
+fn native_events(lines: &[&str]) -> Vec<AgentEvent> {
     let mut stream = Java1Stream::new();
     let mut events = Vec::new();
     for line in lines {
         let before = stream.clone();
         match stream.push(line) {
-            Ok(told) => events.extend(told),
+            Ok(events_of_turn) => events.extend(events_of_turn),
             Err(_) => assert_eq!(stream, before),
         }
         assert_eq!(Java1Stream::from_state(&stream.state()).as_ref(), Ok(&stream));
@@ -56,21 +56,21 @@ fn streamed(lines: &[&str]) -> Vec<AgentEvent> {
 }
 
 #[test]
-fn the_corpus_survives() {
+fn fuzz_corpus_round_trips() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/dialect_java1");
     let files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(files.len() > 30, "{}", files.len());
     for file in files {
-        survives(&std::fs::read_to_string(file).unwrap());
+        check_round_trip(&std::fs::read_to_string(file).unwrap());
     }
 }
 
 #[test]
-fn whatever_java_takes_survives() {
-    TEXTS.iter().for_each(|text| survives(text));
+fn accepted_texts_round_trip() {
+    TEXTS.iter().for_each(|text| check_round_trip(text));
 }
 
-/// What 1.0.9 was asked whether it takes it.
+/// The texts that were tested with 1.0.9.
 static TEXTS: LazyLock<Vec<String>> =
     LazyLock::new(|| super::recorded("v1/accept.jsonl").iter().map(|line| text_of(line, "text")).collect());
 
@@ -119,9 +119,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn envelopes_in_any_order_become_a_legal_stream(lines in vec(envelopes(), 0..12)) {
+    fn envelopes_in_any_order_give_a_valid_stream(lines in vec(envelopes(), 0..12)) {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let events = streamed(&lines);
+        let events = native_events(&lines);
         let mut checker = Checker::new();
         let mut findings: Vec<_> = events.iter().flat_map(|event| checker.event(event)).collect();
         findings.extend(checker.finish());
@@ -130,21 +130,21 @@ proptest! {
         assert!(events.iter().collect::<Fold>().messages().all(|reply: &Msg| reply.finished_at().is_some()));
     }
 
-    /// Parts of what Java takes, put together anew.
+    /// Joins parts of texts that Java accepts.
     #[test]
-    fn texts_that_are_cut_and_joined_survive(texts in vec(any::<prop::sample::Index>(), 2), cuts in vec(any::<prop::sample::Index>(), 2)) {
+    fn spliced_texts_round_trip(texts in vec(any::<prop::sample::Index>(), 2), cuts in vec(any::<prop::sample::Index>(), 2)) {
         let parts: Vec<Vec<char>> = texts.iter().map(|index| index.get(&TEXTS).chars().collect()).collect();
         let [one, other] = parts.as_slice() else { return Ok(()) };
         let (head, tail) = (cuts[0].index(one.len() + 1), cuts[1].index(other.len() + 1));
-        survives(&one[..head].iter().chain(&other[tail..]).collect::<String>());
+        check_round_trip(&one[..head].iter().chain(&other[tail..]).collect::<String>());
     }
 
-    /// What is written for Java 1 comes back as exactly the same events, envelopes that were told among them.
+    /// The stream written for Java 1 gives exactly the same events when parsed, including repeated envelopes.
     #[test]
-    fn such_a_stream_comes_back(lines in vec(envelopes(), 0..8)) {
+    fn written_stream_round_trips(lines in vec(envelopes(), 0..8)) {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let (mut fold, mut stream) = (Fold::new(), Java1Stream::new());
-        for event in streamed(&lines) {
+        for event in native_events(&lines) {
             let mut read = Vec::new();
             for frame in frames(&fold, &event) {
                 read.extend(stream.push(&frame).unwrap());

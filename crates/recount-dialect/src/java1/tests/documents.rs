@@ -1,4 +1,4 @@
-//! Each JSON and each builder of the documents about Java 1, in the document's own form.
+//! Every JSON example and every builder in the documentation of Java 1.
 
 use pretty_assertions::assert_eq;
 use recount_message::{
@@ -34,7 +34,7 @@ fn written(message: &Msg) -> String {
 }
 
 #[test]
-fn a_text() {
+fn parses_text_block() {
     let text = r#"{"type": "text", "text": "Hello, how can I help you?"}"#;
     let ContentBlock::Text(read) = block(text) else { panic!("{text}") };
     assert_eq!(read.text, "Hello, how can I help you?");
@@ -44,7 +44,7 @@ fn a_text() {
 }
 
 #[test]
-fn images_of_every_source() {
+fn parses_images_from_url_base64_and_file() {
     let url = block(r#"{"type":"image","source":{"type":"url","url":"https://example.com/image.jpg"}}"#);
     assert_eq!((data(&url).legacy(), data(&url).media_type()), (Some(LegacyMedia::Image), "image/jpeg"));
     let base64 = block(r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}"#);
@@ -56,7 +56,7 @@ fn images_of_every_source() {
 }
 
 #[test]
-fn sounds_and_films() {
+fn parses_audio_and_video() {
     let audio = block(r#"{"type":"audio","source":{"type":"url","url":"https://example.com/audio.mp3"}}"#);
     assert_eq!((data(&audio).is_audio(), data(&audio).media_type()), (true, "audio/mpeg"));
     let video = block(r#"{"type":"video","source":{"type":"url","url":"https://example.com/video.mp4"}}"#);
@@ -64,7 +64,7 @@ fn sounds_and_films() {
 }
 
 #[test]
-fn thinking() {
+fn parses_thinking_block() {
     let ContentBlock::Thinking(read) = block(r#"{"type":"thinking","thinking":"Let me analyze this problem..."}"#)
     else {
         panic!()
@@ -73,7 +73,7 @@ fn thinking() {
 }
 
 #[test]
-fn a_call_with_its_parameters_under_either_name() {
+fn parses_call_with_input_or_arguments() {
     for text in [
         r#"{"type":"tool_use","id":"call_abc123","name":"get_weather","input":{"city":"Beijing"}}"#,
         r#"{"type":"tool_use","id":"call_abc123","name":"get_weather","arguments":{"city":"Beijing"}}"#,
@@ -88,7 +88,7 @@ fn a_call_with_its_parameters_under_either_name() {
 }
 
 #[test]
-fn a_result_by_the_id_of_its_call() {
+fn parses_result_with_tool_use_id() {
     let text =
         r#"{"type":"tool_result","toolUseId":"call_abc123","output":[{"type":"text","text":"Beijing: Sunny, 25°C"}]}"#;
     let read = block(text);
@@ -102,7 +102,7 @@ fn a_result_by_the_id_of_its_call() {
 }
 
 #[test]
-fn an_error_is_known_by_its_text() {
+fn error_text_sets_error_state() {
     let text = r#"{"type":"tool_result","toolUseId":"call_abc123","output":
         [{"type":"text","text":"[ERROR] API call failed: Connection timeout"}]}"#;
     let read = block(text);
@@ -110,7 +110,7 @@ fn an_error_is_known_by_its_text() {
 }
 
 #[test]
-fn a_result_that_is_one_block() {
+fn parses_result_with_single_block() {
     let text =
         r#"{"type":"tool_result","id":"call_123","name":"get_weather","result":{"type":"text","text":"Sunny, 25°C"}}"#;
     let read = block(text);
@@ -122,23 +122,23 @@ fn a_result_that_is_one_block() {
 }
 
 #[test]
-fn states_in_either_case() {
+fn parses_states_in_any_case() {
     let read = |state: &str| block(&format!(r#"{{"type":"tool_result","id":"c","output":[],"state":"{state}"}}"#));
     assert_eq!(result(&read("ERROR")).state, ToolResultState::Error);
     assert_eq!(result(&read("error")).state, ToolResultState::Error);
 }
 
 #[test]
-fn a_message_of_text_alone_is_a_users() {
+fn message_without_role_is_from_user() {
     let read = message(r#"{"content":[{"type":"text","text":"Hello"}]}"#);
     assert_eq!((read.role(), read.text_or_empty().as_str(), read.name()), (Role::User, "Hello", ""));
     let out = written(&read);
     assert!(out.contains(r#""name":null,"role":null"#), "{out}");
 }
 
-/// The whole example of the first document, with its order of keys.
+/// The complete example of the first page, in its order of keys.
 #[test]
-fn the_example_of_serialization() {
+fn serialization_example_round_trips() {
     let text = r#"{
   "name": "user",
   "role": "USER",
@@ -168,7 +168,7 @@ fn the_example_of_serialization() {
 }
 
 #[test]
-fn a_call_and_its_result_in_two_messages() {
+fn parses_call_and_result_messages() {
     let call = message(
         r#"{"role":"ASSISTANT","content":[{"type":"text","text":"Let me check the weather"},
         {"type":"tool_use","id":"call_001","name":"get_weather","input":{"city":"Beijing"}}]}"#,
@@ -185,7 +185,7 @@ fn a_call_and_its_result_in_two_messages() {
 }
 
 #[test]
-fn agents_are_told_apart_by_their_names() {
+fn parses_agent_names() {
     for (name, text) in [("AgentA", "I think we should do this..."), ("AgentB", "I disagree because...")] {
         let read = message(&format!(
             r#"{{"name":"{name}","role":"ASSISTANT","content":[{{"type":"text","text":"{text}"}}]}}"#
@@ -195,13 +195,13 @@ fn agents_are_told_apart_by_their_names() {
 }
 
 #[test]
-fn a_message_with_a_sender() {
+fn parses_message_with_sender() {
     let read = message(r#"{"name":"Alice","role":"USER","content":[{"type":"text","text":"Hello, AgentScope!"}]}"#);
     assert_eq!((read.name(), read.role(), read.text_or_empty().as_str()), ("Alice", Role::User, "Hello, AgentScope!"));
 }
 
 #[test]
-fn assistants_send_images() {
+fn parses_assistant_message_with_image() {
     let read = message(
         r#"{"name":"Assistant","role":"ASSISTANT","content":[{"type":"text","text":"Here is the image you requested:"},
         {"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"/9j/4AAQSkZ..."}}]}"#,
@@ -217,7 +217,7 @@ fn assistants_send_images() {
 }
 
 #[test]
-fn thinking_before_the_answer() {
+fn parses_thinking_before_text() {
     let read = message(
         r#"{"name":"Reasoner","role":"ASSISTANT","content":[{"type":"thinking","thinking":"First, I need to understand the problem... Then I should break it down into steps..."},
         {"type":"text","text":"Based on my analysis, the answer is 42."}]}"#,
@@ -228,7 +228,7 @@ fn thinking_before_the_answer() {
 }
 
 #[test]
-fn metadata_keeps_its_kinds() {
+fn metadata_keeps_its_types() {
     let read = message(
         r#"{"name":"Assistant","role":"ASSISTANT","content":[{"type":"text","text":"Task completed"}],
         "metadata":{"task_id":"12345","priority":3,"tags":["important","urgent"]}}"#,
@@ -239,7 +239,7 @@ fn metadata_keeps_its_kinds() {
 }
 
 #[test]
-fn structured_output() {
+fn parses_structured_output() {
     let text = r#"{"id":"m","name":"planner","role":"ASSISTANT","content":[],"metadata":{"_structured_output":
         {"goal":"g","steps":["a","b"],"estimatedHours":3}},"timestamp":null}"#;
     let read = message(text);
@@ -249,15 +249,15 @@ fn structured_output() {
 }
 
 #[test]
-fn a_copy_with_another_name() {
+fn renamed_copy_round_trips() {
     let read = message(r#"{"id":"m","name":"Alice","role":"USER","content":[{"type":"text","text":"Hi"}]}"#);
     let renamed = Msg::as_received(MsgParts { name: "Bob".into(), ..read.into_parts() });
     assert!(written(&renamed).contains(r#""name":"Bob""#));
 }
 
-/// The complete example of the second document.
+/// The complete example of the second page.
 #[test]
-fn a_conversation() {
+fn parses_conversation() {
     let lines = [
         r#"{"name":"User","role":"USER","content":[{"type":"text","text":"What's the weather like?"}]}"#,
         r#"{"name":"Assistant","role":"ASSISTANT","content":[{"type":"thinking","thinking":"I need to call the weather API..."},{"type":"text","text":"Let me check the weather for you."}]}"#,
@@ -274,9 +274,9 @@ fn a_conversation() {
     assert_eq!(read[4].text_or_empty(), "The weather in Beijing is sunny with 25°C.");
 }
 
-/// No role forbids a block in Java 1.
+/// In Java 1, every role allows every block.
 #[test]
-fn roles_have_no_rules() {
+fn roles_allow_any_block() {
     for text in [
         r#"{"id":"m","name":"s","role":"SYSTEM","content":[{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}],"metadata":{},"timestamp":"2026-01-02 03:04:05.678"}"#,
         r#"{"id":"m","name":"u","role":"USER","content":[{"type":"tool_result","id":"c","name":"f","output":[],"metadata":{}}],"metadata":{},"timestamp":"2026-01-02 03:04:05.678"}"#,
@@ -287,9 +287,9 @@ fn roles_have_no_rules() {
     }
 }
 
-/// Data and hints, which Java 1 has not: media by their kind, all else as text.
+/// Java 1 has no data and hint blocks. Media is written by its kind, and everything else as text.
 #[test]
-fn what_java_1_has_not_is_said_in_another_way() {
+fn unsupported_values_round_trip() {
     let cases = [
         (
             r#"{"type":"data","id":"d","source":{"type":"base64","data":"AAAA","media_type":"audio/wav"},"name":null,"created_at":"","finished_at":null}"#,
@@ -317,9 +317,9 @@ fn what_java_1_has_not_is_said_in_another_way() {
     }
 }
 
-/// What somebody changes in between counts.
+/// Edits between two conversions take precedence.
 #[test]
-fn a_change_of_what_was_kept_counts() {
+fn edits_override_stored_fields() {
     let native = r#"{"type":"hint","hint":"Be brief.","id":"h","source":"user","created_at":"","finished_at":""}"#;
     let mut out = String::new();
     write_block(&ContentBlock::from_json(native, "", "").unwrap(), &mut out);

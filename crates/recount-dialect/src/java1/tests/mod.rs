@@ -1,4 +1,4 @@
-//! What the published 1.0.9 says and takes, what the documents show, and whatever Recount can hold.
+//! Values recorded from 1.0.9, examples from the documentation, and generated values.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ mod values;
 
 use recount_message::{Json, Object};
 
-/// The lines of a file of recorded answers.
+/// Returns the lines of a file with recorded values.
 fn recorded(file: &str) -> Vec<Object> {
     let path = format!("{}/../../conformance/vectors/java/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -20,7 +20,7 @@ fn text_of(object: &Object, name: &str) -> String {
     object.get(name).and_then(Json::to_text).unwrap_or_else(|| panic!("no {name} in {}", object.to_json()))
 }
 
-/// The same JSON with its keys in order. Of a key that comes twice the last value counts.
+/// Returns JSON with its keys sorted. The last value of a repeated key wins.
 fn sorted(json: &str) -> String {
     sorted_value(&Json::parse(json).unwrap_or_else(|error| panic!("{error}: {json}"))).to_string()
 }

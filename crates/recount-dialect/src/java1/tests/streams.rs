@@ -1,4 +1,4 @@
-//! The streams of real agents of 1.0.9, and those that 2.0.0 writes for readers of 1.x.
+//! Recorded streams of agents of 1.0.9, and streams that 2.0.0 writes for readers of 1.x.
 
 use pretty_assertions::assert_eq;
 use recount_message::check::{Checker, Severity};
@@ -13,7 +13,7 @@ fn list_of(object: &Object, name: &str) -> Vec<Json> {
     object.get(name).and_then(Json::to_list).unwrap_or_default()
 }
 
-/// A recorded scenario, natively.
+/// A recorded scenario with its native events.
 struct Scenario {
     case: String,
     turns: Vec<Turn>,
@@ -23,7 +23,7 @@ struct Scenario {
 struct Turn {
     events: Vec<AgentEvent>,
     result: Option<Msg>,
-    /// Whether a user spoke, and not who brings a result.
+    /// Whether the turn begins with a user message, rather than an external result.
     is_new: bool,
 }
 
@@ -36,18 +36,18 @@ fn scenario(line: &Object) -> Scenario {
         let turn = turn.to_object().unwrap();
         let input: Vec<Msg> = list_of(&turn, "input").iter().map(message).collect();
         let is_new = input.iter().any(|message| message.role() == recount_message::Role::User);
-        let mut told = Vec::new();
+        let mut events_of_turn = Vec::new();
         let count: usize = turn.get("events").unwrap().as_str().parse().unwrap();
         if is_new && !turns.is_empty() && count > 0 {
             let time = input.last().unwrap().created_at();
             turns.last_mut().unwrap().events.extend(stream.user_turn(time));
         }
         for event in events.by_ref().take(count) {
-            told.extend(stream.push(event.as_str()).unwrap());
+            events_of_turn.extend(stream.push(event.as_str()).unwrap());
             assert_eq!(Java1Stream::from_state(&stream.state()).as_ref(), Ok(&stream));
         }
         let result = turn.get("result").filter(|result| !result.is_null()).map(message);
-        turns.push(Turn { events: told, result, is_new });
+        turns.push(Turn { events: events_of_turn, result, is_new });
     }
     assert_eq!(events.next(), None);
     turns.last_mut().unwrap().events.extend(stream.finish());
@@ -71,19 +71,19 @@ impl Scenario {
 }
 
 #[test]
-fn every_stream_is_legal() {
+fn recorded_streams_are_valid() {
     for scenario in scenarios() {
         let mut checker = Checker::new();
         let mut findings: Vec<_> = scenario.events().flat_map(|event| checker.event(event)).collect();
         findings.extend(checker.finish());
-        // Text that goes on after thinking is one block in Java, and so it is opened again.
+        // In Java, text continues in the same block after thinking, so the block is reopened.
         findings.retain(|finding| finding.severity == Severity::Error || finding.code != "reused_id");
         assert_eq!(findings, [], "{}", scenario.case);
     }
 }
 
 #[test]
-fn every_turn_ends_with_its_result() {
+fn turns_end_with_their_result() {
     for scenario in scenarios() {
         let mut fold = Fold::new();
         for turn in &scenario.turns {
@@ -103,10 +103,10 @@ fn every_turn_ends_with_its_result() {
     }
 }
 
-/// What the agents remember is in the replies: each text and thinking as one block, each call with its arguments, each
-/// result with what it says.
+/// The replies contain everything in the agents' memory: each text and thinking as one block, each call with its
+/// arguments, and each result with its text.
 #[test]
-fn every_reply_says_what_the_agent_remembers() {
+fn replies_match_agent_memory() {
     for scenario in scenarios() {
         let replies = scenario.messages();
         let blocks: Vec<&ContentBlock> = replies.iter().flat_map(Msg::content).collect();
@@ -143,9 +143,9 @@ fn every_reply_says_what_the_agent_remembers() {
     }
 }
 
-/// What is written for Java 1 again comes back as exactly the same events.
+/// The stream written for Java 1 gives exactly the same events when parsed.
 #[test]
-fn every_stream_that_is_written_again_comes_back() {
+fn recorded_streams_round_trip() {
     for scenario in scenarios() {
         let (mut fold, mut stream) = (Fold::new(), Java1Stream::new());
         for event in scenario.events() {

@@ -1,4 +1,4 @@
-//! Values of the published 1.0.9, and what it takes.
+//! Values of 1.0.9, and texts that it accepts.
 
 use pretty_assertions::assert_eq;
 use recount_message::{Json, Object};
@@ -7,14 +7,14 @@ use super::{recorded, sorted, text_of};
 use crate::java1::{read_block, read_event, read_message, write_block, write_event, write_message};
 use crate::preserved;
 
-/// What is read and written again.
-fn again(kind: &str, text: &str) -> Result<String, String> {
+/// Parses a text and writes it again.
+fn round_trip(kind: &str, text: &str) -> Result<String, String> {
     let mut out = String::new();
     let error = |error: recount_message::DecodeError| error.to_string();
     match kind {
         "message" => write_message(&read_message(text).map_err(error)?, &mut out),
         "block" | "tool-use-class" => write_block(&read_block(text).map_err(error)?, &mut out),
-        // Sources and usage are parts of other things.
+        // Sources and usage occur only within other values.
         "source" => {
             let block = read_block(&format!(r#"{{"type":"image","source":{text}}}"#)).map_err(error)?;
             write_block(&block, &mut out);
@@ -34,19 +34,24 @@ fn again(kind: &str, text: &str) -> Result<String, String> {
 }
 
 #[test]
-fn whatever_java_writes_comes_back() {
+fn recorded_values_round_trip() {
     let mut count = 0;
     for file in ["message", "block", "source", "usage", "event1"] {
         for line in recorded(&format!("v1/{file}.jsonl")) {
             let (kind, text) = (text_of(&line, "kind"), text_of(&line, "text"));
-            assert_eq!(again(&kind, &text).map(|text| sorted(&text)), Ok(sorted(&text)), "{}", text_of(&line, "case"));
+            assert_eq!(
+                round_trip(&kind, &text).map(|text| sorted(&text)),
+                Ok(sorted(&text)),
+                "{}",
+                text_of(&line, "case")
+            );
             count += 1;
         }
     }
     assert!(count > 100, "{count}");
 }
 
-/// What a text means natively: the fields that both sides have.
+/// Returns the native fields of a text that both sides have.
 fn meaning(kind: &str, text: &str) -> Result<String, String> {
     let error = |error: recount_message::DecodeError| error.to_string();
     let native = match kind {
@@ -68,7 +73,7 @@ fn meaning(kind: &str, text: &str) -> Result<String, String> {
     Ok(sorted(known(&Json::parse(&native).unwrap()).as_str()))
 }
 
-/// Native fields that Java 1 has too.
+/// Native fields that Java 1 also has.
 const KNOWN: &[&str] = &[
     "content",
     "created_at",
@@ -110,7 +115,7 @@ fn without_marks(metadata: &Json) -> Json {
 }
 
 #[test]
-fn what_java_takes_means_the_same() {
+fn accepted_texts_have_the_same_meaning() {
     let (mut taken, mut wrong) = (0, Vec::new());
     for line in recorded("v1/accept.jsonl") {
         let (case, kind, text) = (text_of(&line, "case"), text_of(&line, "kind"), text_of(&line, "text"));
@@ -123,7 +128,7 @@ fn what_java_takes_means_the_same() {
         match (meaning(&kind, &text), wanted) {
             (Ok(_), Ok(None)) => {}
             (Ok(meant), Ok(Some(wanted))) if meant == wanted => {}
-            (Ok(_), Ok(Some(_))) if OTHERWISE.contains(&case.as_str()) => {}
+            (Ok(_), Ok(Some(_))) if KNOWN_DIFFERENCES.contains(&case.as_str()) => {}
             (meant, wanted) => wrong.push(format!("{case}: {text}\n  {meant:?}\n  {wanted:?}")),
         }
         if let (Some(means), Ok(message)) = (line.get("means").and_then(Json::to_object), read_message(&text)) {
@@ -132,7 +137,7 @@ fn what_java_takes_means_the_same() {
                 message.structured_output().is_some() || message.metadata().contains_key("_structured_output");
             assert_eq!(has_structured.to_string(), means.get("hasStructuredData").unwrap().as_str(), "{case}");
             let reason = text_of(&means, "generateReason");
-            if message.generate_reason().as_str() != reason && !OTHERWISE.contains(&case.as_str()) {
+            if message.generate_reason().as_str() != reason && !KNOWN_DIFFERENCES.contains(&case.as_str()) {
                 wrong.push(format!("{case}: {} for {reason}", message.generate_reason()));
             }
         }
@@ -141,8 +146,8 @@ fn what_java_takes_means_the_same() {
     assert!(taken > 250, "{taken}");
 }
 
-/// What 1.0.9 takes and nobody else can: classes that nobody meant to be made, what nests deeper than Recount reads, what
-/// comes behind the value, nothing at all, and half a character.
+/// Texts that 1.0.9 accepts and Recount rejects: instances of base classes, nesting beyond the limit, text after the
+/// value, an empty value, and half of a surrogate pair.
 const UNREADABLE: &[&str] = &[
     "image/source-base-class",
     "message/json-deep-900",
@@ -153,9 +158,9 @@ const UNREADABLE: &[&str] = &[
     "text/surrogate",
 ];
 
-/// What means more here than to 1.0.9: the `last` that it writes and does not read, what the documents show, what it has
-/// no field or word for, and numbers, which keep their digits here.
-const OTHERWISE: &[&str] = &[
+/// Texts with more meaning in Recount than in 1.0.9: `last`, which 1.0.9 writes but ignores, forms from the
+/// documentation, fields and words that 1.0.9 does not have, and numbers, whose digits Recount preserves.
+const KNOWN_DIFFERENCES: &[&str] = &[
     "envelope/last",
     "message/extra",
     "message/metadata-float-exponent",

@@ -1,4 +1,4 @@
-//! Any text at all.
+//! Properties of arbitrary text.
 
 use proptest::prelude::*;
 use recount_message::Fold;
@@ -6,7 +6,8 @@ use recount_testkit::strategies::{document_texts, json_texts};
 
 use super::*;
 
-/// What a fuzzer calls too: nothing panics, and what can be read survives being written.
+/// Checks that nothing panics and that every value that can be parsed survives a round trip. Also used by the fuzz
+/// target.
 fn check(text: &str) {
     if let Ok(message) = read_message(text) {
         let back = read_message(&message_text(&message)).unwrap();
@@ -35,13 +36,13 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn is_read_or_refused(text in document_texts(), other in json_texts()) {
+    fn any_text_round_trips_or_is_rejected(text in document_texts(), other in json_texts()) {
         check(&text);
         check(&other);
     }
 
     #[test]
-    fn in_camel_case_too(text in document_texts()) {
+    fn camel_case_text_round_trips_or_is_rejected(text in document_texts()) {
         let camel = text.replace("reply_id", "replyId").replace("created_at", "timestamp").replace("media_type", "mediaType");
         check(&camel);
     }

@@ -1,8 +1,8 @@
-//! What the package's `appendEvent` does, event by event.
+//! A model of the package's `appendEvent`.
 
 use serde_json::{Map, Value, json};
 
-/// A message as `AssistantMsg({id, name, content: []})` makes it.
+/// Returns a message as created by `AssistantMsg({id, name, content: []})`.
 pub(super) fn assistant(event: &Value) -> Value {
     json!({"id": event["reply_id"], "name": event["name"], "role": "assistant", "content": [], "metadata": {}})
 }
@@ -29,7 +29,7 @@ fn end(block: Option<&mut Map<String, Value>>, event: &Value) {
     }
 }
 
-/// Decodes each piece by itself, as `atob` does: padding may be missing, one character left over may not.
+/// Decodes each piece on its own, as `atob` does: padding can be missing, but a single remaining character is an error.
 fn joined(one: &str, other: &str) -> String {
     use recount_message::Base64Source;
     let bytes = |text: &str| {

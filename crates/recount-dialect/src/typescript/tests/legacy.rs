@@ -1,4 +1,4 @@
-//! The shapes of 0.0.2.
+//! The format of 0.0.2.
 
 use pretty_assertions::assert_eq;
 use recount_message::{Event, Fold, Msg, ToolCallBlock, ToolCallState};
@@ -29,12 +29,12 @@ const STREAM: &str = r#"
 "#;
 
 #[test]
-fn a_stream_is_read() {
+fn parses_stream() {
     let mut fold = Fold::new();
     for line in STREAM.trim().lines() {
         let event = read_event(line).unwrap();
         assert_eq!(fold.apply(&event).reason(), None, "{line}");
-        // What it became is written in the newer shape and means the same.
+        // The converted event is written in the newer format and parsed again.
         assert_eq!(read_event(&event_text(&event)).unwrap(), event);
     }
     let message = fold.into_messages().next().unwrap();
@@ -48,7 +48,7 @@ fn a_stream_is_read() {
 }
 
 #[test]
-fn a_field_that_nobody_else_has_stays() {
+fn keeps_agent_id() {
     let line = r#"{"id":"1","createdAt":"t","type":"EXCEED_MAX_ITERS","replyId":"r","agentId":"a","name":"Friday"}"#;
     let event = read_event(line).unwrap();
     assert_eq!(event.extra.to_json(), r#"{"agentId":"a"}"#);
@@ -59,7 +59,7 @@ fn a_field_that_nobody_else_has_stays() {
 }
 
 #[test]
-fn a_message_is_read() {
+fn parses_message() {
     let text = r#"{"id":"m","name":"Friday","role":"assistant","content":[
         {"type":"thinking","thinking":"Hm.","id":"a"},
         {"type":"tool_call","id":"c1","name":"f","input":"{}"},
@@ -78,7 +78,7 @@ fn a_message_is_read() {
 }
 
 #[test]
-fn a_block_is_read() {
+fn parses_block() {
     let text = r#"{"type":"data","id":"d","source":{"type":"url","url":"u","mediaType":"image/png"}}"#;
     let ContentBlock::Data(block) = read_block(text).unwrap() else { panic!() };
     assert_eq!(block.media_type(), "image/png");
@@ -87,9 +87,9 @@ fn a_block_is_read() {
     assert_eq!(block.state, ToolCallState::Asking);
 }
 
-/// A newer event may well hold a field with an older name.
+/// A newer event can contain a field with an older name.
 #[test]
-fn a_newer_event_is_not_taken_for_an_older_one() {
+fn does_not_convert_newer_events() {
     let text = r#"{"id":"1","created_at":"t","type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"b","delta":"x","replyId":"y"}"#;
     let event = read_event(text).unwrap();
     assert_eq!((event.reply_id(), event.extra.to_json()), (Some("r"), r#"{"replyId":"y"}"#.to_owned()));

@@ -1,46 +1,46 @@
-//! What a way through TypeScript cannot keep, and what a TypeScript reader cannot be told.
+//! Values that do not survive a round trip through TypeScript, or cannot be sent to a TypeScript reader.
 
 use recount_message::{DecodeErrorKind, Event, Msg};
 
 use super::*;
 
-/// No UTF-8 text can hold half a pair, so a stream whose deltas are cut inside one is refused.
+/// UTF-8 cannot encode half of a surrogate pair, so a stream with deltas split inside one is rejected.
 #[test]
-fn half_a_surrogate_pair() {
+fn rejects_lone_surrogate() {
     let text =
         r#"{"id":"1","created_at":"t","type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"b","delta":"\ud83c"}"#;
     assert_eq!(read_event(text).unwrap_err().kind(), DecodeErrorKind::LoneSurrogate);
 }
 
-/// The package stores any word; natively there are four.
+/// The package stores any word. Natively there are four.
 #[test]
-fn an_unknown_reason() {
+fn rejects_unknown_finished_reason() {
     let text =
         r#"{"id":"1","created_at":"t","type":"REPLY_END","session_id":"s","reply_id":"r","finished_reason":"tired"}"#;
     let error = read_event(text).unwrap_err();
     assert_eq!((error.kind(), error.path()), (DecodeErrorKind::UnknownValue, "finished_reason"));
 }
 
-/// 0.0.2 is read and never written.
+/// The format of 0.0.2 is parsed but never written.
 #[test]
-fn the_older_shape() {
+fn writes_newer_format_only() {
     let older = r#"{"id":"1","createdAt":"t","type":"RUN_FINISHED","sessionId":"s","replyId":"r"}"#;
     let newer = r#"{"id":"1","created_at":"t","type":"REPLY_END","session_id":"s","reply_id":"r","finished_reason":"completed"}"#;
     assert_eq!(event_text(&read_event(older).unwrap()), newer);
 }
 
-/// A message without an id gets one that follows from its text, and comes back with it.
+/// A missing id is derived from the text and is written with the message.
 #[test]
-fn that_a_message_had_no_id() {
+fn missing_message_id_is_not_restored() {
     let text = r#"{"created_at":"1","name":"Alice","role":"user","content":[],"metadata":{}}"#;
     let message = read_message(text).unwrap();
     let back = value(&message_text(&message));
     assert_eq!(back["id"], message.id());
 }
 
-/// The names that Recount keeps its own under are Recount's.
+/// Keys below `recount` are reserved.
 #[test]
-fn what_another_puts_under_recounts_own_names() {
+fn foreign_data_under_recount_key_is_lost() {
     let text = r#"{"name":"Alice","role":"user","content":[],"id":"m","metadata":{"recount":{"native":{"a":1},"typescript":{"b":[]}}},"created_at":"1"}"#;
     let message = Msg::from_json(text).unwrap();
     let back = read_message(&message_text(&message)).unwrap();

@@ -1,4 +1,4 @@
-//! Messages, blocks and events by themselves.
+//! Single messages, blocks and events.
 
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -11,9 +11,9 @@ use super::*;
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Native, TypeScript, native again.
+    /// Converts from native to TypeScript and back.
     #[test]
-    fn any_message_comes_back(messages in any_messages()) {
+    fn messages_round_trip(messages in any_messages()) {
         for message in messages {
             let text = message_text(&message);
             let back = read_message(&text).unwrap();
@@ -22,7 +22,7 @@ proptest! {
     }
 
     #[test]
-    fn any_block_comes_back(messages in any_messages()) {
+    fn blocks_round_trip(messages in any_messages()) {
         for block in messages.iter().flat_map(Msg::content) {
             let text = block_text(block);
             let back = read_block(&text).unwrap();
@@ -31,7 +31,7 @@ proptest! {
     }
 
     #[test]
-    fn any_event_comes_back(stream in streams()) {
+    fn events_round_trip(stream in streams()) {
         for event in stream.iter() {
             let text = event_text(event);
             let back = read_event(&text).unwrap();
@@ -39,9 +39,9 @@ proptest! {
         }
     }
 
-    /// What has the shape of Python's JSON, with all its nulls, is TypeScript too. TypeScript, native, TypeScript again.
+    /// Python's JSON with explicit nulls is also valid TypeScript JSON. Converts from TypeScript to native and back.
     #[test]
-    fn any_spelling_comes_back(messages in any_messages(), stream in streams()) {
+    fn spelling_round_trips(messages in any_messages(), stream in streams()) {
         for text in messages.iter().map(Msg::to_json) {
             let back = message_text(&Msg::from_json(&read_message(&text).unwrap().to_json()).unwrap());
             prop_assert_eq!(comparable(&back), comparable(&text));
@@ -59,7 +59,7 @@ proptest! {
     }
 }
 
-/// A text with its keys in order, whatever it says.
+/// Returns a text with its keys sorted.
 fn comparable(text: &str) -> String {
     fn sorted(json: &Json) -> String {
         if let Some(object) = json.to_object() {
@@ -84,7 +84,7 @@ fn check_message(native: &str, typescript: &str) {
 }
 
 #[test]
-fn fields_that_may_be_absent_are() {
+fn empty_optional_fields_are_omitted() {
     check_message(
         r#"{"name":"Friday","content":[
             {"type":"text","text":"Hello","id":"t","created_at":"1","finished_at":null},
@@ -104,7 +104,7 @@ fn fields_that_may_be_absent_are() {
 }
 
 #[test]
-fn a_message_has_no_structured_output_and_no_cache_tokens() {
+fn structured_output_and_cache_tokens_are_stored() {
     check_message(
         r#"{"name":"Friday","content":[],"role":"assistant","id":"m","metadata":{"a":1},"created_at":"1",
             "usage":{"input_tokens":5,"output_tokens":6,"cache_input_tokens":7,"cache_creation_input_tokens":0},
@@ -126,7 +126,7 @@ fn check_event(native: &str, typescript: &str) {
 }
 
 #[test]
-fn events_are_written_as_the_package_has_them() {
+fn events_match_package_format() {
     check_event(
         r#"{"id":"1","created_at":"t","metadata":{},"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"b","delta":"x"}"#,
         r#"{"id":"1","created_at":"t","type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"b","delta":"x"}"#,
@@ -150,7 +150,7 @@ fn events_are_written_as_the_package_has_them() {
 }
 
 #[test]
-fn what_an_event_of_the_package_cannot_say_is_kept() {
+fn native_only_event_fields_are_stored() {
     check_event(
         r#"{"id":"1","created_at":"t","metadata":{},"type":"TEXT_BLOCK_END","reply_id":"r","block_id":"b","text":"all"}"#,
         r#"{"id":"1","created_at":"t","metadata":{"recount":{"native":{"text":"all"}}},"type":"TEXT_BLOCK_END","reply_id":"r","block_id":"b"}"#,
@@ -167,7 +167,7 @@ fn what_an_event_of_the_package_cannot_say_is_kept() {
         r#"{"id":"1","created_at":"t","metadata":{},"type":"MODEL_CALL_END","reply_id":"r","input_tokens":1,"output_tokens":2,"cache_input_tokens":3,"cache_creation_input_tokens":0,"finished_reason":"interrupted"}"#,
         r#"{"id":"1","created_at":"t","metadata":{"recount":{"native":{"cache_input_tokens":3,"finished_reason":"interrupted"}}},"type":"MODEL_CALL_END","reply_id":"r","input_tokens":1,"output_tokens":2}"#,
     );
-    // The package has no such event.
+    // The package does not have this event.
     check_event(
         r#"{"id":"1","created_at":"t","metadata":{},"type":"USER_INTERRUPT","reply_id":"r"}"#,
         r#"{"id":"1","created_at":"t","metadata":{"recount":{"native":{"event":{"type":"USER_INTERRUPT","reply_id":"r"}}}},"type":"CUSTOM","reply_id":"r","name":"USER_INTERRUPT","value":{}}"#,
@@ -175,7 +175,7 @@ fn what_an_event_of_the_package_cannot_say_is_kept() {
 }
 
 #[test]
-fn the_metadata_of_a_tool_is_its_own() {
+fn tool_metadata_is_unchanged() {
     check_event(
         r#"{"id":"1","created_at":"t","metadata":{"recount":{"native":{"a":1}}},"type":"TOOL_RESULT_END","reply_id":"r","tool_call_id":"c","state":"success"}"#,
         r#"{"id":"1","created_at":"t","metadata":{"recount":{"native":{"a":1}}},"type":"TOOL_RESULT_END","reply_id":"r","tool_call_id":"c","state":"success"}"#,
@@ -186,9 +186,9 @@ fn the_metadata_of_a_tool_is_its_own() {
     assert_eq!(value(&event_text(&event)), value(spelled));
 }
 
-/// A message of TypeScript, changed natively or there, on its way.
+/// A TypeScript message is edited natively or in TypeScript before it is converted back.
 #[test]
-fn an_edit_wins_over_what_was_kept() {
+fn edits_override_stored_fields() {
     let native = Msg::from_json(
         r#"{"name":"Friday","content":[],"role":"assistant","id":"m","metadata":{},"created_at":"1","structured_output":{"x":1},
             "usage":{"input_tokens":5,"output_tokens":6,"cache_input_tokens":7}}"#,
@@ -214,7 +214,7 @@ fn an_edit_wins_over_what_was_kept() {
 }
 
 #[test]
-fn states_are_read_in_either_case() {
+fn parses_states_in_any_case() {
     let text = r#"{"type":"tool_result","id":"c","name":"f","output":"x","state":"DENIED","created_at":"1"}"#;
     let block = read_block(text).unwrap();
     assert!(matches!(&block, ContentBlock::ToolResult(result) if result.state.as_str() == "denied"));
@@ -223,9 +223,9 @@ fn states_are_read_in_either_case() {
     assert_eq!(value(&event_text(&read_event(text).unwrap())), value(text));
 }
 
-/// The package checks a message when it makes one, not when it reads one.
+/// The package validates messages when it creates them, but not when it reads them.
 #[test]
-fn a_message_that_holds_what_its_role_may_not_is_read() {
+fn parses_message_with_blocks_outside_its_role() {
     let text = r#"{"id":"m","name":"Alice","role":"user","content":[{"type":"thinking","id":"a","thinking":"x","created_at":"1"}],"metadata":{},"created_at":"1"}"#;
     let message = read_message(text).unwrap();
     assert_eq!(message.role(), recount_message::Role::User);
@@ -234,7 +234,7 @@ fn a_message_that_holds_what_its_role_may_not_is_read() {
 }
 
 #[test]
-fn data_that_comes_as_bytes_and_url_or_as_neither_is_read() {
+fn parses_data_with_both_or_neither_of_bytes_and_url() {
     let both = r#"{"id":"1","created_at":"t","type":"TOOL_RESULT_DATA_DELTA","reply_id":"r","tool_call_id":"c","media_type":"image/png","data":"QQ==","url":"u"}"#;
     let event = read_event(both).unwrap();
     assert!(event.to_json().contains(r#""data":"QQ==","url":null"#));

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// The value of a text. A number that no 64-bit float can hold is a string then.
+/// Parses a text. A number outside the range of `f64` becomes a string.
 fn value(text: &str) -> Value {
     fn of(json: &Json) -> Value {
         if let Some(object) = json.to_object() {

@@ -26,9 +26,9 @@ fn apply(fold: &mut Fold, frames: &[String]) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 4, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Who joins anywhere, and reads everything back, has the same messages.
+    /// A reader who joins at any point and parses all frames has the same messages.
     #[test]
-    fn frames_read_back_fold_to_the_same_messages(stream in streams()) {
+    fn parsed_frames_fold_to_the_same_messages(stream in streams()) {
         let whole: Fold = stream.iter().collect();
         let all = frames_of(&stream);
         let mut before = Fold::new();
@@ -44,9 +44,9 @@ proptest! {
         }
     }
 
-    /// The package's own fold shows what the messages say, once they have ended.
+    /// After the replies have ended, the package's fold shows the native messages.
     #[test]
-    fn the_package_shows_the_same(stream in legal_streams(), cut: prop::sample::Index) {
+    fn package_fold_matches_native_fold(stream in legal_streams(), cut: prop::sample::Index) {
         let whole: Fold = stream.iter().collect();
         let all = frames_of(&stream);
         let cut = cut.index(stream.len() + 1);
@@ -54,8 +54,8 @@ proptest! {
         let from_start: Vec<String> = all.concat();
         let joined: Vec<String> = prelude(&before).into_iter().chain(all[cut..].concat()).collect();
         let (from_start, joined) = (package(&from_start), package(&joined));
-        let beyond = beyond(&stream);
-        let comparable = |shown: Value| without(&shown, &beyond);
+        let inexpressible = inexpressible(&stream);
+        let comparable = |shown: Value| without(&shown, &inexpressible);
         for message in whole.messages().filter(|message| message.finished_at().is_some()) {
             let expected = value(&shown(message).to_string());
             if let Some(shown) = from_start.get(message.id()) {
@@ -78,12 +78,12 @@ fn frames_of(stream: &[AgentEvent]) -> Vec<Vec<String>> {
     frames.collect()
 }
 
-/// The ids of what the package cannot be told: a text that is replaced by another, arguments that the user edited, a URL
-/// for data that has begun otherwise or that others have followed, more of an item that others have followed, the end of
-/// a result whose call is not over, and that a rule has allowed a call.
-fn beyond(stream: &[AgentEvent]) -> HashSet<String> {
+/// Returns the ids of blocks with changes that the package cannot receive: replaced text, arguments edited by the user, a
+/// URL for a block that began as bytes or is not the last one, more data for an earlier item, the end of a result whose
+/// call is not finished, and the approval of a call by a rule.
+fn inexpressible(stream: &[AgentEvent]) -> HashSet<String> {
     let mut before = Fold::new();
-    let mut beyond = HashSet::new();
+    let mut inexpressible = HashSet::new();
     for event in stream {
         let message = event.reply_id().and_then(|id| before.message(id));
         match (&event.kind, message) {
@@ -91,14 +91,14 @@ fn beyond(stream: &[AgentEvent]) -> HashSet<String> {
                 let is_it = |text: &&TextBlock| text.id == kind.block_id;
                 let text = message.blocks::<TextBlock>().filter(is_it).last().map_or("", |text| &text.text);
                 if kind.text.as_ref().is_some_and(|whole| !whole.starts_with(text)) {
-                    beyond.insert(kind.block_id.to_string());
+                    inexpressible.insert(kind.block_id.to_string());
                 }
             }
             (EventKind::UserConfirmResult(kind), Some(message)) => {
                 let edits = kind.confirm_results.iter().map(|answer| &answer.tool_call);
                 let is_edit =
                     |edit: &&ToolCallBlock| message.call(&edit.id).is_none_or(|call| call.input != edit.input);
-                beyond.extend(edits.filter(is_edit).map(|edit| edit.id.clone()));
+                inexpressible.extend(edits.filter(is_edit).map(|edit| edit.id.clone()));
             }
             (EventKind::DataBlockDelta(kind), Some(message)) if kind.url.is_some() => {
                 let is_fresh = message.content().last().is_some_and(|block| {
@@ -106,7 +106,7 @@ fn beyond(stream: &[AgentEvent]) -> HashSet<String> {
                         && block.id() == kind.block_id
                 });
                 if !is_fresh {
-                    beyond.insert(kind.block_id.to_string());
+                    inexpressible.insert(kind.block_id.to_string());
                 }
             }
             (EventKind::ToolResultDataDelta(kind), Some(message)) => {
@@ -115,7 +115,7 @@ fn beyond(stream: &[AgentEvent]) -> HashSet<String> {
                 let is_it = |item: &&MediaBlock| matches!(item, MediaBlock::Data(data) if Some(data.id.as_str()) == kind.block_id.as_deref());
                 if items.iter().rev().skip(1).any(|item| is_it(&item)) && !items.last().is_some_and(|last| is_it(&last))
                 {
-                    beyond.insert(kind.tool_call_id.to_string());
+                    inexpressible.insert(kind.tool_call_id.to_string());
                 }
             }
             _ => {}
@@ -123,11 +123,11 @@ fn beyond(stream: &[AgentEvent]) -> HashSet<String> {
         let _ = before.apply(event);
     }
     let calls = before.messages().flat_map(Msg::blocks::<ToolCallBlock>);
-    beyond.extend(calls.filter(|call| call.state != ToolCallState::Finished).map(|call| call.id.clone()));
-    beyond
+    inexpressible.extend(calls.filter(|call| call.state != ToolCallState::Finished).map(|call| call.id.clone()));
+    inexpressible
 }
 
-/// What is shown without the blocks of some ids.
+/// Removes the blocks with some ids.
 fn without(shown: &Value, ids: &HashSet<String>) -> Value {
     let is_told = |block: &&Value| {
         let id = block[0].as_str().unwrap_or_default();
@@ -136,7 +136,7 @@ fn without(shown: &Value, ids: &HashSet<String>) -> Value {
     json!([shown[0], shown[1], shown[2].as_array().unwrap().iter().filter(is_told).collect::<Vec<_>>()])
 }
 
-/// The messages that the package's fold makes of frames.
+/// Returns the messages that the package's fold makes of some frames.
 fn package(frames: &[String]) -> HashMap<String, Value> {
     let mut messages: HashMap<String, Value> = HashMap::new();
     for frame in frames {
@@ -151,7 +151,7 @@ fn package(frames: &[String]) -> HashMap<String, Value> {
     messages
 }
 
-/// What a person sees of a message.
+/// Returns the visible parts of a message.
 fn shown(message: &Msg) -> Value {
     let mut seen: HashMap<(String, String), usize> = HashMap::new();
     let blocks = message.content().iter().map(|block| {
@@ -160,7 +160,7 @@ fn shown(message: &Msg) -> Value {
             let count = seen.entry((kind.to_owned(), id.clone())).or_default();
             *count += 1;
             let count = *count;
-            // Whatever comes whole must not have the id of a result.
+            // A complete block must not have the id of a result.
             if kind == "data" && seen.contains_key(&("result".to_owned(), id.clone())) {
                 id.push_str("~data");
             }
@@ -244,7 +244,7 @@ fn shown_there(there: &Value) -> Value {
             };
             json!([block["id"], block["name"], output, block["state"], block["created_at"], block["finished_at"]])
         }
-        // The package gives an end to whatever comes whole.
+        // The package ends every complete block.
         _ => {
             let mut block = block.clone();
             block.as_object_mut().unwrap().remove("finished_at");
@@ -254,8 +254,8 @@ fn shown_there(there: &Value) -> Value {
     json!([there["finished_at"], there["finished_reason"], blocks.collect::<Value>()])
 }
 
-/// The types of the frames of the last event of a stream, and what the package then shows of the reply.
-fn told(stream: &str) -> (Vec<String>, Value) {
+/// Returns the frame types of the last event of a stream, and the content that the package then shows.
+fn last_frames_and_content(stream: &str) -> (Vec<String>, Value) {
     let events: Vec<AgentEvent> =
         stream.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| event(line)).collect();
     let frames = frames_of(&events);
@@ -271,8 +271,8 @@ fn event(line: &str) -> AgentEvent {
 const START: &str = r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday","created_at":"t0"}"#;
 
 #[test]
-fn a_text_that_its_end_completes_is_completed() {
-    let (types, content) = told(&format!(
+fn text_end_appends_missing_text() {
+    let (types, content) = last_frames_and_content(&format!(
         r#"{START}
         {{"type":"TEXT_BLOCK_START","reply_id":"r","block_id":"b","created_at":"t1"}}
         {{"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"b","delta":"Hel"}}
@@ -283,8 +283,8 @@ fn a_text_that_its_end_completes_is_completed() {
 }
 
 #[test]
-fn data_at_a_url_is_shown() {
-    let (types, content) = told(&format!(
+fn data_at_url_is_shown() {
+    let (types, content) = last_frames_and_content(&format!(
         r#"{START}
         {{"type":"DATA_BLOCK_START","reply_id":"r","block_id":"b","media_type":"image/png","name":"a.png","created_at":"t1"}}
         {{"type":"DATA_BLOCK_DELTA","reply_id":"r","block_id":"b","media_type":"image/png","url":"https://example.com/a.png","created_at":"t2"}}"#
@@ -296,8 +296,8 @@ fn data_at_a_url_is_shown() {
 }
 
 #[test]
-fn data_that_is_cut_anywhere_is_shown() {
-    let (types, content) = told(&format!(
+fn data_split_within_a_group_is_shown() {
+    let (types, content) = last_frames_and_content(&format!(
         r#"{START}
         {{"type":"DATA_BLOCK_START","reply_id":"r","block_id":"b","media_type":"image/png","created_at":"t1"}}
         {{"type":"DATA_BLOCK_DELTA","reply_id":"r","block_id":"b","media_type":"image/png","data":"QUJDR"}}
@@ -309,8 +309,8 @@ fn data_that_is_cut_anywhere_is_shown() {
 }
 
 #[test]
-fn an_id_that_comes_again_is_another_one() {
-    let (types, content) = told(&format!(
+fn repeated_call_id_gets_a_suffix() {
+    let (types, content) = last_frames_and_content(&format!(
         r#"{START}
         {{"type":"TOOL_CALL_START","reply_id":"r","tool_call_id":"call_0","tool_call_name":"f"}}
         {{"type":"TOOL_CALL_END","reply_id":"r","tool_call_id":"call_0"}}
@@ -327,9 +327,9 @@ fn an_id_that_comes_again_is_another_one() {
     );
 }
 
-/// The call that a user is asked about has its native id with it, so that the answer is understood.
+/// The listed call contains its native id, so that the decision can be mapped back.
 #[test]
-fn an_answer_about_a_call_with_another_id_is_understood() {
+fn decision_is_mapped_to_native_call_id() {
     let answer = r#"{"id":"1","created_at":"t","type":"USER_CONFIRM_RESULT","reply_id":"r","confirm_results":[{"confirmed":true,
         "tool_call":{"type":"tool_call","id":"call_0~2","name":"f","input":"{}","state":"asking","created_at":"t","recount":{"native":{"id":"call_0"}}}}]}"#;
     let EventKind::UserConfirmResult(kind) = read_event(answer).unwrap().kind else { panic!() };
@@ -337,8 +337,8 @@ fn an_answer_about_a_call_with_another_id_is_understood() {
 }
 
 #[test]
-fn a_result_from_elsewhere_finishes_its_call() {
-    let (types, content) = told(&format!(
+fn external_result_finishes_its_call() {
+    let (types, content) = last_frames_and_content(&format!(
         r#"{START}
         {{"type":"TOOL_CALL_START","reply_id":"r","tool_call_id":"c","tool_call_name":"f"}}
         {{"type":"REQUIRE_EXTERNAL_EXECUTION","reply_id":"r","tool_calls":[{{"type":"tool_call","id":"c","name":"f","input":""}}]}}
@@ -349,8 +349,8 @@ fn a_result_from_elsewhere_finishes_its_call() {
 }
 
 #[test]
-fn the_end_of_a_reply_ends_what_is_open() {
-    let (types, content) = told(&format!(
+fn reply_end_ends_open_blocks() {
+    let (types, content) = last_frames_and_content(&format!(
         r#"{START}
         {{"type":"TEXT_BLOCK_START","reply_id":"r","block_id":"b"}}
         {{"type":"REPLY_END","session_id":"s","reply_id":"r","created_at":"t1"}}"#
@@ -359,15 +359,15 @@ fn the_end_of_a_reply_ends_what_is_open() {
     assert_eq!(content[0]["finished_at"], "t1");
 }
 
-/// What the native fold ignores, the package's would not.
+/// The package's fold would apply events that the native fold ignores.
 #[test]
-fn what_is_ignored_is_not_told() {
+fn ignored_events_have_no_frames() {
     for ignored in [
         r#"{"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"b","delta":"late"}"#,
         r#"{"type":"TEXT_BLOCK_START","reply_id":"other","block_id":"b"}"#,
         r#"{"type":"TOOL_RESULT_END","reply_id":"r","tool_call_id":"c","state":"success"}"#,
     ] {
-        let (types, _) = told(&format!(
+        let (types, _) = last_frames_and_content(&format!(
             r#"{START}
             {{"type":"TEXT_BLOCK_START","reply_id":"r","block_id":"b"}}
             {{"type":"TEXT_BLOCK_END","reply_id":"r","block_id":"b"}}
@@ -378,11 +378,11 @@ fn what_is_ignored_is_not_told() {
     }
 }
 
-/// What the package cannot be told by any of its events.
+/// Changes that none of the package's events can express.
 #[test]
-fn what_the_package_does_not_show() {
-    // A text that replaces another.
-    let (_, content) = told(&format!(
+fn package_cannot_show_some_changes() {
+    // Replaced text.
+    let (_, content) = last_frames_and_content(&format!(
         r#"{START}
         {{"type":"TEXT_BLOCK_START","reply_id":"r","block_id":"b"}}
         {{"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"b","delta":"Hullo"}}
@@ -390,15 +390,15 @@ fn what_the_package_does_not_show() {
     ));
     assert_eq!(content[0]["text"], "Hullo");
 
-    // That a rule has allowed a call, and arguments that a user has edited.
+    // A call that a rule has allowed, and arguments that the user edited.
     let call = r#"{"type":"TOOL_CALL_START","reply_id":"r","tool_call_id":"c","tool_call_name":"f"}"#;
-    let (_, content) = told(&format!(
+    let (_, content) = last_frames_and_content(&format!(
         r#"{START}
         {call}
         {{"type":"CUSTOM","name":"recount.call","value":{{"reply_id":"r","tool_call_id":"c","state":"allowed"}}}}"#
     ));
     assert_eq!(content[0]["state"], "pending");
-    let (_, content) = told(&format!(
+    let (_, content) = last_frames_and_content(&format!(
         r#"{START}
         {call}
         {{"type":"REQUIRE_USER_CONFIRM","reply_id":"r","tool_calls":[{{"type":"tool_call","id":"c","name":"f","input":""}}]}}
@@ -406,8 +406,8 @@ fn what_the_package_does_not_show() {
     ));
     assert_eq!((&content[0]["state"], &content[0]["input"]), (&json!("allowed"), &json!("")));
 
-    // A URL for data that has begun as bytes.
-    let (_, content) = told(&format!(
+    // A URL for data that began as bytes.
+    let (_, content) = last_frames_and_content(&format!(
         r#"{START}
         {{"type":"DATA_BLOCK_START","reply_id":"r","block_id":"b","media_type":"image/png"}}
         {{"type":"DATA_BLOCK_DELTA","reply_id":"r","block_id":"b","media_type":"image/png","data":"QUJD"}}
@@ -415,8 +415,8 @@ fn what_the_package_does_not_show() {
     ));
     assert_eq!(content[0]["source"]["data"], "QUJD");
 
-    // The end of a result that the reply's end brings, where its call is not over: the call would be over with it.
-    let (_, content) = told(&format!(
+    // A result that is ended by the end of the reply, if its call is not finished. Ending it would also finish the call.
+    let (_, content) = last_frames_and_content(&format!(
         r#"{START}
         {call}
         {{"type":"TOOL_RESULT_START","reply_id":"r","tool_call_id":"c","tool_call_name":"f"}}

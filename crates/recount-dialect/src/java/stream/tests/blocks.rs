@@ -1,11 +1,11 @@
-//! Blocks of text and thinking, and the arguments of calls.
+//! Text and thinking blocks, and the arguments of calls.
 
 use pretty_assertions::assert_eq;
 
-use super::{blocks, folded, read, told};
+use super::{blocks, folded, read, summarize};
 
-/// What is said in one model call.
-fn said(stream: &str) -> Vec<String> {
+/// Returns the events of one model call.
+fn model_call_events(stream: &str) -> Vec<String> {
     let events = read(&format!(
         r#"AGENT_START "replyId":"a","name":"Friday"
         MODEL_CALL_START "replyId":"m"
@@ -13,8 +13,8 @@ fn said(stream: &str) -> Vec<String> {
         MODEL_CALL_END "replyId":"m"
         AGENT_END "replyId":"a""#
     ));
-    let told = told(&events);
-    told[2..told.len() - 1].to_vec()
+    let summaries = summarize(&events);
+    summaries[2..summaries.len() - 1].to_vec()
 }
 
 fn content(stream: &str) -> Vec<String> {
@@ -22,7 +22,7 @@ fn content(stream: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_same_block_of_another_model_call_is_another() {
+fn block_id_is_unique_per_model_call() {
     let call = |id: &str, text: &str| {
         format!(
             r#"MODEL_CALL_START "replyId":"{id}"
@@ -35,14 +35,14 @@ fn the_same_block_of_another_model_call_is_another() {
     };
     let both = call("m1", "one") + &call("m2", "two");
     assert_eq!(content(&both), ["text one", "text two"]);
-    // The documents have one id for all.
+    // The documentation uses one id for all model calls.
     let same = call("m1", "one") + &call("m1", "two");
     assert_eq!(content(&same), ["text one", "text two"]);
 }
 
 #[test]
-fn a_block_that_starts_again_goes_on() {
-    let told = said(
+fn restarted_block_is_continued() {
+    let summaries = model_call_events(
         r#"TEXT_BLOCK_START "replyId":"m","blockId":"text"
         TEXT_BLOCK_DELTA "replyId":"m","blockId":"text","delta":"before "
         TEXT_BLOCK_END "replyId":"m","blockId":"text"
@@ -51,7 +51,7 @@ fn a_block_that_starts_again_goes_on() {
         TEXT_BLOCK_END "replyId":"m","blockId":"text""#,
     );
     assert_eq!(
-        told[..6],
+        summaries[..6],
         [
             "TEXT_BLOCK_START a.text.1",
             "TEXT_BLOCK_DELTA a.text.1 before ",
@@ -65,8 +65,8 @@ fn a_block_that_starts_again_goes_on() {
 }
 
 #[test]
-fn thinking_in_the_midst_of_text_lets_the_text_go_on() {
-    let told = said(
+fn text_continues_after_thinking() {
+    let summaries = model_call_events(
         r#"TEXT_BLOCK_START "replyId":"m","blockId":"text"
         TEXT_BLOCK_DELTA "replyId":"m","blockId":"text","delta":"First"
         THINKING_BLOCK_START "replyId":"m","blockId":"thinking"
@@ -76,7 +76,7 @@ fn thinking_in_the_midst_of_text_lets_the_text_go_on() {
         TEXT_BLOCK_END "replyId":"m","blockId":"text""#,
     );
     assert_eq!(
-        told[..9],
+        summaries[..9],
         [
             "TEXT_BLOCK_START a.text.1",
             "TEXT_BLOCK_DELTA a.text.1 First",
@@ -93,26 +93,26 @@ fn thinking_in_the_midst_of_text_lets_the_text_go_on() {
 }
 
 #[test]
-fn a_delta_without_a_start_begins_its_block() {
-    let told = said(r#"TEXT_BLOCK_DELTA "replyId":"m","blockId":"text","delta":"x""#);
-    assert_eq!(told[..2], ["+TEXT_BLOCK_START a.text.1", "TEXT_BLOCK_DELTA a.text.1 x"].map(str::to_owned));
+fn delta_without_start_begins_block() {
+    let summaries = model_call_events(r#"TEXT_BLOCK_DELTA "replyId":"m","blockId":"text","delta":"x""#);
+    assert_eq!(summaries[..2], ["+TEXT_BLOCK_START a.text.1", "TEXT_BLOCK_DELTA a.text.1 x"].map(str::to_owned));
 }
 
 #[test]
-fn what_is_open_when_the_next_model_call_begins_ends() {
-    let told = said(
+fn next_model_call_ends_open_blocks() {
+    let summaries = model_call_events(
         r#"TEXT_BLOCK_START "replyId":"m","blockId":"text"
         MODEL_CALL_START "replyId":"m2""#,
     );
     assert_eq!(
-        told[1..4],
+        summaries[1..4],
         ["+MODEL_CALL_END interrupted", "+TEXT_BLOCK_END a.text.1", "MODEL_CALL_START"].map(str::to_owned)
     );
 }
 
 #[test]
-fn pieces_after_the_end_of_a_call_count() {
-    let told = said(
+fn arguments_after_call_end_are_appended() {
+    let summaries = model_call_events(
         r#"TOOL_CALL_START "replyId":"m","toolCallId":"c1","toolCallName":"look"
         TOOL_CALL_END "replyId":"m","toolCallId":"c1","toolCallName":"look"
         TOOL_CALL_START "replyId":"m","toolCallId":"c2","toolCallName":"look"
@@ -121,7 +121,7 @@ fn pieces_after_the_end_of_a_call_count() {
         TOOL_CALL_DELTA "replyId":"m","toolCallId":"c2","toolCallName":"__fragment__","delta":"[]""#,
     );
     assert_eq!(
-        told[..7],
+        summaries[..7],
         [
             "TOOL_CALL_START c1 look",
             "TOOL_CALL_START c2 look",
@@ -136,8 +136,8 @@ fn pieces_after_the_end_of_a_call_count() {
 }
 
 #[test]
-fn a_call_that_starts_again_goes_on() {
-    let told = said(
+fn restarted_call_is_continued() {
+    let summaries = model_call_events(
         r#"TOOL_CALL_START "replyId":"m","toolCallId":"c","toolCallName":"look"
         TOOL_CALL_DELTA "replyId":"m","toolCallId":"c","toolCallName":"look","delta":"{\"x\":"
         TOOL_CALL_END "replyId":"m","toolCallId":"c","toolCallName":"look"
@@ -146,19 +146,20 @@ fn a_call_that_starts_again_goes_on() {
         TOOL_CALL_END "replyId":"m","toolCallId":"c","toolCallName":"look""#,
     );
     assert_eq!(
-        told[..4],
+        summaries[..4],
         ["TOOL_CALL_START c look", "TOOL_CALL_DELTA c {\"x\":", "TOOL_CALL_DELTA c 1}", "TOOL_CALL_END c"]
             .map(str::to_owned)
     );
 }
 
 #[test]
-fn pieces_without_a_start_begin_their_call() {
-    for (name, told_name) in [("__internal", " __internal"), ("__fragment__", "")] {
-        let told =
-            said(&format!(r#"TOOL_CALL_DELTA "replyId":"m","toolCallId":"c","toolCallName":"{name}","delta":"{{}}""#));
-        assert_eq!(told[0], format!("+TOOL_CALL_START c{told_name}"));
-        assert_eq!(told[1..3], ["TOOL_CALL_DELTA c {}", "+TOOL_CALL_END c"].map(str::to_owned));
+fn arguments_without_start_begin_call() {
+    for (name, expected_name) in [("__internal", " __internal"), ("__fragment__", "")] {
+        let summaries = model_call_events(&format!(
+            r#"TOOL_CALL_DELTA "replyId":"m","toolCallId":"c","toolCallName":"{name}","delta":"{{}}""#
+        ));
+        assert_eq!(summaries[0], format!("+TOOL_CALL_START c{expected_name}"));
+        assert_eq!(summaries[1..3], ["TOOL_CALL_DELTA c {}", "+TOOL_CALL_END c"].map(str::to_owned));
     }
 }
 
@@ -169,7 +170,7 @@ const WHOLE: &str = r#"MODEL_CALL_START "replyId":"m"
     "#;
 
 #[test]
-fn a_call_without_pieces_takes_its_arguments_from_who_asks_for_it() {
+fn call_without_arguments_gets_them_from_request() {
     let block = r#"{"type":"tool_use","id":"c","name":"look","input":{"at":"it"},"content":"{}"}"#;
     let asked = format!("{WHOLE}REQUIRE_USER_CONFIRM \"replyId\":\"t\",\"toolCalls\":[{block}]");
     assert_eq!(content(&asked), [r#"call c look {"at":"it"} asking"#]);
@@ -181,7 +182,7 @@ fn a_call_without_pieces_takes_its_arguments_from_who_asks_for_it() {
 }
 
 #[test]
-fn a_call_without_pieces_has_no_arguments_otherwise() {
+fn call_without_arguments_defaults_to_empty_object() {
     let ran = format!(
         r#"{WHOLE}TOOL_RESULT_START "replyId":"t","toolCallId":"c","toolCallName":"look"
         TOOL_RESULT_END "replyId":"t","toolCallId":"c","toolCallName":"look","state":"success""#

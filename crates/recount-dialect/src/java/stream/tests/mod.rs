@@ -1,4 +1,4 @@
-//! Small streams, one for each rule, and what real agents stream.
+//! One small stream for each rule, and recorded streams of agents.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -18,14 +18,14 @@ use super::{JavaStream, output};
 
 const NOT_STREAMED: &str = "The result of this call was not streamed.";
 
-/// A stream that is saved and taken up again after every event.
+/// A stream that is saved and restored after every event.
 #[derive(Debug, Default)]
-struct Resumed {
+struct ResumingStream {
     stream: JavaStream,
     events: Vec<AgentEvent>,
 }
 
-impl Resumed {
+impl ResumingStream {
     fn push(&mut self, line: &str) {
         let events = self.stream.push(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         self.after(events);
@@ -51,7 +51,7 @@ impl Resumed {
     }
 }
 
-/// The lines of a small stream: on each an event's type and fields. Ids and times are numbered.
+/// Returns the JSON lines of a small stream, given the type and fields of each event. Ids and times are numbered.
 fn lines(stream: &str) -> impl Iterator<Item = String> {
     let line = |(number, line): (usize, &str)| {
         let (kind, fields) = line.split_once(' ').unwrap_or((line, ""));
@@ -63,9 +63,9 @@ fn lines(stream: &str) -> impl Iterator<Item = String> {
     lines.into_iter().enumerate().map(line).collect::<Vec<_>>().into_iter()
 }
 
-/// The native events of a small stream that ends there. A line `USER` is a message of the user.
+/// Returns the native events of a small stream, including its end. The line `USER` is a user message.
 fn read(stream: &str) -> Vec<AgentEvent> {
-    let mut resumed = Resumed::default();
+    let mut resumed = ResumingStream::default();
     for line in lines(stream) {
         if line.starts_with(r#"{"type":"USER","#) {
             resumed.user_turn();
@@ -74,11 +74,11 @@ fn read(stream: &str) -> Vec<AgentEvent> {
         }
     }
     let events = resumed.finish();
-    assert_eq!(errors(&events), [], "{:#?}", told(&events));
+    assert_eq!(errors(&events), [], "{:#?}", summarize(&events));
     events
 }
 
-/// What the rules find wrong.
+/// Returns the findings of the checker.
 fn findings(events: &[AgentEvent]) -> Vec<Finding> {
     let mut checker = Checker::new();
     let mut findings: Vec<Finding> = events.iter().flat_map(|event| checker.event(event)).collect();
@@ -98,14 +98,14 @@ fn folded(events: &[AgentEvent]) -> Vec<Msg> {
     fold.into_messages().collect()
 }
 
-/// Whether Java did not say an event.
-fn is_put_in(event: &AgentEvent) -> bool {
+/// Returns whether an event was inserted.
+fn is_inserted(event: &AgentEvent) -> bool {
     output::marks(event).contains_key("synthetic")
 }
 
-/// Events in short: what was put in begins with `+`.
-fn told(events: &[AgentEvent]) -> Vec<String> {
-    let told = |event: &AgentEvent| {
+/// Returns a short form of events. Inserted ones begin with `+`.
+fn summarize(events: &[AgentEvent]) -> Vec<String> {
+    let summary = |event: &AgentEvent| {
         let (id, more) = match &event.kind {
             EventKind::ReplyStart(kind) => (&*kind.reply_id, kind.name.to_string()),
             EventKind::ReplyEnd(kind) => (&*kind.reply_id, kind.finished_reason.as_str().to_owned()),
@@ -129,18 +129,18 @@ fn told(events: &[AgentEvent]) -> Vec<String> {
             }
             _ => ("", String::new()),
         };
-        let put_in = if is_put_in(event) { "+" } else { "" };
+        let inserted = if is_inserted(event) { "+" } else { "" };
         let words = [event.type_name(), id, &more];
-        format!("{put_in}{}", words.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(" "))
+        format!("{inserted}{}", words.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(" "))
     };
-    events.iter().map(told).collect()
+    events.iter().map(summary).collect()
 }
 
 fn ids<'e>(ids: impl Iterator<Item = &'e str>) -> String {
     ids.collect::<Vec<_>>().join(",")
 }
 
-/// The blocks of a message in short.
+/// Returns a short form of the blocks of a message.
 fn blocks(message: &Msg) -> Vec<String> {
     use recount_message::ContentBlock as Block;
     let block = |block: &Block| match block {

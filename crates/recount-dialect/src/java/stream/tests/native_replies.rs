@@ -1,12 +1,12 @@
-//! Streams that Recount has written itself.
+//! Streams that were written by Recount.
 
 use pretty_assertions::assert_eq;
 use recount_message::{AgentEvent, Event, Fold, Json, Object};
 
 use super::super::super::frames::frames;
-use super::{JavaStream, read, told};
+use super::{JavaStream, read, summarize};
 
-/// A stream that is legal and has everything that a reader of foreign streams would repair.
+/// Returns a valid stream with everything that would be repaired in other streams.
 fn native() -> Vec<AgentEvent> {
     let lines = r#"
         {"id":"1","created_at":"2026-01-01T00:00:00.000001+00:00","type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}
@@ -26,7 +26,7 @@ fn native() -> Vec<AgentEvent> {
 }
 
 #[test]
-fn they_come_back_without_repairs() {
+fn native_replies_round_trip_without_repairs() {
     let (mut fold, mut stream, mut read) = (Fold::new(), JavaStream::new(), Vec::new());
     for event in native() {
         for frame in frames(&fold, &event) {
@@ -41,18 +41,18 @@ fn they_come_back_without_repairs() {
 }
 
 #[test]
-fn a_frame_may_stand_for_other_events() {
+fn carrier_frame_gives_its_events() {
     let events = read(
         r#"AGENT_START "replyId":"a","name":"Friday"
         CUSTOM "name":"x","metadata":{"recount":{"native":{"events":[{"id":"n","created_at":"2026-01-01T00:00:00Z","type":"USER_INTERRUPT","reply_id":"a"}]}}}
         CUSTOM "name":"y","metadata":{"recount":{"native":{"skip":true}}}
         AGENT_END "replyId":"a""#,
     );
-    assert_eq!(told(&events), ["REPLY_START a Friday", "USER_INTERRUPT", "REPLY_END a completed"]);
+    assert_eq!(summarize(&events), ["REPLY_START a Friday", "USER_INTERRUPT", "REPLY_END a completed"]);
 }
 
 #[test]
-fn a_reply_of_an_agent_of_java_is_told_with_one_result() {
+fn java_reply_is_written_with_one_result() {
     let events = read(
         r#"AGENT_START "replyId":"a","name":"Friday"
         MODEL_CALL_START "replyId":"m"
@@ -74,14 +74,14 @@ fn a_reply_of_an_agent_of_java_is_told_with_one_result() {
         AGENT_END "replyId":"b""#,
     );
     let mut fold = Fold::new();
-    let mut told = Vec::new();
+    let mut summaries = Vec::new();
     for event in &events {
-        told.extend(frames(&fold, event));
+        summaries.extend(frames(&fold, event));
         let _ = fold.apply(event);
     }
     let kind = |frame: &String| Object::parse(frame).unwrap().get("type").and_then(Json::to_text).unwrap();
-    let kinds: Vec<String> = told.iter().map(kind).collect();
+    let kinds: Vec<String> = summaries.iter().map(kind).collect();
     assert_eq!(kinds.iter().filter(|kind| *kind == "AGENT_RESULT").count(), 1, "{kinds:?}");
     assert_eq!(kinds[kinds.len() - 2..], ["AGENT_RESULT", "AGENT_END"]);
-    assert!(told[told.len() - 2].contains("Done."));
+    assert!(summaries[summaries.len() - 2].contains("Done."));
 }

@@ -2,9 +2,9 @@
 
 use pretty_assertions::assert_eq;
 
-use super::{NOT_STREAMED, blocks, folded, is_put_in, read, told};
+use super::{NOT_STREAMED, blocks, folded, is_inserted, read, summarize};
 
-/// Two calls of one model call.
+/// A model call with two tool calls.
 const TWO_CALLS: &str = r#"
     AGENT_START "replyId":"a","name":"Friday"
     MODEL_CALL_START "replyId":"m1"
@@ -60,7 +60,7 @@ fn result(id: &str, name: &str, text: &str, state: &str) -> String {
 }
 
 #[test]
-fn a_refused_call_and_one_denied_by_rule_beside_it_are_denied() {
+fn calls_denied_by_user_and_by_rule_are_denied() {
     let events = read(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{GOES_ON}"));
     assert_eq!(
         blocks(&folded(&events)[0]),
@@ -72,16 +72,16 @@ fn a_refused_call_and_one_denied_by_rule_beside_it_are_denied() {
         ]
     );
     let results: Vec<_> = events.iter().filter(|event| event.type_name().starts_with("TOOL_RESULT")).collect();
-    assert!(results.len() == 6 && results.into_iter().all(is_put_in));
+    assert!(results.len() == 6 && results.into_iter().all(is_inserted));
 }
 
 #[test]
-fn a_call_that_the_user_agrees_to_is_allowed_as_soon_as_it_runs() {
+fn approved_call_is_allowed_when_it_runs() {
     let ran = result("c2", "erase", "gone", "success");
     let events = read(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{ran}{GOES_ON}"));
-    let told = told(&events);
-    let allowed = told.iter().position(|told| told == "+CUSTOM recount.call allowed").unwrap();
-    assert_eq!(told[allowed + 1], "TOOL_RESULT_START c2");
+    let summaries = summarize(&events);
+    let allowed = summaries.iter().position(|summary| summary == "+CUSTOM recount.call allowed").unwrap();
+    assert_eq!(summaries[allowed + 1], "TOOL_RESULT_START c2");
     assert_eq!(
         blocks(&folded(&events)[0])[2..],
         ["result c2 success gone", "result c1 denied Permission denied by rules"].map(str::to_owned)
@@ -89,7 +89,7 @@ fn a_call_that_the_user_agrees_to_is_allowed_as_soon_as_it_runs() {
 }
 
 #[test]
-fn the_users_answers_count_where_they_are_streamed() {
+fn streamed_decisions_are_applied() {
     let answer = r#"
         USER_CONFIRM_RESULT "replyId":"t","confirmResults":[{"confirmed":true,"toolCall":{"type":"tool_use","id":"c2","name":"erase","input":{"x":1},"content":"{\"x\":1}"}},{"confirmed":true,"toolCall":{"type":"tool_use","id":"c9","name":"nobody","input":{}}}]
     "#;
@@ -111,7 +111,7 @@ fn the_users_answers_count_where_they_are_streamed() {
 }
 
 #[test]
-fn java_may_say_that_all_was_denied() {
+fn all_tools_denied_event_denies_calls() {
     let denied = r#"ALL_TOOLS_DENIED "deniedToolCalls":[{"type":"tool_use","id":"c1","name":"look","input":{}},{"type":"tool_use","id":"c2","name":"erase","input":{}}]
         AGENT_END "replyId":"a""#;
     assert_eq!(
@@ -121,11 +121,11 @@ fn java_may_say_that_all_was_denied() {
 }
 
 #[test]
-fn a_suspended_call_waits_for_somebody_else() {
+fn suspended_call_requires_external_execution() {
     let events = read(&format!("{TWO_CALLS}{SUSPENDS_ONE}{WAITS_FOR_IT}"));
-    let told = told(&events);
+    let summaries = summarize(&events);
     assert_eq!(
-        told[8..],
+        summaries[8..],
         [
             "MODEL_CALL_END completed",
             "TOOL_RESULT_START c1",
@@ -143,7 +143,7 @@ fn a_suspended_call_waits_for_somebody_else() {
 }
 
 #[test]
-fn a_result_from_elsewhere_that_is_not_streamed_says_so() {
+fn missing_external_result_is_reported() {
     assert_eq!(
         content(&format!(
             "{TWO_CALLS}{SUSPENDS_ONE}{WAITS_FOR_IT}AGENT_START \"replyId\":\"b\",\"name\":\"Friday\"{GOES_ON}"
@@ -153,7 +153,7 @@ fn a_result_from_elsewhere_that_is_not_streamed_says_so() {
 }
 
 #[test]
-fn a_result_from_elsewhere_counts_where_it_is_streamed() {
+fn streamed_external_result_is_applied() {
     let waiting = format!("{TWO_CALLS}{SUSPENDS_ONE}{WAITS_FOR_IT}AGENT_START \"replyId\":\"b\",\"name\":\"Friday\"\n");
     let as_input = r#"EXTERNAL_EXECUTION_RESULT "replyId":"t","toolResults":[{"type":"tool_result","id":"c2","name":"erase","output":[{"type":"text","text":"gone"}],"state":"success"}]"#;
     assert_eq!(content(&format!("{waiting}{as_input}{GOES_ON}"))[3], "result c2 success gone");
@@ -162,7 +162,7 @@ fn a_result_from_elsewhere_counts_where_it_is_streamed() {
 }
 
 #[test]
-fn a_result_that_ends_as_running_is_one_where_nobody_waits() {
+fn running_result_is_final_if_reply_does_not_wait() {
     let goes_on = GOES_ON.replace("\"b\"", "\"a\"");
     assert_eq!(
         content(&format!("{TWO_CALLS}{SUSPENDS_ONE}{goes_on}"))[3],
@@ -171,7 +171,7 @@ fn a_result_that_ends_as_running_is_one_where_nobody_waits() {
 }
 
 #[test]
-fn a_result_that_comes_in_pieces_is_passed_on_with_the_second() {
+fn chunked_result_is_forwarded_with_second_chunk() {
     let pieces = r#"
         TOOL_RESULT_START "replyId":"t","toolCallId":"c1","toolCallName":"look"
         TOOL_RESULT_TEXT_DELTA "replyId":"t","toolCallId":"c1","toolCallName":"look","delta":"10%"
@@ -184,7 +184,7 @@ fn a_result_that_comes_in_pieces_is_passed_on_with_the_second() {
 }
 
 #[test]
-fn a_call_id_that_is_used_again_is_another_call_and_is_interrupted() {
+fn reused_call_id_begins_new_call() {
     let again = r#"
         MODEL_CALL_START "replyId":"m2"
         TOOL_CALL_START "replyId":"m2","toolCallId":"c1","toolCallName":"look"
@@ -206,7 +206,7 @@ fn a_call_id_that_is_used_again_is_another_call_and_is_interrupted() {
 }
 
 #[test]
-fn a_result_with_another_id_than_its_call_is_not_lost() {
+fn result_without_matching_call_is_kept() {
     let stray = result("c9", "look", "seen", "success");
     let content = content(&format!("{TWO_CALLS}{stray}{}", GOES_ON.replace("\"b\"", "\"a\"")));
     assert_eq!(
@@ -223,22 +223,22 @@ fn a_result_with_another_id_than_its_call_is_not_lost() {
 }
 
 #[test]
-fn a_second_result_of_a_call_is_left_out() {
+fn second_result_of_call_is_dropped() {
     let twice = result("c1", "look", "seen", "success") + &result("c1", "look", "seen again", "success");
     assert_eq!(content(&format!("{TWO_CALLS}{twice}{}", GOES_ON.replace("\"b\"", "\"a\""))).len(), 4);
 }
 
 #[test]
-fn what_is_put_in_is_marked_and_has_an_id_of_its_own() {
+fn inserted_events_are_marked_and_have_unique_ids() {
     let events = read(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{GOES_ON}"));
-    let put_in: Vec<_> = events.iter().filter(|event| is_put_in(event)).collect();
+    let inserted: Vec<_> = events.iter().filter(|event| is_inserted(event)).collect();
     assert_eq!(
-        put_in.iter().map(|event| &*event.id).collect::<Vec<_>>(),
+        inserted.iter().map(|event| &*event.id).collect::<Vec<_>>(),
         ["e14.1", "e14.2", "e14.3", "e14.4", "e14.5", "e14.6"]
     );
-    assert!(put_in.iter().all(|event| event.created_at == "2026-01-01T00:00:14.000000+00:00"));
-    // The metadata of a result's end is the tool's own.
-    assert_eq!(put_in[2].metadata.len(), 0);
-    assert_eq!(put_in[2].extra.to_json(), r#"{"recount":{"java":{"synthetic":true}}}"#);
-    assert_eq!(put_in[0].metadata.to_json(), r#"{"recount":{"java":{"synthetic":true}}}"#);
+    assert!(inserted.iter().all(|event| event.created_at == "2026-01-01T00:00:14.000000+00:00"));
+    // The metadata of TOOL_RESULT_END belongs to the tool.
+    assert_eq!(inserted[2].metadata.len(), 0);
+    assert_eq!(inserted[2].extra.to_json(), r#"{"recount":{"java":{"synthetic":true}}}"#);
+    assert_eq!(inserted[0].metadata.to_json(), r#"{"recount":{"java":{"synthetic":true}}}"#);
 }

@@ -1,18 +1,18 @@
-//! Any events in any order.
+//! Arbitrary events in any order.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::{Resumed, errors, folded, told};
+use super::{ResumingStream, errors, folded, summarize};
 
 fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Something to do with a stream.
+/// A step of a test.
 #[derive(Debug, Clone)]
 enum Step {
-    /// An event's type and fields.
+    /// The type and fields of an event.
     Event(&'static str, String),
     UserTurn,
 }
@@ -165,8 +165,8 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn any_events_in_any_order_become_a_legal_stream(steps in prop::collection::vec(step(), 0..50)) {
-        let mut resumed = Resumed::default();
+    fn events_in_any_order_give_a_valid_stream(steps in prop::collection::vec(step(), 0..50)) {
+        let mut resumed = ResumingStream::default();
         for (number, step) in steps.iter().enumerate() {
             match step {
                 Step::Event(kind, fields) => {
@@ -179,7 +179,7 @@ proptest! {
         let waiting = resumed.stream.agents.iter().filter(|agent| agent.reply.as_ref().is_some_and(|reply| reply.waits));
         let waiting = waiting.count();
         let events = resumed.finish();
-        prop_assert_eq!(errors(&events), [], "{:#?}", told(&events));
+        prop_assert_eq!(errors(&events), [], "{:#?}", summarize(&events));
         let open = folded(&events).iter().filter(|message| message.finished_at().is_none()).count();
         prop_assert_eq!(open, waiting);
     }

@@ -1,44 +1,44 @@
-//! What real agents of AgentScope Java 2.0.0 have streamed, and what they remember of it.
+//! Recorded streams of AgentScope Java 2.0.0 agents, compared with the memory of these agents.
 
 use std::collections::BTreeMap;
 
 use pretty_assertions::assert_eq;
 use recount_message::{AgentEvent, ContentBlock, Fold, Json, Object, Role, ToolCallBlock, ToolResultBlock};
 
-use super::{JavaStream, Msg, Resumed, errors, findings, folded, told};
+use super::{JavaStream, Msg, ResumingStream, errors, findings, folded, summarize};
 use crate::java::{frames, read_message};
 
-/// Where a message is not what the agent remembers, because the stream does not tell it.
+/// Cases in which the memory of the agent differs from its stream, with the reason.
 const NOT_STREAMED: &[(&str, &str)] = &[
-    ("call-bad-arguments", "the agent forgets arguments that are no JSON"),
+    ("call-bad-arguments", "the agent drops arguments that are not JSON"),
     ("call-id-reused", "the agent does not run it, and natively each call has an id and a result"),
     ("call-id-reused-in-next-turn", "the agent does not run it, and natively each call has a result"),
-    ("call-whole", "the arguments are nowhere in the stream"),
-    ("confirm-edited", "what the user changes is not streamed"),
-    ("confirm-missing", "the agent waits on, and natively the user's message ends that"),
-    ("error-in-call", "the agent forgets what a failed model call has said"),
-    ("error-in-thinking", "the agent forgets what a failed model call has said"),
-    ("error-midway", "the agent forgets what a failed model call has said"),
-    ("error-then-turn", "the agent forgets what a failed model call has said"),
+    ("call-whole", "the arguments are not in the stream"),
+    ("confirm-edited", "the user's edit is not streamed"),
+    ("confirm-missing", "the agent keeps waiting, and natively the user's message ends the wait"),
+    ("error-in-call", "the agent drops the output of a failed model call"),
+    ("error-in-thinking", "the agent drops the output of a failed model call"),
+    ("error-midway", "the agent drops the output of a failed model call"),
+    ("error-then-turn", "the agent drops the output of a failed model call"),
     ("external", "the caller's result is not streamed"),
     ("external-beside-own", "the caller's result is not streamed"),
     ("external-failed", "the caller's result is not streamed"),
-    ("external-missing", "the agent waits on, and natively the user's message ends that"),
-    ("external-recovered", "what the agent says in place of a result is not streamed"),
-    ("interrupt-call", "the agent forgets arguments that are no JSON, and natively each call has a result"),
-    ("result-chunks", "the chunks are streamed, and only what the tool returns is remembered"),
-    ("result-chunks-in-turn", "the chunks are streamed, and only what the tool returns is remembered"),
-    ("result-chunks-parallel", "the chunks are streamed, and only what the tool returns is remembered"),
-    ("stop-requested", "the agent forgets the result"),
-    ("structured-after-tool", "the agent forgets the call, and its answer is the structured output natively"),
-    ("structured-fragments", "the agent forgets the call, and its answer is the structured output natively"),
-    ("structured-tool", "the agent forgets the call, and its answer is the structured output natively"),
-    ("structured-wrong", "the agent forgets the calls, and its answer is the structured output natively"),
-    ("subagent-forwarded", "the events of the other agent are streamed, and only its answer is remembered"),
+    ("external-missing", "the agent keeps waiting, and natively the user's message ends the wait"),
+    ("external-recovered", "the text that the agent stores instead of a result is not streamed"),
+    ("interrupt-call", "the agent drops arguments that are not JSON, and natively each call has a result"),
+    ("result-chunks", "the chunks are streamed, and only the return value of the tool is stored"),
+    ("result-chunks-in-turn", "the chunks are streamed, and only the return value of the tool is stored"),
+    ("result-chunks-parallel", "the chunks are streamed, and only the return value of the tool is stored"),
+    ("stop-requested", "the agent drops the result"),
+    ("structured-after-tool", "the agent drops the call, and its answer is the structured output natively"),
+    ("structured-fragments", "the agent drops the call, and its answer is the structured output natively"),
+    ("structured-tool", "the agent drops the call, and its answer is the structured output natively"),
+    ("structured-wrong", "the agent drops the calls, and its answer is the structured output natively"),
+    ("subagent-forwarded", "the events of the sub-agent are streamed, and only its answer is stored"),
     ("suspended", "the caller's result is not streamed"),
 ];
 
-/// One recorded case.
+/// A recorded case.
 struct Case {
     name: String,
     fields: Object,
@@ -53,7 +53,7 @@ impl Case {
         self.list("turns").iter().map(|turn| Turn(turn.to_object().unwrap())).collect()
     }
 
-    /// The messages of each turn of the user, as the agent remembers them.
+    /// Returns the messages of each user turn in the memory of the agent.
     fn remembered(&self) -> Vec<Vec<Msg>> {
         let mut remembered: Vec<Vec<Msg>> = Vec::new();
         for message in self.list("context") {
@@ -71,7 +71,7 @@ impl Case {
 struct Turn(Object);
 
 impl Turn {
-    /// Whether the user says something, in place of deciding about a call.
+    /// Returns whether the turn begins with a user message, rather than a decision about a call.
     fn is_users(&self) -> bool {
         let inputs = self.0.get("input").and_then(Json::to_list).unwrap_or_default();
         inputs.is_empty()
@@ -102,7 +102,7 @@ fn cases() -> Vec<Case> {
 }
 
 fn read(case: &Case) -> Vec<AgentEvent> {
-    let (mut resumed, events) = (Resumed::default(), case.list("events"));
+    let (mut resumed, events) = (ResumingStream::default(), case.list("events"));
     let mut rest = events.as_slice();
     for turn in case.turns() {
         if turn.is_users() {
@@ -116,48 +116,48 @@ fn read(case: &Case) -> Vec<AgentEvent> {
     resumed.finish()
 }
 
-/// What a reply says: its text, its calls and their results.
+/// The text, calls and results of a reply.
 #[derive(Debug, Default, PartialEq)]
-struct Said {
+struct ReplyContent {
     texts: Vec<String>,
     thinking: Vec<String>,
     calls: Vec<String>,
     results: BTreeMap<String, String>,
 }
 
-impl Said {
+impl ReplyContent {
     fn of<'m>(messages: impl IntoIterator<Item = &'m Msg>) -> Self {
-        let mut said = Self::default();
+        let mut content = Self::default();
         for block in messages.into_iter().flat_map(Msg::content) {
             match block {
-                ContentBlock::Text(block) if !block.text.is_empty() => said.texts.push(block.text.clone()),
-                ContentBlock::Thinking(block) => said.thinking.push(block.thinking.clone()),
+                ContentBlock::Text(block) if !block.text.is_empty() => content.texts.push(block.text.clone()),
+                ContentBlock::Thinking(block) => content.thinking.push(block.thinking.clone()),
                 ContentBlock::ToolCall(ToolCallBlock { id, name, input, .. }) => {
-                    said.calls.push(format!("{id} {name} {input}"));
+                    content.calls.push(format!("{id} {name} {input}"));
                 }
                 ContentBlock::ToolResult(ToolResultBlock { id, output, state, .. }) => {
                     let text = output.text().unwrap_or_default().replace('\n', "");
-                    said.results.insert(id.clone(), format!("{} {text}", state.as_str()));
+                    content.results.insert(id.clone(), format!("{} {text}", state.as_str()));
                 }
                 _ => {}
             }
         }
-        said
+        content
     }
 }
 
 #[test]
-fn every_stream_is_legal() {
+fn recorded_streams_are_valid() {
     for case in cases() {
         let events = read(&case);
-        assert_eq!(errors(&events), [], "{}: {:#?}", case.name, told(&events));
-        // A block that Java opens again keeps its id.
+        assert_eq!(errors(&events), [], "{}: {:#?}", case.name, summarize(&events));
+        // A block that Java reopens keeps its id.
         assert!(findings(&events).iter().all(|finding| finding.code == "reused_id"), "{}", case.name);
     }
 }
 
 #[test]
-fn every_stream_folds_into_the_replies_that_were_given() {
+fn recorded_streams_fold_into_agent_replies() {
     for case in cases() {
         let messages = folded(&read(&case));
         let turns = case.turns();
@@ -185,13 +185,16 @@ fn every_stream_folds_into_the_replies_that_were_given() {
 }
 
 #[test]
-fn every_reply_says_what_the_agent_remembers() {
+fn replies_match_agent_memory() {
     let mut different = Vec::new();
     for case in cases() {
         let messages = folded(&read(&case));
         let remembered = case.remembered();
         let same = remembered.len() == messages.len()
-            && messages.iter().zip(&remembered).all(|(message, turn)| Said::of([message]) == Said::of(turn));
+            && messages
+                .iter()
+                .zip(&remembered)
+                .all(|(message, turn)| ReplyContent::of([message]) == ReplyContent::of(turn));
         if !same {
             different.push(case.name);
         }
@@ -201,7 +204,7 @@ fn every_reply_says_what_the_agent_remembers() {
 }
 
 #[test]
-fn every_stream_that_is_written_for_java_again_comes_back() {
+fn recorded_streams_round_trip() {
     for case in cases() {
         let events = read(&case);
         let (mut fold, mut stream, mut read) = (Fold::new(), JavaStream::new(), Vec::new());

@@ -1,9 +1,9 @@
-//! Where replies begin and end.
+//! The start and the end of replies.
 
 use pretty_assertions::assert_eq;
 use recount_message::FinishedReason;
 
-use super::{Msg, blocks, folded, read, told};
+use super::{Msg, blocks, folded, read, summarize};
 
 const ASKS: &str = r#"
     AGENT_START "replyId":"a","name":"Friday","role":"assistant"
@@ -30,10 +30,10 @@ const ANSWERS: &str = r#"
 "#;
 
 #[test]
-fn a_reply_has_the_id_of_its_first_invocation_and_ends_with_it() {
+fn reply_has_id_of_first_invocation_and_ends_with_it() {
     let events = read(ANSWERS);
     assert_eq!(
-        told(&events),
+        summarize(&events),
         [
             "REPLY_START b Friday",
             "MODEL_CALL_START",
@@ -51,10 +51,10 @@ fn a_reply_has_the_id_of_its_first_invocation_and_ends_with_it() {
 }
 
 #[test]
-fn a_reply_that_waits_stays_open() {
+fn waiting_reply_stays_open() {
     let events = read(ASKS);
     assert_eq!(
-        told(&events)[6..],
+        summarize(&events)[6..],
         ["REQUIRE_USER_CONFIRM c", "CUSTOM REQUEST_STOP", "CUSTOM AGENT_RESULT"].map(str::to_owned)
     );
     let message = &folded(&events)[0];
@@ -63,17 +63,17 @@ fn a_reply_that_waits_stays_open() {
 }
 
 #[test]
-fn the_next_invocation_goes_on_with_a_reply_that_waits() {
+fn next_invocation_continues_waiting_reply() {
     let messages = folded(&read(&format!("{ASKS}{ANSWERS}")));
     assert_eq!(messages.len(), 1);
     assert_eq!((messages[0].id(), messages[0].finished_reason()), ("a", Some(FinishedReason::Completed)));
 }
 
 #[test]
-fn a_message_of_the_user_closes_a_reply_that_waits() {
+fn user_message_closes_waiting_reply() {
     let events = read(&format!("{ASKS}\nUSER\n{ANSWERS}"));
     assert_eq!(
-        told(&events)[9..14],
+        summarize(&events)[9..14],
         [
             "+TOOL_RESULT_START c",
             "+TOOL_RESULT_TEXT_DELTA c The result of this call was not streamed.",
@@ -88,14 +88,14 @@ fn a_message_of_the_user_closes_a_reply_that_waits() {
 }
 
 #[test]
-fn a_message_of_the_user_leaves_a_reply_that_works() {
+fn user_message_does_not_close_running_reply() {
     let begun: String = ANSWERS.lines().take(5).collect::<Vec<_>>().join("\n");
     let rest: String = ANSWERS.lines().skip(5).collect::<Vec<_>>().join("\n");
-    assert_eq!(told(&read(&format!("{begun}\nUSER\n{rest}"))), told(&read(ANSWERS)));
+    assert_eq!(summarize(&read(&format!("{begun}\nUSER\n{rest}"))), summarize(&read(ANSWERS)));
 }
 
 #[test]
-fn an_invocation_that_breaks_off_is_closed_by_the_next_one() {
+fn next_invocation_closes_truncated_one() {
     let events = read(&format!(
         r#"AGENT_START "replyId":"a","name":"Friday"
         MODEL_CALL_START "replyId":"m1"
@@ -106,7 +106,7 @@ fn an_invocation_that_breaks_off_is_closed_by_the_next_one() {
         {ANSWERS}"#
     ));
     assert_eq!(
-        told(&events)[6..14],
+        summarize(&events)[6..14],
         [
             "+TOOL_CALL_END c",
             "+MODEL_CALL_END interrupted",
@@ -125,43 +125,43 @@ fn an_invocation_that_breaks_off_is_closed_by_the_next_one() {
 }
 
 #[test]
-fn the_end_of_input_closes_an_invocation_that_breaks_off() {
+fn end_of_input_closes_truncated_invocation() {
     let events = read(
         r#"AGENT_START "replyId":"a","name":"Friday"
         MODEL_CALL_START "replyId":"m1""#,
     );
     assert_eq!(
-        told(&events),
+        summarize(&events),
         ["REPLY_START a Friday", "MODEL_CALL_START", "+MODEL_CALL_END interrupted", "+REPLY_END a error"]
     );
 }
 
 #[test]
-fn an_invocation_that_fails_for_want_of_an_answer_waits_on() {
+fn invocation_without_required_answer_keeps_waiting() {
     let alone = "AGENT_START \"replyId\":\"x\",\"name\":\"Friday\"\n";
-    assert_eq!(told(&read(&format!("{ASKS}{alone}"))), told(&read(ASKS)));
+    assert_eq!(summarize(&read(&format!("{ASKS}{alone}"))), summarize(&read(ASKS)));
     assert_eq!(folded(&read(&format!("{ASKS}{alone}{ANSWERS}"))).len(), 1);
 }
 
 #[test]
-fn a_reader_who_joins_late_gets_what_is_left() {
+fn stream_can_start_within_a_reply() {
     let late: String = ANSWERS.lines().skip(4).collect::<Vec<_>>().join("\n");
     let events = read(&late);
     assert_eq!(
-        told(&events)[..3],
+        summarize(&events)[..3],
         ["+REPLY_START m2", "+TEXT_BLOCK_START m2.text.1", "TEXT_BLOCK_DELTA m2.text.1 Done."].map(str::to_owned)
     );
     assert_eq!(folded(&events)[0].finished_reason(), Some(FinishedReason::Completed));
 }
 
 #[test]
-fn the_id_of_a_reply_that_has_ended_is_not_used_again() {
+fn reply_ids_are_not_reused() {
     let messages = folded(&read(&format!("{ANSWERS}{ANSWERS}{ANSWERS}")));
     assert_eq!(messages.iter().map(Msg::id).collect::<Vec<_>>(), ["b", "b.2", "b.3"]);
 }
 
 #[test]
-fn a_line_that_is_no_event_changes_nothing() {
+fn invalid_line_does_not_change_state() {
     let mut stream = super::JavaStream::default();
     let before = stream.clone();
     for line in ["", "{", "{}", r#"{"type":"AGENT_RESULT","result":7}"#, r#"{"type":"NOVEL"}"#] {

@@ -1,4 +1,4 @@
-//! What the result of an invocation says.
+//! The result of an invocation.
 
 use pretty_assertions::assert_eq;
 use recount_message::{FinishedReason, Msg};
@@ -18,7 +18,7 @@ const ENDS: &str = r#"
     MODEL_CALL_END "replyId":"m"
 "#;
 
-/// The message of a reply with a result.
+/// Returns the message of a reply with a result.
 fn reply(before: &str, result: &str) -> Msg {
     let events = read(&format!(
         "{before}AGENT_RESULT \"result\":{{\"name\":\"Friday\",\"role\":\"ASSISTANT\",{result}}}\nAGENT_END \"replyId\":\"a\""
@@ -29,20 +29,20 @@ fn reply(before: &str, result: &str) -> Msg {
 }
 
 #[test]
-fn text_that_was_streamed_is_not_added() {
+fn streamed_text_is_not_added_again() {
     let message = reply(&format!("{TALKS}{ENDS}"), r#""content":[{"type":"text","text":"Hello"}]"#);
     assert_eq!(blocks(&message), ["text Hello"]);
     assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
 }
 
 #[test]
-fn text_that_was_not_streamed_is_added() {
+fn missing_text_is_added() {
     let message = reply(&format!("{TALKS}{ENDS}"), r#""content":[{"type":"text","text":"Bye"}]"#);
     assert_eq!(blocks(&message), ["text Hello", "text Bye"]);
 }
 
 #[test]
-fn structured_output_is_no_text_a_second_time() {
+fn structured_output_is_not_added_as_text() {
     let message = reply(
         "AGENT_START \"replyId\":\"a\",\"name\":\"Friday\"\n",
         r#""content":[{"type":"text","text":"{\"b\":[1], \"a\":1}"}],"metadata":{"_structured_output":{"a":1,"b":[1]}}"#,
@@ -52,7 +52,7 @@ fn structured_output_is_no_text_a_second_time() {
 }
 
 #[test]
-fn structured_output_that_is_no_object_is_kept_in_the_metadata() {
+fn structured_output_that_is_not_an_object_stays_in_metadata() {
     let message = reply(
         "AGENT_START \"replyId\":\"a\",\"name\":\"Friday\"\n",
         r#""content":[{"type":"text","text":"[1]"}],"metadata":{"_structured_output":[1]}"#,
@@ -62,11 +62,12 @@ fn structured_output_that_is_no_object_is_kept_in_the_metadata() {
 }
 
 #[test]
-fn tokens_are_counted_once() {
+fn usage_is_counted_once() {
     let usage = r#""usage":{"inputTokens":20,"outputTokens":5,"cachedTokens":1,"time":0.5}"#;
     let result = format!(r#""content":[{{"type":"text","text":"Hello"}}],{usage}"#);
-    let told = ENDS.replace("MODEL_CALL_END \"replyId\":\"m\"", &format!("MODEL_CALL_END \"replyId\":\"m\",{usage}"));
-    for before in [format!("{TALKS}{told}"), format!("{TALKS}{ENDS}"), TALKS.to_owned()] {
+    let summaries =
+        ENDS.replace("MODEL_CALL_END \"replyId\":\"m\"", &format!("MODEL_CALL_END \"replyId\":\"m\",{usage}"));
+    for before in [format!("{TALKS}{summaries}"), format!("{TALKS}{ENDS}"), TALKS.to_owned()] {
         let message = reply(&before, &result);
         let usage = message.usage().unwrap();
         assert_eq!((usage.input_tokens, usage.output_tokens, usage.cache_input_tokens), (20, 5, 1));
@@ -76,7 +77,7 @@ fn tokens_are_counted_once() {
 }
 
 #[test]
-fn the_reason_is_the_one_that_java_gives() {
+fn finished_reason_is_taken_from_java() {
     let reason = |word: &str| {
         let message = reply(
             &format!("{TALKS}{ENDS}"),
@@ -94,7 +95,7 @@ fn the_reason_is_the_one_that_java_gives() {
 }
 
 #[test]
-fn what_is_open_when_the_result_comes_was_interrupted() {
+fn open_blocks_at_result_are_interrupted() {
     let interrupted = r#""content":[{"type":"text","text":"I noticed that you have interrupted me."}]"#;
     let message = reply(TALKS, interrupted);
     assert_eq!(message.finished_reason(), Some(FinishedReason::Interrupted));
@@ -116,7 +117,7 @@ fn what_is_open_when_the_result_comes_was_interrupted() {
 }
 
 #[test]
-fn too_many_rounds_are_the_reason_even_if_the_summary_fails() {
+fn exceeded_iterations_are_the_reason_if_summary_fails() {
     let exceeds = format!(
         "{TALKS}{ENDS}EXCEED_MAX_ITERS \"replyId\":\"\",\"maxIters\":2,\"currentIter\":2\nMODEL_CALL_START \"replyId\":\"m2\"\n"
     );
@@ -126,7 +127,7 @@ fn too_many_rounds_are_the_reason_even_if_the_summary_fails() {
 }
 
 #[test]
-fn a_request_to_stop_waits_unless_the_result_has_a_reason_to_end() {
+fn stop_request_waits_unless_result_has_final_reason() {
     let stop = format!("{TALKS}{ENDS}REQUEST_STOP \"generateReason\":\"MIDDLEWARE_STOP_REQUESTED\"\n");
     assert_eq!(reply(&stop, r#""content":[]"#).finished_at(), None);
     let ended = reply(&stop, r#""content":[],"metadata":{"agentscope_generate_reason":"MODEL_STOP"}"#);
@@ -134,7 +135,7 @@ fn a_request_to_stop_waits_unless_the_result_has_a_reason_to_end() {
 }
 
 #[test]
-fn calls_that_only_the_result_tells_of_are_put_in() {
+fn calls_missing_in_stream_are_inserted() {
     let message = reply(
         "AGENT_START \"replyId\":\"a\",\"name\":\"Friday\"\n",
         r#""content":[{"type":"tool_use","id":"c","name":"look","input":{"x":1},"content":"{\"x\":1}"}],"metadata":{"agentscope_generate_reason":"PERMISSION_ASKING"}"#,

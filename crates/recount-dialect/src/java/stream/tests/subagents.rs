@@ -1,11 +1,11 @@
-//! Agents that work for another.
+//! Sub-agents.
 
 use pretty_assertions::assert_eq;
 
 use super::{blocks, folded, read};
 
 #[test]
-fn another_agent_has_a_reply_of_its_own() {
+fn subagent_has_its_own_reply() {
     let events = read(
         r#"AGENT_START "replyId":"a","name":"Friday"
         MODEL_CALL_START "replyId":"m"
@@ -32,7 +32,7 @@ fn another_agent_has_a_reply_of_its_own() {
 }
 
 #[test]
-fn who_works_for_a_reply_that_ends_ends_too() {
+fn subagent_reply_ends_with_its_parent() {
     let messages = folded(&read(
         r#"AGENT_START "replyId":"a","name":"Friday"
         AGENT_START "replyId":"b","name":"Helper","source":"helper"

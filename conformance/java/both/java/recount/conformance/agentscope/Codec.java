@@ -11,7 +11,7 @@ import recount.conformance.Questions;
 import recount.conformance.RecordedFile;
 import recount.conformance.TextCase;
 
-/** What is the same for both versions: the way to the library's own mapper, and how values and texts become files. */
+/** The code shared by both versions: access to the library's mapper, and the files for values and texts. */
 public abstract class Codec implements Library {
 
   @Override
@@ -24,7 +24,7 @@ public abstract class Codec implements Library {
     return JsonUtils.getJsonCodec().toJson(value);
   }
 
-  /** One file for each kind of value. */
+  /** Returns one file for each kind of value. */
   protected final List<RecordedFile> valueFiles(List<Value> values) {
     Questions questions = new Questions(this);
     Map<String, List<ObjectNode>> files = new LinkedHashMap<>();
@@ -36,12 +36,12 @@ public abstract class Codec implements Library {
     return files.entrySet().stream().map(file -> new RecordedFile(file.getKey(), file.getValue())).toList();
   }
 
-  /** Lists of anything share a file. */
+  /** Lists of any kind share a file. */
   private static String fileOf(Value value) {
     return value.value() instanceof List ? "list.jsonl" : value.kind() + ".jsonl";
   }
 
-  /** The file of what is accepted and what is not; texts of kinds that this version lacks are left out. */
+  /** Returns the file of accepted and rejected texts. Texts of kinds that this version does not have are omitted. */
   protected final RecordedFile acceptFile(List<TextCase> cases) {
     Questions questions = new Questions(this);
     return new RecordedFile(

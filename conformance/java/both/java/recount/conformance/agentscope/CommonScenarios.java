@@ -31,7 +31,7 @@ import java.util.Map;
 import java.util.concurrent.Exchanger;
 import java.util.concurrent.TimeUnit;
 
-/** The scenarios that agents of both versions can play. */
+/** The scenarios for agents of both versions. */
 public final class CommonScenarios {
 
   private static final String ROME = "{\"city\":\"Rome\"}";
@@ -41,7 +41,7 @@ public final class CommonScenarios {
 
   private CommonScenarios() {}
 
-  /** All of them, new ones each time, since a scenario is played once. */
+  /** Returns new instances of all scenarios, because each can be run only once. */
   public static List<Scenario> all() {
     CommonScenarios all = new CommonScenarios();
     all.texts();
@@ -313,7 +313,7 @@ public final class CommonScenarios {
         .says("go");
   }
 
-  /** One of two tools that run at the same time and emit their chunks in turn. */
+  /** One of two concurrent tools that emit their chunks alternately. */
   private static AgentTool alternating(String name, boolean begins, Exchanger<String> meeting) {
     return Tools.tool(
         name,

@@ -24,10 +24,10 @@ import java.util.List;
 import java.util.Map;
 import recount.conformance.Stabiliser;
 
-/** The values that both versions can make. */
+/** The values that both versions can create. */
 public final class CommonValues {
 
-  /** Whatever a JSON writer may want to escape, and characters of each width. */
+  /** Characters of each width, including all that a JSON writer can escape. */
   public static final String ODD_TEXT =
       "q\" b\\ s/ \b\f\n\r\t\0\u001f\u007f\u0085\u00a0é\u2028\u2029\ufeff中😀</script>";
 
@@ -58,7 +58,7 @@ public final class CommonValues {
     return TextBlock.builder().text(text).build();
   }
 
-  /** A message with everything that the builder would otherwise make up. */
+  /** A message that sets everything the builder would otherwise generate. */
   public static Msg.Builder message(MsgRole role, String name, ContentBlock... content) {
     return Msg.builder()
         .id("msg-1")
@@ -76,7 +76,7 @@ public final class CommonValues {
     return ToolUseBlock.builder().id("call_1").name("weather").input(Map.of("city", "Rome"));
   }
 
-  /** A map that keeps its order, since {@code Map.of} changes its own from run to run. */
+  /** A map with a stable order. {@code Map.of} has a different order in every run. */
   public static Map<String, Object> map(Object... pairs) {
     Map<String, Object> map = new LinkedHashMap<>();
     for (int at = 0; at < pairs.length; at += 2) {
@@ -307,7 +307,7 @@ public final class CommonValues {
     add("envelope-id-null", "event1", new Event(EventType.REASONING, answer(text("x")).id(null).build(), false));
   }
 
-  /** Lists that are written as such: Java no longer knows then what they are lists of. */
+  /** Lists written without a type. Java then loses the type of their items. */
   private void lists() {
     Msg message = answer(text("x"), call().build()).build();
     add("messages", "messages", List.of(message, message(MsgRole.USER, "user", text("y")).build()));

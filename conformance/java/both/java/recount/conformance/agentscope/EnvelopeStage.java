@@ -10,7 +10,7 @@ import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import recount.conformance.Library;
 
-/** Plays scenarios by way of {@code stream}, whose events are envelopes around messages. */
+/** Runs scenarios with {@code stream}, whose events are envelopes around messages. */
 public final class EnvelopeStage extends Stage {
 
   private final StreamOptions options;

@@ -16,14 +16,14 @@ import java.util.function.Function;
 import recount.conformance.Stabiliser;
 import recount.conformance.agentscope.ScriptedModel.Step;
 
-/** A real agent with a scripted model, and what its users say to it. */
+/** A real agent with a scripted model and scripted user messages. */
 public final class Scenario {
 
-  /** How long anything in a scenario may take. */
+  /** The timeout of every wait in a scenario. */
   static final Duration PATIENCE = Duration.ofSeconds(20);
 
   /**
-   * The messages of a user's turn, which may depend on what the agent answered before.
+   * The messages of a user's turn, which can depend on the agent's earlier replies.
    *
    * @see #lastResult
    */
@@ -50,7 +50,7 @@ public final class Scenario {
     this.note = note;
   }
 
-  /** What the model does when it is called next. */
+  /** Adds the next response of the model. */
   @SafeVarargs
   public final Scenario model(List<Step>... calls) {
     for (List<Step> call : calls) {
@@ -59,7 +59,7 @@ public final class Scenario {
     return this;
   }
 
-  /** Another model than the plain scripted one. */
+  /** Uses another model than the plain scripted one. */
   public Scenario modelClass(Function<List<List<Step>>, ScriptedModel> constructor) {
     model = constructor;
     return this;
@@ -77,7 +77,7 @@ public final class Scenario {
     return this;
   }
 
-  /** The tools of one round run at the same time. */
+  /** Runs the tools of one round concurrently. */
   public Scenario parallel() {
     parallel = true;
     return this;
@@ -97,13 +97,13 @@ public final class Scenario {
     return this;
   }
 
-  /** Asks for structured output of this class. */
+  /** Requests structured output of this class. */
   public Scenario structured(Class<?> type) {
     structure = type;
     return this;
   }
 
-  /** Interrupts the agent; for steps of the script and for tools. */
+  /** Interrupts the agent. Used by script steps and tools. */
   public void interrupt() {
     agent.get().interrupt();
   }
@@ -113,8 +113,7 @@ public final class Scenario {
   }
 
   /**
-   * Waits until an event with this text in it has arrived, so that a trouble which follows a chunk cannot overtake what
-   * the chunk leads to.
+   * Waits until an event with this text has arrived, so that an error after a chunk cannot precede the chunk's events.
    */
   public Step afterSeeing(String text) {
     return response -> {
@@ -138,7 +137,7 @@ public final class Scenario {
     }
   }
 
-  /** A message of the user. Its id is the number of the turn, so that no recording makes one up. */
+  /** A message of the user. Its id is the number of the turn, so that recordings contain no generated id. */
   public Msg userMessage(String text) {
     return input(MsgRole.USER, "user").textContent(text).build();
   }
@@ -161,7 +160,7 @@ public final class Scenario {
             .name("Friday")
             .sysPrompt("You are Friday.")
             .model(model.apply(modelCalls))
-            // A failure in a script is meant, and 1.0.9 would try again.
+            // Failures in a script are intended, and 1.0.9 would retry.
             .modelExecutionConfig(ExecutionConfig.builder().maxAttempts(1).timeout(PATIENCE).build())
             .toolkit(toolkit);
     settings.accept(builder);
@@ -185,7 +184,7 @@ public final class Scenario {
     return structure;
   }
 
-  /** What the agent answered to the turn before this one, or null. */
+  /** Returns the agent's reply of the previous turn, or null. */
   public Msg lastResult() {
     return lastResult;
   }

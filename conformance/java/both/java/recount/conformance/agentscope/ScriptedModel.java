@@ -12,16 +12,16 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.scheduler.Schedulers;
 
-/** A model that plays a script: each call to it takes the next list of steps. */
+/** A model that runs a script: each call uses the next list of steps. */
 public class ScriptedModel implements Model {
 
-  /** What happens next in a model call: a chunk arrives, something else happens (null), or the call fails. */
+  /** A step of a model call: a chunk arrives, something else happens (null), or the call fails. */
   public interface Step {
 
     /**
-     * Plays the step.
+     * Runs the step.
      *
-     * @param responseId the id that the provider gives to the response of this model call
+     * @param responseId the provider's id of the response
      */
     ChatResponse play(String responseId) throws Exception;
   }
@@ -36,7 +36,7 @@ public class ScriptedModel implements Model {
   @Override
   public Flux<ChatResponse> stream(List<Msg> messages, List<ToolSchema> tools, GenerateOptions options) {
     return Flux.<ChatResponse>create(this::play)
-        // As from a provider: on a thread that is not the agent's.
+        // Providers also use a thread other than the agent's.
         .subscribeOn(Schedulers.boundedElastic());
   }
 

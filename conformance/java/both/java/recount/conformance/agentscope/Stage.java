@@ -17,12 +17,12 @@ import recount.conformance.Library;
 import recount.conformance.Stabiliser;
 
 /**
- * Plays scenarios and writes down what came out: every event as the library's own mapper writes it at the moment when
- * it arrives, the answer of each turn, and what the agent remembers at the end.
+ * Runs scenarios and records the results: every event as the library's mapper writes it when it arrives, the reply of
+ * each turn, and the agent's memory at the end.
  */
 public abstract class Stage {
 
-  /** After this long without an event a stream is taken for one that never ends. */
+  /** After this time without an event, a stream counts as endless. */
   private static final Duration SILENCE = Duration.ofSeconds(4);
 
   private final Library library;
@@ -31,21 +31,21 @@ public abstract class Stage {
     this.library = library;
   }
 
-  /** The events of one turn. */
+  /** Returns the events of one turn. */
   protected abstract Flux<?> perform(ReActAgent agent, List<Msg> input, Class<?> structure);
 
-  /** The answer that an event carries, or null. */
+  /** Returns the reply in an event, or null. */
   protected abstract Msg resultOf(Object event);
 
-  /** The answer to a turn whose events carry none, or null. */
+  /** Returns the reply to a turn whose events contain none, or null. */
   protected Msg resultAfter() {
     return null;
   }
 
-  /** What the agent remembers. */
+  /** Returns the agent's memory. */
   protected abstract List<Msg> memoryOf(ReActAgent agent);
 
-  /** The lines of all scenarios. */
+  /** Returns the lines of all scenarios. */
   public final List<ObjectNode> play(List<Scenario> scenarios) {
     return scenarios.stream().map(this::play).toList();
   }
@@ -93,7 +93,7 @@ public abstract class Stage {
       perform(agent, input, scenario.structure())
           .doOnNext(
               event -> {
-                // Written at once: an event may hold something that changes later.
+                // Written immediately, because an event can contain objects that change later.
                 String text = library.write(event);
                 performance.events.add(text);
                 scenario.sees(text);

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 import recount.conformance.agentscope.ScriptedModel.Step;
 
-/** The steps of which scripts are made. */
+/** The steps of scripts. */
 public final class Steps {
 
-  /** The name that the library's providers give to a piece of arguments that comes without a name. */
+  /** The tool name that the library's providers use for a chunk of arguments without a name. */
   public static final String FRAGMENT = "__fragment__";
 
   private Steps() {}
@@ -23,7 +23,7 @@ public final class Steps {
     return List.of(steps);
   }
 
-  /** A model call that answers with a text and says what it cost. */
+  /** A model call that returns a text and its usage. */
   public static List<Step> says(String text) {
     return List.of(text(text), usage());
   }
@@ -36,17 +36,17 @@ public final class Steps {
     return chunk(ThinkingBlock.builder().thinking(thinking).build());
   }
 
-  /** The beginning of a call, without arguments. */
+  /** The start of a call, without arguments. */
   public static Step call(String id, String name) {
     return call(id, name, "");
   }
 
-  /** A call with raw arguments, or a piece of them. */
+  /** A call with raw arguments, or a chunk of them. */
   public static Step call(String id, String name, String arguments) {
     return chunk(toolUse(id, name, arguments));
   }
 
-  /** A piece of arguments that says neither whose it is nor of which tool. */
+  /** A chunk of arguments without an id or a tool name. */
   public static Step fragment(String arguments) {
     return call("", FRAGMENT, arguments);
   }
@@ -60,7 +60,7 @@ public final class Steps {
     return ToolUseBlock.builder().id(id).name(name).input(Map.of()).content(arguments).build();
   }
 
-  /** The last chunk of most providers: no content, but usage. */
+  /** The last chunk of most providers: usage without content. */
   public static Step usage() {
     return response ->
         ChatResponse.builder().id(response).content(List.of()).usage(new ChatUsage(20, 5, 0.25)).build();
@@ -81,7 +81,7 @@ public final class Steps {
     };
   }
 
-  /** Something that happens between two chunks. */
+  /** An action between two chunks. */
   public static Step meanwhile(Runnable action) {
     return response -> {
       action.run();

@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
-/** The tools that the scripted agents really run. */
+/** The tools of the scripted agents. */
 public final class Tools {
 
   private Tools() {}
 
-  /** What every tool here takes: one optional text. */
+  /** The parameters of every tool: one optional text. */
   public static Map<String, Object> parameters() {
     Map<String, Object> parameters = new LinkedHashMap<>();
     parameters.put("type", "object");
@@ -51,7 +51,7 @@ public final class Tools {
     };
   }
 
-  /** Says that it is sunny wherever it is asked about. */
+  /** Returns that the weather is sunny for any place. */
   public static AgentTool weather() {
     return tool("weather", call -> ToolResultBlock.text("Sunny in " + call.getInput().get("city")));
   }
@@ -64,7 +64,7 @@ public final class Tools {
         });
   }
 
-  /** Emits two chunks and then returns something else. */
+  /** Emits two chunks and returns something else. */
   public static AgentTool chunking(String name) {
     return tool(
         name,

@@ -1,10 +1,10 @@
 package recount.conformance.agentscope;
 
 /**
- * Something that the library's own constructors and builders made.
+ * A value created by the library's constructors and builders.
  *
- * @param name what the case is about
- * @param kind what the library would read it as
+ * @param name the name of the case
+ * @param kind the kind that the library parses it as
  * @param value the value
  */
 public record Value(String name, String kind, Object value) {}

@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.TimeZone;
 import java.util.function.Supplier;
 
-/** The two commands that each version's program has. */
+/** The commands of each version's program. */
 public final class CommandLine {
 
   private static final String USAGE =
@@ -24,15 +24,15 @@ public final class CommandLine {
 
   private CommandLine() {}
 
-  /** Runs a command and ends the process, since the library leaves threads behind. */
+  /** Runs a command and exits the process, because the library keeps threads running. */
   public static void run(String[] arguments, Supplier<Library> library) throws IOException {
-    // Nothing that the library prints may get between the answers.
+    // Output of the library must not be mixed with the results.
     PrintStream answers =
         new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
     PrintStream report =
         new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
     System.setOut(report);
-    // Neither may show in a recording.
+    // Neither may appear in a recording.
     TimeZone.setDefault(TimeZone.getTimeZone("UTC"));
     Locale.setDefault(Locale.ROOT);
 

@@ -6,10 +6,10 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
 
-/** Lets the library judge texts that come as JSON lines, one answer for each. */
+/** Checks JSON lines with the library and writes one result for each. */
 final class Echo {
 
-  /** How many failures are spelled out. */
+  /** The maximum number of failures that are printed. */
   private static final int SHOWN = 20;
 
   private final Library library;
@@ -24,7 +24,7 @@ final class Echo {
     this.report = report;
   }
 
-  /** Answers every line and says whether all that had to hold did. */
+  /** Processes every line and returns whether all expectations hold. */
   boolean run(BufferedReader questions) throws IOException {
     int number = 0;
     for (String line = questions.readLine(); line != null; line = questions.readLine()) {
@@ -50,7 +50,7 @@ final class Echo {
     return failed == 0;
   }
 
-  /** Prints the answer to a line; gives what is wrong with it, or null. */
+  /** Prints the result for a line. Returns the failure, or null. */
   private String answer(String line) {
     JsonNode question;
     try {

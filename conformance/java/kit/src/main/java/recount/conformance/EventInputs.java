@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The questions about the events of 2.x and what they carry. */
+/** The test inputs for the events of 2.x and their contents. */
 public final class EventInputs {
 
   private static final String CALL =
@@ -24,7 +24,7 @@ public final class EventInputs {
   private static final String BLOCK = "\"replyId\":\"r\",\"blockId\":\"b\"";
   private static final String TOOL = "\"replyId\":\"r\",\"toolCallId\":\"call_1\",\"toolCallName\":\"bash\"";
 
-  /** The fields that each event has besides those that all have. */
+  /** The fields of each event other than the common ones. */
   private static final Map<String, String> EVENTS = new LinkedHashMap<>();
 
   static {
@@ -74,7 +74,7 @@ public final class EventInputs {
     return inputs.cases;
   }
 
-  /** The types that the table has, to be held against those that the library has. */
+  /** The types in the table, to be compared with those of the library. */
   public static List<String> types() {
     return List.copyOf(EVENTS.keySet());
   }
@@ -145,7 +145,7 @@ public final class EventInputs {
     ask("event-type/empty", "event-type", "\"\"");
   }
 
-  /** Events as Python writes them and as the documents show them. */
+  /** Events as written by Python and as shown in the documentation. */
   private void nativeAndDocumented() {
     event(
         "native-text-delta",

@@ -11,7 +11,7 @@ import java.math.BigDecimal;
 import java.util.Iterator;
 import java.util.Map;
 
-/** This kit's own JSON, which has nothing to do with the library's mapper. */
+/** JSON for this kit, independent of the library's mapper. */
 public final class Json {
 
   private static final ObjectMapper MAPPER =
@@ -25,9 +25,9 @@ public final class Json {
   private Json() {}
 
   /**
-   * Reads any JSON text.
+   * Parses any JSON text.
    *
-   * @throws IllegalArgumentException if it is none
+   * @throws IllegalArgumentException if it is invalid
    */
   public static JsonNode parse(String text) {
     try {
@@ -41,7 +41,7 @@ public final class Json {
     return MAPPER.createObjectNode();
   }
 
-  /** A value of this kit's own (maps, lists, texts, numbers) as a tree. */
+  /** Converts a value of this kit (maps, lists, texts, numbers) to a tree. */
   public static JsonNode tree(Object value) {
     return MAPPER.valueToTree(value);
   }
@@ -55,8 +55,8 @@ public final class Json {
   }
 
   /**
-   * The first place where two trees differ, or null. The order of keys does not matter; numbers have to be of one kind
-   * (whole or not) and of one value, however they are spelled.
+   * Returns the first difference between two trees, or null. The order of keys is ignored. Numbers must have the same
+   * kind (integer or not) and value, regardless of their spelling.
    */
   public static String difference(JsonNode expected, JsonNode found, String path) {
     if (expected.isObject() && found.isObject()) {

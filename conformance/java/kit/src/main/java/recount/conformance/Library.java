@@ -3,25 +3,25 @@ package recount.conformance;
 import java.util.List;
 import java.util.Map;
 
-/** One published version of AgentScope for Java, as far as this kit needs it. */
+/** One published version of AgentScope Java. */
 public interface Library {
 
-  /** The version that is on the class path, as its artifact calls it. */
+  /** Returns the version on the class path, as named by its artifact. */
   String version();
 
-  /** What a kind of text is read as. */
+  /** Returns the class that a kind of text is parsed as. */
   Map<String, Class<?>> kinds();
 
   /**
-   * Reads with the library's own mapper.
+   * Parses with the library's mapper.
    *
-   * @throws RuntimeException whatever the library throws, unwrapped by {@link Answer}
+   * @throws RuntimeException any exception of the library, unwrapped by {@link Answer}
    */
   Object read(String text, Class<?> type);
 
-  /** Writes with the library's own mapper. */
+  /** Writes with the library's mapper. */
   String write(Object value);
 
-  /** Everything that is written down about this version, one entry for each file. */
+  /** Returns all recordings of this version, one entry for each file. */
   List<RecordedFile> record();
 }

@@ -13,19 +13,19 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What a value of the library says to a program that holds it: its class and what each of its getters gives. JSON that
- * comes out alike may still mean something else, for example where a getter has a default.
+ * The value as a program sees it: its class and the results of its getters. Equal JSON can still differ here, for
+ * example if a getter has a default.
  */
 public final class Meaning {
 
   private static final String LIBRARY = "io.agentscope.";
 
-  /** Getters that only repeat another one. */
+  /** Getters that repeat another one. */
   private static final Set<String> REPEATED = Set.of("class", "firstContentBlock", "declaringClass");
 
   private Meaning() {}
 
-  /** The value as maps, lists, texts, numbers and nulls. */
+  /** Returns the value as maps, lists, texts, numbers and nulls. */
   public static Object of(Object value) {
     if (value instanceof Enum<?> constant) {
       return constant.name();
@@ -63,7 +63,7 @@ public final class Meaning {
     return meaning;
   }
 
-  /** The name of the property that a method gives, or null if it gives none. */
+  /** Returns the name of a getter's property, or null if the method is not a getter. */
   private static String property(Object value, Method method) {
     if (method.getParameterCount() > 0 || Modifier.isStatic(method.getModifiers())) {
       return null;

@@ -3,7 +3,7 @@ package recount.conformance;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The questions about messages, blocks, sources and usage, which both versions have. */
+/** The test inputs for messages, blocks, sources and usage, which both versions have. */
 public final class MessageInputs {
 
   private final List<TextCase> cases = new ArrayList<>();
@@ -262,7 +262,7 @@ public final class MessageInputs {
     ask("message-user-class/role-missing", "user-class", "{\"content\":[]}");
   }
 
-  /** Which block may stand in a message of which role. */
+  /** The blocks that are allowed in messages of each role. */
   private void contentByRole() {
     String source = ",\"source\":{\"type\":\"url\",\"url\":\"https://files.test/a\"}";
     String[][] blocks = {
@@ -353,7 +353,7 @@ public final class MessageInputs {
             + "\"sessionId\":\"s\",\"parentSessionId\":\"p\",\"taskId\":\"t\",\"depth\":2,\"path\":\"main/n\"}}");
   }
 
-  /** Texts that are odd as JSON. */
+  /** Unusual JSON texts. */
   private void odd() {
     String[][] texts = {
       {"nothing", ""},

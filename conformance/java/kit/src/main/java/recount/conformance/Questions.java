@@ -4,10 +4,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.Map;
 
-/** Puts questions to the library and writes its answers down as lines. */
+/** Runs test inputs with the library and writes the results as lines. */
 public final class Questions {
 
-  /** What of a message's meaning is worth a place in the vectors; the rest is what the JSON says. */
+  /** The recorded properties of messages. The others are part of the JSON. */
   private static final List<String> MEANING_OF_MESSAGES =
       List.of("textContent", "generateReason", "hasStructuredData", "chatUsage");
 
@@ -17,12 +17,12 @@ public final class Questions {
     this.library = library;
   }
 
-  /** The line for a value that the library made: what it writes for it, and whether it reads that. */
+  /** Returns the line for a value created by the library: its JSON, and whether the library can parse it. */
   public ObjectNode about(String name, String kind, Object value) {
     return about(new TextCase(name, kind, new Stabiliser().apply(library.write(value))));
   }
 
-  /** The line for a text. */
+  /** Returns the line for a text. */
   public ObjectNode about(TextCase question) {
     Answer answer = Answer.of(library, question.kind(), question.text());
     ObjectNode line = Json.object();

@@ -4,9 +4,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 
 /**
- * One file of vectors.
+ * A file of vectors.
  *
- * @param name its name below the folder of the version
- * @param lines its lines; each has a {@code case} that no other line of the file has
+ * @param name its name below the directory of the version
+ * @param lines its lines, each with a {@code case} that is unique in the file
  */
 public record RecordedFile(String name, List<ObjectNode> lines) {}

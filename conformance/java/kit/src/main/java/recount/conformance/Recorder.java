@@ -17,10 +17,10 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Writes recorded files, or compares them with what is committed. */
+/** Writes recorded files, or compares them with the committed ones. */
 final class Recorder {
 
-  /** How many differences are spelled out. */
+  /** The maximum number of differences that are printed. */
   private static final int SHOWN = 20;
 
   private final Path folder;
@@ -44,7 +44,7 @@ final class Recorder {
     return true;
   }
 
-  /** Compares all files with the committed ones and says whether they are the same. */
+  /** Compares all files with the committed ones and returns whether they are the same. */
   boolean check() throws IOException {
     List<String> differences = new ArrayList<>();
     for (RecordedFile file : files) {
@@ -75,7 +75,7 @@ final class Recorder {
     Map<String, String> lines = new TreeMap<>();
     Path path = folder.resolve(name);
     if (Files.exists(path)) {
-      // Not `lines()`: it would also split at a carriage return.
+      // Not `lines()`, which also splits at a carriage return.
       for (String line : Files.readString(path, StandardCharsets.UTF_8).split("\n")) {
         lines.put(Json.parse(line).get("case").textValue(), line);
       }
@@ -119,7 +119,7 @@ final class Recorder {
     return parts.isEmpty() ? "\n  only the spelling of the line differs" : parts.toString();
   }
 
-  /** The part of a long text where it begins to differ from the other. */
+  /** Returns the part of a long text where it begins to differ from the other. */
   private static String around(String text, String other) {
     int at = 0;
     while (at < Math.min(text.length(), other.length()) && text.charAt(at) == other.charAt(at)) {

@@ -9,16 +9,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * An object with all its fields, from which the questions about each field are made: is it needed, may it be null, what
- * of another JSON kind is taken for it?
+ * An object with all its fields, from which invalid variants are created: fields that are missing, null, or of another
+ * JSON type.
  *
- * @param name the first part of the names of the cases
- * @param kind what the texts are read as
+ * @param name the prefix of the case names
+ * @param kind the kind that the texts are parsed as
  * @param whole the object with every field
  */
 record Shape(String name, String kind, String whole) {
 
-  /** One value for each kind of JSON, with the name of its cases. */
+  /** One value for each JSON type, with the name of its cases. */
   private static final Map<String, String> WRONG = new LinkedHashMap<>();
 
   static {
@@ -31,7 +31,7 @@ record Shape(String name, String kind, String whole) {
     WRONG.put("object", "{}");
   }
 
-  /** Every spoiled form of the object, and the whole one. */
+  /** Returns every invalid variant of the object, and the complete one. */
   List<TextCase> cases() {
     List<TextCase> cases = new ArrayList<>();
     cases.add(new TextCase(name + "/whole", kind, whole));
@@ -39,7 +39,7 @@ record Shape(String name, String kind, String whole) {
     for (Iterator<String> fields = object.fieldNames(); fields.hasNext(); ) {
       String field = fields.next();
       if (kind.equals("event") && field.equals("type")) {
-        // Asked once for all events.
+        // Recorded once for all events.
         continue;
       }
       cases.add(with(object, field, "missing", null));
@@ -54,7 +54,7 @@ record Shape(String name, String kind, String whole) {
     return cases;
   }
 
-  /** Numbers may come in several wrong forms; of anything else only what is of another kind is interesting. */
+  /** Numbers have several invalid forms. For other values only other types are tested. */
   private static boolean isWrong(JsonNode right, String wrong) {
     return switch (wrong) {
       case "text" -> !right.isTextual();

@@ -17,27 +17,27 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Replaces what the library takes from chance and from the clock, so that two recordings are the same. Whatever is put
- * in its place has the same shape, and what was equal stays equal:
+ * Replaces random and time-dependent values of the library, so that recordings are reproducible. A replacement has the
+ * same form, and equal values stay equal:
  *
  * <ul>
- *   <li>an id is numbered in the order in which it is first seen, with dashes or without,
- *   <li>the id of a call that came without one, which the library makes of the clock (twice, so that the two may differ
- *       by a millisecond), is the same wherever it stands,
- *   <li>the time of an event counts up from one event to the next, always with nine digits (the clock of the recording
- *       machine may give fewer, and gives fewer by chance),
- *   <li>the time of a message follows from the message's id: two messages that were made in one millisecond would
- *       otherwise be numbered differently from run to run.
+ *   <li>ids are numbered in the order of their first occurrence, with or without dashes,
+ *   <li>the id of a call without one, which the library derives from the clock (twice, so that the two can differ by a
+ *       millisecond), is always the same,
+ *   <li>the time of an event is incremented for each event, always with nine digits (the clock can produce fewer),
+ *   <li>the time of a message is derived from its id: two messages created in the same millisecond would otherwise be
+ *       numbered differently in each run.
  * </ul>
- *
- * <p>One instance serves everything that belongs together, for example all texts of a scenario.
+ * <p>One instance must be used for all texts that belong together, for example those of a scenario.
  */
 public final class Stabiliser {
 
-  /** The time of a message in cases that set it themselves; it stays. */
+  /** The time of a message in cases that set it. It is not replaced. */
   public static final String FIXED_TIMESTAMP = "2026-08-22 10:30:00.123";
 
-  /** The times of events in such cases: with nine fraction digits, six, three and none, as the library writes them. */
+  /**
+   * The times of events in such cases: with nine fractional digits, six, three and none, as the library writes them.
+   */
   public static final List<String> FIXED_INSTANTS =
       List.of(
           "2026-08-22T02:30:00.123456789Z",
@@ -62,7 +62,7 @@ public final class Stabiliser {
     kept.addAll(FIXED_INSTANTS);
   }
 
-  /** Leaves alone what already stands in a text, because the library did not make it up. */
+  /** Excludes values that already occur in a text, because the library did not generate them. */
   public Stabiliser keepingWhatIsIn(String text) {
     for (Pattern pattern : new Pattern[] {ID, INSTANT, TIMESTAMP}) {
       pattern.matcher(text).results().map(MatchResult::group).forEach(kept::add);
@@ -70,7 +70,7 @@ public final class Stabiliser {
     return this;
   }
 
-  /** The text with everything replaced. */
+  /** Returns the text with all replacements. */
   public String apply(String text) {
     String stable = replace(ID, text, this::id);
     stable = replace(CALL_BY_CLOCK, stable, found -> "tool_call_0000000000000");
@@ -96,7 +96,7 @@ public final class Stabiliser {
     return String.join(dash, "00000000", "0000", "4000", "8000", String.format("%012x", number));
   }
 
-  /** Replaces timestamps by the id of the message that they stand in. */
+  /** Replaces timestamps, based on the id of the message that contains them. */
   private String timestamps(String text) {
     if (!TIMESTAMP.matcher(text).find()) {
       return text;
@@ -118,7 +118,7 @@ public final class Stabiliser {
               owners.push(parser.getText());
             }
             String owner = owners.peek();
-            // Read to the end, so that the location is behind the text.
+            // Read to the end, so that the location is after the text.
             parser.finishToken();
             int start = (int) parser.currentTokenLocation().getCharOffset();
             int end = (int) parser.currentLocation().getCharOffset();

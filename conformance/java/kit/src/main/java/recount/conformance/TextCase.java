@@ -1,10 +1,10 @@
 package recount.conformance;
 
 /**
- * A question to the library: does it take this text, and what does it make of it?
+ * A text that is parsed and written again by the library.
  *
- * @param name what the case is about
- * @param kind what the text is to be read as
+ * @param name the name of the case
+ * @param kind the kind that the text is parsed as
  * @param text the text
  */
 public record TextCase(String name, String kind, String text) {}

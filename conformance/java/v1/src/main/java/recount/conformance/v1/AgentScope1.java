@@ -22,7 +22,7 @@ import recount.conformance.agentscope.CommonValues;
 import recount.conformance.agentscope.EnvelopeStage;
 import recount.conformance.agentscope.Stage;
 
-/** AgentScope Java 1.0.9, which has no events but the envelopes around messages. */
+/** AgentScope Java 1.0.9, whose only events are envelopes around messages. */
 final class AgentScope1 extends Codec {
 
   private static final Map<String, Class<?>> KINDS = new LinkedHashMap<>();
@@ -58,7 +58,7 @@ final class AgentScope1 extends Codec {
     return files;
   }
 
-  /** Streams in which each chunk repeats what came before, which the envelopes do not say. */
+  /** Streams with cumulative chunks, which the envelopes do not mark as such. */
   private List<ObjectNode> cumulativeStreams() {
     StreamOptions options = StreamOptions.builder().eventTypes(EventType.ALL).incremental(false).build();
     Set<String> some = Set.of("text-deltas", "thinking-text", "call-fragments", "calls-interleaved", "result-chunks");

@@ -3,7 +3,7 @@ package recount.conformance.v1;
 import java.io.IOException;
 import recount.conformance.CommandLine;
 
-/** The program that asks AgentScope Java 1.0.9. */
+/** The program for AgentScope Java 1.0.9. */
 public final class Main {
 
   private Main() {}

@@ -93,13 +93,13 @@ final class AgentScope2 extends Codec {
     return lines;
   }
 
-  /** The same scenarios by way of the stream that 1.x had, which 2.0.0 keeps. */
+  /** The same scenarios with the stream of 1.x, which 2.0.0 still has. */
   private List<ObjectNode> envelopeStreams() {
     return new EnvelopeStage(this, StreamOptions.defaults(), agent -> agent.getAgentState().getContext())
         .play(CommonScenarios.all());
   }
 
-  /** An event that the tables lack would go unasked. */
+  /** An event that is missing in the tables would not be tested. */
   private static void checkTables() {
     Set<String> known = Stream.of(AgentEventType.values()).map(Enum::name).collect(Collectors.toSet());
     Set<String> asked = new TreeSet<>(EventInputs.types());

@@ -9,7 +9,7 @@ import java.util.Map;
 import reactor.core.publisher.Mono;
 import recount.conformance.agentscope.Tools;
 
-/** A tool that may not run before the user agrees. */
+/** A tool that requires the user's approval. */
 final class AskingTool extends ToolBase {
 
   private final PermissionDecision decision;
@@ -18,7 +18,7 @@ final class AskingTool extends ToolBase {
     this(name, PermissionDecision.ask("may " + name + " run?"));
   }
 
-  /** A tool that says something else about its permission. */
+  /** A tool that returns another permission. */
   AskingTool(String name, PermissionDecision decision) {
     super(ToolBase.builder().name(name).description("The tool " + name).inputSchema(Tools.parameters()));
     this.decision = decision;
@@ -29,7 +29,7 @@ final class AskingTool extends ToolBase {
     return Mono.just(decision);
   }
 
-  /** Rules of this kit name a city. */
+  /** The rules of this kit contain a city. */
   @Override
   public boolean matchRule(String ruleContent, Map<String, Object> input) {
     return ruleContent == null || ruleContent.equals(input.get("city"));

@@ -10,7 +10,7 @@ import reactor.core.publisher.Flux;
 import recount.conformance.Library;
 import recount.conformance.agentscope.Stage;
 
-/** Plays scenarios by way of {@code streamEvents}. */
+/** Runs scenarios with {@code streamEvents}. */
 final class EventStage extends Stage {
 
   private final RuntimeContext context;

@@ -57,8 +57,8 @@ import recount.conformance.agentscope.CommonValues;
 import recount.conformance.agentscope.Value;
 
 /**
- * Every event of 2.0.0: whole, as the short constructor makes it (with an id and a time of its own), with nothing in
- * it, and with the source and metadata that forwarding adds.
+ * Every event of 2.0.0: complete, created by the short constructor (with a generated id and time), empty, and with the
+ * source and metadata of a forwarded event.
  */
 final class EventValues {
 
@@ -243,7 +243,7 @@ final class EventValues {
         new ExternalExecutionResultEvent(REPLY, results),
         new ExternalExecutionResultEvent(null, null, null, null),
         new ExternalExecutionResultEvent(ID, AT, REPLY, results));
-    // This one has no constructor that takes an id and a time.
+    // This event has no constructor with an id and a time.
     event(
         new AllToolsDeniedEvent(calls),
         new AllToolsDeniedEvent(List.of()),

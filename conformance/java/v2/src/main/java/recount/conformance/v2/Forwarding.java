@@ -22,12 +22,12 @@ import java.util.List;
 import java.util.Map;
 import recount.conformance.agentscope.Scenario;
 
-/** The two ends of a conversation by way of the service: an agent of this library, and somebody who answers it. */
+/** Both ends of a conversation over the service: an agent of this library, and a reader that replies to it. */
 final class Forwarding {
 
   private Forwarding() {}
 
-  /** A real agent whose tool asks: its stream goes to the service, and the answer comes from there. */
+  /** A real agent whose tool asks for approval. Its stream goes to the service, which returns the decision. */
   static void forward(ServiceSession session, PrintStream report) throws IOException, InterruptedException {
     ReActAgent agent =
         new Scenario("forward", "a tool asks, somebody answers by way of the service")
@@ -48,7 +48,7 @@ final class Forwarding {
             .build());
   }
 
-  /** Reads the session as this library reads events, agrees to what is asked, and reads on to the end. */
+  /** Reads the session with this library's parser, approves the request, and reads to the end. */
   static void answer(ServiceSession session, PrintStream report) throws IOException, InterruptedException {
     Iterator<AgentEvent> events = session.follow("start");
     String text = "";
@@ -70,7 +70,7 @@ final class Forwarding {
     report.println("text: " + text);
   }
 
-  /** One invocation of the agent. Tells the place behind it. */
+  /** Runs one invocation of the agent. Returns the cursor after it. */
   private static String turn(ServiceSession session, ReActAgent agent, Msg input) {
     return agent
         .streamEvents(List.of(input))

@@ -3,7 +3,7 @@ package recount.conformance.v2;
 import java.io.IOException;
 import recount.conformance.CommandLine;
 
-/** The program that asks AgentScope Java 2.0.0. */
+/** The program for AgentScope Java 2.0.0. */
 public final class Main {
 
   private Main() {}

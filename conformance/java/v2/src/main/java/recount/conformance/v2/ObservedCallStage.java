@@ -16,8 +16,8 @@ import recount.conformance.agentscope.Scenario;
 import recount.conformance.agentscope.Stage;
 
 /**
- * Plays scenarios by way of {@code call} with a class, since structured output has no stream of events; a middleware
- * sees them all the same.
+ * Runs scenarios with {@code call} and a class. Structured output has no event stream, so a middleware records the
+ * events.
  */
 final class ObservedCallStage extends Stage {
 
@@ -28,7 +28,7 @@ final class ObservedCallStage extends Stage {
     super(library);
   }
 
-  /** Lets this stage see what happens inside. */
+  /** Registers the middleware. */
   Scenario observed(Scenario scenario) {
     return scenario.settings(builder -> builder.middleware(observer));
   }
@@ -48,7 +48,7 @@ final class ObservedCallStage extends Stage {
     return null;
   }
 
-  /** The answer comes from the call, not from an event. */
+  /** The reply is returned by the call, not by an event. */
   @Override
   protected Msg resultAfter() {
     return answer;

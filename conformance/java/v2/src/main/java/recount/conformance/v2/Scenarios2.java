@@ -48,7 +48,7 @@ import recount.conformance.agentscope.Scenario;
 import recount.conformance.agentscope.ScriptedModel;
 import recount.conformance.agentscope.Tools;
 
-/** The scenarios that only agents of 2.0.0 can play. */
+/** The scenarios for agents of 2.0.0 only. */
 final class Scenarios2 {
 
   private static final String ROME = "{\"city\":\"Rome\"}";
@@ -85,7 +85,7 @@ final class Scenarios2 {
     return scenario;
   }
 
-  /** A tool as most programs write them. */
+  /** A tool as most programs define it. */
   public static final class AnnotatedTools {
 
     @Tool(name = "add", description = "Adds two numbers")
@@ -144,7 +144,7 @@ final class Scenarios2 {
         .says("go");
   }
 
-  /** The user's decisions about calls, as the library wants them: in the metadata of a message without content. */
+  /** The user's decisions about calls, in the metadata of a message without content, as the library requires. */
   private static Msg decisions(Scenario scenario, List<ConfirmResult> results) {
     return scenario
         .input(MsgRole.USER, "user")
@@ -327,7 +327,7 @@ final class Scenarios2 {
                         .build()));
   }
 
-  /** Asks the agent to stop after its tools have run. */
+  /** Requests the agent to stop after its tools have run. */
   private static final class StopAfterActing implements MiddlewareBase {
     @Override
     public Flux<AgentEvent> onActing(
@@ -336,7 +336,7 @@ final class Scenarios2 {
     }
   }
 
-  /** Adds an event of its own in front of the model call's. */
+  /** Adds an event before those of the model call. */
   private static final class Announcing implements MiddlewareBase {
     @Override
     public Flux<AgentEvent> onAgent(

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import recount.conformance.Json;
 
-/** A session of the service, in the dialect that this library speaks. */
+/** A session of the service, in this library's dialect. */
 final class ServiceSession {
 
   private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -24,18 +24,18 @@ final class ServiceSession {
     base = url + "/v1/sessions/" + session;
   }
 
-  /** Makes the session, or leaves it as it is where it exists. */
+  /** Creates the session if it does not exist. */
   void create() throws IOException, InterruptedException {
     send("PUT", "", "application/json", "{}");
   }
 
-  /** Writes events as the library's own mapper writes them, and tells the cursor behind them. */
+  /** Writes events with the library's mapper, and returns the cursor after them. */
   String post(List<? extends AgentEvent> events) throws IOException, InterruptedException {
     String lines = events.stream().map(JsonUtils.getJsonCodec()::toJson).collect(Collectors.joining("\n"));
     return Json.parse(send("POST", "/events?dialect=java", "application/x-ndjson", lines)).get("cursor").asText();
   }
 
-  /** Every event behind a place, read by the library's own classes, for as long as somebody asks for more. */
+  /** Returns every event after a cursor, parsed by the library's classes, until the consumer stops. */
   Iterator<AgentEvent> follow(String after) throws IOException, InterruptedException {
     URI address = URI.create(base + "/stream?dialect=java&after=" + after);
     HttpResponse<Stream<String>> response =

@@ -13,7 +13,7 @@ import recount.conformance.agentscope.Scenario;
 import recount.conformance.agentscope.ScriptedModel;
 import recount.conformance.agentscope.Tools;
 
-/** Scenarios in which the caller asks for an answer of a class. */
+/** Scenarios in which the caller requests structured output of a class. */
 final class StructuredScenarios {
 
   private static final String TOOL = ReActAgent.STRUCTURED_OUTPUT_TOOL_NAME;
@@ -21,13 +21,13 @@ final class StructuredScenarios {
 
   private StructuredScenarios() {}
 
-  /** What the caller wants to know. */
+  /** The requested class. */
   public static final class Report {
     public String city;
     public int degrees;
   }
 
-  /** A model that answers in a given structure without the help of a tool. */
+  /** A model that returns structured output without the help of a tool. */
   private static final class NativeModel extends ScriptedModel {
     NativeModel(List<List<Step>> calls) {
       super(calls);

@@ -35,7 +35,7 @@ import java.util.List;
 import recount.conformance.Stabiliser;
 import recount.conformance.agentscope.Value;
 
-/** The values, other than events, that only 2.0.0 can make. */
+/** The values, other than events, that only 2.0.0 can create. */
 final class Values2 {
 
   static final PermissionRule RULE = new PermissionRule("bash", "ls:*", PermissionBehavior.ALLOW, "session");
