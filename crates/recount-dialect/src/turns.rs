@@ -103,12 +103,12 @@ fn original_parts(message: &Msg) -> Option<Vec<Msg>> {
     for part in parts {
         let mut fields = part.to_object()?;
         let count: usize = fields.remove("blocks")?.as_str().parse().ok()?;
-        let said = Msg::from_json(&fields.to_json()).ok()?.into_parts();
+        let part_fields = Msg::from_json(&fields.to_json()).ok()?.into_parts();
         let content: Vec<ContentBlock> = blocks.by_ref().take(count).cloned().collect();
         if content.len() < count {
             return None;
         }
-        before.push(Msg::as_received(MsgParts { content, ..said }));
+        before.push(Msg::as_received(MsgParts { content, ..part_fields }));
     }
     let (first, rest) = before.split_first()?;
     (blocks.next().is_none() && merged(first, rest) == *message).then_some(before)
@@ -252,13 +252,13 @@ fn merged(first: &Msg, rest: &[Msg]) -> Msg {
         preserved::set_marks(&mut whole.metadata, marks);
         return Msg::as_received(MsgParts { content, role: Role::Assistant, ..whole });
     }
-    let said: Vec<Json> = once(first).chain(rest).map(fields_without_blocks).collect();
-    let answer = rest.iter().rfind(|part| part.role() == Role::Assistant).unwrap_or(first);
-    let (answer, usage) = (answer.clone().into_parts(), once(first).chain(rest).filter_map(Msg::usage));
+    let part_fields: Vec<Json> = once(first).chain(rest).map(fields_without_blocks).collect();
+    let last_message = rest.iter().rfind(|part| part.role() == Role::Assistant).unwrap_or(first);
+    let (last_message, usage) = (last_message.clone().into_parts(), once(first).chain(rest).filter_map(Msg::usage));
     let (first, usage): (_, Vec<&Usage>) = (first.clone().into_parts(), usage.collect());
-    let mut metadata = answer.metadata;
+    let mut metadata = last_message.metadata;
     // Round-trip data of a single message stays with that message.
-    let mut marks = Object::from([(PARTS, Json::from(said))]);
+    let mut marks = Object::from([(PARTS, Json::from(part_fields))]);
     if let Some(absent) = preserved::marks(&first.metadata).get("absent") {
         marks.insert("absent", absent.clone());
     }
@@ -268,10 +268,10 @@ fn merged(first: &Msg, rest: &[Msg]) -> Msg {
         role: Role::Assistant,
         metadata,
         usage: (!usage.is_empty()).then(|| usage.into_iter().cloned().sum()),
-        finished_at: answer.finished_at,
-        finished_reason: answer.finished_reason,
-        structured_output: answer.structured_output,
-        error: answer.error,
+        finished_at: last_message.finished_at,
+        finished_reason: last_message.finished_reason,
+        structured_output: last_message.structured_output,
+        error: last_message.error,
         ..first
     })
 }

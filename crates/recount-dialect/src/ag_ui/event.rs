@@ -2,7 +2,7 @@
 
 use recount_message::{ContentBlock, Event, EventKind, ReplyFold};
 
-use super::messages::{self, Activity, Layout, id_at};
+use super::messages::{self, Activity, ReplyLayout, id_at};
 use crate::frame::Frame;
 use crate::reply_queue::ReplyChange;
 use crate::reply_view::{BlockKind, ReplyView, StartEffect, is_reopened};
@@ -80,7 +80,7 @@ pub(super) fn start(view: &ReplyView<'_>, index: usize, block: &ContentBlock) ->
         ],
         ContentBlock::ToolCall(call) => {
             let before = view.content.get(..index).unwrap_or(view.content);
-            let parent = Layout::of(before).current_message().unwrap_or(index);
+            let parent = ReplyLayout::of(before).current_message().unwrap_or(index);
             let frame = Frame::of("TOOL_CALL_START").text("toolCallId", &id).text("toolCallName", &call.name);
             let frame = frame.text("parentMessageId", &id_at(message.id(), parent));
             vec![frame.json("metadata", &messages::call_metadata(&call.id)).end()]
@@ -160,8 +160,8 @@ fn text_remainder(view: &ReplyView<'_>, index: usize, id: &str, text: &str) -> V
 /// Returns a signal for a result that was delivered, reopened and ended again.
 fn result_changed(view: &ReplyView<'_>, call_id: &str, after: &[ContentBlock]) -> Vec<String> {
     let Some(index) = view.open(BlockKind::ToolResult, call_id) else { return Vec::new() };
-    let was_told = messages::result_at(view.content, index).is_some_and(is_reopened);
-    match messages::result_at(after, index).filter(|_| was_told) {
+    let was_visible = messages::result_at(view.content, index).is_some_and(is_reopened);
+    match messages::result_at(after, index).filter(|_| was_visible) {
         Some(result) => {
             let id = id_at(view.reply.message().id(), index);
             let content = messages::result_content(&result.output);
@@ -208,9 +208,9 @@ fn appended(view: &ReplyView<'_>, after: &[ContentBlock]) -> Vec<String> {
 /// Returns the frames for the results that become visible.
 pub(super) fn new_results(view: &ReplyView<'_>, after: &[ContentBlock], is_complete: bool) -> Vec<String> {
     let reply_id = view.reply.message().id();
-    let known = Layout::of(view.content).visible_results(view.content, false);
-    let told = Layout::of(after).visible_results(after, is_complete);
-    let new = told.into_iter().filter(|place| !known.contains(place));
+    let known = ReplyLayout::of(view.content).visible_results(view.content, false);
+    let visible = ReplyLayout::of(after).visible_results(after, is_complete);
+    let new = visible.into_iter().filter(|result| !known.contains(result));
     let frames = new.filter_map(|(index, call)| {
         let result = messages::result_at(after, index)?;
         let frame = Frame::of("TOOL_CALL_RESULT").text("messageId", &id_at(reply_id, index));

@@ -35,7 +35,7 @@ fn of(message: &Msg, is_complete: bool) -> Vec<String> {
     match message.role() {
         Role::User => vec![base_frame(message, "user").json("content", &user_content(message)).end()],
         Role::System => vec![base_frame(message, "system").text("content", &message.text_or_empty()).end()],
-        _ => Layout::of(message.content()).messages(message, is_complete),
+        _ => ReplyLayout::of(message.content()).messages(message, is_complete),
     }
 }
 
@@ -62,7 +62,7 @@ fn user_content(message: &Msg) -> String {
 
 /// The distribution of the blocks of a reply over messages.
 #[derive(Debug, Default)]
-pub(super) struct Layout {
+pub(super) struct ReplyLayout {
     messages: Vec<MessageLayout>,
     /// The latest call with each id: the indexes of its message and its block.
     calls: HashMap<String, (usize, usize)>,
@@ -79,7 +79,7 @@ enum MessageLayout {
     Alone(usize),
 }
 
-impl Layout {
+impl ReplyLayout {
     pub(super) fn of(content: &[ContentBlock]) -> Self {
         let mut layout = Self::default();
         for (index, block) in content.iter().enumerate() {
@@ -99,10 +99,10 @@ impl Layout {
                 });
             }
             ContentBlock::ToolCall(call) => {
-                let place = self.current_message.unwrap_or(self.messages.len());
-                self.current_message = Some(place);
-                self.calls.insert(call.id.clone(), (place, index));
-                match self.messages.get_mut(place) {
+                let position = self.current_message.unwrap_or(self.messages.len());
+                self.current_message = Some(position);
+                self.calls.insert(call.id.clone(), (position, index));
+                match self.messages.get_mut(position) {
                     Some(MessageLayout::Assistant { calls, .. }) => calls.push(index),
                     _ => self.messages.push(MessageLayout::Assistant {
                         text: None,
@@ -113,8 +113,10 @@ impl Layout {
             }
             ContentBlock::ToolResult(result) => {
                 self.current_message = None;
-                let place = self.calls.get(&result.id).copied();
-                match place.and_then(|(place, call)| self.messages.get_mut(place).map(|message| (message, call))) {
+                let position = self.calls.get(&result.id).copied();
+                match position
+                    .and_then(|(position, call)| self.messages.get_mut(position).map(|message| (message, call)))
+                {
                     Some((MessageLayout::Assistant { results, .. }, call)) => results.push((index, call)),
                     _ => self.messages.push(MessageLayout::Alone(index)),
                 }
@@ -134,7 +136,7 @@ impl Layout {
     /// Returns the visible results with the indexes of their calls. A finished result is hidden until the earlier results
     /// of the same message have finished.
     pub(super) fn visible_results(&self, content: &[ContentBlock], is_complete: bool) -> Vec<(usize, usize)> {
-        let indexes = self.messages.iter().flat_map(|place| match place {
+        let indexes = self.messages.iter().flat_map(|layout| match layout {
             MessageLayout::Assistant { results, .. } => visible(results, content, is_complete),
             MessageLayout::Alone(_) => &[],
         });
@@ -144,8 +146,8 @@ impl Layout {
     fn messages(&self, message: &Msg, is_complete: bool) -> Vec<String> {
         let content = message.content();
         let mut all = Vec::new();
-        for place in &self.messages {
-            match place {
+        for layout in &self.messages {
+            match layout {
                 MessageLayout::Alone(index) => {
                     all.extend(content.get(*index).map(|block| single_block(message.id(), *index, block, is_complete)));
                 }
@@ -164,8 +166,8 @@ impl Layout {
 
 /// Returns the visible results of one message. A reopened result stays visible.
 fn visible<'r>(results: &'r [(usize, usize)], content: &[ContentBlock], is_complete: bool) -> &'r [(usize, usize)] {
-    let is_told = |result: &ToolResultBlock| is_complete || result.finished_at.is_some() || is_reopened(result);
-    let count = results.iter().take_while(|(index, _)| result_at(content, *index).is_some_and(is_told)).count();
+    let is_visible = |result: &ToolResultBlock| is_complete || result.finished_at.is_some() || is_reopened(result);
+    let count = results.iter().take_while(|(index, _)| result_at(content, *index).is_some_and(is_visible)).count();
     results.get(..count).unwrap_or_default()
 }
 

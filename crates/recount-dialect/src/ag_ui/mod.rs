@@ -48,13 +48,13 @@ pub(crate) fn prelude(session: &str, at: &Fold) -> Vec<String> {
     let front = reply_queue::current_reply(at);
     let Some(last) = front.map(ReplyFold::message).or_else(|| at.messages().last()) else { return Vec::new() };
     let run = Run::of(session, last);
-    let shown: Vec<String> = reply_queue::delivered_messages(at)
+    let messages_so_far: Vec<String> = reply_queue::delivered_messages(at)
         .flat_map(|message| match at.open_reply(message.id()) {
             Some(_) => messages::of_open(message),
             None => messages::of_complete(message),
         })
         .collect();
-    let mut frames = vec![run.started(None), Frame::of("MESSAGES_SNAPSHOT").list("messages", &shown).end()];
+    let mut frames = vec![run.started(None), Frame::of("MESSAGES_SNAPSHOT").list("messages", &messages_so_far).end()];
     match front {
         Some(reply) => frames.extend(open_state(&run, reply)),
         None => frames.push(run.succeeded()),
@@ -114,10 +114,10 @@ fn signal(session: &str, before: &Fold, event: &Event<'_>) -> Vec<String> {
 /// Returns the frames for an event of the current reply.
 fn in_reply(session: &str, reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
     let run = Run::of(session, reply.message());
-    let (said, after) = event::frames_of(&ReplyView::of(reply), event);
-    let Some(after) = after else { return said };
+    let (frames, after) = event::frames_of(&ReplyView::of(reply), event);
+    let Some(after) = after else { return frames };
     let (start, pause) = (|| run.started(None), |message: &Msg| run.interrupted(message));
-    reply_queue::add_start_and_pause(reply.message(), said, after.message(), start, pause)
+    reply_queue::add_start_and_pause(reply.message(), frames, after.message(), start, pause)
 }
 
 /// Returns the frames for the end of a reply and of its open blocks.

@@ -128,10 +128,10 @@ fn signal(event: &Event<'_>) -> String {
 
 /// Returns the chunks for an event of the current reply.
 fn in_reply(reply: &ReplyFold, event: &Event<'_>) -> Vec<String> {
-    let (said, after) = event::chunks_of(&ReplyView::of(reply), event);
-    let Some(after) = after else { return said };
+    let (chunks, after) = event::chunks_of(&ReplyView::of(reply), event);
+    let Some(after) = after else { return chunks };
     let before = reply.message();
-    reply_queue::add_start_and_pause(before, said, after.message(), || start(before), |_| pause())
+    reply_queue::add_start_and_pause(before, chunks, after.message(), || start(before), |_| pause())
 }
 
 /// Returns the chunks for the end of a reply and of its open blocks.

@@ -31,9 +31,9 @@ pub(super) fn part(content: &[ContentBlock], index: usize, block: &ContentBlock,
                 chunks.extend(input_delta(&id, &call.input));
                 return chunks;
             }
-            let is_told =
+            let is_visible =
                 |result: &&ToolResultBlock| is_complete || result.finished_at.is_some() || is_reopened(result);
-            let result = result_of(content, index, call).filter(is_told);
+            let result = result_of(content, index, call).filter(is_visible);
             let mut chunks = vec![input(&id, call, result.is_some())];
             chunks.extend((call.state == ToolCallState::Asking && result.is_none()).then(|| approval(&id)));
             chunks.extend(result.map(|result| output(&id, result)));
@@ -171,8 +171,8 @@ fn without_prototypes(json: &Json) -> Json {
     if let Some(object) = json.to_object() {
         let is_prototype = |value: &Json| value.to_object().is_some_and(|value| value.contains_key("prototype"));
         let is_harmful = |key: &str, value: &Json| key == "__proto__" || key == "constructor" && is_prototype(value);
-        let kept = object.iter().filter(|(key, value)| !is_harmful(key, value));
-        return kept.map(|(key, value)| (key, without_prototypes(value))).collect::<Object>().into();
+        let safe = object.iter().filter(|(key, value)| !is_harmful(key, value));
+        return safe.map(|(key, value)| (key, without_prototypes(value))).collect::<Object>().into();
     }
     match json.to_list() {
         Some(list) => list.iter().map(without_prototypes).collect::<Vec<_>>().into(),

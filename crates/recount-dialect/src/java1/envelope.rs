@@ -129,12 +129,12 @@ impl Envelope {
     fn delta(&self) -> Option<String> {
         let message = self.given.get("message")?.to_object()?;
         let block = message.get("content")?.to_list()?.first()?.to_object()?;
-        let said = |name: &str| block.get(name).and_then(Json::to_text);
+        let text_of = |name: &str| block.get(name).and_then(Json::to_text);
         let output = || {
             let item = block.get("output")?.to_list()?.first()?.to_object()?;
             item.get("text").and_then(Json::to_text)
         };
-        said("text").or_else(|| said("thinking")).or_else(|| said("content")).or_else(output)
+        text_of("text").or_else(|| text_of("thinking")).or_else(|| text_of("content")).or_else(output)
     }
 
     /// Converts the envelope to the event that it carries, or to a signal.
@@ -227,13 +227,13 @@ pub(super) fn write(step: Step, message: &Object, is_last: bool, native: &Object
 fn take_native(given: &mut Object) -> Object {
     let mut taken = Object::new();
     let mut take_from = |marked: &mut Object| {
-        let mut kept = preserved::take(marked, NATIVE);
+        let mut stored = preserved::take(marked, NATIVE);
         for name in [EVENT, EXTRACTED, SKIP, HEAD] {
-            if let Some(value) = kept.remove(name) {
+            if let Some(value) = stored.remove(name) {
                 taken.insert(name, value);
             }
         }
-        preserved::store(marked, NATIVE, kept);
+        preserved::store(marked, NATIVE, stored);
         !taken.is_empty()
     };
     let message = given.get("message").and_then(Json::to_object);

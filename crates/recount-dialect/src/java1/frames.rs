@@ -86,8 +86,8 @@ impl EnvelopeContent {
                 extra: Object::new(),
             }),
             EventKind::ToolCallDelta(delta) => {
-                let begun = at.reply().and_then(|reply| reply.call(&delta.tool_call_id));
-                let name = begun.map_or(FRAGMENT, |call| call.name.as_str());
+                let started = at.reply().and_then(|reply| reply.call(&delta.tool_call_id));
+                let name = started.map_or(FRAGMENT, |call| call.name.as_str());
                 at.delta(call(&delta.tool_call_id, name, &delta.delta))
             }
             EventKind::ToolCallStart(start) => {

@@ -67,8 +67,8 @@ impl<'m> Replay<'m> {
     /// Adds an event that is already applied.
     fn push(&mut self, mut event: AgentEvent) {
         let number = self.events.len();
-        let said = Fnv1a::of(&event.to_json()).value();
-        event.id = format!("{}:{number}:{said:016x}", self.message.id()).into();
+        let hash = Fnv1a::of(&event.to_json()).value();
+        event.id = format!("{}:{number}:{hash:016x}", self.message.id()).into();
         self.events.push(event);
     }
 
@@ -147,11 +147,11 @@ impl<'m> Replay<'m> {
     /// Restores the states of all calls. Calls that wait are listed in one event, as they were originally.
     fn restore_call_states(&mut self) {
         let mut indexes: Vec<usize> =
-            self.latest.iter().filter(|((kind, _), _)| *kind == BlockKind::ToolCall).map(|(_, place)| *place).collect();
+            self.latest.iter().filter(|((kind, _), _)| *kind == BlockKind::ToolCall).map(|(_, index)| *index).collect();
         indexes.sort_unstable();
-        indexes.retain(|&place| !self.is_restored(place));
+        indexes.retain(|&index| !self.is_restored(index));
         let calls = |state: ToolCallState| -> Vec<ToolCallBlock> {
-            let calls = indexes.iter().filter_map(|&place| match self.target(place) {
+            let calls = indexes.iter().filter_map(|&index| match self.target(index) {
                 ContentBlock::ToolCall(call) if call.state == state => Some(call.clone()),
                 _ => None,
             });
@@ -165,8 +165,8 @@ impl<'m> Replay<'m> {
         if !asking.is_empty() {
             self.apply_kind(RequireUserConfirmEvent { reply_id, tool_calls: asking });
         }
-        for place in indexes {
-            self.restore_call_state(place);
+        for index in indexes {
+            self.restore_call_state(index);
         }
     }
 

@@ -82,14 +82,14 @@ pub(super) fn event(text: &str) -> Result<Option<String>, DecodeError> {
     if let Some(calls) = event.get("tool_calls").and_then(Json::to_list) {
         event.insert("tool_calls", with_states(&calls));
     }
-    if let Some(answers) = event.get("confirm_results").and_then(Json::to_list) {
-        event.insert("confirm_results", answers.iter().map(answer).collect::<Vec<_>>());
+    if let Some(decisions) = event.get("confirm_results").and_then(Json::to_list) {
+        event.insert("confirm_results", decisions.iter().map(decision).collect::<Vec<_>>());
     }
     Ok(Some(event.to_json()))
 }
 
-fn answer(answer: &Json) -> Json {
-    let Some(mut fields) = answer.to_object() else { return answer.clone() };
+fn decision(decision: &Json) -> Json {
+    let Some(mut fields) = decision.to_object() else { return decision.clone() };
     if let Some(call) = fields.get("tool_call").and_then(Json::to_object) {
         fields.insert("tool_call", with_state(&call, &HashSet::new()));
     }
@@ -126,23 +126,23 @@ fn with_states(blocks: &[Json]) -> Vec<Json> {
     let objects: Vec<Option<Object>> = blocks.iter().map(Json::to_object).collect();
     let text = |block: &Object, name: &str| block.get(name).and_then(Json::to_text);
     let is_result = |block: &&Object| text(block, "type").as_deref() == Some("tool_result");
-    let answered: HashSet<String> =
+    let ids_with_result: HashSet<String> =
         objects.iter().flatten().filter(is_result).filter_map(|block| text(block, "id")).collect();
     let states = |(block, object): (&Json, &Option<Object>)| match object {
-        Some(object) => with_state(object, &answered).into(),
+        Some(object) => with_state(object, &ids_with_result).into(),
         None => block.clone(),
     };
     blocks.iter().zip(&objects).map(states).collect()
 }
 
 /// Adds the state of a call to its block, derived from `awaitUserConfirmation`.
-fn with_state(block: &Object, answered: &HashSet<String>) -> Object {
+fn with_state(block: &Object, ids_with_result: &HashSet<String>) -> Object {
     let mut block = block.clone();
     let text = |name: &str| block.get(name).and_then(Json::to_text);
     if text("type").as_deref() != Some("tool_call") || block.contains_key("state") {
         return block;
     }
-    let has_result = text("id").is_some_and(|id| answered.contains(&id));
+    let has_result = text("id").is_some_and(|id| ids_with_result.contains(&id));
     let state = match block.remove("awaitUserConfirmation") {
         _ if has_result => ToolCallState::Finished,
         Some(awaits) if awaits.as_str() == "true" => ToolCallState::Asking,

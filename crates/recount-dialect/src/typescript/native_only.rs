@@ -119,10 +119,10 @@ pub(super) fn restore_event(event: &mut Event<'_>, stored: &Object) {
         }
         EventKind::UserConfirmResult(kind) => {
             // The client returns the call under the id that it was listed with.
-            for answer in &mut kind.confirm_results {
-                let stored = preserved::take(&mut answer.tool_call.extra, NATIVE);
+            for decision in &mut kind.confirm_results {
+                let stored = preserved::take(&mut decision.tool_call.extra, NATIVE);
                 if let Some(id) = stored.get("id").and_then(Json::to_text) {
-                    answer.tool_call.id = id;
+                    decision.tool_call.id = id;
                 }
             }
         }

@@ -250,11 +250,11 @@ impl<'f> ReplyView<'f> {
             let calls = self.indexes(BlockKind::ToolCall, &id).take_while(|&call| call < index).count();
             return numbered(id, calls);
         }
-        let place = self.indexes(kind, &id).take_while(|&place| place < index).count();
+        let position = self.indexes(kind, &id).take_while(|&other| other < index).count();
         if kind == BlockKind::Data && self.has_earlier_result(index, &id) {
-            return numbered(format!("{id}~data").into(), place + 1);
+            return numbered(format!("{id}~data").into(), position + 1);
         }
-        numbered(id, place + 1)
+        numbered(id, position + 1)
     }
 
     /// Returns whether a result before `index` has this id. The package would then ignore a complete block with the same
@@ -265,14 +265,14 @@ impl<'f> ReplyView<'f> {
 
     /// Returns the TypeScript id of the next block of a kind.
     fn next_typescript_id<'i>(&self, kind: BlockKind, id: &'i str) -> Cow<'i, str> {
-        let place = match kind {
+        let position = match kind {
             BlockKind::ToolResult => self.indexes(BlockKind::ToolCall, id).count(),
             _ => self.indexes(kind, id).count() + 1,
         };
         if kind == BlockKind::Data && self.has_earlier_result(self.content.len(), id) {
-            return numbered(format!("{id}~data").into(), place);
+            return numbered(format!("{id}~data").into(), position);
         }
-        numbered(Cow::Borrowed(id), place)
+        numbered(Cow::Borrowed(id), position)
     }
 
     /// Returns the TypeScript id of the latest call with this id.

@@ -213,20 +213,20 @@ impl Reply {
 
     /// Forwards the user's decisions about calls that wait for one.
     pub(super) fn confirmed(&mut self, mut event: AgentEvent, out: &mut Output) {
-        let EventKind::UserConfirmResult(answers) = &mut event.kind else { return };
+        let EventKind::UserConfirmResult(decisions) = &mut event.kind else { return };
         let calls = &mut self.calls;
-        answers.confirm_results.retain_mut(|answer: &mut ConfirmResult| {
-            let waiting = calls.iter_mut().find(|call| call.java_id == answer.tool_call.id && call.is_asked);
+        decisions.confirm_results.retain_mut(|decision: &mut ConfirmResult| {
+            let waiting = calls.iter_mut().find(|call| call.java_id == decision.tool_call.id && call.is_asked);
             let Some(call) = waiting.filter(|call| call.stage == ResultStage::None && !call.is_denied) else {
                 return false;
             };
-            answer.tool_call.id.clone_from(&call.id);
+            decision.tool_call.id.clone_from(&call.id);
             // Later state changes follow from the result.
             call.is_asked = false;
-            call.is_denied = !answer.confirmed;
+            call.is_denied = !decision.confirmed;
             true
         });
-        if !answers.confirm_results.is_empty() {
+        if !decisions.confirm_results.is_empty() {
             self.is_confirmed = true;
             out.forward(output::for_reply(event, &self.id));
         }

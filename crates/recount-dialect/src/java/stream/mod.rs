@@ -283,17 +283,17 @@ impl JavaStream {
     }
 
     /// Returns an unused id for a reply.
-    fn unused_id(&self, wanted: &str) -> String {
-        let wanted = if wanted.is_empty() { "reply" } else { wanted };
+    fn unused_id(&self, preferred: &str) -> String {
+        let preferred = if preferred.is_empty() { "reply" } else { preferred };
         let is_used = |id: &str| {
             let open = self.agents.iter().filter_map(|agent| agent.reply.as_ref());
             self.ended.iter().any(|ended| ended == id) || open.into_iter().any(|reply| reply.id == id)
         };
-        let mut id = wanted.to_owned();
+        let mut id = preferred.to_owned();
         let mut number = 1;
         while is_used(&id) {
             number += 1;
-            id = format!("{wanted}.{number}");
+            id = format!("{preferred}.{number}");
         }
         id
     }

@@ -197,9 +197,10 @@ impl Reply {
         self.resolve_calls(Unresolved::ReplyAborted, out);
         let (reason, error) = match reason {
             CloseReason::UserMessage => (FinishedReason::Interrupted, None),
-            CloseReason::Truncated => {
-                (FinishedReason::Error, Some(ErrorInfo::new(ErrorType::Unknown, "the stream of events broke off")))
-            }
+            CloseReason::Truncated => (
+                FinishedReason::Error,
+                Some(ErrorInfo::new(ErrorType::Unknown, "the event stream ended before the reply")),
+            ),
         };
         out.insert(self.reply_end(reason, error));
     }

@@ -124,7 +124,7 @@ impl Reply {
     /// Forwards the results of external executions for calls that have no result.
     pub(super) fn external_results(&mut self, mut event: AgentEvent, out: &mut Output) {
         let EventKind::ExternalExecutionResult(external) = &mut event.kind else { return };
-        let mut kept = Vec::new();
+        let mut accepted = Vec::new();
         for mut result in std::mem::take(&mut external.execution_results) {
             let Some(index) = self.call_for_result(&result.id, &result.name, out) else { continue };
             let call = &mut self.calls[index];
@@ -133,11 +133,11 @@ impl Reply {
                 continue;
             }
             result.id.clone_from(&call.id);
-            kept.push(result);
+            accepted.push(result);
             self.resolve(index);
         }
-        if !kept.is_empty() {
-            external.execution_results = kept;
+        if !accepted.is_empty() {
+            external.execution_results = accepted;
             out.forward(output::for_reply(event, &self.id));
         }
     }

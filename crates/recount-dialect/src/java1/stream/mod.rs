@@ -189,7 +189,7 @@ impl Java1Stream {
     }
 
     fn abort(&mut self, out: &mut Output) {
-        let error = ErrorInfo::new(ErrorType::Unknown, "the stream broke off");
+        let error = ErrorInfo::new(ErrorType::Unknown, "the stream ended before the reply");
         self.close(FinishedReason::Error, Some(error), out);
     }
 

@@ -148,7 +148,7 @@ impl Reply {
     fn add_call_chunk(&mut self, raw: &Object, is_cumulative: bool, out: &mut Output) {
         let text = |name: &str| raw.get(name).and_then(Json::to_text).filter(|text| !text.is_empty());
         let (id, name) = (text("id"), text("name").filter(|name| !name.starts_with("__")));
-        let begun = self.model_call.as_ref().and_then(|call| match &id {
+        let known = self.model_call.as_ref().and_then(|call| match &id {
             Some(id) => {
                 call.calls.iter().position(|(index, _)| self.calls.get(*index).is_some_and(|call| call.java_id == *id))
             }
@@ -156,12 +156,14 @@ impl Reply {
             None if name.is_none() => call.calls.len().checked_sub(1),
             None => None,
         });
-        let place = match (begun, id, name) {
-            (Some(place), ..) => place,
+        let position = match (known, id, name) {
+            (Some(position), ..) => position,
             (None, Some(id), Some(name)) => self.begin_streamed_call(&id, &name, out),
             _ => return,
         };
-        let Some((index, chunks)) = self.model_call.as_mut().and_then(|call| call.calls.get_mut(place)) else { return };
+        let Some((index, chunks)) = self.model_call.as_mut().and_then(|call| call.calls.get_mut(position)) else {
+            return;
+        };
         let (index, delta) = match arguments_so_far(raw) {
             Some(chunk) => (*index, chunks.add(&chunk, is_cumulative)),
             None => return,
@@ -170,9 +172,9 @@ impl Reply {
     }
 
     /// Starts a call whose arguments are streamed. Returns its index in the model call.
-    fn begin_streamed_call(&mut self, given: &str, name: &str, out: &mut Output) -> usize {
+    fn begin_streamed_call(&mut self, java_id: &str, name: &str, out: &mut Output) -> usize {
         self.close_prose(None, &Object::new(), out);
-        let index = self.begin_call(given, name, out);
+        let index = self.begin_call(java_id, name, out);
         let call = self.model_call.get_or_insert_default();
         call.calls.push((index, ChunkedText::default()));
         call.calls.len() - 1
@@ -272,16 +274,17 @@ impl Reply {
     fn end_streamed_call(
         &mut self,
         raw: &Object,
-        given: &str,
+        java_id: &str,
         name: &str,
         extra: &Object,
         out: &mut Output,
     ) -> Option<bool> {
         let calls = &self.model_call.get_or_insert_default().calls;
-        let is_open = |index: usize| self.calls.get(index).is_some_and(|call| call.java_id == given && !call.has_ended);
-        let begun = calls.iter().position(|(index, _)| is_open(*index));
-        let place = begun.unwrap_or_else(|| self.begin_streamed_call(given, name, out));
-        let (index, chunks) = self.model_call.get_or_insert_default().calls.get(place).cloned()?;
+        let is_open =
+            |index: usize| self.calls.get(index).is_some_and(|call| call.java_id == java_id && !call.has_ended);
+        let known = calls.iter().position(|(index, _)| is_open(*index));
+        let position = known.unwrap_or_else(|| self.begin_streamed_call(java_id, name, out));
+        let (index, chunks) = self.model_call.get_or_insert_default().calls.get(position).cloned()?;
         let whole = arguments_so_far(raw).unwrap_or_else(|| "{}".to_owned());
         let ending = chunks.end(&whole);
         self.emit_arguments(index, &ending.rest, out);

@@ -98,8 +98,9 @@ impl Reply {
     /// missing, Java generates one from the time, which differs between the call and its result.
     fn call_for(&self, result: &ToolResultBlock) -> Option<usize> {
         const MADE_UP: &str = "tool_call_";
-        let newest =
-            |is_meant: &dyn Fn(&Call) -> bool| self.calls.iter().rposition(|call| !call.has_result && is_meant(call));
+        let newest = |is_candidate: &dyn Fn(&Call) -> bool| {
+            self.calls.iter().rposition(|call| !call.has_result && is_candidate(call))
+        };
         newest(&|call| call.java_id == result.id).or_else(|| {
             let is_made_up = result.id.starts_with(MADE_UP);
             newest(&|call| is_made_up && call.java_id.starts_with(MADE_UP) && call.name == result.name)

@@ -175,12 +175,12 @@ fn parses_call_and_result_messages() {
     );
     assert_eq!((call.role(), call.text_or_empty().as_str()), (Role::Assistant, "Let me check the weather"));
     assert_eq!(call.blocks::<ToolCallBlock>().count(), 1);
-    let answer = message(
+    let tool_message = message(
         r#"{"role":"TOOL","content":[{"type":"tool_result","toolUseId":"call_001",
         "output":[{"type":"text","text":"Beijing: Sunny"}]}]}"#,
     );
-    assert_eq!(answer.role(), Role::Tool);
-    let results: Vec<&ToolResultBlock> = answer.blocks().collect();
+    assert_eq!(tool_message.role(), Role::Tool);
+    let results: Vec<&ToolResultBlock> = tool_message.blocks().collect();
     assert_eq!((results[0].id.as_str(), results[0].output.text().as_deref()), ("call_001", Some("Beijing: Sunny")));
 }
 

@@ -98,8 +98,8 @@ fn turns_end_with_their_result() {
             let waits = reply.blocks::<ToolCallBlock>().any(|call| call.state.as_str() == "submitted");
             assert_eq!(reply.finished_at().is_some(), !waits, "{}", scenario.case);
         }
-        let begun = scenario.turns.iter().filter(|turn| turn.is_new && !turn.events.is_empty()).count();
-        assert_eq!(fold.messages().count(), begun, "{}", scenario.case);
+        let started = scenario.turns.iter().filter(|turn| turn.is_new && !turn.events.is_empty()).count();
+        assert_eq!(fold.messages().count(), started, "{}", scenario.case);
     }
 }
 
@@ -114,27 +114,29 @@ fn replies_match_agent_memory() {
         for message in &scenario.context {
             let is_agents = message.name() == "Friday";
             for block in message.content().iter().filter(|_| is_agents) {
-                let is_said = |is_same: &dyn Fn(&ContentBlock) -> bool| {
+                let assert_contains = |is_same: &dyn Fn(&ContentBlock) -> bool| {
                     assert!(blocks.iter().any(|block| is_same(block)), "{case}: {} in {replies:#?}", block.to_json());
                 };
                 match block {
-                    ContentBlock::Text(TextBlock { text: wanted, .. }) => {
-                        is_said(&|block| matches!(block, ContentBlock::Text(block) if block.text == *wanted));
+                    ContentBlock::Text(TextBlock { text: expected, .. }) => {
+                        assert_contains(&|block| matches!(block, ContentBlock::Text(block) if block.text == *expected));
                     }
-                    ContentBlock::Thinking(ThinkingBlock { thinking: wanted, .. }) => {
-                        is_said(&|block| matches!(block, ContentBlock::Thinking(block) if block.thinking == *wanted));
+                    ContentBlock::Thinking(ThinkingBlock { thinking: expected, .. }) => {
+                        assert_contains(
+                            &|block| matches!(block, ContentBlock::Thinking(block) if block.thinking == *expected),
+                        );
                     }
-                    ContentBlock::ToolCall(wanted) => is_said(&|block| {
+                    ContentBlock::ToolCall(expected) => assert_contains(&|block| {
                         let arguments = |input: &str| Object::parse(input).unwrap_or_default();
                         matches!(block, ContentBlock::ToolCall(block)
-                            if (block.id == wanted.id || block.extra.get("provider_id") == Some(&Json::from(wanted.id.as_str())))
-                                && block.name == wanted.name
-                                && arguments(&block.input) == arguments(&wanted.input))
+                            if (block.id == expected.id || block.extra.get("provider_id") == Some(&Json::from(expected.id.as_str())))
+                                && block.name == expected.name
+                                && arguments(&block.input) == arguments(&expected.input))
                     }),
-                    ContentBlock::ToolResult(wanted) => is_said(&|block| {
-                        matches!(block, ContentBlock::ToolResult(block) if block.id == wanted.id
-                            && block.output.text() == wanted.output.text()
-                            && block.state == wanted.state)
+                    ContentBlock::ToolResult(expected) => assert_contains(&|block| {
+                        matches!(block, ContentBlock::ToolResult(block) if block.id == expected.id
+                            && block.output.text() == expected.output.text()
+                            && block.state == expected.state)
                     }),
                     other => panic!("{case}: {}", other.to_json()),
                 }

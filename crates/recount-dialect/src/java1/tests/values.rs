@@ -124,12 +124,14 @@ fn accepted_texts_have_the_same_meaning() {
         }
         taken += 1;
         let written = line.get("written").and_then(Json::to_text);
-        let wanted = written.map_or(Ok(None), |written| meaning(&kind, &written).map(Some));
-        match (meaning(&kind, &text), wanted) {
+        let expected_meaning = written.map_or(Ok(None), |written| meaning(&kind, &written).map(Some));
+        match (meaning(&kind, &text), expected_meaning) {
             (Ok(_), Ok(None)) => {}
-            (Ok(meant), Ok(Some(wanted))) if meant == wanted => {}
+            (Ok(meaning_of_text), Ok(Some(expected_meaning))) if meaning_of_text == expected_meaning => {}
             (Ok(_), Ok(Some(_))) if KNOWN_DIFFERENCES.contains(&case.as_str()) => {}
-            (meant, wanted) => wrong.push(format!("{case}: {text}\n  {meant:?}\n  {wanted:?}")),
+            (meaning_of_text, expected_meaning) => {
+                wrong.push(format!("{case}: {text}\n  {meaning_of_text:?}\n  {expected_meaning:?}"))
+            }
         }
         if let (Some(means), Ok(message)) = (line.get("means").and_then(Json::to_object), read_message(&text)) {
             assert_eq!(message.text_or_empty(), text_of(&means, "textContent"), "{case}");

@@ -55,14 +55,14 @@ proptest! {
         let joined: Vec<String> = prelude(&before).into_iter().chain(all[cut..].concat()).collect();
         let (from_start, joined) = (package(&from_start), package(&joined));
         let inexpressible = inexpressible(&stream);
-        let comparable = |shown: Value| without(&shown, &inexpressible);
+        let comparable = |view: Value| without(&view, &inexpressible);
         for message in whole.messages().filter(|message| message.finished_at().is_some()) {
-            let expected = value(&shown(message).to_string());
-            if let Some(shown) = from_start.get(message.id()) {
-                prop_assert_eq!(comparable(shown_there(shown)), comparable(expected.clone()), "from the start");
+            let expected = value(&native_view(message).to_string());
+            if let Some(package_message) = from_start.get(message.id()) {
+                prop_assert_eq!(comparable(package_view(package_message)), comparable(expected.clone()), "from the start");
             }
-            if let Some(shown) = joined.get(message.id()) {
-                prop_assert_eq!(comparable(shown_there(shown)), comparable(expected.clone()), "joined after {} events", cut);
+            if let Some(package_message) = joined.get(message.id()) {
+                prop_assert_eq!(comparable(package_view(package_message)), comparable(expected.clone()), "joined after {} events", cut);
             }
         }
     }
@@ -128,12 +128,12 @@ fn inexpressible(stream: &[AgentEvent]) -> HashSet<String> {
 }
 
 /// Removes the blocks with some ids.
-fn without(shown: &Value, ids: &HashSet<String>) -> Value {
-    let is_told = |block: &&Value| {
+fn without(view: &Value, ids: &HashSet<String>) -> Value {
+    let is_expressible = |block: &&Value| {
         let id = block[0].as_str().unwrap_or_default();
         !ids.contains(id.split('~').next().unwrap_or_default())
     };
-    json!([shown[0], shown[1], shown[2].as_array().unwrap().iter().filter(is_told).collect::<Vec<_>>()])
+    json!([view[0], view[1], view[2].as_array().unwrap().iter().filter(is_expressible).collect::<Vec<_>>()])
 }
 
 /// Returns the messages that the package's fold makes of some frames.
@@ -152,11 +152,11 @@ fn package(frames: &[String]) -> HashMap<String, Value> {
 }
 
 /// Returns the visible parts of a message.
-fn shown(message: &Msg) -> Value {
+fn native_view(message: &Msg) -> Value {
     let mut seen: HashMap<(String, String), usize> = HashMap::new();
     let blocks = message.content().iter().map(|block| {
         let mut id = block.id().into_owned();
-        let mut place = |kind: &str| {
+        let mut typescript_id = |kind: &str| {
             let count = seen.entry((kind.to_owned(), id.clone())).or_default();
             *count += 1;
             let count = *count;
@@ -167,19 +167,26 @@ fn shown(message: &Msg) -> Value {
             if count == 1 { id.clone() } else { format!("{id}~{count}") }
         };
         match block {
-            ContentBlock::Text(text) => json!([place("text"), text.text, text.created_at, text.finished_at]),
+            ContentBlock::Text(text) => json!([typescript_id("text"), text.text, text.created_at, text.finished_at]),
             ContentBlock::Thinking(text) => {
-                json!([place("thinking"), text.thinking, text.created_at, text.finished_at])
+                json!([typescript_id("thinking"), text.thinking, text.created_at, text.finished_at])
             }
             ContentBlock::Data(data) => {
-                json!([place("data"), source(&data.source), data.name, data.created_at, data.finished_at])
+                json!([typescript_id("data"), source(&data.source), data.name, data.created_at, data.finished_at])
             }
             ContentBlock::Hint(hint) => json!([hint.id, hint.source, hint.created_at, hint.finished_at]),
             ContentBlock::ToolCall(call) => {
-                json!([place("call"), call.name, call.input, call.state.as_str(), call.created_at, call.finished_at])
+                json!([
+                    typescript_id("call"),
+                    call.name,
+                    call.input,
+                    call.state.as_str(),
+                    call.created_at,
+                    call.finished_at
+                ])
             }
             ContentBlock::ToolResult(result) => {
-                let id = place("result");
+                let id = typescript_id("result");
                 let output = match &result.output {
                     Payload::Text(text) => json!(text),
                     other => other.blocks().iter().map(item).collect(),
@@ -200,7 +207,7 @@ fn source(source: &Source) -> Value {
     }
 }
 
-fn source_there(source: &Value) -> Value {
+fn package_source(source: &Value) -> Value {
     json!([source["type"], source["data"], source["url"], source["media_type"]])
 }
 
@@ -212,18 +219,18 @@ fn item(item: &MediaBlock) -> Value {
     }
 }
 
-fn shown_there(there: &Value) -> Value {
+fn package_view(package_message: &Value) -> Value {
     let item = |item: &Value| match item["type"].as_str() {
         Some("text") => json!([item["text"]]),
-        Some("data") => json!([item["id"], source_there(&item["source"]), item["created_at"]]),
+        Some("data") => json!([item["id"], package_source(&item["source"]), item["created_at"]]),
         _ => item.clone(),
     };
-    let blocks = there["content"].as_array().unwrap().iter().map(|block| match block["type"].as_str() {
+    let blocks = package_message["content"].as_array().unwrap().iter().map(|block| match block["type"].as_str() {
         Some("text") => json!([block["id"], block["text"], block["created_at"], block["finished_at"]]),
         Some("thinking") => json!([block["id"], block["thinking"], block["created_at"], block["finished_at"]]),
         Some("data") => json!([
             block["id"],
-            source_there(&block["source"]),
+            package_source(&block["source"]),
             block["name"],
             block["created_at"],
             block["finished_at"]
@@ -251,7 +258,7 @@ fn shown_there(there: &Value) -> Value {
             block
         }
     });
-    json!([there["finished_at"], there["finished_reason"], blocks.collect::<Value>()])
+    json!([package_message["finished_at"], package_message["finished_reason"], blocks.collect::<Value>()])
 }
 
 /// Returns the frame types of the last event of a stream, and the content that the package then shows.

@@ -38,7 +38,7 @@ const WAITS_FOR_IT: &str = r#"
     AGENT_END "replyId":"a"
 "#;
 
-const GOES_ON: &str = r#"
+const NEXT_MODEL_CALL: &str = r#"
     MODEL_CALL_START "replyId":"m2"
     MODEL_CALL_END "replyId":"m2"
     AGENT_END "replyId":"b"
@@ -61,7 +61,7 @@ fn result(id: &str, name: &str, text: &str, state: &str) -> String {
 
 #[test]
 fn calls_denied_by_user_and_by_rule_are_denied() {
-    let events = read(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{GOES_ON}"));
+    let events = read(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{NEXT_MODEL_CALL}"));
     assert_eq!(
         blocks(&folded(&events)[0]),
         [
@@ -78,7 +78,7 @@ fn calls_denied_by_user_and_by_rule_are_denied() {
 #[test]
 fn approved_call_is_allowed_when_it_runs() {
     let ran = result("c2", "erase", "gone", "success");
-    let events = read(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{ran}{GOES_ON}"));
+    let events = read(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{ran}{NEXT_MODEL_CALL}"));
     let summaries = summarize(&events);
     let allowed = summaries.iter().position(|summary| summary == "+CUSTOM recount.call allowed").unwrap();
     assert_eq!(summaries[allowed + 1], "TOOL_RESULT_START c2");
@@ -90,12 +90,12 @@ fn approved_call_is_allowed_when_it_runs() {
 
 #[test]
 fn streamed_decisions_are_applied() {
-    let answer = r#"
+    let text = r#"
         USER_CONFIRM_RESULT "replyId":"t","confirmResults":[{"confirmed":true,"toolCall":{"type":"tool_use","id":"c2","name":"erase","input":{"x":1},"content":"{\"x\":1}"}},{"confirmed":true,"toolCall":{"type":"tool_use","id":"c9","name":"nobody","input":{}}}]
     "#;
     let ran = result("c1", "look", "seen", "success") + &result("c2", "erase", "gone", "success");
     assert_eq!(
-        content(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{answer}{ran}{GOES_ON}")),
+        content(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{text}{ran}{NEXT_MODEL_CALL}")),
         [
             "call c1 look {} finished",
             r#"call c2 erase {"x":1} finished"#,
@@ -103,9 +103,9 @@ fn streamed_decisions_are_applied() {
             "result c2 success gone",
         ]
     );
-    let refusal = answer.replace("true", "false");
+    let refusal = text.replace("true", "false");
     assert_eq!(
-        content(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{refusal}{GOES_ON}"))[3],
+        content(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{refusal}{NEXT_MODEL_CALL}"))[3],
         "result c2 denied Permission denied by user"
     );
 }
@@ -146,7 +146,7 @@ fn suspended_call_requires_external_execution() {
 fn missing_external_result_is_reported() {
     assert_eq!(
         content(&format!(
-            "{TWO_CALLS}{SUSPENDS_ONE}{WAITS_FOR_IT}AGENT_START \"replyId\":\"b\",\"name\":\"Friday\"{GOES_ON}"
+            "{TWO_CALLS}{SUSPENDS_ONE}{WAITS_FOR_IT}AGENT_START \"replyId\":\"b\",\"name\":\"Friday\"{NEXT_MODEL_CALL}"
         ))[3],
         format!("result c2 interrupted {NOT_STREAMED}")
     );
@@ -156,16 +156,16 @@ fn missing_external_result_is_reported() {
 fn streamed_external_result_is_applied() {
     let waiting = format!("{TWO_CALLS}{SUSPENDS_ONE}{WAITS_FOR_IT}AGENT_START \"replyId\":\"b\",\"name\":\"Friday\"\n");
     let as_input = r#"EXTERNAL_EXECUTION_RESULT "replyId":"t","toolResults":[{"type":"tool_result","id":"c2","name":"erase","output":[{"type":"text","text":"gone"}],"state":"success"}]"#;
-    assert_eq!(content(&format!("{waiting}{as_input}{GOES_ON}"))[3], "result c2 success gone");
+    assert_eq!(content(&format!("{waiting}{as_input}{NEXT_MODEL_CALL}"))[3], "result c2 success gone");
     let as_result = result("c2", "erase", "gone", "success");
-    assert_eq!(content(&format!("{waiting}{as_result}{GOES_ON}"))[3], "result c2 success gone");
+    assert_eq!(content(&format!("{waiting}{as_result}{NEXT_MODEL_CALL}"))[3], "result c2 success gone");
 }
 
 #[test]
 fn running_result_is_final_if_reply_does_not_wait() {
-    let goes_on = GOES_ON.replace("\"b\"", "\"a\"");
+    let continues = NEXT_MODEL_CALL.replace("\"b\"", "\"a\"");
     assert_eq!(
-        content(&format!("{TWO_CALLS}{SUSPENDS_ONE}{goes_on}"))[3],
+        content(&format!("{TWO_CALLS}{SUSPENDS_ONE}{continues}"))[3],
         "result c2 running [Awaiting external execution]"
     );
 }
@@ -208,7 +208,7 @@ fn reused_call_id_begins_new_call() {
 #[test]
 fn result_without_matching_call_is_kept() {
     let stray = result("c9", "look", "seen", "success");
-    let content = content(&format!("{TWO_CALLS}{stray}{}", GOES_ON.replace("\"b\"", "\"a\"")));
+    let content = content(&format!("{TWO_CALLS}{stray}{}", NEXT_MODEL_CALL.replace("\"b\"", "\"a\"")));
     assert_eq!(
         content,
         [
@@ -225,12 +225,12 @@ fn result_without_matching_call_is_kept() {
 #[test]
 fn second_result_of_call_is_dropped() {
     let twice = result("c1", "look", "seen", "success") + &result("c1", "look", "seen again", "success");
-    assert_eq!(content(&format!("{TWO_CALLS}{twice}{}", GOES_ON.replace("\"b\"", "\"a\""))).len(), 4);
+    assert_eq!(content(&format!("{TWO_CALLS}{twice}{}", NEXT_MODEL_CALL.replace("\"b\"", "\"a\""))).len(), 4);
 }
 
 #[test]
 fn inserted_events_are_marked_and_have_unique_ids() {
-    let events = read(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{GOES_ON}"));
+    let events = read(&format!("{TWO_CALLS}{ASKS_ABOUT_ONE}{NEXT_MODEL_CALL}"));
     let inserted: Vec<_> = events.iter().filter(|event| is_inserted(event)).collect();
     assert_eq!(
         inserted.iter().map(|event| &*event.id).collect::<Vec<_>>(),

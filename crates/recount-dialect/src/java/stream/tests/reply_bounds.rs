@@ -89,9 +89,9 @@ fn user_message_closes_waiting_reply() {
 
 #[test]
 fn user_message_does_not_close_running_reply() {
-    let begun: String = ANSWERS.lines().take(5).collect::<Vec<_>>().join("\n");
+    let start: String = ANSWERS.lines().take(5).collect::<Vec<_>>().join("\n");
     let rest: String = ANSWERS.lines().skip(5).collect::<Vec<_>>().join("\n");
-    assert_eq!(summarize(&read(&format!("{begun}\nUSER\n{rest}"))), summarize(&read(ANSWERS)));
+    assert_eq!(summarize(&read(&format!("{start}\nUSER\n{rest}"))), summarize(&read(ANSWERS)));
 }
 
 #[test]
@@ -120,7 +120,10 @@ fn next_invocation_closes_truncated_one() {
         .map(str::to_owned)
     );
     let messages = folded(&events);
-    assert_eq!(messages[0].error().map(|error| error.message.as_str()), Some("the stream of events broke off"));
+    assert_eq!(
+        messages[0].error().map(|error| error.message.as_str()),
+        Some("the event stream ended before the reply")
+    );
     assert_eq!((messages[0].usage(), messages.len()), (None, 2));
 }
 
