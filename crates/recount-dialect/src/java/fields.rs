@@ -133,7 +133,7 @@ pub(crate) fn text(raw: Raw<'_>) -> Result<Cow<'_, str>, DecodeError> {
 
 /// Returns a non-negative integer. Fractions are truncated, and a string is parsed as a number.
 fn count(raw: Raw<'_>) -> Result<u64, DecodeError> {
-    let wrong = || raw.expected("a whole number that is not negative");
+    let wrong = || raw.expected("a non-negative integer");
     let spelled = match raw.kind {
         Kind::Number => Cow::Borrowed(raw.text),
         Kind::Text { .. } => raw.to_text()?,
