@@ -45,7 +45,8 @@ impl Repository {
                 repository
             }
             _ => {
-                let protected = vec![Protected::directory(&dot_git), Protected::file(directory.join("HEAD"), COMMENT)];
+                // The directory may be a part of a larger repository, and Git ignores empty directories.
+                let protected = [dot_git, directory.join("HEAD")].map(Protected::directory).into();
                 Self { protected, ..Self::default() }
             }
         }
@@ -153,10 +154,8 @@ mod tests {
     fn directory_without_repository_must_not_get_one() {
         let directory = tempfile::tempdir().unwrap();
         let repository = Repository::of(directory.path());
-        let expected = [
-            Protected::directory(directory.path().join(".git")),
-            Protected::file(directory.path().join("HEAD"), COMMENT),
-        ];
+        let expected =
+            [Protected::directory(directory.path().join(".git")), Protected::directory(directory.path().join("HEAD"))];
         assert_eq!(repository.protected, expected);
     }
 

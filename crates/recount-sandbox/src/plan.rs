@@ -124,7 +124,8 @@ impl Plan {
             self.hide(path)?;
         }
         for file in &profile.protected {
-            self.protect(&Protected::file(std::path::absolute(file)?, COMMENT))?;
+            // The placeholder is a directory, because Git ignores empty ones.
+            self.protect(&Protected::directory(std::path::absolute(file)?))?;
         }
         for path in &profile.readable {
             let path = trusted(resolved(path)?, &directories)?;

@@ -57,7 +57,8 @@ pub(crate) fn run(args: &ShowConfigArgs) -> Result<Status> {
 /// The configuration as it takes effect.
 pub(crate) fn load(args: &ConfigArgs) -> Result<Loaded> {
     let usual = PathBuf::from(USUAL);
-    let file = args.config.clone().or_else(|| usual.exists().then_some(usual));
+    // A directory of this name may be the placeholder of a running sandbox.
+    let file = args.config.clone().or_else(|| usual.is_file().then_some(usual));
     let text = match &file {
         Some(file) => Some(
             std::fs::read_to_string(file)

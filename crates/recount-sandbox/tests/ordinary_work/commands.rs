@@ -1,6 +1,6 @@
 //! Commands that developers run, as data.
 
-use recount_sandbox::{Access, Level};
+use recount_sandbox::{Access, Level, Profile};
 
 use super::common::{Project, is_installed, offers, run, sandbox};
 
@@ -220,7 +220,7 @@ fn linked_work_tree_is_read_and_committed_to() {
     main.prepare("git worktree add -q ../tree");
     let tree = main.path.parent().unwrap().join("tree");
     let script = "git status --porcelain && echo more > more.txt && git add . && git commit -qm 'in the tree' && git log --oneline";
-    let profile = |access| recount_sandbox::Profile::new(&tree, access);
+    let profile = |access| Profile::new(&tree, access);
     let read = run(&sandbox(), &profile(Access::read_only()), None, "git status && git log --oneline");
     assert!(read.stdout.contains("first commit"), "{read:?}");
     let committed = run(&sandbox(), &profile(Access::workspace()), None, script);
@@ -245,4 +245,26 @@ fn submodules_and_hidden_directories_do_not_disturb_git() {
     );
     assert!(result.stdout.contains("done"), "{result:?}");
     assert!(project.path.join("data/secret.db").exists());
+}
+
+#[test]
+fn git_ignores_placeholders() {
+    if !offers(&sandbox(), Level::Full) {
+        return;
+    }
+    let project = Project::with_repository();
+    project.write("part/file.txt", "part\n");
+    for workspace in [project.path.clone(), project.path.join("part")] {
+        let profile = Profile::new(&workspace, Access::workspace()).directory(&project.path);
+        let profile = profile.protect(workspace.join("recount.toml"));
+        let result = run(
+            &sandbox(),
+            &profile,
+            Some("git"),
+            "git add -A && git diff --cached --name-only; git status --porcelain",
+        );
+        assert_eq!(result.stdout, "file.txt\npart/file.txt\nM  file.txt\nA  part/file.txt\n", "{result:?}");
+        assert!(!workspace.join("recount.toml").exists() && !workspace.join("HEAD").exists());
+        project.prepare("git reset -q");
+    }
 }
