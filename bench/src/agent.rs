@@ -129,7 +129,7 @@ async fn reply(workload: Workload) -> anyhow::Result<Taken> {
     let schema = r#"{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}"#;
     let spec = ToolSpec::new("echo", "Says what it was given.").parameters(Json::parse(schema)?).read_only();
     let echo = FunctionTool::dynamic(spec, |arguments, _context| async move {
-        Ok(arguments.get("text").and_then(Json::to_text).unwrap_or_default())
+        Ok(arguments.get("text").and_then(Json::as_str).map(str::to_owned).unwrap_or_default())
     });
     let agent = Agent::builder("Friday")
         .system_prompt("Be brief.")

@@ -63,7 +63,7 @@ impl RuntimeState {
             return (None, false);
         }
         let text = format!("This is how things are now, whatever was said before:\n{}\n", lines.join("\n"));
-        let label = HintLabel { label: "System".to_owned(), sublabel: Some("Runtime State".to_owned()) };
+        let label = HintLabel::new("System").with_sublabel("Runtime State");
         (Some(HintBlock::reminder(text).with_label(&label)), is_due)
     }
 

@@ -9,7 +9,7 @@ use recount_agent::machine::{CallStatus, EndReason, Limits, OpenCalls, Step, Too
 use recount_agent::{AgentState, Phase, ReplyState};
 use recount_message::{
     AgentEvent, Checkpoint, CheckpointReply, ConfirmResult, Event, ExternalExecutionResultEvent, Fold, Json, Msg,
-    Object, ReplyEnd, ReplyWriter, Stamps, ToolResultState, UserConfirmResultEvent,
+    Object, ReplyEnd, ReplyStart, ReplyWriter, Stamps, ToolResultState, UserConfirmResultEvent,
 };
 
 type Sink = Box<dyn FnMut(AgentEvent)>;
@@ -42,7 +42,8 @@ impl Course {
         reply_state.schema = schema;
         state.reply = Some(reply_state);
         let sink: Sink = Box::new(|_| {});
-        let reply = ReplyWriter::start_with(sink, Stamps::repeatable(), "s1", "Friday", "r1", Object::new());
+        let reply =
+            ReplyWriter::start_with(sink, Stamps::repeatable(), ReplyStart::new("s1", "Friday").with_reply_id("r1"));
         Self { reply, state, limits, fate: Fate(fate.into_iter()), runs: HashMap::new(), model_calls: 0 }
     }
 
@@ -122,7 +123,7 @@ impl Course {
         if let Some(id) = confirmations.get(chosen) {
             let asked = self.reply.message().call(id).unwrap().clone();
             let is_yes = self.fate.below(2) == 0;
-            let answer = ConfirmResult { confirmed: is_yes, ..ConfirmResult::allow(asked) };
+            let answer = if is_yes { ConfirmResult::allow(asked) } else { ConfirmResult::deny(asked) };
             let outcome = self.reply.record(Event::new(UserConfirmResultEvent::new("r1", [answer])));
             assert_eq!(outcome.reason(), None);
             if !is_yes {

@@ -41,8 +41,8 @@ impl Log {
         });
         let sign = |joined: bool| if joined { "+" } else { "-" };
         let told = told.map(|value| {
-            let joined = value.get("joined").unwrap().as_str() == "true";
-            format!("{}{}", sign(joined), value.get("name").unwrap().to_text().unwrap())
+            let joined = value.get("joined").unwrap().as_bool().unwrap();
+            format!("{}{}", sign(joined), value.get("name").unwrap().as_str().unwrap())
         });
         told.collect()
     }
@@ -149,9 +149,9 @@ async fn every_provider_is_told_who_said_what() {
     let shown = of_a.requests().pop().unwrap().messages;
     for provider in Provider::ALL {
         let formatter = Formatter::new(provider).multi_agent(MultiAgent::History);
-        let request = formatter.format(&shown, &Media::new()).to_json();
+        let request = formatter.format(&shown, &Media::new()).to_value();
         // Each name stands before what was said under it, and they come in their order.
-        let mut rest = request.as_str();
+        let mut rest = request.as_raw();
         for word in ["Alice", "Well?", "AgentA", "View A", "AgentB", "View B"] {
             let Some((_, after)) = rest.split_once(word) else {
                 panic!("{provider}: {word} is missing in {request:?}")

@@ -31,7 +31,7 @@ pub(crate) fn read(path: &Path) -> Result<(Checkpoint, Object)> {
     })?;
     let checkpoint = Checkpoint::from_json(&text).with_context(|| format!("{} is not a checkpoint", path.display()))?;
     let mut fields = Fields::document(&text)?;
-    let reader = fields.take(READER).map(Raw::to_json).transpose()?;
+    let reader = fields.take(READER).map(Raw::to_value).transpose()?;
     Ok((checkpoint, reader.and_then(|reader| reader.to_object()).unwrap_or_default()))
 }
 

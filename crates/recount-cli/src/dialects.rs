@@ -45,7 +45,7 @@ impl Kind {
         let Some(kind) = fields.get("type") else {
             return (fields.contains_key("role") || fields.contains_key("content")).then_some(Self::Message);
         };
-        let kind = kind.to_text()?;
+        let kind = kind.as_str()?.to_owned();
         let is_upper = kind.chars().any(char::is_uppercase) && !kind.chars().any(char::is_lowercase);
         Some(if is_upper { Self::Stream } else { Self::Block })
     }

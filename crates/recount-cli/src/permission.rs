@@ -40,7 +40,7 @@ pub(crate) fn request_line(tool: &str, input: &str) -> Option<String> {
     let access = access_list(arguments.get("access"));
     let access: Vec<Cow<'_, str>> = access.iter().map(|item| access_phrase(item)).collect();
     let access = (!access.is_empty()).then(|| format!("requests: {}", access.join(", ")));
-    let reason = arguments.get("reason").and_then(Json::to_text);
+    let reason = arguments.get("reason").and_then(Json::as_str).map(str::to_owned);
     let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
     let reason = reason.map(|reason| format!("reason: {reason}"));
     let parts: Vec<String> = [access, reason].into_iter().flatten().collect();
@@ -56,8 +56,8 @@ pub(crate) fn unstated_request(call: &ToolCallBlock, reason: Option<&str>) -> Op
 /// Returns the items of an `access` field. A value of another type is one item, so that it is shown and not dropped.
 fn access_list(access: Option<&Json>) -> Vec<String> {
     let Some(access) = access.filter(|access| !access.is_null()) else { return Vec::new() };
-    let items = access.to_list().unwrap_or_else(|| vec![access.clone()]);
-    items.iter().map(|item| item.to_text().unwrap_or_else(|| item.as_str().to_owned())).collect()
+    let items = access.to_array().unwrap_or_else(|| vec![access.clone()]);
+    items.iter().map(|item| item.as_str().unwrap_or_else(|| item.as_raw()).to_owned()).collect()
 }
 
 fn access_phrase(access: &str) -> Cow<'_, str> {

@@ -194,7 +194,7 @@ impl Dialect {
     /// use recount_dialect::Dialect;
     /// use recount_message::{Event, TextBlockStartEvent};
     ///
-    /// let start = TextBlockStartEvent { reply_id: "r1".into(), block_id: "b1".into() };
+    /// let start = TextBlockStartEvent::new("r1", "b1");
     /// let event = Event::stamped("e1", "2026-01-01T00:00:00.000000+00:00", start);
     /// assert_eq!(
     ///     Dialect::Java.write_event(&event),

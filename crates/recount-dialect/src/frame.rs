@@ -67,7 +67,7 @@ pub(crate) fn usage_json(usage: &Usage) -> String {
 /// Returns a JSON string if a payload is only text, otherwise a list of parts.
 pub(crate) fn text_or_parts(payload: &Payload, part: impl Fn(&MediaBlock) -> String) -> String {
     if payload.blocks().iter().all(|block| matches!(block, MediaBlock::Text(_))) {
-        return Json::from(payload.text().unwrap_or_default()).as_str().to_owned();
+        return Json::from(payload.text().unwrap_or_default()).as_raw().to_owned();
     }
     let parts: Vec<String> = payload.blocks().iter().map(part).collect();
     json::list(&parts)

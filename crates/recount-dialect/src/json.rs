@@ -138,10 +138,10 @@ fn write_object(out: &mut String, object: &Object, escapes: Escapes) {
 }
 
 fn write_value(out: &mut String, value: &Json, escapes: Escapes) {
-    if escapes == Escapes::UpperCase && value.as_str().contains("\\u") {
-        out.push_str(&with_upper_case_escapes(value.as_str()));
+    if escapes == Escapes::UpperCase && value.as_raw().contains("\\u") {
+        out.push_str(&with_upper_case_escapes(value.as_raw()));
     } else {
-        out.push_str(value.as_str());
+        out.push_str(value.as_raw());
     }
 }
 

@@ -76,8 +76,8 @@ pub(crate) fn unmark_absent(holder: &mut Object, field: &str) {
 }
 
 fn absent(marks: &Object) -> Vec<String> {
-    let names = marks.get("absent").and_then(Json::to_list).unwrap_or_default();
-    names.iter().filter_map(Json::to_text).collect()
+    let names = marks.get("absent").and_then(Json::to_array).unwrap_or_default();
+    names.iter().filter_map(Json::as_str).map(str::to_owned).collect()
 }
 
 /// Returns the object of an event that holds its round-trip data: the metadata, or the extra fields of a TOOL_RESULT_END,

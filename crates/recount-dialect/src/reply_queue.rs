@@ -46,7 +46,7 @@ impl<'f> Delivery<'f> {
                     _ => Self::Deferred,
                 },
                 Some(CustomName::Block | CustomName::Call) => {
-                    in_reply(custom.value.get("reply_id").and_then(Json::to_text).as_deref())
+                    in_reply(custom.value.get("reply_id").and_then(Json::as_str))
                 }
                 _ => Self::Signal,
             },

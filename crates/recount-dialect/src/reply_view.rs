@@ -93,9 +93,9 @@ impl<'f> ReplyView<'f> {
 
 /// Returns the complete block that a `recount.block` event appends to an open reply, if the fold accepts it.
 pub(crate) fn appended_block<'f>(before: &'f Fold, custom: &CustomEvent<'_>) -> Option<(ReplyView<'f>, ContentBlock)> {
-    let reply_id = custom.value.get("reply_id").and_then(Json::to_text)?;
+    let reply_id = custom.value.get("reply_id").and_then(Json::as_str).map(str::to_owned)?;
     let view = ReplyView::of(before.open_reply(&reply_id)?);
-    let block = ContentBlock::from_json(custom.value.get("block")?.as_str(), &reply_id, "").ok()?;
+    let block = ContentBlock::from_json(custom.value.get("block")?.as_raw(), &reply_id, "").ok()?;
     if let ContentBlock::ToolResult(result) = &block {
         let call = view.latest(BlockKind::ToolCall, &result.id)?;
         let has_result = view.latest(BlockKind::ToolResult, &result.id).is_some_and(|result| result > call);

@@ -66,7 +66,7 @@ impl StateReader<'_> {
     }
 
     pub(crate) fn flag(self, name: &str) -> Result<bool, DecodeError> {
-        let read = |json: &Json| json.as_str().parse().map_err(|_| wrong_type("a boolean"));
+        let read = |json: &Json| json.as_raw().parse().map_err(|_| wrong_type("a boolean"));
         self.optional(name, read).map(Option::unwrap_or_default)
     }
 
@@ -79,7 +79,8 @@ impl StateReader<'_> {
         name: &str,
         read: impl Fn(&Json) -> Result<T, DecodeError>,
     ) -> Result<Vec<T>, DecodeError> {
-        let items = self.optional(name, |json| json.to_list().ok_or_else(|| wrong_type("a list")))?.unwrap_or_default();
+        let items =
+            self.optional(name, |json| json.to_array().ok_or_else(|| wrong_type("a list")))?.unwrap_or_default();
         let read = |(index, json): (usize, &Json)| read(json).map_err(|error| error.at_index(index).within(name));
         items.iter().enumerate().map(read).collect()
     }
@@ -106,15 +107,15 @@ pub(crate) fn event_json(event: &AgentEvent) -> Json {
 }
 
 pub(crate) fn read_text(json: &Json) -> Result<String, DecodeError> {
-    json.to_text().ok_or_else(|| wrong_type("a string"))
+    json.as_str().map(str::to_owned).ok_or_else(|| wrong_type("a string"))
 }
 
 pub(crate) fn read_count(json: &Json) -> Result<u64, DecodeError> {
-    json.as_str().parse().map_err(|_| wrong_type("a whole number"))
+    json.as_raw().parse().map_err(|_| wrong_type("a whole number"))
 }
 
 pub(crate) fn read_event(json: &Json) -> Result<AgentEvent, DecodeError> {
-    Event::from_json(json.as_str()).map(Event::into_owned)
+    Event::from_json(json.as_raw()).map(Event::into_owned)
 }
 
 pub(crate) fn read_object(json: &Json) -> Result<Object, DecodeError> {

@@ -97,12 +97,12 @@ fn role_of(run: &[ContentBlock]) -> Role {
 /// Returns the messages that a turn was merged from, if merging them still gives this turn.
 fn original_parts(message: &Msg) -> Option<Vec<Msg>> {
     let marks = preserved::marks(message.metadata());
-    let parts = marks.get(PARTS)?.to_list()?;
+    let parts = marks.get(PARTS)?.to_array()?;
     let mut blocks = message.content().iter();
     let mut before = Vec::with_capacity(parts.len());
     for part in parts {
         let mut fields = part.to_object()?;
-        let count: usize = fields.remove("blocks")?.as_str().parse().ok()?;
+        let count: usize = fields.remove("blocks")?.as_raw().parse().ok()?;
         let part_fields = Msg::from_json(&fields.to_json()).ok()?.into_parts();
         let content: Vec<ContentBlock> = blocks.by_ref().take(count).cloned().collect();
         if content.len() < count {
@@ -232,9 +232,9 @@ struct Part {
 
 fn part_of(message: &Msg) -> Option<Part> {
     let mark = preserved::marks(message.metadata()).get(PART)?.to_object()?;
-    let number = |name| mark.get(name)?.as_str().parse().ok();
+    let number = |name| mark.get(name)?.as_raw().parse().ok();
     Some(Part {
-        of: mark.get("of")?.to_text()?,
+        of: mark.get("of")?.as_str()?.to_owned(),
         index: number("index")?,
         count: number("count")?,
         main: number("main")?,

@@ -84,7 +84,9 @@ impl RoutedEvents {
 fn reply_of(event: &Event<'_>) -> Option<String> {
     match &event.kind {
         EventKind::Custom(custom) => match custom.own_name() {
-            Some(CustomName::Block | CustomName::Call) => custom.value.get("reply_id").and_then(Json::to_text),
+            Some(CustomName::Block | CustomName::Call) => {
+                custom.value.get("reply_id").and_then(Json::as_str).map(str::to_owned)
+            }
             _ => None,
         },
         _ if is_input(event) => None,

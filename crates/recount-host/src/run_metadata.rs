@@ -91,12 +91,7 @@ pub(crate) fn reply_id_for(message_id: &str) -> String {
 /// Creates the first event of a reply.
 pub(crate) fn reply_start_event(reply: &CurrentReply, session_id: &str) -> AgentEvent {
     let mut stamps = Stamps::default();
-    let start = ReplyStartEvent {
-        session_id: session_id.to_owned().into(),
-        reply_id: reply.id.clone().into(),
-        name: reply.name.clone().into(),
-        role: "assistant".into(),
-    };
+    let start = ReplyStartEvent::new(session_id.to_owned(), reply.id.clone(), reply.name.clone());
     Event::stamped(stamps.id(), stamps.time(), start)
 }
 

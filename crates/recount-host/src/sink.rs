@@ -67,7 +67,7 @@ impl Sink for LogSink {
         state.track_sub_reply(event);
         let events = match &event.kind {
             EventKind::HintBlock(hint) => match state.consume_hint(&hint.block_id) {
-                Some(id) => Events::of([&AgentEvent { id: id.into(), ..event.clone() }]),
+                Some(id) => Events::of([&event.clone().with_id(id)]),
                 None => Events::of([event]),
             },
             // The agent summarises before the call, if there is something to summarise.

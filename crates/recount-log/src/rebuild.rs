@@ -98,7 +98,9 @@ impl Rebuild {
 fn folded_reply<'e>(event: &'e Event<'_>) -> Option<std::borrow::Cow<'e, str>> {
     match &event.kind {
         EventKind::Custom(custom) => match custom.own_name() {
-            Some(CustomName::Block | CustomName::Call) => Some(custom.value.get("reply_id")?.to_text()?.into()),
+            Some(CustomName::Block | CustomName::Call) => {
+                Some(custom.value.get("reply_id")?.as_str()?.to_owned().into())
+            }
             _ => None,
         },
         kind => kind.reply_id().map(Into::into),

@@ -65,16 +65,16 @@ impl Inputs {
         let answered = self.answered.iter().map(|call| Json::from(call.as_str())).collect::<Vec<Json>>();
         let mut object = Object::new();
         object.insert("interrupted", self.is_interrupted);
-        object.insert("answered", Json::of(&answered).unwrap_or_else(|_| Json::null()));
+        object.insert("answered", Json::from_serialize(&answered).unwrap_or_else(|_| Json::null()));
         object.to_json()
     }
 
     fn from_json(text: &str) -> Self {
         let object = Object::parse(text).unwrap_or_default();
-        let answered = object.get("answered").and_then(Json::to_list).unwrap_or_default();
+        let answered = object.get("answered").and_then(Json::to_array).unwrap_or_default();
         Self {
-            is_interrupted: object.get("interrupted").is_some_and(|value| value.as_str() == "true"),
-            answered: answered.iter().filter_map(Json::to_text).collect(),
+            is_interrupted: object.get("interrupted").is_some_and(|value| value.as_bool() == Some(true)),
+            answered: answered.iter().filter_map(Json::as_str).map(str::to_owned).collect(),
         }
     }
 }

@@ -214,7 +214,7 @@ pub(crate) fn place_of(view: &dyn View, key: &SessionKey, id: &str) -> Result<Op
 fn message_in(fold: &str) -> String {
     let message = Object::parse(fold).ok().and_then(|item| item.get("message").cloned());
     message
-        .and_then(|message| Msg::from_json(message.as_str()).ok())
+        .and_then(|message| Msg::from_json(message.as_raw()).ok())
         .map(|message| message.to_json())
         .unwrap_or_default()
 }

@@ -57,4 +57,4 @@ pub use msg::{
     StructuredError, Usage,
 };
 pub use time::{Clock, SteppingClock, SystemClock, format_time, parse_time, parse_time_in};
-pub use writer::{OpenData, OpenResult, ReplyEnd, ReplyWriter, Stamps, ToolCall};
+pub use writer::{OpenData, OpenResult, ReplyEnd, ReplyStart, ReplyWriter, Stamps, ToolCall};

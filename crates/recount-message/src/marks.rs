@@ -61,7 +61,7 @@ pub(crate) fn is_absent(marked: &Object, field: &str) -> bool {
 
 fn absent(marked: &Object) -> Vec<String> {
     get(marked, "absent")
-        .and_then(|json| json.to_list())
-        .map(|names| names.iter().filter_map(Json::to_text).collect())
+        .and_then(|json| json.to_array())
+        .map(|names| names.iter().filter_map(Json::as_str).map(str::to_owned).collect())
         .unwrap_or_default()
 }

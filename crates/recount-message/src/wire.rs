@@ -7,7 +7,7 @@
 //! use recount_message::wire::{Fields, write_key, write_string};
 //!
 //! let mut fields = Fields::document(r#"{"replyId":"r1","delta":"Hello"}"#)?;
-//! let delta = fields.take("delta").map(|raw| raw.to_text()).transpose()?;
+//! let delta = fields.take("delta").map(|raw| raw.to_str()).transpose()?;
 //!
 //! let mut out = String::from("{");
 //! write_key(&mut out, "delta");

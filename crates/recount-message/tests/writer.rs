@@ -255,8 +255,8 @@ fn an_id_that_the_provider_repeats_becomes_another() {
     let message = recount_message::Msg::from_json(&folded(&events)[0]).unwrap();
     let ids: Vec<&str> = message.tool_pairs().map(|(call, _)| call.id.as_str()).collect();
     assert_eq!(ids, ["call_0", "call_0_2", "call_0_3"]);
-    let original = message.call("call_0_3").unwrap().extra.get("provider_id").unwrap().to_text();
-    assert_eq!(original.as_deref(), Some("call_0"));
+    let original = message.call("call_0_3").unwrap().extra.get("provider_id").unwrap().as_str();
+    assert_eq!(original, Some("call_0"));
 }
 
 #[test]
@@ -267,10 +267,7 @@ fn an_answer_that_somebody_else_wrote_is_taken_note_of() {
         reply.ask(&call, Vec::new());
         let mut answered = reply.message().call("c1").unwrap().clone();
         answered.input = r#"{"safe":true}"#.to_owned();
-        let answer = UserConfirmResultEvent {
-            reply_id: reply.reply_id().to_owned().into(),
-            confirm_results: vec![ConfirmResult::allow(answered)],
-        };
+        let answer = UserConfirmResultEvent::new(reply.reply_id().to_owned(), [ConfirmResult::allow(answered)]);
         assert_eq!(reply.receive(&Event::new(answer)).reason(), None);
         let call = reply.message().call("c1").unwrap();
         assert_eq!((call.state, call.input.as_str()), (ToolCallState::Allowed, r#"{"safe":true}"#));
@@ -312,12 +309,8 @@ fn data_that_is_not_base64_is_refused() {
 fn nothing_follows_an_end_that_somebody_else_wrote() {
     let events = write(|mut reply| {
         reply.text("a");
-        let end = recount_message::ReplyEndEvent {
-            session_id: "s".into(),
-            reply_id: reply.reply_id().to_owned().into(),
-            finished_reason: FinishedReason::Interrupted,
-            error: None,
-        };
+        let end = recount_message::ReplyEndEvent::new("s", reply.reply_id().to_owned())
+            .with_finished_reason(FinishedReason::Interrupted);
         assert_eq!(reply.record(Event::new(end)).reason(), None);
         reply.text("b");
     });

@@ -97,8 +97,8 @@ impl Size {
         }
         self.add_text("[]");
         for (index, tool) in tools.iter().enumerate() {
-            let json = tool.to_json();
-            self.bytes += count(json.as_str()) + separators(json.as_str());
+            let json = tool.to_value();
+            self.bytes += count(json.as_raw()) + separators(json.as_raw());
             if index > 0 {
                 self.add_text(", ");
             }

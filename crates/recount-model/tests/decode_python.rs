@@ -67,7 +67,7 @@ fn essence(block: &ContentBlock) -> Option<Value> {
 fn with_extra(mut block: Value, extra: &Object) -> Value {
     for (key, value) in extra.iter() {
         if !["cut", "item_id"].contains(&key) {
-            block[key] = serde_json::from_str(value.as_str()).unwrap();
+            block[key] = serde_json::from_str(value.as_raw()).unwrap();
         }
     }
     block
@@ -238,7 +238,7 @@ fn json_array_decodes_like_its_stream() {
             }
             let array = Json::from(chunks);
             let (message, end, _) = decode(provider, body, usize::MAX);
-            let (from_array, end_of_array, _) = decode(provider, array.as_str(), usize::MAX);
+            let (from_array, end_of_array, _) = decode(provider, array.as_raw(), usize::MAX);
             assert_eq!((from_array, end_of_array), (message, end), "{provider}/{}", record["case"]);
         }
     }

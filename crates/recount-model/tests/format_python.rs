@@ -45,7 +45,7 @@ fn ours(provider: Provider, case: &Value, messages: &[Msg]) -> Value {
         formatter = formatter.input_types(patterns.iter().map(|pattern| pattern.as_str().unwrap()));
     }
     let formatted = formatter.format(messages, &bring(&formatter, messages));
-    serde_json::from_str(formatted.to_json().as_str()).unwrap()
+    serde_json::from_str(formatted.to_value().as_raw()).unwrap()
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn ours(provider: Provider, case: &Value) -> Result<Vec<Value>, RequestError> {
     let formatter = Formatter::new(provider);
     let body = |options: &RequestOptions| {
         let request = formatter.request(&messages, &Media::new(), options)?;
-        Ok(spelled(serde_json::from_str(request.body.as_str()).unwrap()))
+        Ok(spelled(serde_json::from_str(request.body.as_raw()).unwrap()))
     };
     match case.get("schema") {
         None => Ok(vec![body(&options)?]),

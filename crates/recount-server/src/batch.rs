@@ -168,8 +168,8 @@ fn translate(dialect: Dialect, kept: &Object, lines: &[Line<'_>]) -> Result<Tran
         Some(state) => StreamReader::resume(dialect, &state)?,
         None => StreamReader::new(dialect),
     };
-    let seen = kept.get("seen").and_then(Json::to_list).unwrap_or_default();
-    let mut seen: Vec<String> = seen.iter().filter_map(Json::to_text).collect();
+    let seen = kept.get("seen").and_then(Json::to_array).unwrap_or_default();
+    let mut seen: Vec<String> = seen.iter().filter_map(Json::as_str).map(str::to_owned).collect();
     let mut marks: HashSet<String> = seen.iter().cloned().collect();
     let mut translated = Translated { events: Vec::new(), places: Vec::new(), known: 0, state: Object::new() };
     for line in lines {
@@ -208,7 +208,7 @@ fn hint_in(dialect: Dialect, text: &str) -> Option<AgentEvent> {
 
 /// What a line is known by: its event's id, or all of it.
 fn mark_of(text: &str) -> String {
-    let id = Object::parse(text).ok().and_then(|event| event.get("id").and_then(Json::to_text));
+    let id = Object::parse(text).ok().and_then(|event| event.get("id").and_then(Json::as_str).map(str::to_owned));
     let digest = Digest::of(id.as_deref().unwrap_or(text).as_bytes()).to_string();
     digest.get(..16).unwrap_or(&digest).to_owned()
 }

@@ -74,7 +74,7 @@ async fn delete_expired(app: &App, now: Timestamp) -> Result<(), Error> {
 /// Whether a session has no open reply and has been idle for longer than its retention time.
 fn is_expired(view: &dyn View, row: &SessionRow, now: Timestamp) -> Result<bool, Error> {
     let properties = Object::parse(&row.properties).unwrap_or_default();
-    let retention = properties.get("retention").and_then(Json::to_text).and_then(|text| parse_duration(&text).ok());
+    let retention = properties.get("retention").and_then(Json::as_str).and_then(|text| parse_duration(text).ok());
     let Some(retention) = retention.and_then(|retention| SignedDuration::try_from(retention).ok()) else {
         return Ok(false);
     };

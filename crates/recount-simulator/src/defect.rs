@@ -169,7 +169,7 @@ impl Defect {
         }
         let is_spoilt = match self {
             Self::WritesAgain => {
-                let renamed = |event: &AgentEvent| AgentEvent { id: format!("{}'", event.id).into(), ..event.clone() };
+                let renamed = |event: &AgentEvent| event.clone().with_id(format!("{}'", event.id));
                 spoilt.events = Events::of(&events.iter().map(renamed).collect::<Vec<_>>());
                 !events.is_empty() && events.iter().all(is_known)
             }

@@ -24,24 +24,19 @@ pub fn any(random: &mut Random, reach: Reach, id: &str) -> ContentBlock {
 
 /// A text block.
 pub fn text(random: &mut Random, id: &str) -> TextBlock {
-    TextBlock {
-        text: words::text(random),
-        id: id.to_owned(),
-        created_at: words::time(random),
-        finished_at: finished(random),
-        extra: free::rare_fields(random),
-    }
+    let text = words::text(random);
+    let mut block = TextBlock::stamped(id, words::time(random), text);
+    block.finished_at = finished(random);
+    block.extra = free::rare_fields(random);
+    block
 }
 
 /// A thinking block, with a signature now and then.
 pub fn thinking(random: &mut Random, id: &str) -> ThinkingBlock {
-    let mut block = ThinkingBlock {
-        thinking: words::text(random),
-        id: id.to_owned(),
-        created_at: words::time(random),
-        finished_at: finished(random),
-        extra: free::rare_fields(random),
-    };
+    let thinking = words::text(random);
+    let mut block = ThinkingBlock::stamped(id, words::time(random), thinking);
+    block.finished_at = finished(random);
+    block.extra = free::rare_fields(random);
     if random.chance(40) {
         block.extra.insert("signature", "EqoBCkgIARAB");
     }
@@ -50,14 +45,12 @@ pub fn thinking(random: &mut Random, id: &str) -> ThinkingBlock {
 
 /// A data block.
 pub fn data(random: &mut Random, id: &str) -> DataBlock {
-    let mut block = DataBlock {
-        id: id.to_owned(),
-        source: source(random),
-        name: random.chance(40).then(|| words::text(random)),
-        created_at: words::time(random),
-        finished_at: finished(random),
-        extra: free::rare_fields(random),
-    };
+    let source = source(random);
+    let name = random.chance(40).then(|| words::text(random));
+    let mut block = DataBlock::stamped(id, words::time(random), source);
+    block.name = name;
+    block.finished_at = finished(random);
+    block.extra = free::rare_fields(random);
     if random.chance(10) {
         block = block.into_legacy(random.pick(LegacyMedia::ALL));
     }
@@ -78,14 +71,10 @@ fn source(random: &mut Random) -> Source {
 /// A hint. It is complete as soon as it is there.
 pub fn hint(random: &mut Random, reach: Reach, id: &str) -> HintBlock {
     let created_at = words::time(random);
-    HintBlock {
-        hint: payload(random, reach, id),
-        id: id.to_owned(),
-        source: random.chance(50).then(|| words::text(random)),
-        finished_at: Some(created_at.clone()),
-        created_at,
-        extra: free::rare_fields(random),
-    }
+    let mut block = HintBlock::stamped(id, created_at, payload(random, reach, id));
+    block.source = random.chance(50).then(|| words::text(random));
+    block.extra = free::rare_fields(random);
+    block
 }
 
 /// What a hint says or a tool answers.
@@ -108,16 +97,13 @@ pub fn media(random: &mut Random, reach: Reach, id: &str) -> MediaBlock {
 
 /// A tool call.
 pub fn call(random: &mut Random, id: &str) -> ToolCallBlock {
-    ToolCallBlock {
-        id: id.to_owned(),
-        name: words::tool(random),
-        input: arguments(random),
-        state: random.pick(ToolCallState::ALL),
-        suggested_rules: (0..random.below(3)).map(|_| rule(random)).collect(),
-        created_at: words::time(random),
-        finished_at: finished(random),
-        extra: free::rare_fields(random),
-    }
+    let mut block = ToolCallBlock::stamped(id, "", words::tool(random), arguments(random));
+    block.state = random.pick(ToolCallState::ALL);
+    block.suggested_rules = (0..random.below(3)).map(|_| rule(random)).collect();
+    block.created_at = words::time(random);
+    block.finished_at = finished(random);
+    block.extra = free::rare_fields(random);
+    block
 }
 
 /// The arguments of a call: mostly JSON, but a model may write anything.
@@ -127,27 +113,23 @@ pub fn arguments(random: &mut Random) -> String {
 
 /// A permission rule.
 pub fn rule(random: &mut Random) -> PermissionRule {
-    PermissionRule {
-        tool_name: words::tool(random),
-        rule_content: random.chance(60).then(|| words::text(random)),
-        behavior: random.pick(PermissionBehavior::ALL),
-        source: "suggested".to_owned(),
-        extra: free::rare_fields(random),
-    }
+    let tool_name = words::tool(random);
+    let rule_content = random.chance(60).then(|| words::text(random));
+    let behavior = random.pick(PermissionBehavior::ALL);
+    let mut rule = PermissionRule::new(tool_name, rule_content.as_deref(), behavior).with_source("suggested");
+    rule.extra = free::rare_fields(random);
+    rule
 }
 
 /// A tool result.
 pub fn result(random: &mut Random, reach: Reach, id: &str) -> ToolResultBlock {
-    ToolResultBlock {
-        id: id.to_owned(),
-        name: words::tool(random),
-        output: payload(random, reach, id),
-        state: random.pick(ToolResultState::ALL),
-        metadata: free::rare_metadata(random),
-        created_at: words::time(random),
-        finished_at: finished(random),
-        extra: free::rare_fields(random),
-    }
+    let (name, output) = (words::tool(random), payload(random, reach, id));
+    let mut block = ToolResultBlock::stamped(id, "", name, output, random.pick(ToolResultState::ALL));
+    block.metadata = free::rare_metadata(random);
+    block.created_at = words::time(random);
+    block.finished_at = finished(random);
+    block.extra = free::rare_fields(random);
+    block
 }
 
 /// A block of a type that is not known.
@@ -157,7 +139,7 @@ pub fn unknown(random: &mut Random, id: &str) -> UnknownBlock {
     if random.chance(60) {
         fields.insert("id", id);
     }
-    UnknownBlock { fields }
+    UnknownBlock::new(fields)
 }
 
 fn finished(random: &mut Random) -> Option<String> {

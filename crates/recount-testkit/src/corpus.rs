@@ -73,7 +73,7 @@ fn events() -> Vec<(String, Vec<u8>)> {
 fn documents() -> Vec<(String, Vec<u8>)> {
     let mut shortest = Shortest::default();
     for message in (0..200).flat_map(messages) {
-        let block = message.content().first().map(|block| block.type_name().into_owned());
+        let block = message.content().first().map(|block| block.type_name().to_owned());
         let block = block.filter(|name| !name.is_empty()).unwrap_or_else(|| "nothing".to_owned());
         shortest.offer(&format!("{}-{block}", message.role()), message.to_json());
     }

@@ -33,10 +33,10 @@ pub fn frames_line(front_end: FrontEnd, case: &str, events: &[AgentEvent]) -> St
 /// Returns an error if the line is not a JSON object or holds an invalid event.
 pub fn scenario(line: &str) -> Result<(String, Vec<AgentEvent>), recount_message::DecodeError> {
     let scenario = Object::parse(line)?;
-    let name = scenario.get("case").and_then(Json::to_text).unwrap_or_default();
+    let name = scenario.get("case").and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
     let events = scenario.get("wire").filter(|wire| !wire.is_null()).or_else(|| scenario.get("events"));
-    let events = events.and_then(Json::to_list).unwrap_or_default();
-    let read = |event: &Json| Event::from_json(event.as_str()).map(Event::into_owned);
+    let events = events.and_then(Json::to_array).unwrap_or_default();
+    let read = |event: &Json| Event::from_json(event.as_raw()).map(Event::into_owned);
     Ok((name, events.iter().map(read).collect::<Result<_, _>>()?))
 }
 

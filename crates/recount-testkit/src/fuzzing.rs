@@ -47,12 +47,7 @@ pub fn event_decode(bytes: &[u8]) -> Verdict {
     laws::event_in_any_spelling(&event, chance(bytes))?;
     laws::event_accessors(&event)?;
     let start = |reply_id: &str| {
-        let kind = ReplyStartEvent {
-            session_id: "s".into(),
-            reply_id: reply_id.to_owned().into(),
-            name: "Friday".into(),
-            role: "assistant".into(),
-        };
+        let kind = ReplyStartEvent::new("s", reply_id.to_owned(), "Friday");
         Event::stamped("e1", "", kind)
     };
     let reply_id = event.reply_id().unwrap_or("r0").to_owned();

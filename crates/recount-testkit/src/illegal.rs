@@ -146,7 +146,7 @@ fn unknown_type(random: &mut Random, events: &mut Vec<AgentEvent>) {
     let type_name = random.pick(&["LATER", "text_block_delta", ""]);
     let mut event = random.pick_ref(events).clone();
     let reply_id = event.reply_id().map(str::to_owned);
-    event.kind = EventKind::Unknown(UnknownEvent { type_name: type_name.into() });
+    event.kind = EventKind::Unknown(UnknownEvent::new(type_name));
     event.extra = free::unknown_fields(random);
     // A later version's event may well be for a reply.
     if let Some(reply_id) = reply_id {
@@ -158,7 +158,7 @@ fn unknown_type(random: &mut Random, events: &mut Vec<AgentEvent>) {
 /// A reply and a block of it that the stream knows.
 fn known_ids(random: &mut Random, events: &[AgentEvent]) -> (String, String) {
     let fields = Object::parse(&random.pick_ref(events).to_json()).unwrap_or_default();
-    let text = |name: &str| fields.get(name).and_then(Json::to_text);
+    let text = |name: &str| fields.get(name).and_then(Json::as_str).map(str::to_owned);
     let reply_id = text("reply_id").unwrap_or_else(|| "r0".to_owned());
     let block_id = text("tool_call_id").or_else(|| text("block_id")).unwrap_or_else(|| "call1".to_owned());
     (reply_id, block_id)
@@ -229,7 +229,7 @@ fn repeat_block(random: &mut Random, events: &mut Vec<AgentEvent>) {
 /// The same, but a model has been called in between.
 fn repeat_block_in_new_call(random: &mut Random, events: &mut Vec<AgentEvent>) {
     let Some(reply_id) = random.pick_ref(events).reply_id().map(str::to_owned) else { return };
-    let start = ModelCallStartEvent { reply_id: reply_id.into(), model_name: words::model(random).into() };
+    let start = ModelCallStartEvent::new(reply_id, words::model(random));
     add(random, events, start);
     repeat_block(random, events);
 }

@@ -125,7 +125,7 @@ fn messages_have_every_role_and_every_block() {
         assert!(messages.iter().any(|message| message.role() == role), "{role}");
     }
     let blocks: BTreeSet<String> =
-        messages.iter().flat_map(Msg::content).map(|block| block.type_name().into_owned()).collect();
+        messages.iter().flat_map(Msg::content).map(|block| block.type_name().to_owned()).collect();
     for name in ["text", "thinking", "data", "hint", "tool_call", "tool_result", "citation"] {
         assert!(blocks.contains(name), "{name}");
     }

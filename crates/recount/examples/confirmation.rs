@@ -8,8 +8,8 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use recount::{
-    ConfirmResult, Event, Fold, Msg, Object, PermissionBehavior, PermissionRule, ReplyEnd, ReplyWriter, Stamps,
-    ToolCallState, ToolResultState, UserConfirmResultEvent,
+    ConfirmResult, Event, Fold, Msg, PermissionBehavior, PermissionRule, ReplyEnd, ReplyWriter, Stamps, ToolCallState,
+    ToolResultState, UserConfirmResultEvent,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -37,13 +37,7 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     reply.text("I will clean up.");
     let call = reply.tool_call("call_1", "shell");
     reply.tool_input(&call, r#"{"command": "rm -r build target"}"#);
-    let rule = PermissionRule {
-        tool_name: "shell".to_owned(),
-        rule_content: Some("rm -r build*".to_owned()),
-        behavior: PermissionBehavior::Allow,
-        source: "suggested".to_owned(),
-        extra: Object::new(),
-    };
+    let rule = PermissionRule::new("shell", Some("rm -r build*"), PermissionBehavior::Allow).with_source("suggested");
     reply.ask(&call, vec![rule]);
     show(out, reply.message())?;
 
@@ -52,10 +46,7 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     assert_eq!(asked.state, ToolCallState::Asking);
     let mut edited = asked.clone();
     edited.input = r#"{"command": "rm -r build"}"#.to_owned();
-    let answer = Event::new(UserConfirmResultEvent {
-        reply_id: reply.reply_id().to_owned().into(),
-        confirm_results: vec![ConfirmResult::allow(edited)],
-    });
+    let answer = Event::new(UserConfirmResultEvent::new(reply.reply_id().to_owned(), [ConfirmResult::allow(edited)]));
 
     // The agent hears of the answer, and runs what was allowed.
     assert_eq!(reply.receive(&answer).reason(), None);

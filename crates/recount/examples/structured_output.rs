@@ -33,7 +33,7 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let sink = |event| assert_eq!(fold.apply(&event).reason(), None);
     let mut reply = ReplyWriter::start(sink, Stamps::repeatable(), "session-1", "Planner");
     reply.text("Here is the plan.");
-    let output = Json::of(&plan)?.to_object().unwrap_or_default();
+    let output = Json::from_serialize(&plan)?.to_object().unwrap_or_default();
     reply.end(ReplyEnd::completed().with_structured_output(output));
 
     let message = fold.into_messages().next().ok_or("a reply has begun")?;

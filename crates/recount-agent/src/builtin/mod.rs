@@ -59,12 +59,12 @@ pub fn all(workspace: Workspace) -> Vec<Arc<dyn Tool>> {
 
 /// Arguments as their type.
 fn taken<T: DeserializeOwned>(arguments: Object) -> Result<T, ToolError> {
-    Ok(Json::from(arguments).to()?)
+    Ok(Json::from(arguments).deserialize_as()?)
 }
 
 /// An argument that is text.
 fn text(arguments: &Object, name: &str) -> Option<String> {
-    arguments.get(name).and_then(Json::to_text)
+    arguments.get(name).and_then(Json::as_str).map(str::to_owned)
 }
 
 /// Runs something that waits for the disk, where nobody else waits for it.

@@ -78,7 +78,7 @@ fn parse(access: &Json) -> Result<Access, String> {
     if access.is_null() {
         return Ok(Access::read_only());
     }
-    let words: Vec<String> = access.to().map_err(|_| "expected a list of words".to_owned())?;
+    let words: Vec<String> = access.deserialize_as().map_err(|_| "expected a list of words".to_owned())?;
     let access = Access::parse(words).map_err(|error| error.to_string())?;
     for path in access.read_paths.iter().chain(&access.write_paths) {
         // A link or `..` could lead out of a path that is granted.

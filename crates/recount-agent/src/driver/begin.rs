@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use recount_message::{AgentEvent, CustomEvent, Event, Msg, Object, ReplyWriter, UserInterruptEvent};
+use recount_message::{AgentEvent, CustomEvent, Event, Msg, ReplyStart, ReplyWriter, UserInterruptEvent};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -74,7 +74,8 @@ pub(crate) fn begin(shared: &Arc<Shared>, input: Input, form: Option<Form>) -> R
             });
             let (sink, stamps) = (shared.writer_sink(), shared.stamps.stamps());
             let name = shared.config.name.clone();
-            work(ReplyWriter::start_with(sink, stamps, session_id, name, reply_id, carried(part_of)), place, form)
+            let start = with_parent(ReplyStart::new(session_id, name).with_reply_id(reply_id), part_of);
+            work(ReplyWriter::start_with(sink, stamps, start), place, form)
         }
         Entry::Answer(open, event, checked) => {
             let (reply, place) = resumed(open);
@@ -105,12 +106,12 @@ pub(crate) fn begin(shared: &Arc<Shared>, input: Input, form: Option<Form>) -> R
     Ok(ReplyStream::new(Arc::clone(shared), own_id, Box::pin(work.run()), taken_up))
 }
 
-/// What the start of a reply carries that is a part of another one.
-fn carried(part_of: Option<(String, String)>) -> Object {
-    let Some((reply_id, call_id)) = part_of else { return Object::new() };
-    let mut carried = Object::from([("parent", reply_id)]);
-    carried.insert("metadata", Object::from([("tool_call_id", call_id)]));
-    carried
+/// Links the reply of a sub-agent to the reply and the tool call that started it.
+fn with_parent(start: ReplyStart, part_of: Option<(String, String)>) -> ReplyStart {
+    match part_of {
+        None => start,
+        Some((reply_id, call_id)) => start.with_parent(reply_id).with_metadata([("tool_call_id", call_id)]),
+    }
 }
 
 /// Takes the seat, if nobody has it and what is said fits.

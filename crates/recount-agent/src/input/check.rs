@@ -175,7 +175,7 @@ impl CheckedReply<'_> {
 
 /// Why a call is refused, if the answer says so.
 fn reason(answer: &ConfirmResult) -> Option<String> {
-    let said = answer.extra.get("reason").and_then(Json::to_text)?;
+    let said = answer.extra.get("reason").and_then(Json::as_str).map(str::to_owned)?;
     let said: String = said.trim().chars().take(LONGEST_REASON).collect();
     (!said.is_empty()).then_some(said)
 }

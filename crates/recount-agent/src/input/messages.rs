@@ -32,7 +32,7 @@ pub(crate) fn check_messages(messages: &[Msg]) -> Result<(), InvalidMessage> {
         for block in message.content() {
             match block {
                 ContentBlock::ToolCall(_) | ContentBlock::ToolResult(_) | ContentBlock::Thinking(_) => {
-                    return Err(InvalidMessage::Block { id: id(), block: block.type_name().into_owned() });
+                    return Err(InvalidMessage::Block { id: id(), block: block.type_name().to_owned() });
                 }
                 ContentBlock::Text(_)
                 | ContentBlock::Data(_)

@@ -32,7 +32,7 @@ impl CallStatus {
                 (false, _) => Self::Running,
             };
         }
-        if call.extra.get("cut").is_some_and(|cut| cut.as_str() == "true") {
+        if call.extra.get("cut").is_some_and(|cut| cut.as_bool() == Some(true)) {
             return Self::Cut;
         }
         match call.state {

@@ -22,14 +22,14 @@ pub(super) fn output(result: CallToolResult, max_output: usize) -> ToolOutput {
     }
     // A server is asked to say what is structured as text too. Not every one does.
     if let Some(structured) = structured.as_ref().filter(|_| !gathered.has_text()) {
-        gathered.text(structured.as_str().to_owned());
+        gathered.text(structured.as_raw().to_owned());
     }
     let mut metadata = Object::new();
-    if let Some(structured) = structured.filter(|structured| structured.as_str().len() <= max_output) {
+    if let Some(structured) = structured.filter(|structured| structured.as_raw().len() <= max_output) {
         metadata.insert("structured_content", structured);
     }
     if let Some(meta) =
-        result.meta.and_then(|meta| Json::of(&meta).ok()).filter(|meta| meta.as_str().len() <= max_output)
+        result.meta.and_then(|meta| Json::from_serialize(&meta).ok()).filter(|meta| meta.as_raw().len() <= max_output)
     {
         metadata.insert("_meta", meta);
     }

@@ -38,8 +38,9 @@ impl McpTool {
     /// A tool as a server describes it.
     pub(super) fn new(server: &Arc<Shared>, described: Described) -> Result<Self, String> {
         let own_name = described.name.into_owned();
-        let schema = Json::of(&*described.input_schema).map_err(|error| format!("its tool `{own_name}`: {error}"))?;
-        if schema.as_str().len() > LONGEST_SCHEMA {
+        let schema = Json::from_serialize(&*described.input_schema)
+            .map_err(|error| format!("its tool `{own_name}`: {error}"))?;
+        if schema.as_raw().len() > LONGEST_SCHEMA {
             return Err(format!("its tool `{own_name}` has a schema that is too long"));
         }
         let mut schema = schema.to_object().unwrap_or_default();

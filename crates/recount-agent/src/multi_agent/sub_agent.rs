@@ -65,7 +65,7 @@ impl SubAgent {
     }
 
     async fn work(&self, arguments: Object, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { task } = recount_message::Json::from(arguments).to()?;
+        let Arguments { task } = recount_message::Json::from(arguments).deserialize_as()?;
         let task = Msg::user(context.agent(), task).with_id(format!("{}.task", context.call_id()));
         let Some(sub_agent) = SubAgentContext::of(context) else { return self.work_alone(task).await };
         if let Some(done) = sub_agent.outcome() {

@@ -43,7 +43,7 @@ impl<'de> Deserialize<'de> for Permissions {
 
 fn taken<T: DeserializeOwned + Default, E: Error>(fields: &mut Object, name: &str) -> Result<T, E> {
     match fields.remove(name).filter(|value| !Json::is_null(value)) {
-        Some(value) => value.to().map_err(|error| E::custom(format!("`{name}`: {error}"))),
+        Some(value) => value.deserialize_as().map_err(|error| E::custom(format!("`{name}`: {error}"))),
         None => Ok(T::default()),
     }
 }
@@ -70,7 +70,7 @@ fn rule(mut fields: Object) -> Result<PermissionRule, String> {
     let mut word = |name: &str| match fields.remove(name) {
         None => Ok(None),
         Some(value) if value.is_null() => Ok(None),
-        Some(value) => value.to_text().map(Some).ok_or_else(|| format!("`{name}` is no text")),
+        Some(value) => value.as_str().map(str::to_owned).map(Some).ok_or_else(|| format!("`{name}` is no text")),
     };
     let tool = word("tool_name")?.ok_or("`tool_name` is missing")?;
     let content = word("rule_content")?;

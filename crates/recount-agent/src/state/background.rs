@@ -45,7 +45,7 @@ fn outcome_id(call_id: &str) -> String {
 
 /// A hint that tells what came of a call in the background.
 pub(crate) fn background_hint(hint: impl Into<recount_message::Payload>, call_id: &str, tool: &str) -> HintBlock {
-    let label = HintLabel { label: "Background tool".to_owned(), sublabel: Some(tool.to_owned()) };
+    let label = HintLabel::new("Background tool").with_sublabel(tool);
     HintBlock::new(hint).with_id(outcome_id(call_id)).with_label(&label)
 }
 

@@ -15,7 +15,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     let written = Vec::<Json>::deserialize(deserializer)?;
     written
         .iter()
-        .map(|hint| match ContentBlock::from_json(hint.as_str(), "", "").map_err(D::Error::custom)? {
+        .map(|hint| match ContentBlock::from_json(hint.as_raw(), "", "").map_err(D::Error::custom)? {
             ContentBlock::Hint(hint) => Ok(hint),
             other => Err(D::Error::custom(format!("a hint was expected, and a {} came", other.type_name()))),
         })

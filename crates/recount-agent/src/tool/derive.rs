@@ -127,6 +127,6 @@ mod tests {
             r#"{"properties":{"title":{"type":"string"},"after":{"type":["string","null"]},"done":{"type":"boolean"}},"#,
             r#""required":["title","done"],"type":"object"}"#
         );
-        assert_eq!(schema.as_str(), expected);
+        assert_eq!(schema.as_raw(), expected);
     }
 }

@@ -262,7 +262,7 @@ impl<A: DeserializeOwned + Send + 'static> Tool for FunctionTool<A> {
 /// JSON Schema takes `3.0` for an integer and some models write it so, but Rust's integers do not read it.
 pub(super) fn typed<A: DeserializeOwned>(arguments: Object) -> Result<A, StructuredError> {
     let json = Json::from(arguments);
-    json.to::<A>().or_else(|error| whole_numbers(&json).to::<A>().map_err(|_| error))
+    json.deserialize_as::<A>().or_else(|error| whole_numbers(&json).deserialize_as::<A>().map_err(|_| error))
 }
 
 /// The same value with `3` for `3.0`.
@@ -270,10 +270,10 @@ fn whole_numbers(json: &Json) -> Json {
     if let Some(object) = json.to_object() {
         return object.iter().map(|(key, value)| (key, whole_numbers(value))).collect::<Object>().into();
     }
-    if let Some(list) = json.to_list() {
+    if let Some(list) = json.to_array() {
         return list.iter().map(whole_numbers).collect::<Vec<_>>().into();
     }
-    let whole = json.as_str().split_once('.').filter(|(_, fraction)| fraction.bytes().all(|digit| digit == b'0'));
+    let whole = json.as_raw().split_once('.').filter(|(_, fraction)| fraction.bytes().all(|digit| digit == b'0'));
     whole.and_then(|(whole, _)| Json::parse(whole).ok()).unwrap_or_else(|| json.clone())
 }
 

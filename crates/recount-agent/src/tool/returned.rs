@@ -47,8 +47,8 @@ impl<T: Serialize + 'static> IntoOutput for T {
         if TypeId::of::<T>() == TypeId::of::<()>() {
             return Ok(ToolOutput::new("done"));
         }
-        let json = Json::of(&self)?;
-        let text = json.to_text().unwrap_or_else(|| json.as_str().to_owned());
+        let json = Json::from_serialize(&self)?;
+        let text = json.as_str().unwrap_or_else(|| json.as_raw()).to_owned();
         Ok(ToolOutput::new(text))
     }
 }

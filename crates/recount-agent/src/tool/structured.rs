@@ -97,7 +97,7 @@ impl StructuredOutput {
     /// When it is something else.
     pub fn decode<T: DeserializeOwned + JsonSchema>(output: &Object) -> Result<T, StructuredError> {
         match output.get(WRAPPED) {
-            Some(inner) if !is_object(&schema_of::<T>()) => inner.to(),
+            Some(inner) if !is_object(&schema_of::<T>()) => inner.deserialize_as(),
             _ => typed(output.clone()),
         }
     }
@@ -122,7 +122,7 @@ impl Tool for StructuredOutput {
 }
 
 fn is_object(schema: &Json) -> bool {
-    let kind = schema.to_object().and_then(|schema| schema.get("type").and_then(Json::to_text));
+    let kind = schema.to_object().and_then(|schema| schema.get("type").and_then(Json::as_str).map(str::to_owned));
     kind.as_deref() == Some("object")
 }
 
@@ -154,7 +154,7 @@ impl Defaults<'_> {
         if let Some(referred) = referred.filter(|_| depth < recount_message::MAX_DEPTH) {
             return self.filled(&referred, value, depth + 1);
         }
-        if let (Some(list), Some(items)) = (value.to_list(), schema.get("items").and_then(Json::to_object)) {
+        if let (Some(list), Some(items)) = (value.to_array(), schema.get("items").and_then(Json::to_object)) {
             return list.iter().map(|element| self.filled(&items, element, depth + 1)).collect::<Vec<_>>().into();
         }
         let Some(mut object) = value.to_object() else { return value.clone() };
@@ -174,7 +174,7 @@ impl Defaults<'_> {
     }
 
     fn definition(&self, reference: &Json) -> Option<Object> {
-        let reference = reference.to_text()?;
+        let reference = reference.as_str()?.to_owned();
         let mut found = Json::from(self.root.clone());
         for step in reference.strip_prefix('#')?.split('/').skip(1) {
             found = found.to_object()?.get(&step.replace("~1", "/").replace("~0", "~"))?.clone();

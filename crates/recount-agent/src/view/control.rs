@@ -24,6 +24,6 @@ pub(super) fn hint(control: ControlHint) -> HintBlock {
                 .to_owned(),
         ),
     };
-    let label = HintLabel { label: "System".to_owned(), sublabel: Some(about.to_owned()) };
+    let label = HintLabel::new("System").with_sublabel(about);
     HintBlock::reminder(text).with_label(&label)
 }

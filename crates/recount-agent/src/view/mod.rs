@@ -70,7 +70,7 @@ impl View {
             .content()
             .iter()
             .filter(|block| matches!(block, ContentBlock::ToolCall(_)) && is_cut(block))
-            .map(|block| block.id().into_owned())
+            .map(|block| block.id().to_owned())
             .collect();
         let thinks = self.shows_thinking(&message);
         let mut parts = message.into_parts();
@@ -133,7 +133,7 @@ pub(crate) fn from_mark(conversation: &[Msg], place: usize, reply: Msg, mark: Op
 
 /// Whether a block is what a model had said when its call broke off.
 fn is_cut(block: &ContentBlock) -> bool {
-    let says = |extra: &Object| extra.get("cut").is_some_and(|cut| cut.as_str() == "true");
+    let says = |extra: &Object| extra.get("cut").is_some_and(|cut| cut.as_bool() == Some(true));
     match block {
         ContentBlock::Text(block) => says(&block.extra),
         ContentBlock::Thinking(block) => says(&block.extra),

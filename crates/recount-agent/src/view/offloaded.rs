@@ -95,7 +95,7 @@ impl Image<'_> {
 fn images(message: &Msg) -> Vec<Image<'_>> {
     let mut images = Vec::new();
     for block in message.content().iter().filter(|block| !is_cut(block)) {
-        let block_id = block.id().into_owned();
+        let block_id = block.id().to_owned();
         match block {
             ContentBlock::Data(data) if data.is_image() => {
                 let key = key(message.id(), &data.id, None);
@@ -130,7 +130,7 @@ pub(super) fn has_images_aside(message: &Msg, aside: &Aside) -> bool {
 
 /// Puts a note in the place of each image that has been put aside.
 pub(super) fn replace_images(message_id: &str, block: &mut ContentBlock, aside: &Aside) {
-    let block_id = block.id().into_owned();
+    let block_id = block.id().to_owned();
     let replaced = match block {
         ContentBlock::Data(data) if data.is_image() => {
             aside.get(&key(message_id, &data.id, None)).map(|kept| note(data, kept))

@@ -314,18 +314,22 @@ async fn d17_an_answer_is_taken_whole_or_not_at_all() {
         other => panic!("{other}"),
     };
     let reply_id = waiting.id().to_owned();
+    let changed = |mut result: ToolResultBlock, change: fn(&mut ToolResultBlock)| {
+        change(&mut result);
+        result
+    };
 
     let foreign = ExternalExecutionResultEvent::new("another", [good("c1")]);
     assert_eq!(refusal(foreign.into()), InputRejection::UnknownReply { reply_id: "another".to_owned() });
     let twice = results(&waiting, vec![good("c1"), good("c1")]);
     assert_eq!(refusal(twice.into()), InputRejection::AlreadyAnswered { call_id: "c1".to_owned() });
-    let running = ToolResultBlock { state: ToolResultState::Running, ..good("c1") };
+    let running = changed(good("c1"), |result| result.state = ToolResultState::Running);
     assert_eq!(refusal(results(&waiting, vec![running]).into()), InputRejection::NotFinal { call_id: "c1".to_owned() });
-    let renamed = ToolResultBlock { name: "window".to_owned(), ..good("c1") };
+    let renamed = changed(good("c1"), |result| result.name = "window".to_owned());
     assert!(
         matches!(refusal(results(&waiting, vec![renamed]).into()), InputRejection::ToolMismatch { named, .. } if named == "window")
     );
-    let unknown = ToolResultBlock { id: "c9".to_owned(), ..good("c1") };
+    let unknown = changed(good("c1"), |result| result.id = "c9".to_owned());
     let expected = InputRejection::UnknownCall { reply_id: reply_id.clone(), call_id: "c9".to_owned() };
     assert_eq!(refusal(results(&waiting, vec![unknown]).into()), expected);
     let half = results(&waiting, vec![good("c1"), call("c2").success("opened")]);
@@ -428,7 +432,7 @@ async fn d24b_stop_on_reject_stops() {
     let asked = events.iter().find(|event| event.type_name() == "REQUIRE_USER_CONFIRM").unwrap();
     assert!(asked.carried("reason").is_some());
     let waiting = agent.open_reply().unwrap();
-    let no = ConfirmResult { confirmed: false, ..ConfirmResult::allow(waiting.call("c1").unwrap().clone()) };
+    let no = ConfirmResult::deny(waiting.call("c1").unwrap().clone());
     let message = agent.reply(UserConfirmResultEvent::new(waiting.id().to_owned(), [no])).await.unwrap();
     assert_eq!(message.generate_reason(), recount_message::GenerateReason::AllToolsDenied);
     assert_eq!((message.text(), model.remaining()), (None, 1));

@@ -55,7 +55,7 @@ fn waiting(events: &[AgentEvent]) -> Option<String> {
         EventKind::Custom(custom) if custom.name == "recount.waiting" => Some(custom.value.clone()),
         _ => None,
     });
-    told.unwrap().get("expires_at").and_then(Json::to_text)
+    told.unwrap().get("expires_at").and_then(Json::as_str).map(str::to_owned)
 }
 
 #[tokio::test]
@@ -196,11 +196,13 @@ impl Tool for WordTool {
     }
 
     fn run<'a>(&'a self, arguments: Object, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        Box::pin(async move { Ok(arguments.get("word").and_then(Json::to_text).unwrap_or_default().into()) })
+        Box::pin(async move {
+            Ok(arguments.get("word").and_then(Json::as_str).map(str::to_owned).unwrap_or_default().into())
+        })
     }
 
     fn rule_coverage(&self, rules: &[&PermissionRule], _: PermissionBehavior, arguments: &Object) -> Coverage {
-        let word = arguments.get("word").and_then(Json::to_text);
+        let word = arguments.get("word").and_then(Json::as_str).map(str::to_owned);
         assert_ne!(word.as_deref(), Some("panic"), "a tool that fails");
         Coverage::from(rules.iter().any(|rule| rule.rule_content.is_none() || rule.rule_content == word))
     }

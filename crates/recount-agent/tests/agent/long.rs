@@ -59,7 +59,7 @@ fn shown(asked: &RecordedRequest) -> Vec<String> {
 }
 
 fn number(value: &Object, key: &str) -> Option<u64> {
-    value.get(key).and_then(|number| number.as_str().parse().ok())
+    value.get(key).and_then(|number| number.as_raw().parse().ok())
 }
 
 #[tokio::test]
@@ -72,9 +72,9 @@ async fn the_oldest_part_is_summarised_and_nothing_is_rewritten() {
     assert_eq!(order(&events)[..3], ["REPLY_START", "recount.compressed", "MODEL_CALL_START"]);
     let told = told(&events, "recount.compressed");
     let [told] = told.as_slice() else { panic!("{told:?}") };
-    assert_eq!(told.get("how").and_then(Json::to_text).as_deref(), Some("summary"));
+    assert_eq!(told.get("how").and_then(Json::as_str), Some("summary"));
     assert_eq!((number(told, "window"), number(told, "tokens")), (Some(500), Some(499)));
-    assert!(told.get("usage").is_some_and(|usage| usage.as_str().contains("90")));
+    assert!(told.get("usage").is_some_and(|usage| usage.as_raw().contains("90")));
 
     // What was left out is what was summarised, and the newest fifth stays.
     let asked = model.requests().remove(0);
@@ -178,8 +178,8 @@ async fn where_nobody_summarises_the_oldest_is_left_out() {
     let agent = small(&model, &by).build().unwrap();
     let events = say(&agent, "Hi").await;
     let told = told(&events, "recount.compressed")[0].clone();
-    assert_eq!(told.get("how").and_then(Json::to_text).as_deref(), Some("truncation"));
-    assert_eq!(told.get("error").and_then(Json::to_text).as_deref(), Some("too long"));
+    assert_eq!(told.get("how").and_then(Json::as_str), Some("truncation"));
+    assert_eq!(told.get("error").and_then(Json::as_str), Some("too long"));
     let texts = shown(&model.requests()[0]);
     assert!(texts[1].contains("nobody has summarised them") && texts[2].starts_with("word4"), "{texts:#?}");
     // It was asked a second time with less.
@@ -297,7 +297,7 @@ async fn a_summary_can_be_wanted() {
     let events = say(&agent, "Hi").await;
     assert_eq!(order(&events)[..3], ["REPLY_START", "recount.compressed", "MODEL_CALL_START"]);
     let told = told(&events, "recount.compressed")[0];
-    assert_eq!(told.get("because").and_then(Json::to_text).as_deref(), Some("wanted"));
+    assert_eq!(told.get("because").and_then(Json::as_str), Some("wanted"));
     let texts = shown(&model.requests()[0]);
     assert!(texts.len() < 6 && texts[1].contains("They counted words."), "{texts:#?}");
     assert_eq!(folded(&events).text().as_deref(), Some("Hello."));
@@ -323,7 +323,7 @@ async fn a_summary_that_is_wanted_and_cannot_be_had_takes_nothing_away() {
     agent.compress();
     let events = say(&agent, "Hi").await;
     let told = told(&events, "recount.compressed")[0];
-    assert_eq!(told.get("how").and_then(Json::to_text).as_deref(), Some("nothing"));
+    assert_eq!(told.get("how").and_then(Json::as_str), Some("nothing"));
     assert!(told.get("error").is_some());
     // The prompt, five messages, and what was asked.
     assert_eq!(model.requests()[0].messages.len(), 7);
@@ -353,7 +353,7 @@ async fn what_the_provider_finds_too_long_is_summarised_and_asked_again() {
         ]
     );
     let told = told(&events, "recount.compressed")[0];
-    assert_eq!(told.get("because").and_then(Json::to_text).as_deref(), Some("refused"));
+    assert_eq!(told.get("because").and_then(Json::as_str), Some("refused"));
     let asked = model.requests();
     assert!(asked[1].messages.len() < asked[0].messages.len());
     assert_eq!(folded(&events).text().as_deref(), Some("Hello."));

@@ -21,7 +21,7 @@ fn offloaded(events: &[AgentEvent]) -> Vec<Object> {
 }
 
 fn text(value: &Object, key: &str) -> Option<String> {
-    value.get(key).and_then(Json::to_text)
+    value.get(key).and_then(Json::as_str).map(str::to_owned)
 }
 
 fn result_shown(model: &ScriptedModel, call: usize) -> String {

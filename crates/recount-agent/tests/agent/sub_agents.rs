@@ -68,11 +68,11 @@ async fn its_events_are_in_the_stream_and_its_message_is_its_own() {
     let [reply, sub_agent] = folded(&events).try_into().unwrap();
     assert_eq!((sub_agent.name(), sub_agent.text().as_deref()), ("Helper", Some("It is 42.")));
     assert_eq!(sub_agent.parent().as_deref(), Some(reply.id()));
-    assert_eq!(sub_agent.metadata().get("tool_call_id").unwrap().to_text().as_deref(), Some("c1"));
+    assert_eq!(sub_agent.metadata().get("tool_call_id").unwrap().as_str(), Some("c1"));
     assert_eq!(sub_agent.finished_reason(), Some(FinishedReason::Completed));
     let result = reply.result_of("c1").unwrap();
     assert_eq!(result.output.text().as_deref(), Some("It is 42."));
-    assert_eq!(result.metadata.get("reply_id").unwrap().to_text().as_deref(), Some(sub_agent.id()));
+    assert_eq!(result.metadata.get("reply_id").unwrap().as_str(), Some(sub_agent.id()));
     // It ends before the one that it worked for goes on, and is no part of its conversation.
     assert_eq!(agent.messages()[1], reply);
     assert_eq!(agent.messages().len(), 2);

@@ -194,7 +194,7 @@ async fn what_is_kept_aside_can_be_read() {
         if let EventKind::Custom(custom) = &event.kind
             && custom.name == "recount.offloaded"
         {
-            path = custom.value.get("path").and_then(Json::to_text);
+            path = custom.value.get("path").and_then(Json::as_str).map(str::to_owned);
         }
     }
     drop(stream);

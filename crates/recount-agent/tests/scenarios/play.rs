@@ -287,7 +287,8 @@ fn message(said: &Message) -> Msg {
         "system" => Role::System,
         other => panic!("there is no role {other}"),
     };
-    let builder = Msg::builder().name(&said.name).role(role).content(said.content.iter().map(content));
+    let builder =
+        Msg::builder().name(&said.name).role(role).content(said.content.iter().map(content).collect::<Vec<_>>());
     builder.build().unwrap()
 }
 

@@ -38,7 +38,7 @@ impl ScriptedTool {
 
     /// The text of a step, of which it is remembered that it was in the script.
     fn said(&self, text: &str, arguments: &Object) -> String {
-        let x = arguments.get("x").and_then(Json::to_text).unwrap_or_default();
+        let x = arguments.get("x").and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
         let text = text.replace("{x}", &x);
         self.scripted.lock().unwrap().insert(text.clone());
         text

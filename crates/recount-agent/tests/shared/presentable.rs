@@ -11,7 +11,7 @@ pub(crate) fn presentable(messages: &[Msg]) {
     for provider in Provider::ALL {
         let options = RequestOptions::new("gemini-3-pro");
         let request = Formatter::new(provider).request(messages, &Media::new(), &options).unwrap();
-        let body = serde_json::from_str(request.body.as_str()).unwrap();
+        let body = serde_json::from_str(request.body.as_raw()).unwrap();
         if let Err(broken) = rules::check(provider, &body) {
             panic!("{provider}: {broken}\n{body:#}");
         }

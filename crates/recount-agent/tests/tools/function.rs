@@ -29,7 +29,7 @@ async fn a_function_is_a_tool() {
         r#""days":{"description":"How many days.","format":"uint8","maximum":255,"minimum":0,"type":["integer","null"]}},"#,
         r#""required":["city"],"type":"object"}}}"#
     );
-    assert_eq!(CompiledTool::new(tool).unwrap().definition().to_json().as_str(), expected);
+    assert_eq!(CompiledTool::new(tool).unwrap().definition().to_value().as_raw(), expected);
 }
 
 async fn parsed(weather: Weather) -> Result<Vec<u32>, ToolError> {

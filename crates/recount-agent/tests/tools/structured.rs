@@ -75,7 +75,7 @@ fn what_the_type_checks_is_still_checked_after_a_reload() {
     let again = StructuredOutput::of::<Weather>();
     assert_eq!(again.schema().to_string(), written);
     refused(&CompiledTool::new(again).unwrap(), wrong, "K is no unit");
-    let checked = from_schema.with_validator(|output| match output.get("unit").and_then(Json::to_text).as_deref() {
+    let checked = from_schema.with_validator(|output| match output.get("unit").and_then(Json::as_str) {
         Some("C") => Ok(()),
         _ => Err(ToolError::new("say it in degrees Celsius")),
     });

@@ -103,7 +103,7 @@ async fn a_model_says_which_groups_it_needs() {
         r#"{"type":"object","properties":{"browser":{"type":"boolean","description":"Looks at web pages.","default":false},"#,
         r#""files":{"type":"boolean","description":"Reads files.","default":false}},"additionalProperties":false}"#
     );
-    assert_eq!(reset.spec().parameters.as_str(), schema);
+    assert_eq!(reset.spec().parameters.as_raw(), schema);
 
     let read = arguments::parse(r#"{"browser": "true"}"#, &reset).unwrap();
     let output = run(&*reset, &read.object.to_json()).await.unwrap();

@@ -120,7 +120,7 @@ fn format(args: &FormatArgs, messages: &[Msg], media: &Media) -> Result<(Json, V
         return Ok((request.body, request.warnings));
     }
     let formatted = formatter.format(messages, media);
-    Ok((formatted.to_json(), formatted.warnings))
+    Ok((formatted.to_value(), formatted.warnings))
 }
 
 /// The messages of an array, or of lines. An error says which message it is about.
@@ -129,7 +129,7 @@ fn read_messages(bytes: &[u8]) -> Result<Vec<Msg>, String> {
     let text = text.trim_start_matches('\u{feff}').trim();
     let texts: Vec<String> = if text.starts_with('[') {
         let array = Json::parse(text).map_err(|error| error.to_string())?;
-        array.to_list().unwrap_or_default().iter().map(ToString::to_string).collect()
+        array.to_array().unwrap_or_default().iter().map(ToString::to_string).collect()
     } else {
         text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
     };
@@ -157,7 +157,9 @@ fn read_media(path: &Path) -> Result<Media> {
     let map = Object::parse(&text).with_context(|| format!("{name} is no JSON object"))?;
     let mut media = Media::new();
     for (place, base64) in map.iter() {
-        let Some(base64) = base64.to_text() else { bail!("{name}: `{place}` is no string of base64") };
+        let Some(base64) = base64.as_str().map(str::to_owned) else {
+            bail!("{name}: `{place}` is no string of base64")
+        };
         media.insert_base64(place, base64);
     }
     Ok(media)

@@ -42,7 +42,7 @@ pub(super) fn simple(bubble: &mut Bubble<'_>, block: &ContentBlock) {
 
 /// What is said where a model call broke off, if it did. What was said until then is said again.
 pub(crate) fn broken_off(extra: &Object) -> Option<&'static str> {
-    let is_cut = extra.get("cut").is_some_and(|cut| cut.as_str() == "true");
+    let is_cut = extra.get("cut").is_some_and(|cut| cut.as_bool() == Some(true));
     is_cut.then_some("— broken off here, and begun again")
 }
 
@@ -57,7 +57,7 @@ pub(super) fn tool_call(bubble: &mut Bubble<'_>, call: &ToolCallBlock, length: L
     bubble.label(&format!("call {} · {}", call.name, call.state), style);
     // Arguments that are still coming in, or that the model got wrong, are shown as they are.
     let arguments = match Json::parse(&call.input) {
-        Ok(json) => Cow::Owned(pretty::indented(json.as_str())),
+        Ok(json) => Cow::Owned(pretty::indented(json.as_raw())),
         Err(_) => Cow::Borrowed(call.input.as_str()),
     };
     bubble.lines(&arguments.lines().collect::<Vec<_>>(), PLAIN, length);

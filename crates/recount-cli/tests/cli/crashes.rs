@@ -297,9 +297,9 @@ fn all_messages(service: &Service, path: &str) -> Vec<String> {
     loop {
         let page = service.get(&format!("{path}/messages?limit=200&before={before}"));
         let page = recount_message::Object::parse(&page).unwrap();
-        let list = page.get("messages").and_then(recount_message::Json::to_list).unwrap();
-        messages.extend(list.iter().map(|message| message.as_str().to_owned()));
-        match page.get("before").and_then(recount_message::Json::to_text) {
+        let list = page.get("messages").and_then(recount_message::Json::to_array).unwrap();
+        messages.extend(list.iter().map(|message| message.as_raw().to_owned()));
+        match page.get("before").and_then(recount_message::Json::as_str).map(str::to_owned) {
             Some(id) => before = id,
             None => return messages,
         }

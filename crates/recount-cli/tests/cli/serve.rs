@@ -117,7 +117,7 @@ pub(crate) fn ask(address: &str, method: &str, path: &str, headers: &[&str], bod
 }
 
 pub(crate) fn text_of(body: &str, field: &str) -> String {
-    Object::parse(body).unwrap().get(field).and_then(Json::to_text).unwrap_or_default()
+    Object::parse(body).unwrap().get(field).and_then(Json::as_str).map(str::to_owned).unwrap_or_default()
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn the_configuration_is_shown_as_it_takes_effect() {
     };
     assert_eq!(config("").stdout, shown.stdout);
     let json = Object::parse(&config("--json").stdout).unwrap();
-    assert_eq!(json.get("limits").and_then(Json::to_object).unwrap().get("body").unwrap().as_str(), "1048576");
+    assert_eq!(json.get("limits").and_then(Json::to_object).unwrap().get("body").unwrap().as_raw(), "1048576");
     let mut keyed = command("config");
     keyed.current_dir(directory("serve-config-keyed")).env("ANTHROPIC_API_KEY", "sk-secret");
     keyed.env("ANTHROPIC_BASE_URL", "http://localhost:9/v1");

@@ -50,7 +50,7 @@ pub(super) fn name_of(message: &Msg) -> Option<&str> {
 
 fn user_content(message: &Msg) -> String {
     if let [ContentBlock::Text(text)] = message.content() {
-        return Json::from(text.text.as_str()).as_str().to_owned();
+        return Json::from(text.text.as_str()).as_raw().to_owned();
     }
     let parts = message.content().iter().filter_map(|block| match block {
         ContentBlock::Text(text) => Some(text_part(&text.text)),

@@ -99,7 +99,7 @@ fn finish(message: &Msg) -> Vec<String> {
         metadata = metadata.json("usage", &usage_json(usage));
     }
     if let Some(output) = message.structured_output() {
-        metadata = metadata.json("structuredOutput", parts::sanitized(&Json::from(output.clone())).as_str());
+        metadata = metadata.json("structuredOutput", parts::sanitized(&Json::from(output.clone())).as_raw());
     }
     let reason = match message.finished_reason() {
         Some(FinishedReason::Error) => "error",
@@ -123,7 +123,7 @@ fn signal(event: &Event<'_>) -> String {
         _ => (event.type_name(), Json::from(event.extra.clone())),
     };
     let value = parts::sanitized(&value);
-    event::transient("signal", &Frame::new().text("name", name).json("value", value.as_str()).end())
+    event::transient("signal", &Frame::new().text("name", name).json("value", value.as_raw()).end())
 }
 
 /// Returns the chunks for an event of the current reply.

@@ -45,7 +45,7 @@ pub(super) fn part(content: &[ContentBlock], index: usize, block: &ContentBlock,
             vec![data_part("hint", &id, &data.end())]
         }
         ContentBlock::Unknown(other) => {
-            vec![data_part("block", &id, sanitized(&Json::from(other.fields.clone())).as_str())]
+            vec![data_part("block", &id, sanitized(&Json::from(other.fields.clone())).as_raw())]
         }
         _ => Vec::new(),
     }
@@ -84,7 +84,7 @@ pub(super) fn call_id(content: &[ContentBlock], index: usize) -> String {
     let id = block.id();
     let is_same = |other: &&ContentBlock| matches!(other, ContentBlock::ToolCall(call) if call.id == id);
     match content.iter().take(index).filter(is_same).count() {
-        0 => id.into_owned(),
+        0 => id.to_owned(),
         others => format!("{id}~{}", others + 1),
     }
 }
@@ -118,7 +118,7 @@ pub(super) fn input(id: &str, call: &ToolCallBlock, has_result: bool) -> String 
         "" => "{}".to_owned(),
         text => {
             let input = Json::parse(text).unwrap_or_else(|_| Json::from(call.input.as_str()));
-            sanitized(&input).as_str().to_owned()
+            sanitized(&input).as_raw().to_owned()
         }
     };
     let is_own = has_result || call.state != ToolCallState::Submitted;
@@ -155,7 +155,7 @@ fn payload(payload: &Payload) -> String {
                 .text("url", &data_url::from_source(&data.source));
             frame.optional("filename", data.name.as_deref()).end()
         }
-        MediaBlock::Unknown(other) => sanitized(&Json::from(other.fields.clone())).as_str().to_owned(),
+        MediaBlock::Unknown(other) => sanitized(&Json::from(other.fields.clone())).as_raw().to_owned(),
         _ => "null".to_owned(),
     })
 }
@@ -163,7 +163,7 @@ fn payload(payload: &Payload) -> String {
 /// Removes keys that could change the prototype of a JavaScript object. The library rejects a whole stream that contains
 /// one.
 pub(super) fn sanitized(json: &Json) -> Json {
-    let may_be_harmful = ["proto", "\\u"].iter().any(|part| json.as_str().contains(part));
+    let may_be_harmful = ["proto", "\\u"].iter().any(|part| json.as_raw().contains(part));
     if may_be_harmful { without_prototypes(json) } else { json.clone() }
 }
 
@@ -174,7 +174,7 @@ fn without_prototypes(json: &Json) -> Json {
         let safe = object.iter().filter(|(key, value)| !is_harmful(key, value));
         return safe.map(|(key, value)| (key, without_prototypes(value))).collect::<Object>().into();
     }
-    match json.to_list() {
+    match json.to_array() {
         Some(list) => list.iter().map(without_prototypes).collect::<Vec<_>>().into(),
         None => json.clone(),
     }

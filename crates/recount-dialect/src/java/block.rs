@@ -216,11 +216,11 @@ fn restore(block: &mut ContentBlock, native_only: &Object, given: &Object, versi
         if let ContentBlock::Text(text) = block
             && let Ok(fields) = Object::parse(&text.text)
         {
-            *block = ContentBlock::Unknown(UnknownBlock { fields });
+            *block = ContentBlock::Unknown(UnknownBlock::new(fields));
         }
         return;
     }
-    if let Some(what) = native_only.remove(STAND_IN).and_then(|what| what.to_text())
+    if let Some(what) = native_only.remove(STAND_IN).and_then(|what| what.as_str().map(str::to_owned))
         && let ContentBlock::Text(text) = block
     {
         *block = codec::from_stand_in(text.clone(), &what);
@@ -244,14 +244,14 @@ fn restore(block: &mut ContentBlock, native_only: &Object, given: &Object, versi
 /// Restores the output of a tool: a string, or blocks with their own ids and times.
 fn restore_output(result: &mut ToolResultBlock, output: &Json, given: &Object, version: Version) {
     let Payload::Blocks(items) = &mut result.output else { return };
-    if output.to_text().is_some() {
+    if output.as_str().is_some() {
         if let [MediaBlock::Text(item)] = items.as_slice() {
             result.output = Payload::Text(item.text.clone());
         }
     } else if let Some(native_only_items) =
-        output.to_list().filter(|native_only_items| native_only_items.len() == items.len())
+        output.to_array().filter(|native_only_items| native_only_items.len() == items.len())
     {
-        let given = given.get("output").and_then(Json::to_list).unwrap_or_default();
+        let given = given.get("output").and_then(Json::to_array).unwrap_or_default();
         for ((item, native_only), given) in items.iter_mut().zip(native_only_items).zip(given) {
             let mut block = ContentBlock::from(item.clone());
             restore(

@@ -75,8 +75,8 @@ impl<'a> JavaFields<'a> {
         let Some(raw) = self.take(name) else { return Ok(None) };
         match (raw.kind, raw.text) {
             (Kind::Bool(value), _) => Ok(Some(value)),
-            (Kind::Text { .. }, r#""true""#) => Ok(Some(true)),
-            (Kind::Text { .. }, r#""false""#) => Ok(Some(false)),
+            (Kind::String { .. }, r#""true""#) => Ok(Some(true)),
+            (Kind::String { .. }, r#""false""#) => Ok(Some(false)),
             _ => Err(raw.expected("a boolean").within(name)),
         }
     }
@@ -125,7 +125,7 @@ impl<'a> JavaFields<'a> {
 /// Returns a string. Other scalars are converted.
 pub(crate) fn text(raw: Raw<'_>) -> Result<Cow<'_, str>, DecodeError> {
     match raw.kind {
-        Kind::Text { .. } => raw.to_text(),
+        Kind::String { .. } => raw.to_str(),
         Kind::Number | Kind::Bool(_) => Ok(Cow::Borrowed(raw.text)),
         Kind::Null | Kind::Array | Kind::Object => Err(raw.expected("a string")),
     }
@@ -136,7 +136,7 @@ fn count(raw: Raw<'_>) -> Result<u64, DecodeError> {
     let wrong = || raw.expected("a non-negative integer");
     let spelled = match raw.kind {
         Kind::Number => Cow::Borrowed(raw.text),
-        Kind::Text { .. } => raw.to_text()?,
+        Kind::String { .. } => raw.to_str()?,
         Kind::Null | Kind::Bool(_) | Kind::Array | Kind::Object => return Err(wrong()),
     };
     if let Ok(count) = spelled.trim().parse() {
@@ -151,7 +151,7 @@ fn count(raw: Raw<'_>) -> Result<u64, DecodeError> {
 
 /// Returns an object of free-form values.
 pub(crate) fn object(raw: Raw<'_>) -> Result<Object, DecodeError> {
-    let json: Json = raw.to_json()?;
+    let json: Json = raw.to_value()?;
     json.to_object().ok_or_else(|| raw.expected("an object"))
 }
 

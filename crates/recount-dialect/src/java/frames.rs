@@ -32,8 +32,7 @@ const CARRIER: &str = "recount.event";
 pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     let marks = preserved::get(&event.metadata, NAME);
     // Java cannot parse ALL_TOOLS_DENIED, and AGENT_RESULT is written with the end of the reply.
-    let is_unreadable =
-        matches!(marks.get("type").and_then(Json::to_text).as_deref(), Some("ALL_TOOLS_DENIED" | "AGENT_RESULT"));
+    let is_unreadable = matches!(marks.get("type").and_then(Json::as_str), Some("ALL_TOOLS_DENIED" | "AGENT_RESULT"));
     let is_synthetic = marks.contains_key(SYNTHETIC) || preserved::get(&event.extra, NAME).contains_key(SYNTHETIC);
     if is_unreadable || is_synthetic {
         return vec![carrier(event)];

@@ -30,7 +30,7 @@ pub(crate) fn read_as(raw: Raw<'_>, version: Version) -> Result<Msg, DecodeError
             given.insert("metadata", metadata);
         }
     }
-    let native_only_items = native_only.remove("blocks").and_then(|blocks| blocks.to_list()).unwrap_or_default();
+    let native_only_items = native_only.remove("blocks").and_then(|blocks| blocks.to_array()).unwrap_or_default();
     let mut parts = read_common(raw, &native_only_items, version)?;
     preserved::take(&mut parts.metadata, NATIVE);
     let content = std::mem::take(&mut parts.content);
@@ -59,7 +59,7 @@ pub(crate) fn write(message: &Msg, version: Version, out: &mut String) {
     let mut blocks = String::from("[");
     // Blocks inherit the time in its original spelling.
     let time = time::message_time_to_java(&parts.created_at);
-    let spelled = java_only.get("timestamp").and_then(Json::to_text);
+    let spelled = java_only.get("timestamp").and_then(Json::as_str).map(str::to_owned);
     let time = spelled.filter(|spelled| time::message_time_to_java(spelled) == time).map_or(time, Into::into);
     let mut native_only_items = Vec::with_capacity(content.len());
     for (index, block) in content.iter().enumerate() {
@@ -178,13 +178,16 @@ fn read_common(raw: Raw<'_>, native_only_items: &[Json], version: Version) -> Re
     if usage.is_none()
         && let Some(counted) = metadata.get(CHAT_USAGE)
     {
-        usage = Raw::document(counted.as_str()).and_then(usage::read).ok();
+        usage = Raw::document(counted.as_raw()).and_then(usage::read).ok();
     }
     if version == Version::One && usage.is_some() {
         metadata.remove(CHAT_USAGE);
     }
-    let finished_reason =
-        metadata.get(GENERATE_REASON).and_then(Json::to_text).and_then(|word| parse_finished_reason(&word));
+    let finished_reason = metadata
+        .get(GENERATE_REASON)
+        .and_then(Json::as_str)
+        .map(str::to_owned)
+        .and_then(|word| parse_finished_reason(&word));
     if let Some((_, true)) = finished_reason {
         metadata.remove(GENERATE_REASON);
     }
@@ -225,7 +228,7 @@ fn read_role(raw: Raw<'_>) -> Result<Role, DecodeError> {
     };
     let word = match role {
         Some(word) => word.into(),
-        None => raw.to_text().map_err(|error| error.within("role"))?,
+        None => raw.to_str().map_err(|error| error.within("role"))?,
     };
     match word.trim() {
         "USER" => Ok(Role::User),
@@ -320,7 +323,7 @@ fn java_metadata(parts: &MsgParts, version: Version) -> Object {
         _ => None,
     };
     if let Some(reason) = reason {
-        let stated = metadata.get(GENERATE_REASON).and_then(Json::to_text);
+        let stated = metadata.get(GENERATE_REASON).and_then(Json::as_str).map(str::to_owned);
         // A more specific reason from Java is kept unless the native reason has changed.
         if stated.and_then(|word| parse_finished_reason(&word)).map(|(stated, _)| Some(stated))
             != Some(parts.finished_reason)

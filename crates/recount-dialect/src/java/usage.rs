@@ -1,7 +1,7 @@
 //! Token usage.
 
 use recount_message::wire::Raw;
-use recount_message::{DecodeError, Object, Usage};
+use recount_message::{DecodeError, Usage};
 
 use super::Version;
 use super::fields::JavaFields;
@@ -11,13 +11,7 @@ use crate::json::ObjectWriter;
 pub(crate) fn read(raw: Raw<'_>) -> Result<Usage, DecodeError> {
     let mut fields = JavaFields::of(raw)?;
     let mut count = |name| fields.count(name).map(Option::unwrap_or_default);
-    Ok(Usage {
-        input_tokens: count("inputTokens")?,
-        output_tokens: count("outputTokens")?,
-        cache_input_tokens: count("cachedTokens")?,
-        cache_creation_input_tokens: 0,
-        extra: Object::new(),
-    })
+    Ok(Usage::new(count("inputTokens")?, count("outputTokens")?).with_cache_input_tokens(count("cachedTokens")?))
 }
 
 /// Writes Java's token counts, limited to `i32::MAX`. The duration is unknown and written as zero.

@@ -56,7 +56,7 @@ impl Step {
     }
 
     fn read(raw: Raw<'_>) -> Result<Self, DecodeError> {
-        let word = raw.to_text()?;
+        let word = raw.to_str()?;
         Self::VARIANTS.into_iter().find(|step| step.as_str() == word).ok_or_else(|| {
             let expected = Self::VARIANTS.map(Self::as_str).join(", ");
             let what = format!("unknown step {word:?}, expected one of {expected}");
@@ -90,7 +90,7 @@ impl Envelope {
         let native = take_native(&mut given);
         let message = match given.get("message").filter(|message| !message.is_null()) {
             Some(message) => Some(
-                Raw::document(message.as_str())
+                Raw::document(message.as_raw())
                     .and_then(|raw| message::read_as(raw, Version::One))
                     .map_err(|error| error.within("message"))?,
             ),
@@ -112,7 +112,7 @@ impl Envelope {
     /// Returns the native event that the envelope carries.
     pub(super) fn carried_event(&self) -> Option<AgentEvent> {
         let mut carried = self.native.get(EVENT)?.to_object()?;
-        match self.native.get(EXTRACTED).and_then(Json::to_text).as_deref() {
+        match self.native.get(EXTRACTED).and_then(Json::as_str) {
             Some("delta") => carried.insert("delta", self.delta().unwrap_or_default()),
             Some("value") => carried.insert("value", CustomEvent::message(self.message.as_ref()?).value),
             _ => {}
@@ -128,11 +128,11 @@ impl Envelope {
     /// Returns the text of the only block of the message.
     fn delta(&self) -> Option<String> {
         let message = self.given.get("message")?.to_object()?;
-        let block = message.get("content")?.to_list()?.first()?.to_object()?;
-        let text_of = |name: &str| block.get(name).and_then(Json::to_text);
+        let block = message.get("content")?.to_array()?.first()?.to_object()?;
+        let text_of = |name: &str| block.get(name).and_then(Json::as_str).map(str::to_owned);
         let output = || {
-            let item = block.get("output")?.to_list()?.first()?.to_object()?;
-            item.get("text").and_then(Json::to_text)
+            let item = block.get("output")?.to_array()?.first()?.to_object()?;
+            item.get("text").and_then(Json::as_str).map(str::to_owned)
         };
         text_of("text").or_else(|| text_of("thinking")).or_else(|| text_of("content")).or_else(output)
     }
@@ -148,20 +148,15 @@ impl Envelope {
             step.as_str()
         });
         let head = self.native.get(HEAD).and_then(Json::to_object).unwrap_or_default();
-        let text = |name: &str| head.get(name).and_then(Json::to_text);
+        let text = |name: &str| head.get(name).and_then(Json::as_str).map(str::to_owned);
         let mut metadata = head.get("metadata").and_then(Json::to_object).unwrap_or_default();
         preserved::store(&mut metadata, Version::One.name(), Object::from([(ENVELOPE, true)]));
-        Event {
-            id: text("id").unwrap_or_default().into(),
-            created_at: text("created_at").unwrap_or_default().into(),
-            metadata,
-            kind: EventKind::Custom(CustomEvent {
-                reply_id: text("reply_id").map(Cow::Owned),
-                name: Cow::Borrowed(name.unwrap_or(UNTYPED)),
-                value,
-            }),
-            extra: head.get("extra").and_then(Json::to_object).unwrap_or_default(),
-        }
+        let mut custom = CustomEvent::new(name.unwrap_or(UNTYPED)).with_value(value);
+        custom.reply_id = text("reply_id").map(Cow::Owned);
+        let (id, time) = (text("id").unwrap_or_default(), text("created_at").unwrap_or_default());
+        let mut event = Event::stamped(id, time, custom).with_metadata(metadata);
+        event.extra = head.get("extra").and_then(Json::to_object).unwrap_or_default();
+        event
     }
 }
 
@@ -267,8 +262,8 @@ fn read_flag(raw: Raw<'_>) -> Result<bool, DecodeError> {
     match (raw.kind, raw.text) {
         (Kind::Bool(value), _) => Ok(value),
         (Kind::Number, number) => Ok(number.parse::<f64>().is_ok_and(|number| number != 0.0)),
-        (Kind::Text { .. }, r#""true""#) => Ok(true),
-        (Kind::Text { .. }, r#""false""#) => Ok(false),
+        (Kind::String { .. }, r#""true""#) => Ok(true),
+        (Kind::String { .. }, r#""false""#) => Ok(false),
         _ => Err(raw.expected("a boolean")),
     }
 }

@@ -5,8 +5,8 @@
 //! model call, tool results, and the agent's result. All other events become envelopes of a type that clients ignore.
 
 use recount_message::{
-    ContentBlock, CustomEvent, CustomName, Event, EventKind, FinishedReason, Fold, Json, MediaBlock, ModelCallEndEvent,
-    Msg, Object, Payload, ReplyEndEvent, Role, TextBlock, ThinkingBlock, ToolCallBlock, ToolCallState, ToolResultBlock,
+    ContentBlock, CustomEvent, CustomName, Event, EventKind, FinishedReason, Fold, Json, ModelCallEndEvent,
+    Msg, Object, ReplyEndEvent, Role, TextBlock, ThinkingBlock, ToolCallBlock, ToolResultBlock,
     ToolResultEndEvent, ToolResultState, Usage,
 };
 
@@ -78,13 +78,7 @@ impl EnvelopeContent {
         }
         match &event.kind {
             EventKind::TextBlockDelta(delta) => at.delta(text(&delta.delta)),
-            EventKind::ThinkingBlockDelta(delta) => at.delta(ThinkingBlock {
-                thinking: delta.delta.to_string(),
-                id: String::new(),
-                created_at: String::new(),
-                finished_at: None,
-                extra: Object::new(),
-            }),
+            EventKind::ThinkingBlockDelta(delta) => at.delta(ThinkingBlock::stamped("", "", &*delta.delta)),
             EventKind::ToolCallDelta(delta) => {
                 let started = at.reply().and_then(|reply| reply.call(&delta.tool_call_id));
                 let name = started.map_or(FRAGMENT, |call| call.name.as_str());
@@ -211,7 +205,8 @@ impl EventContext<'_> {
 
     fn model_call(&self, end: &ModelCallEndEvent<'_>) -> EnvelopeContent {
         let mut metadata = Object::new();
-        if self.event.carried("usage").and_then(|usage| usage.to_text()).as_deref() != Some("unknown") {
+        if self.event.carried("usage").and_then(|usage| usage.as_str().map(str::to_owned)).as_deref() != Some("unknown")
+        {
             metadata.insert(CHAT_USAGE, chat_usage(&Usage::new(end.input_tokens, end.output_tokens)));
         }
         self.content(Step::Reasoning, Role::Assistant, &self.since_model_call(), &metadata, true)
@@ -314,39 +309,15 @@ impl EventContext<'_> {
 }
 
 fn text(text: &str) -> TextBlock {
-    TextBlock {
-        text: text.to_owned(),
-        id: String::new(),
-        created_at: String::new(),
-        finished_at: None,
-        extra: Object::new(),
-    }
+    TextBlock::stamped("", "", text)
 }
 
 fn call(id: &str, name: &str, input: &str) -> ToolCallBlock {
-    ToolCallBlock {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        input: input.to_owned(),
-        state: ToolCallState::Pending,
-        suggested_rules: Vec::new(),
-        created_at: String::new(),
-        finished_at: None,
-        extra: Object::new(),
-    }
+    ToolCallBlock::stamped(id, "", name, input)
 }
 
 fn result(id: &str, name: &str, output: &str) -> ToolResultBlock {
-    ToolResultBlock {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        output: Payload::Blocks(vec![MediaBlock::Text(text(output))]),
-        state: ToolResultState::Running,
-        metadata: Object::new(),
-        created_at: String::new(),
-        finished_at: None,
-        extra: Object::new(),
-    }
+    ToolResultBlock::stamped(id, "", name, text(output), ToolResultState::Running)
 }
 
 fn chat_usage(counted: &Usage) -> Json {

@@ -7,11 +7,11 @@ use recount_message::wire::Fnv1a;
 use recount_message::{
     AgentEvent, ContentBlock, CustomEvent, DataBlock, DataBlockDeltaEvent, DataBlockEndEvent, DataBlockStartEvent,
     Event, EventKind, FinishedReason, HintBlock, HintBlockEvent, MediaBlock, ModelCallEndEvent, ModelCallStartEvent,
-    ModelFinishedReason, Msg, Object, Payload, ReplyEndEvent, ReplyFold, ReplyStartEvent,
-    RequireExternalExecutionEvent, RequireUserConfirmEvent, Source, TextBlock, TextBlockDeltaEvent, TextBlockEndEvent,
-    TextBlockStartEvent, ThinkingBlock, ThinkingBlockDeltaEvent, ThinkingBlockEndEvent, ThinkingBlockStartEvent,
-    ToolCallBlock, ToolCallDeltaEvent, ToolCallEndEvent, ToolCallStartEvent, ToolCallState, ToolResultBlock,
-    ToolResultDataDeltaEvent, ToolResultEndEvent, ToolResultStartEvent, ToolResultTextDeltaEvent,
+    Msg, Object, Payload, ReplyEndEvent, ReplyFold, ReplyStartEvent, RequireExternalExecutionEvent,
+    RequireUserConfirmEvent, Source, TextBlock, TextBlockDeltaEvent, TextBlockEndEvent, TextBlockStartEvent,
+    ThinkingBlock, ThinkingBlockDeltaEvent, ThinkingBlockEndEvent, ThinkingBlockStartEvent, ToolCallBlock,
+    ToolCallDeltaEvent, ToolCallEndEvent, ToolCallStartEvent, ToolCallState, ToolResultBlock, ToolResultDataDeltaEvent,
+    ToolResultEndEvent, ToolResultStartEvent, ToolResultTextDeltaEvent,
 };
 
 use crate::reply_view::{BlockKind, kind_of};
@@ -88,7 +88,7 @@ impl<'m> Replay<'m> {
 
     fn call_model(&mut self) {
         let reply_id = self.reply_id();
-        self.apply_kind(ModelCallStartEvent { reply_id, model_name: "".into() });
+        self.apply_kind(ModelCallStartEvent::new(reply_id, ""));
     }
 
     fn block(&mut self, index: usize, block: &'m ContentBlock) {
@@ -103,14 +103,14 @@ impl<'m> Replay<'m> {
             None => self.apply_kind(CustomEvent::block(self.message.id(), block)),
         }
         if let Some(kind) = kind_of(block) {
-            self.latest.insert((kind, block.id()), index);
+            self.latest.insert((kind, Cow::Borrowed(block.id())), index);
         }
     }
 
     /// Returns the start, deltas and end of a block if they rebuild exactly this block.
     fn exact_events(&self, block: &ContentBlock) -> Option<Vec<AgentEvent>> {
         if let Some(kind) = kind_of(block)
-            && let Some(&earlier) = self.latest.get(&(kind, block.id()))
+            && let Some(&earlier) = self.latest.get(&(kind, Cow::Borrowed(block.id())))
         {
             let is_over = self.fold.message().content().get(earlier)?.finished_at().is_some();
             if !is_over || earlier >= self.fold.call_floor() {
@@ -128,9 +128,7 @@ impl<'m> Replay<'m> {
             return;
         }
         let event = match call.state {
-            ToolCallState::Asking => {
-                EventKind::from(RequireUserConfirmEvent { reply_id: self.reply_id(), tool_calls: vec![call.clone()] })
-            }
+            ToolCallState::Asking => EventKind::from(RequireUserConfirmEvent::new(self.reply_id(), [call.clone()])),
             state => CustomEvent::call(self.message.id(), &call.id, state).into(),
         };
         self.apply_kind(event);
@@ -160,10 +158,10 @@ impl<'m> Replay<'m> {
         let (asking, submitted) = (calls(ToolCallState::Asking), calls(ToolCallState::Submitted));
         let reply_id = self.reply_id();
         if !submitted.is_empty() {
-            self.apply_kind(RequireExternalExecutionEvent { reply_id: reply_id.clone(), tool_calls: submitted });
+            self.apply_kind(RequireExternalExecutionEvent::new(reply_id.clone(), submitted));
         }
         if !asking.is_empty() {
-            self.apply_kind(RequireUserConfirmEvent { reply_id, tool_calls: asking });
+            self.apply_kind(RequireUserConfirmEvent::new(reply_id, asking));
         }
         for index in indexes {
             self.restore_call_state(index);
@@ -172,25 +170,17 @@ impl<'m> Replay<'m> {
 
     fn usage(&mut self) {
         let Some(usage) = self.message.usage() else { return };
-        let end = ModelCallEndEvent {
-            reply_id: self.reply_id(),
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            cache_input_tokens: usage.cache_input_tokens,
-            cache_creation_input_tokens: usage.cache_creation_input_tokens,
-            finished_reason: ModelFinishedReason::Completed,
-        };
+        let end = ModelCallEndEvent::new(self.reply_id(), usage.input_tokens, usage.output_tokens)
+            .with_cache_input_tokens(usage.cache_input_tokens)
+            .with_cache_creation_input_tokens(usage.cache_creation_input_tokens);
         self.apply_kind(end);
     }
 
     fn end(&mut self) {
         let Some(time) = self.message.finished_at() else { return };
-        let end = ReplyEndEvent {
-            session_id: "".into(),
-            reply_id: self.reply_id(),
-            finished_reason: self.message.finished_reason().unwrap_or(FinishedReason::Completed),
-            error: self.message.error().cloned(),
-        };
+        let mut end = ReplyEndEvent::new("", self.reply_id());
+        end.finished_reason = self.message.finished_reason().unwrap_or(FinishedReason::Completed);
+        end.error = self.message.error().cloned();
         let mut event = Event::stamped("", time.to_owned(), end);
         if let Some(output) = self.message.structured_output() {
             event = event.carrying("structured_output", output.clone());
@@ -228,21 +218,12 @@ fn is_same(replayed: &ContentBlock, wanted: &ContentBlock) -> bool {
 }
 
 fn reply_start(reply_id: &str, name: &str, time: &str) -> AgentEvent {
-    let start = ReplyStartEvent {
-        session_id: "".into(),
-        reply_id: reply_id.to_owned().into(),
-        name: name.to_owned().into(),
-        role: "assistant".into(),
-    };
+    let start = ReplyStartEvent::new("", reply_id.to_owned(), name.to_owned());
     Event::stamped("", time.to_owned(), start)
 }
 
 fn call_start(reply_id: &str, id: &str, name: &str, time: &str) -> AgentEvent {
-    let start = ToolCallStartEvent {
-        reply_id: reply_id.to_owned().into(),
-        tool_call_id: id.to_owned().into(),
-        tool_call_name: name.to_owned().into(),
-    };
+    let start = ToolCallStartEvent::new(reply_id.to_owned(), id.to_owned(), name.to_owned());
     Event::stamped("", time.to_owned(), start)
 }
 
@@ -271,7 +252,7 @@ impl BlockEvents {
 /// Returns the start, deltas and end of a block, which may not express all of it. `None` for an unknown block.
 pub(crate) fn block_events(reply_id: &str, block: &ContentBlock) -> Option<Vec<AgentEvent>> {
     let mut steps =
-        BlockEvents { reply_id: reply_id.to_owned().into(), id: block.id().into_owned().into(), events: Vec::new() };
+        BlockEvents { reply_id: reply_id.to_owned().into(), id: block.id().to_owned().into(), events: Vec::new() };
     match block {
         ContentBlock::Text(block) => text(&mut steps, block),
         ContentBlock::Thinking(block) => thinking(&mut steps, block),
@@ -286,32 +267,26 @@ pub(crate) fn block_events(reply_id: &str, block: &ContentBlock) -> Option<Vec<A
 
 fn text(steps: &mut BlockEvents, block: &TextBlock) {
     let (reply_id, block_id) = (steps.reply_id.clone(), steps.id.clone());
-    steps.add(&block.created_at, TextBlockStartEvent { reply_id: reply_id.clone(), block_id: block_id.clone() });
+    steps.add(&block.created_at, TextBlockStartEvent::new(reply_id.clone(), block_id.clone()));
     if !block.text.is_empty() {
-        let delta = block.text.clone().into();
-        steps.add(
-            &block.created_at,
-            TextBlockDeltaEvent { reply_id: reply_id.clone(), block_id: block_id.clone(), delta },
-        );
+        let delta = block.text.clone();
+        steps.add(&block.created_at, TextBlockDeltaEvent::new(reply_id.clone(), block_id.clone(), delta));
     }
     if let Some(time) = &block.finished_at {
-        steps.add(time, TextBlockEndEvent { reply_id, block_id, text: None });
+        steps.add(time, TextBlockEndEvent::new(reply_id, block_id));
         steps.carry("extra", &block.extra);
     }
 }
 
 fn thinking(steps: &mut BlockEvents, block: &ThinkingBlock) {
     let (reply_id, block_id) = (steps.reply_id.clone(), steps.id.clone());
-    steps.add(&block.created_at, ThinkingBlockStartEvent { reply_id: reply_id.clone(), block_id: block_id.clone() });
+    steps.add(&block.created_at, ThinkingBlockStartEvent::new(reply_id.clone(), block_id.clone()));
     if !block.thinking.is_empty() {
-        let delta = block.thinking.clone().into();
-        steps.add(
-            &block.created_at,
-            ThinkingBlockDeltaEvent { reply_id: reply_id.clone(), block_id: block_id.clone(), delta },
-        );
+        let delta = block.thinking.clone();
+        steps.add(&block.created_at, ThinkingBlockDeltaEvent::new(reply_id.clone(), block_id.clone(), delta));
     }
     if let Some(time) = &block.finished_at {
-        steps.add(time, ThinkingBlockEndEvent { reply_id, block_id });
+        steps.add(time, ThinkingBlockEndEvent::new(reply_id, block_id));
         steps.carry("extra", &block.extra);
     }
 }
@@ -338,31 +313,24 @@ impl SourceDelta {
 fn data(steps: &mut BlockEvents, block: &DataBlock) {
     let (reply_id, block_id) = (steps.reply_id.clone(), steps.id.clone());
     let media_type: Cow<'static, str> = block.media_type().to_owned().into();
-    let start = DataBlockStartEvent {
-        reply_id: reply_id.clone(),
-        block_id: block_id.clone(),
-        media_type: media_type.clone(),
-        name: block.name.clone().map(Cow::Owned),
-    };
+    let mut start = DataBlockStartEvent::new(reply_id.clone(), block_id.clone(), media_type.clone());
+    start.name = block.name.clone().map(Cow::Owned);
     steps.add(&block.created_at, start);
     if let Some(SourceDelta { data, url }) = SourceDelta::of(&block.source) {
-        let delta =
-            DataBlockDeltaEvent { reply_id: reply_id.clone(), block_id: block_id.clone(), media_type, data, url };
+        let mut delta = DataBlockDeltaEvent::new(reply_id.clone(), block_id.clone(), media_type);
+        delta.data = data;
+        delta.url = url;
         steps.add(&block.created_at, delta);
     }
     if let Some(time) = &block.finished_at {
-        steps.add(time, DataBlockEndEvent { reply_id, block_id });
+        steps.add(time, DataBlockEndEvent::new(reply_id, block_id));
         steps.carry("extra", &block.extra);
     }
 }
 
 fn hint(steps: &mut BlockEvents, block: &HintBlock) {
-    let event = HintBlockEvent {
-        reply_id: steps.reply_id.clone(),
-        block_id: steps.id.clone(),
-        source: block.source.clone().map(Cow::Owned),
-        hint: block.hint.clone(),
-    };
+    let mut event = HintBlockEvent::new(steps.reply_id.clone(), steps.id.clone(), block.hint.clone());
+    event.source = block.source.clone().map(Cow::Owned);
     steps.add(&block.created_at, event);
     steps.carry("extra", &block.extra);
 }
@@ -371,32 +339,25 @@ fn call(steps: &mut BlockEvents, block: &ToolCallBlock) {
     let (reply_id, tool_call_id) = (steps.reply_id.clone(), steps.id.clone());
     steps.events.push(call_start(&reply_id, &tool_call_id, &block.name, &block.created_at));
     if !block.input.is_empty() {
-        let delta = block.input.clone().into();
-        steps.add(
-            &block.created_at,
-            ToolCallDeltaEvent { reply_id: reply_id.clone(), tool_call_id: tool_call_id.clone(), delta },
-        );
+        let delta = block.input.clone();
+        steps.add(&block.created_at, ToolCallDeltaEvent::new(reply_id.clone(), tool_call_id.clone(), delta));
     }
     if let Some(time) = &block.finished_at {
-        steps.add(time, ToolCallEndEvent { reply_id, tool_call_id });
+        steps.add(time, ToolCallEndEvent::new(reply_id, tool_call_id));
         steps.carry("extra", &block.extra);
     }
 }
 
 fn result(steps: &mut BlockEvents, block: &ToolResultBlock) {
     let (reply_id, tool_call_id) = (steps.reply_id.clone(), steps.id.clone());
-    let start = ToolResultStartEvent {
-        reply_id: reply_id.clone(),
-        tool_call_id: tool_call_id.clone(),
-        tool_call_name: block.name.clone().into(),
-    };
+    let start = ToolResultStartEvent::new(reply_id.clone(), tool_call_id.clone(), block.name.clone());
     steps.add(&block.created_at, start);
     steps.carry("extra", &block.extra);
     if let Payload::Blocks(items) = &block.output {
         items.iter().for_each(|item| result_item(steps, item));
     }
     if let Some(time) = &block.finished_at {
-        steps.add(time, ToolResultEndEvent { reply_id, tool_call_id, state: block.state });
+        steps.add(time, ToolResultEndEvent::new(reply_id, tool_call_id, block.state));
         if let Some(end) = steps.events.last_mut() {
             end.metadata = block.metadata.clone();
         }
@@ -407,20 +368,16 @@ fn result_item(steps: &mut BlockEvents, item: &MediaBlock) {
     let (reply_id, tool_call_id) = (steps.reply_id.clone(), steps.id.clone());
     match item {
         MediaBlock::Text(text) => {
-            let delta = text.text.clone().into();
-            steps.add(&text.created_at, ToolResultTextDeltaEvent { reply_id, tool_call_id, delta });
+            let delta = text.text.clone();
+            steps.add(&text.created_at, ToolResultTextDeltaEvent::new(reply_id, tool_call_id, delta));
         }
         MediaBlock::Data(block) => {
             let SourceDelta { data, url } =
                 SourceDelta::of(&block.source).unwrap_or_else(|| SourceDelta { data: Some("".into()), url: None });
-            let delta = ToolResultDataDeltaEvent {
-                reply_id,
-                tool_call_id,
-                block_id: Some(block.id.clone().into()),
-                media_type: block.media_type().to_owned().into(),
-                data,
-                url,
-            };
+            let mut delta = ToolResultDataDeltaEvent::new(reply_id, tool_call_id, block.media_type().to_owned())
+                .with_block_id(block.id.clone());
+            delta.data = data;
+            delta.url = url;
             steps.add(&block.created_at, delta);
             if let Some(name) = &block.name
                 && let Some(event) = steps.events.pop()

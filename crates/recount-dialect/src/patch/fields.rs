@@ -59,7 +59,7 @@ pub(crate) fn is_as_close(object: &Object, other: &Object, wanted: &Object) -> b
 fn apply(given: &mut Object, patch: &Object, nested: &[&str]) {
     for (name, value) in patch.iter() {
         if name == REMOVED {
-            for removed in value.to_list().unwrap_or_default().iter().filter_map(Json::to_text) {
+            for removed in value.to_array().unwrap_or_default().iter().filter_map(Json::as_str).map(str::to_owned) {
                 given.remove(&removed);
             }
             continue;

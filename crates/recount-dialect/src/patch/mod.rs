@@ -36,7 +36,7 @@ pub(crate) fn same_value(one: &Json, other: &Json) -> bool {
     }
     match (one.to_object(), other.to_object()) {
         (Some(one), Some(other)) => same_object(&one, &other),
-        (None, None) => match (one.to_list(), other.to_list()) {
+        (None, None) => match (one.to_array(), other.to_array()) {
             (Some(one), Some(other)) => {
                 one.len() == other.len() && one.iter().zip(&other).all(|(one, other)| same_value(one, other))
             }

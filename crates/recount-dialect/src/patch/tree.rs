@@ -72,7 +72,7 @@ fn of_values(given: &Json, wanted: &Json) -> Option<Json> {
     }
     let inner = match (given.to_object(), wanted.to_object()) {
         (Some(given), Some(wanted)) if !repeats_keys(&given) && !repeats_keys(&wanted) => of_objects(&given, &wanted),
-        (None, None) => match (given.to_list(), wanted.to_list()) {
+        (None, None) => match (given.to_array(), wanted.to_array()) {
             (Some(given), Some(wanted)) if given.len() == wanted.len() => {
                 let items = given.iter().zip(&wanted).enumerate();
                 items
@@ -94,7 +94,7 @@ fn repeats_keys(object: &Object) -> bool {
 fn apply(given: &Object, patch: &Object) -> Object {
     let mut object = given.clone();
     for (name, change) in patch.iter() {
-        match (change.to_list(), given.get(name)) {
+        match (change.to_array(), given.get(name)) {
             (Some(replacement), _) => match replacement.into_iter().next() {
                 Some(value) => object.insert(name, value),
                 None => drop(object.remove(name)),
@@ -111,10 +111,10 @@ fn apply_within(given: &Json, change: &Json) -> Json {
     if let Some(object) = given.to_object() {
         return apply(&object, &change).into();
     }
-    let Some(mut items) = given.to_list() else { return given.clone() };
+    let Some(mut items) = given.to_array() else { return given.clone() };
     for (index, change) in change.iter() {
         let Some(item) = index.parse().ok().and_then(|index: usize| items.get_mut(index)) else { continue };
-        *item = match change.to_list() {
+        *item = match change.to_array() {
             Some(replacement) => replacement.into_iter().next().unwrap_or_else(Json::null),
             None => apply_within(item, change),
         };

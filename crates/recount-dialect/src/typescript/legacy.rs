@@ -45,7 +45,7 @@ pub(super) fn message(text: &str) -> Result<Option<String>, DecodeError> {
         return Ok(None);
     }
     let mut message = renamed(&fields.rest()?);
-    if let Some(blocks) = message.get("content").and_then(Json::to_list) {
+    if let Some(blocks) = message.get("content").and_then(Json::to_array) {
         message.insert("content", with_states(&blocks));
     }
     Ok(Some(message.to_json()))
@@ -75,14 +75,14 @@ pub(super) fn event(text: &str) -> Result<Option<String>, DecodeError> {
         return Ok(None);
     }
     let mut event = renamed(&fields.rest()?);
-    let type_name = event.get("type").and_then(Json::to_text).unwrap_or_default();
+    let type_name = event.get("type").and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
     if let Some((_, newer)) = EVENTS.iter().find(|(older, _)| *older == type_name) {
         event.insert("type", *newer);
     }
-    if let Some(calls) = event.get("tool_calls").and_then(Json::to_list) {
+    if let Some(calls) = event.get("tool_calls").and_then(Json::to_array) {
         event.insert("tool_calls", with_states(&calls));
     }
-    if let Some(decisions) = event.get("confirm_results").and_then(Json::to_list) {
+    if let Some(decisions) = event.get("confirm_results").and_then(Json::to_array) {
         event.insert("confirm_results", decisions.iter().map(decision).collect::<Vec<_>>());
     }
     Ok(Some(event.to_json()))
@@ -115,7 +115,7 @@ fn renamed_within(value: &Json) -> Json {
     if let Some(object) = value.to_object() {
         return renamed(&object).into();
     }
-    match value.to_list() {
+    match value.to_array() {
         Some(items) => items.iter().map(renamed_within).collect::<Vec<_>>().into(),
         None => value.clone(),
     }
@@ -124,7 +124,7 @@ fn renamed_within(value: &Json) -> Json {
 /// Adds the states of calls to a list of blocks. A call with a result is finished.
 fn with_states(blocks: &[Json]) -> Vec<Json> {
     let objects: Vec<Option<Object>> = blocks.iter().map(Json::to_object).collect();
-    let text = |block: &Object, name: &str| block.get(name).and_then(Json::to_text);
+    let text = |block: &Object, name: &str| block.get(name).and_then(Json::as_str).map(str::to_owned);
     let is_result = |block: &&Object| text(block, "type").as_deref() == Some("tool_result");
     let ids_with_result: HashSet<String> =
         objects.iter().flatten().filter(is_result).filter_map(|block| text(block, "id")).collect();
@@ -138,14 +138,14 @@ fn with_states(blocks: &[Json]) -> Vec<Json> {
 /// Adds the state of a call to its block, derived from `awaitUserConfirmation`.
 fn with_state(block: &Object, ids_with_result: &HashSet<String>) -> Object {
     let mut block = block.clone();
-    let text = |name: &str| block.get(name).and_then(Json::to_text);
+    let text = |name: &str| block.get(name).and_then(Json::as_str).map(str::to_owned);
     if text("type").as_deref() != Some("tool_call") || block.contains_key("state") {
         return block;
     }
     let has_result = text("id").is_some_and(|id| ids_with_result.contains(&id));
     let state = match block.remove("awaitUserConfirmation") {
         _ if has_result => ToolCallState::Finished,
-        Some(awaits) if awaits.as_str() == "true" => ToolCallState::Asking,
+        Some(awaits) if awaits.as_bool() == Some(true) => ToolCallState::Asking,
         _ => ToolCallState::Pending,
     };
     block.insert("state", state.as_str());

@@ -11,7 +11,7 @@ pub(super) fn message(text: &str) -> Result<Msg, DecodeError> {
 
 fn any_message(text: &str) -> Option<Msg> {
     let mut fields = parse_fields(text)?;
-    let role = Role::from_word(&fields.get("role")?.to_text()?)?;
+    let role = Role::from_word(fields.get("role")?.as_str()?)?;
     fields.insert("role", Role::Assistant.as_str());
     let message = Msg::from_json(&lowered(&fields).to_json()).ok()?;
     Some(match role {
@@ -34,7 +34,7 @@ pub(super) fn event(text: &str) -> Result<Event<'_>, DecodeError> {
 
 fn any_event(text: &str) -> Option<Event<'static>> {
     let mut fields = lowered(&parse_fields(text)?);
-    if fields.get("type")?.to_text()? == "TOOL_RESULT_DATA_DELTA" {
+    if fields.get("type")?.as_str()? == "TOOL_RESULT_DATA_DELTA" {
         let is_given = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
         match (is_given("data"), is_given("url")) {
             // With both fields the package uses the bytes, and with neither an empty URL.
@@ -49,7 +49,7 @@ fn any_event(text: &str) -> Option<Event<'static>> {
 /// Returns the fields with every state in lower case. The documentation shows states in upper case.
 fn lowered(fields: &Object) -> Object {
     let lowered = |(name, value): (&str, &Json)| {
-        let value = match (name, value.to_text()) {
+        let value = match (name, value.as_str().map(str::to_owned)) {
             ("state", Some(word)) => word.to_ascii_lowercase().into(),
             // Free-form values are left unchanged.
             ("metadata" | "value" | "structured_output", _) => value.clone(),
@@ -64,7 +64,7 @@ fn lowered_within(value: &Json) -> Json {
     if let Some(object) = value.to_object() {
         return lowered(&object).into();
     }
-    match value.to_list() {
+    match value.to_array() {
         Some(items) => items.iter().map(lowered_within).collect::<Vec<_>>().into(),
         None => value.clone(),
     }

@@ -59,7 +59,7 @@ fn cache_tokens(read: u64, written: u64) -> Object {
 
 fn tokens(stored: &Object, name: &str, now: &mut u64) {
     if *now == 0
-        && let Some(stored) = stored.get(name).and_then(|tokens| tokens.as_str().parse().ok())
+        && let Some(stored) = stored.get(name).and_then(|tokens| tokens.as_raw().parse().ok())
     {
         *now = stored;
     }
@@ -99,7 +99,7 @@ pub(super) fn event_fields(event: &Event<'_>) -> Object {
 
 /// Restores the stored fields of an event. Fields that TypeScript does have take precedence.
 pub(super) fn restore_event(event: &mut Event<'_>, stored: &Object) {
-    let text = |name: &str| stored.get(name).and_then(Json::to_text).map(Cow::Owned);
+    let text = |name: &str| stored.get(name).and_then(Json::as_str).map(str::to_owned).map(Cow::Owned);
     match &mut event.kind {
         EventKind::ModelCallEnd(kind) => {
             tokens(stored, "cache_input_tokens", &mut kind.cache_input_tokens);
@@ -121,7 +121,7 @@ pub(super) fn restore_event(event: &mut Event<'_>, stored: &Object) {
             // The client returns the call under the id that it was listed with.
             for decision in &mut kind.confirm_results {
                 let stored = preserved::take(&mut decision.tool_call.extra, NATIVE);
-                if let Some(id) = stored.get("id").and_then(Json::to_text) {
+                if let Some(id) = stored.get("id").and_then(Json::as_str).map(str::to_owned) {
                     decision.tool_call.id = id;
                 }
             }
@@ -148,11 +148,8 @@ pub(super) fn write_carrier(event: &Event<'_>, out: &mut String) {
         fields.remove("metadata");
     }
     preserved::store(&mut metadata, NATIVE, Object::from([("event", fields)]));
-    let custom = CustomEvent {
-        reply_id: event.reply_id().map(Cow::Borrowed),
-        name: Cow::Borrowed(event.type_name()),
-        value: Object::new(),
-    };
+    let mut custom = CustomEvent::new(event.type_name());
+    custom.reply_id = event.reply_id().map(Cow::Borrowed);
     let stand_in = Event::stamped(&*event.id, &*event.created_at, custom).with_metadata(metadata);
     write::event(out, &stand_in);
 }
@@ -171,13 +168,15 @@ pub(super) fn read_carrier(text: &str) -> Option<AgentEvent> {
     let mut metadata = fields.get("metadata").and_then(Json::to_object).unwrap_or_default();
     let event = preserved::take(&mut metadata, NATIVE).remove("event");
     let event = event.or_else(|| preserved::get(&fields, NATIVE).remove("event"))?;
-    let text = |name: &str| fields.get(name).and_then(Json::to_text);
+    let text = |name: &str| fields.get(name).and_then(Json::as_str).map(str::to_owned);
     if event.is_null() {
         let nothing = CustomEvent::signal(TYPESCRIPT_ONLY, Object::new());
         return Some(Event::stamped(text("id").unwrap_or_default(), text("created_at").unwrap_or_default(), nothing));
     }
     let mut carried = event.to_object()?;
-    if text("type").as_deref() != Some("CUSTOM") || text("name") != carried.get("type").and_then(Json::to_text) {
+    if text("type").as_deref() != Some("CUSTOM")
+        || text("name") != carried.get("type").and_then(Json::as_str).map(str::to_owned)
+    {
         return None;
     }
     for name in ["id", "created_at"] {

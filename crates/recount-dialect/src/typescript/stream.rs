@@ -80,7 +80,8 @@ fn in_reply(frames: &mut Frames<'_>, view: &ReplyView<'_>) {
         EventKind::ExternalExecutionResult(kind) => results::external(frames, view, &kind.execution_results),
         // The package would add zeros.
         EventKind::ModelCallEnd(_)
-            if event.carried("usage").and_then(|usage| usage.to_text()).as_deref() == Some("unknown") =>
+            if event.carried("usage").and_then(|usage| usage.as_str().map(str::to_owned)).as_deref()
+                == Some("unknown") =>
         {
             frames.carrier();
         }
@@ -138,7 +139,7 @@ fn text_end(frames: &mut Frames<'_>, view: &ReplyView<'_>, id: &str, text: Optio
 }
 
 fn delta(view: &ReplyView<'_>, id: &str, text: &str) -> TextBlockDeltaEvent<'static> {
-    TextBlockDeltaEvent { reply_id: view.reply_id(), block_id: id.to_owned().into(), delta: text.to_owned().into() }
+    TextBlockDeltaEvent::new(view.reply_id(), id.to_owned(), text.to_owned())
 }
 
 /// Ends all open blocks, because the package does not do so at the end of a reply.
@@ -244,7 +245,7 @@ impl<'f> ReplyView<'f> {
     /// its call.
     fn typescript_id_of(&self, index: usize) -> Cow<'f, str> {
         let Some(block) = self.content.get(index) else { return Cow::Borrowed("") };
-        let id = block.id();
+        let id = Cow::Borrowed(block.id());
         let Some(kind) = kind_of(block) else { return id };
         if kind == BlockKind::ToolResult {
             let calls = self.indexes(BlockKind::ToolCall, &id).take_while(|&call| call < index).count();

@@ -164,7 +164,7 @@ fn metadata_keeps_its_types() {
         "metadata":{"task_id":"12345","priority":3,"tags":["important","urgent"]}}"#;
     for message in messages(text) {
         let metadata = message.metadata();
-        let text = |key| metadata.get(key).unwrap().as_str();
+        let text = |key| metadata.get(key).unwrap().as_raw();
         assert_eq!((text("task_id"), text("priority"), text("tags")), (r#""12345""#, "3", r#"["important","urgent"]"#));
         assert!(message.first::<TextBlock>().is_some());
     }

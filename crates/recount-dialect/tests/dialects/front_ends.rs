@@ -40,7 +40,7 @@ proptest! {
                 }
                 for frame in frames.iter().chain(&front_end.prelude(SESSION, &whole)) {
                     let object = Object::parse(frame).unwrap_or_else(|error| panic!("{front_end}: {error}: {frame}"));
-                    assert!(object.get("type").and_then(Json::to_text).is_some(), "{front_end}: {frame}");
+                    assert!(object.get("type").and_then(Json::as_str).map(str::to_owned).is_some(), "{front_end}: {frame}");
                     assert!(!frame.contains('\n'));
                 }
                 assert_eq!(front_end.resume_frames(SESSION, &truncated), front_end.resume_frames(SESSION, &whole));

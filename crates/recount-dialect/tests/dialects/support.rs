@@ -19,7 +19,7 @@ pub(crate) fn sorted_without(json: &Json, names: &[&str]) -> Json {
         fields.dedup_by(|one, other| one.0 == other.0);
         return fields.into_iter().collect::<Object>().into();
     }
-    match json.to_list() {
+    match json.to_array() {
         Some(list) => list.iter().map(|item| sorted_without(item, names)).collect::<Vec<_>>().into(),
         None => json.clone(),
     }

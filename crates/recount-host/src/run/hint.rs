@@ -87,12 +87,8 @@ pub(super) fn parse_hint_block(event: &str) -> Option<HintBlock> {
 pub(super) fn background_hint_event(hint: HintBlock, reply_id: &str) -> AgentEvent {
     let HintBlock { hint, id, source, extra, created_at, .. } = hint;
     let event_id = format!("{reply_id}.{id}");
-    let kind = HintBlockEvent {
-        reply_id: reply_id.to_owned().into(),
-        block_id: id.into(),
-        source: source.map(Into::into),
-        hint,
-    };
+    let mut kind = HintBlockEvent::new(reply_id.to_owned(), id, hint);
+    kind.source = source.map(Into::into);
     let event = Event::stamped(event_id, created_at, kind);
     if extra.is_empty() { event } else { event.carrying("extra", Json::from(extra)) }
 }

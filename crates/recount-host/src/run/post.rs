@@ -172,7 +172,7 @@ fn has_same_content(earlier: &str, message: &Msg) -> bool {
     fn comparable(text: &str) -> Option<(Object, Vec<Object>)> {
         let mut message = Object::parse(text).ok()?;
         remove_generated(&mut message);
-        let blocks = message.remove("content")?.to_list()?;
+        let blocks = message.remove("content")?.to_array()?;
         let mut blocks: Vec<Object> = blocks.iter().filter_map(Json::to_object).collect();
         blocks.iter_mut().for_each(remove_generated);
         Some((message, blocks))

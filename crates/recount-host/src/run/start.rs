@@ -217,6 +217,6 @@ pub(super) async fn open_replies(host: &Shared, session: &Session) -> Result<Vec
 /// Returns the name of the agent in the session's property `agent`, or of the default agent.
 pub(super) async fn agent_name(host: &Shared, session: &Session) -> Result<String, Error> {
     let properties = Object::parse(&session.info().await?.properties).unwrap_or_default();
-    let agent = properties.get("agent").and_then(Json::to_text);
+    let agent = properties.get("agent").and_then(Json::as_str).map(str::to_owned);
     Ok(agent.unwrap_or_else(|| host.agents.default_agent().to_owned()))
 }

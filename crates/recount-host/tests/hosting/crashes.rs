@@ -172,7 +172,7 @@ impl Scenario {
 
 /// A confirmation whose id depends on the call only, so that it can be sent again.
 fn repeatable_confirmation(reply: &Msg, call_id: &str) -> AgentEvent {
-    AgentEvent { id: format!("yes-{call_id}").into(), ..confirmation(reply, call_id) }
+    confirmation(reply, call_id).with_id(format!("yes-{call_id}"))
 }
 
 fn writer() -> Writer {

@@ -16,8 +16,7 @@ use crate::common::{
 };
 
 fn hint(reply_id: &str, id: &str, text: &str) -> AgentEvent {
-    let (reply_id, block_id) = (reply_id.to_owned().into(), format!("{id}-block").into());
-    let kind = HintBlockEvent { reply_id, block_id, source: Some("ci".into()), hint: text.into() };
+    let kind = HintBlockEvent::new(reply_id.to_owned(), format!("{id}-block"), text).with_source("ci");
     Event::stamped(id.to_owned(), "2026-01-01T00:00:00.000000+00:00".to_owned(), kind)
 }
 

@@ -12,8 +12,8 @@ use recount_agent::tool::FunctionTool;
 use recount_host::{HostOptions, OnBusy};
 use recount_log::LeaseRequest;
 use recount_message::{
-    AgentEvent, ConfirmResult, Event, FinishedReason, Object, PermissionBehavior, PermissionRule, ReplyWriter, Stamps,
-    ToolResultState, UserConfirmResultEvent,
+    AgentEvent, ConfirmResult, Event, FinishedReason, PermissionBehavior, PermissionRule, ReplyStart, ReplyWriter,
+    Stamps, ToolResultState, UserConfirmResultEvent,
 };
 
 use crate::common::{
@@ -148,9 +148,8 @@ async fn orphaned_sub_agent_reply_is_ended() {
     let lease = session.lease(LeaseRequest::new("another run", "another host")).await.unwrap();
     let mut events: Vec<AgentEvent> = Vec::new();
     {
-        let carried = Object::from([("parent", "r0")]);
-        let sink = |event| events.push(event);
-        let mut part = ReplyWriter::start_with(sink, Stamps::default(), "s", "Worker", "r1", carried);
+        let start = ReplyStart::new("s", "Worker").with_reply_id("r1").with_parent("r0");
+        let mut part = ReplyWriter::start_with(|event| events.push(event), Stamps::default(), start);
         let call = part.tool_call("c1", "deploy");
         part.end_tool_call(&call);
         part.text("Now");
@@ -170,8 +169,8 @@ async fn hosted_reply_without_metadata_is_resumed() {
     let lease = session.lease(LeaseRequest::new("another run", "another host")).await.unwrap();
     let mut events: Vec<AgentEvent> = Vec::new();
     {
-        let sink = |event| events.push(event);
-        let mut reply = ReplyWriter::start_with(sink, Stamps::default(), "s", "Friday", "r1", Object::new());
+        let start = ReplyStart::new("s", "Friday").with_reply_id("r1");
+        let mut reply = ReplyWriter::start_with(|event| events.push(event), Stamps::default(), start);
         reply.text("Once");
         let _ = reply.pause();
     }

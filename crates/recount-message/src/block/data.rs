@@ -64,11 +64,26 @@ impl DataBlock {
     /// assert_eq!(block.media_type(), "text/csv");
     /// ```
     pub fn new(source: impl Into<Source>) -> Self {
-        Self::started(random_id(), now_text(), source.into())
+        Self::stamped(random_id(), now_text(), source)
     }
 
-    pub(crate) fn started(id: String, created_at: String, source: Source) -> Self {
-        Self { id, source, name: None, created_at, finished_at: None, extra: Object::new() }
+    /// Creates a data block with a given id and time.
+    ///
+    /// ```
+    /// use recount_message::{Base64Source, DataBlock};
+    ///
+    /// let block = DataBlock::stamped("b1", "2026-01-01T00:00:00Z", Base64Source::new("a,b\n", "text/csv"));
+    /// assert_eq!((block.id.as_str(), block.created_at.as_str()), ("b1", "2026-01-01T00:00:00Z"));
+    /// ```
+    pub fn stamped(id: impl Into<String>, created_at: impl Into<String>, source: impl Into<Source>) -> Self {
+        Self {
+            id: id.into(),
+            source: source.into(),
+            name: None,
+            created_at: created_at.into(),
+            finished_at: None,
+            extra: Object::new(),
+        }
     }
 
     /// Data held in the block. The media type is found by the first bytes.
@@ -192,7 +207,7 @@ impl DataBlock {
     /// ```
     pub fn legacy(&self) -> Option<LegacyMedia> {
         let mark = self.extra.get("recount")?.to_object()?;
-        LegacyMedia::from_word(&mark.get("legacy")?.to_text()?)
+        LegacyMedia::from_word(mark.get("legacy")?.as_str()?)
     }
 
     /// The media type, such as `image/png`.

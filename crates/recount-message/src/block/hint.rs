@@ -36,16 +36,43 @@ record! {
 /// ```
 /// use recount_message::{HintBlock, HintLabel};
 ///
-/// let label = HintLabel { label: "Calendar".to_owned(), sublabel: Some("Stand-up".to_owned()) };
+/// let label = HintLabel::new("Calendar").with_sublabel("Stand-up");
 /// let hint = HintBlock::new("It begins in ten minutes.").with_label(&label);
 /// assert_eq!(hint.label(), Some(label));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HintLabel {
     /// The sender.
     pub label: String,
     /// What it is about.
     pub sublabel: Option<String>,
+}
+
+impl HintLabel {
+    /// Creates a label without a sublabel.
+    ///
+    /// ```
+    /// use recount_message::HintLabel;
+    ///
+    /// assert_eq!(HintLabel::new("Calendar").sublabel, None);
+    /// ```
+    pub fn new(label: impl Into<String>) -> Self {
+        Self { label: label.into(), sublabel: None }
+    }
+
+    /// Sets the sublabel. Consumes the label and returns the changed one.
+    ///
+    /// ```
+    /// use recount_message::HintLabel;
+    ///
+    /// let label = HintLabel::new("Calendar").with_sublabel("Stand-up");
+    /// assert_eq!(label.sublabel.as_deref(), Some("Stand-up"));
+    /// ```
+    pub fn with_sublabel(mut self, sublabel: impl Into<String>) -> Self {
+        self.sublabel = Some(sublabel.into());
+        self
+    }
 }
 
 const OPEN: &str = "<system-reminder>";
@@ -61,13 +88,25 @@ impl HintBlock {
     /// assert_eq!(hint.hint.blocks().len(), 2);
     /// ```
     pub fn new(hint: impl Into<Payload>) -> Self {
-        let now = now_text();
+        Self::stamped(random_id(), now_text(), hint)
+    }
+
+    /// Creates a hint with a given id and time. It is complete at that time.
+    ///
+    /// ```
+    /// use recount_message::HintBlock;
+    ///
+    /// let hint = HintBlock::stamped("b1", "2026-01-01T00:00:00Z", "It is noon.");
+    /// assert_eq!((hint.created_at.as_str(), hint.finished_at), ("2026-01-01T00:00:00Z", Some(hint.created_at.clone())));
+    /// ```
+    pub fn stamped(id: impl Into<String>, created_at: impl Into<String>, hint: impl Into<Payload>) -> Self {
+        let created_at = created_at.into();
         Self {
             hint: hint.into(),
-            id: random_id(),
+            id: id.into(),
             source: None,
-            created_at: now.clone(),
-            finished_at: Some(now),
+            finished_at: Some(created_at.clone()),
+            created_at,
             extra: Object::new(),
         }
     }
@@ -131,7 +170,7 @@ impl HintBlock {
     /// ```
     /// use recount_message::{HintBlock, HintLabel};
     ///
-    /// let label = HintLabel { label: "Calendar".to_owned(), sublabel: None };
+    /// let label = HintLabel::new("Calendar");
     /// assert_eq!(HintBlock::new("…").with_label(&label).source.as_deref(), Some(r#"{"label":"Calendar"}"#));
     /// ```
     pub fn with_label(self, label: &HintLabel) -> Self {
@@ -156,7 +195,7 @@ impl HintBlock {
     pub fn label(&self) -> Option<HintLabel> {
         let source = self.source.as_deref()?;
         let parsed = Json::parse(source).ok().and_then(|json| json.to_object()).and_then(|object| {
-            let text = |key| object.get(key).and_then(Json::to_text);
+            let text = |key| object.get(key).and_then(Json::as_str).map(str::to_owned);
             Some(HintLabel { label: text("label")?, sublabel: text("sublabel") })
         });
         Some(parsed.unwrap_or_else(|| HintLabel { label: source.to_owned(), sublabel: None }))

@@ -3,6 +3,7 @@
 mod data;
 mod hint;
 pub(crate) mod payload;
+mod setters;
 mod source;
 mod text;
 mod tool;
@@ -61,41 +62,76 @@ pub enum ContentBlock {
 /// # Ok::<(), recount_message::DecodeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownBlock {
-    /// All its fields, `type` included.
+    /// All fields of the block, including `type`.
     pub fields: Object,
 }
 
 impl UnknownBlock {
-    /// What `type` says.
+    /// Creates a block from all its fields, including `type`.
     ///
     /// ```
-    /// use recount_message::{Object, UnknownBlock};
+    /// use recount_message::{ContentBlock, UnknownBlock};
     ///
-    /// assert_eq!(UnknownBlock { fields: Object::from([("type", "poll")]) }.type_name(), "poll");
+    /// let poll = ContentBlock::from(UnknownBlock::new([("type", "poll"), ("id", "p1")]));
+    /// assert_eq!(poll.to_json(), r#"{"type":"poll","id":"p1"}"#);
     /// ```
-    pub fn type_name(&self) -> String {
+    pub fn new(fields: impl Into<Object>) -> Self {
+        Self { fields: fields.into() }
+    }
+
+    /// Returns the value of `type`; empty if it is missing or not a string.
+    ///
+    /// ```
+    /// use recount_message::UnknownBlock;
+    ///
+    /// assert_eq!(UnknownBlock::new([("type", "poll")]).type_name(), "poll");
+    /// ```
+    pub fn type_name(&self) -> &str {
         self.text_field("type").unwrap_or_default()
     }
 
-    /// The block's id, where it has one.
+    /// Returns the id of the block; `None` if it has none.
     ///
     /// ```
-    /// use recount_message::{Object, UnknownBlock};
+    /// use recount_message::UnknownBlock;
     ///
-    /// let poll = UnknownBlock { fields: Object::from([("type", "poll"), ("id", "p1")]) };
-    /// assert_eq!(poll.id().as_deref(), Some("p1"));
+    /// let poll = UnknownBlock::new([("type", "poll"), ("id", "p1")]);
+    /// assert_eq!(poll.id(), Some("p1"));
     /// ```
-    pub fn id(&self) -> Option<String> {
+    pub fn id(&self) -> Option<&str> {
         self.text_field("id")
     }
 
-    fn text_field(&self, name: &str) -> Option<String> {
-        self.fields.get(name)?.to_text()
+    fn text_field(&self, name: &str) -> Option<&str> {
+        self.fields.get(name)?.as_str()
+    }
+}
+
+impl From<UnknownBlock> for ContentBlock {
+    fn from(block: UnknownBlock) -> Self {
+        Self::Unknown(block)
+    }
+}
+
+impl From<UnknownBlock> for MediaBlock {
+    fn from(block: UnknownBlock) -> Self {
+        Self::Unknown(block)
+    }
+}
+
+impl Wire<'_> for UnknownBlock {
+    fn shape() -> Shape {
+        Shape::Object
     }
 
-    pub(crate) fn decode(raw: Raw<'_>) -> Result<Self, DecodeError> {
-        Ok(Self { fields: Object::decode(raw, Place::default())? })
+    fn decode(raw: Raw<'_>, _: Place<'_>) -> Result<Self, DecodeError> {
+        Object::decode(raw, Place::default()).map(Self::new)
+    }
+
+    fn encode(&self, out: &mut String) {
+        self.fields.write(out);
     }
 }
 
@@ -165,10 +201,10 @@ macro_rules! content_blocks {
             /// assert_eq!(ContentBlock::from("Hello").type_name(), "text");
             /// assert_eq!(ContentBlock::from(ToolCallBlock::new("c1", "search", "{}")).type_name(), "tool_call");
             /// ```
-            pub fn type_name(&self) -> std::borrow::Cow<'static, str> {
+            pub fn type_name(&self) -> &str {
                 match self {
-                    $( Self::$variant(_) => $tag.into(), )+
-                    Self::Unknown(block) => block.type_name().into(),
+                    $( Self::$variant(_) => $tag, )+
+                    Self::Unknown(block) => block.type_name(),
                 }
             }
 
@@ -203,10 +239,10 @@ macro_rules! content_blocks {
             /// // A result has the id of its call.
             /// assert_eq!(ContentBlock::from(ToolResultBlock::success("c1", "search", "3 hits")).id(), "c1");
             /// ```
-            pub fn id(&self) -> std::borrow::Cow<'_, str> {
+            pub fn id(&self) -> &str {
                 match self {
-                    $( Self::$variant(block) => block.id.as_str().into(), )+
-                    Self::Unknown(block) => block.id().unwrap_or_default().into(),
+                    $( Self::$variant(block) => &block.id, )+
+                    Self::Unknown(block) => block.id().unwrap_or_default(),
                 }
             }
         }
@@ -220,7 +256,7 @@ macro_rules! content_blocks {
                 let fields = Fields::of(raw)?;
                 match &*tag_of(&fields)? {
                     $( $tag => $block::from_fields(fields, place).map(Self::$variant), )+
-                    _ => UnknownBlock::decode(raw).map(Self::Unknown),
+                    _ => UnknownBlock::decode(raw, place).map(Self::Unknown),
                 }
             }
 
@@ -275,9 +311,9 @@ impl ContentBlock {
     /// Writes the block as native JSON.
     ///
     /// ```
-    /// use recount_message::{ContentBlock, Object, UnknownBlock};
+    /// use recount_message::{ContentBlock, UnknownBlock};
     ///
-    /// let block = ContentBlock::Unknown(UnknownBlock { fields: Object::from([("type", "novel")]) });
+    /// let block = ContentBlock::from(UnknownBlock::new([("type", "novel")]));
     /// assert_eq!(block.to_json(), r#"{"type":"novel"}"#);
     /// ```
     pub fn to_json(&self) -> String {

@@ -65,7 +65,7 @@ impl Wire<'_> for MediaBlock {
                 crate::DecodeErrorKind::Rule,
                 format!("a {other} block may not stand here, only text and data"),
             )),
-            _ => UnknownBlock::decode(raw).map(Self::Unknown),
+            _ => UnknownBlock::decode(raw, place).map(Self::Unknown),
         }
     }
 
@@ -145,7 +145,7 @@ impl Wire<'_> for Payload {
 
     fn decode(raw: Raw<'_>, place: Place<'_>) -> Result<Self, DecodeError> {
         match raw.kind {
-            Kind::Text { .. } => Ok(Self::Text(raw.to_text()?.into_owned())),
+            Kind::String { .. } => Ok(Self::Text(raw.to_str()?.into_owned())),
             Kind::Array => Vec::decode(raw, place).map(Self::Blocks),
             _ => Err(raw.expected("a string or a list of blocks")),
         }

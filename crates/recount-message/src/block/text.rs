@@ -1,9 +1,9 @@
 //! Text, and what the model thought before it.
 
+use crate::Object;
 use crate::ids::random_id;
 use crate::json::record::record;
 use crate::time::now_text;
-use crate::{Json, Object};
 
 record! {
     /// Plain text.
@@ -36,11 +36,25 @@ impl TextBlock {
     /// assert_eq!(TextBlock::new("Hello").text, "Hello");
     /// ```
     pub fn new(text: impl Into<String>) -> Self {
-        Self::started(random_id(), now_text(), text.into())
+        Self::stamped(random_id(), now_text(), text)
     }
 
-    pub(crate) fn started(id: String, created_at: String, text: String) -> Self {
-        Self { text, id, created_at, finished_at: None, extra: Object::new() }
+    /// Creates a text block with a given id and time.
+    ///
+    /// ```
+    /// use recount_message::TextBlock;
+    ///
+    /// let block = TextBlock::stamped("b1", "2026-01-01T00:00:00Z", "Hello");
+    /// assert_eq!((block.id.as_str(), block.created_at.as_str()), ("b1", "2026-01-01T00:00:00Z"));
+    /// ```
+    pub fn stamped(id: impl Into<String>, created_at: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            id: id.into(),
+            created_at: created_at.into(),
+            finished_at: None,
+            extra: Object::new(),
+        }
     }
 
     /// The same block with another id.
@@ -101,11 +115,25 @@ impl ThinkingBlock {
     /// assert_eq!(block.finished_at, None);
     /// ```
     pub fn new(thinking: impl Into<String>) -> Self {
-        Self::started(random_id(), now_text(), thinking.into())
+        Self::stamped(random_id(), now_text(), thinking)
     }
 
-    pub(crate) fn started(id: String, created_at: String, thinking: String) -> Self {
-        Self { thinking, id, created_at, finished_at: None, extra: Object::new() }
+    /// Creates a thinking block with a given id and time.
+    ///
+    /// ```
+    /// use recount_message::ThinkingBlock;
+    ///
+    /// let block = ThinkingBlock::stamped("b1", "2026-01-01T00:00:00Z", "First, …");
+    /// assert_eq!((block.id.as_str(), block.created_at.as_str()), ("b1", "2026-01-01T00:00:00Z"));
+    /// ```
+    pub fn stamped(id: impl Into<String>, created_at: impl Into<String>, thinking: impl Into<String>) -> Self {
+        Self {
+            thinking: thinking.into(),
+            id: id.into(),
+            created_at: created_at.into(),
+            finished_at: None,
+            extra: Object::new(),
+        }
     }
 
     /// The same block with another id.
@@ -118,23 +146,6 @@ impl ThinkingBlock {
     /// ```
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
-        self
-    }
-
-    /// The same block with something that the provider added, such as Anthropic's `signature`. A declared field cannot be
-    /// set that way.
-    ///
-    /// ```
-    /// use recount_message::ThinkingBlock;
-    ///
-    /// let block = ThinkingBlock::new("First, …").with_extra("signature", "EqoB…");
-    /// assert_eq!(block.extra.get("signature").unwrap().to_text().unwrap(), "EqoB…");
-    /// ```
-    pub fn with_extra(mut self, key: impl Into<String>, value: impl Into<Json>) -> Self {
-        let key = key.into();
-        if !Self::declares(&key) {
-            self.extra.insert(key, value);
-        }
         self
     }
 }

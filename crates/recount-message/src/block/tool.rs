@@ -175,17 +175,30 @@ impl ToolCallBlock {
     /// assert_eq!(call.state, ToolCallState::Pending);
     /// ```
     pub fn new(id: impl Into<String>, name: impl Into<String>, input: impl Into<String>) -> Self {
-        Self::started(id.into(), name.into(), now_text(), input.into())
+        Self::stamped(id, now_text(), name, input)
     }
 
-    pub(crate) fn started(id: String, name: String, created_at: String, input: String) -> Self {
+    /// Creates a call with a given time.
+    ///
+    /// ```
+    /// use recount_message::ToolCallBlock;
+    ///
+    /// let call = ToolCallBlock::stamped("c1", "2026-01-01T00:00:00Z", "search", "{}");
+    /// assert_eq!((call.id.as_str(), call.created_at.as_str()), ("c1", "2026-01-01T00:00:00Z"));
+    /// ```
+    pub fn stamped(
+        id: impl Into<String>,
+        created_at: impl Into<String>,
+        name: impl Into<String>,
+        input: impl Into<String>,
+    ) -> Self {
         Self {
-            id,
-            name,
-            input,
+            id: id.into(),
+            name: name.into(),
+            input: input.into(),
             state: ToolCallState::Pending,
             suggested_rules: Vec::new(),
-            created_at,
+            created_at: created_at.into(),
             finished_at: None,
             extra: Object::new(),
         }
@@ -352,18 +365,36 @@ impl ToolResultBlock {
         let now = now_text();
         Self {
             finished_at: (state != ToolResultState::Running).then(|| now.clone()),
-            ..Self::started(id.into(), name.into(), now, output.into(), state)
+            ..Self::stamped(id, now, name, output, state)
         }
     }
 
-    pub(crate) fn started(
-        id: String,
-        name: String,
-        created_at: String,
-        output: Payload,
+    /// Creates a result with a given time and without `finished_at`.
+    ///
+    /// ```
+    /// use recount_message::{ToolResultBlock, ToolResultState};
+    ///
+    /// let result = ToolResultBlock::stamped("c1", "2026-01-01T00:00:00Z", "search", "3 hits", ToolResultState::Success)
+    ///     .with_finished_at("2026-01-01T00:00:01Z");
+    /// assert_eq!((result.id.as_str(), result.created_at.as_str()), ("c1", "2026-01-01T00:00:00Z"));
+    /// ```
+    pub fn stamped(
+        id: impl Into<String>,
+        created_at: impl Into<String>,
+        name: impl Into<String>,
+        output: impl Into<Payload>,
         state: ToolResultState,
     ) -> Self {
-        Self { id, name, output, state, metadata: Object::new(), created_at, finished_at: None, extra: Object::new() }
+        Self {
+            id: id.into(),
+            name: name.into(),
+            output: output.into(),
+            state,
+            metadata: Object::new(),
+            created_at: created_at.into(),
+            finished_at: None,
+            extra: Object::new(),
+        }
     }
 
     /// A tool that worked.

@@ -23,7 +23,7 @@ impl Event<'_> {
     /// let text = r#"{"type":"THINKING_BLOCK_END","reply_id":"r1","block_id":"b1",
     ///     "metadata":{"recount":{"extra":{"signature":"EqoB…"}}}}"#;
     /// let event = Event::from_json(text)?;
-    /// assert_eq!(event.carried("extra").unwrap().as_str(), r#"{"signature":"EqoB…"}"#);
+    /// assert_eq!(event.carried("extra").unwrap().as_raw(), r#"{"signature":"EqoB…"}"#);
     /// assert_eq!(event.carried("name"), None);
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
@@ -39,7 +39,7 @@ impl Event<'_> {
     /// ```
     /// use recount_message::{Event, Object, ThinkingBlockEndEvent};
     ///
-    /// let end = ThinkingBlockEndEvent { reply_id: "r1".into(), block_id: "b1".into() };
+    /// let end = ThinkingBlockEndEvent::new("r1", "b1");
     /// let event = Event::new(end).carrying("extra", Object::from([("signature", "EqoB…")]));
     /// assert_eq!(event.metadata.to_json(), r#"{"recount":{"extra":{"signature":"EqoB…"}}}"#);
     /// ```
@@ -53,6 +53,6 @@ impl Event<'_> {
     }
 
     pub(crate) fn carried_text(&self, key: &str) -> Option<String> {
-        self.carried(key)?.to_text()
+        self.carried(key)?.as_str().map(str::to_owned)
     }
 }

@@ -81,7 +81,7 @@ impl<'a> Event<'a> {
         let metadata = fields.read("metadata", nowhere)?.unwrap_or_default();
         let type_name: Cow<'a, str> = fields.require("type", nowhere)?;
         let hint_id = match &*type_name {
-            "HINT_BLOCK" => fields.peek("block_id").and_then(|raw| raw.to_text().ok()).unwrap_or_default(),
+            "HINT_BLOCK" => fields.peek("block_id").and_then(|raw| raw.to_str().ok()).unwrap_or_default(),
             _ => Cow::Borrowed(""),
         };
         let place =

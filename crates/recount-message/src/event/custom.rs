@@ -78,9 +78,9 @@ impl CustomEvent<'static> {
     /// A whole block of a reply.
     ///
     /// ```
-    /// use recount_message::{ContentBlock, CustomEvent, Event, Msg, Object, UnknownBlock};
+    /// use recount_message::{ContentBlock, CustomEvent, Event, Msg, UnknownBlock};
     ///
-    /// let poll = ContentBlock::Unknown(UnknownBlock { fields: Object::from([("type", "poll"), ("id", "p1")]) });
+    /// let poll = ContentBlock::from(UnknownBlock::new([("type", "poll"), ("id", "p1")]));
     /// let mut reply = Msg::assistant("Friday", []).with_id("r1");
     /// let _ = reply.append_event(&Event::new(CustomEvent::block("r1", &poll)));
     /// assert_eq!(reply.content(), [poll]);

@@ -86,6 +86,7 @@ macro_rules! events {
             /// # Ok::<(), recount_message::DecodeError>(())
             /// ```
             #[derive(Debug, Clone, PartialEq, Eq)]
+            #[non_exhaustive]
             pub struct $struct<'a> {
                 $( $(#[doc = $field_doc])+ pub $field: $type, )*
             }

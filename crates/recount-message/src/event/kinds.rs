@@ -325,6 +325,7 @@ words! {
 /// # Ok::<(), recount_message::DecodeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownEvent<'a> {
     /// What `type` says.
     pub type_name: Cow<'a, str>,
@@ -443,7 +444,7 @@ impl EventKind<'_> {
     /// ```
     /// use recount_message::{EventKind, TextBlockStartEvent};
     ///
-    /// let kind = EventKind::from(TextBlockStartEvent { reply_id: "r1".into(), block_id: "b1".into() });
+    /// let kind = EventKind::from(TextBlockStartEvent::new("r1", "b1"));
     /// assert_eq!(kind.reply_id(), Some("r1"));
     /// ```
     pub fn reply_id(&self) -> Option<&str> {

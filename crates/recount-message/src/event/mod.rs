@@ -2,6 +2,7 @@
 
 mod carry;
 mod codec;
+mod constructors;
 mod custom;
 mod declare;
 pub(crate) mod kinds;
@@ -12,9 +13,9 @@ pub use kinds::*;
 
 use std::borrow::Cow;
 
-use crate::Object;
 use crate::ids::random_id;
 use crate::time::{now_text, parse_time};
+use crate::{Json, Object};
 
 /// One step of a reply: a block begins, grows or ends, a tool answers, the user is asked.
 ///
@@ -31,6 +32,7 @@ use crate::time::{now_text, parse_time};
 /// # Ok::<(), recount_message::DecodeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Event<'a> {
     /// Id of the event; empty where it came without one.
     pub id: Cow<'a, str>,
@@ -63,7 +65,7 @@ impl<'a> Event<'a> {
     /// ```
     /// use recount_message::{Event, UserInterruptEvent};
     ///
-    /// let event = Event::new(UserInterruptEvent { reply_id: "r1".into() });
+    /// let event = Event::new(UserInterruptEvent::new("r1"));
     /// assert_eq!(event.type_name(), "USER_INTERRUPT");
     /// ```
     pub fn new(kind: impl Into<EventKind<'a>>) -> Self {
@@ -75,7 +77,7 @@ impl<'a> Event<'a> {
     /// ```
     /// use recount_message::{Event, TextBlockStartEvent};
     ///
-    /// let start = TextBlockStartEvent { reply_id: "r1".into(), block_id: "b1".into() };
+    /// let start = TextBlockStartEvent::new("r1", "b1");
     /// let event = Event::stamped("e2", "2026-01-01T00:00:00Z", start);
     /// assert_eq!((&*event.id, &*event.created_at), ("e2", "2026-01-01T00:00:00Z"));
     /// ```
@@ -93,7 +95,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The same event with other metadata.
+    /// Replaces the metadata. Consumes the event and returns the changed one.
     ///
     /// ```
     /// use recount_message::{Event, UserInterruptEvent};
@@ -103,6 +105,46 @@ impl<'a> Event<'a> {
     /// ```
     pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
         self.metadata = metadata.into();
+        self
+    }
+
+    /// Replaces the id. Consumes the event and returns the changed one.
+    ///
+    /// ```
+    /// use recount_message::{Event, UserInterruptEvent};
+    ///
+    /// assert_eq!(Event::new(UserInterruptEvent::new("r1")).with_id("e1").id, "e1");
+    /// ```
+    pub fn with_id(mut self, id: impl Into<Cow<'a, str>>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// Replaces the kind and keeps id, time and metadata. Consumes the event and returns the changed one.
+    ///
+    /// ```
+    /// use recount_message::{Event, ModelCallStartEvent, UserInterruptEvent};
+    ///
+    /// let event = Event::new(UserInterruptEvent::new("r1")).with_id("e1");
+    /// let replaced = event.with_kind(ModelCallStartEvent::new("r1", "some-model"));
+    /// assert_eq!((&*replaced.id, replaced.type_name()), ("e1", "MODEL_CALL_START"));
+    /// ```
+    pub fn with_kind(mut self, kind: impl Into<EventKind<'a>>) -> Self {
+        self.kind = kind.into();
+        self
+    }
+
+    /// Sets an undeclared field. Fields that this version declares cannot be set this way: they take precedence when the
+    /// event is encoded. Consumes the event and returns the changed one.
+    ///
+    /// ```
+    /// use recount_message::{Event, UserInterruptEvent};
+    ///
+    /// let event = Event::new(UserInterruptEvent::new("r1")).with_extra("colour", "blue");
+    /// assert!(event.to_json().ends_with(r#""reply_id":"r1","colour":"blue"}"#));
+    /// ```
+    pub fn with_extra(mut self, key: impl Into<String>, value: impl Into<Json>) -> Self {
+        self.extra.insert(key, value);
         self
     }
 

@@ -57,16 +57,16 @@ impl<L: Lookup> Target<'_, L> {
             }
             EventKind::ToolResultDataDelta(kind) => self.result_data(kind, event).into(),
             EventKind::TextBlockStart(kind) => self
-                .start(&kind.block_id, |id| TextBlock::started(id, event.created_at.to_string(), String::new()))
+                .start(&kind.block_id, |id| TextBlock::stamped(id, event.created_at.to_string(), String::new()))
                 .into(),
             EventKind::ThinkingBlockStart(kind) => self
-                .start(&kind.block_id, |id| ThinkingBlock::started(id, event.created_at.to_string(), String::new()))
+                .start(&kind.block_id, |id| ThinkingBlock::stamped(id, event.created_at.to_string(), String::new()))
                 .into(),
             EventKind::DataBlockStart(kind) => self.data_start(kind, event).into(),
             EventKind::ToolCallStart(kind) => self
                 .start(&kind.tool_call_id, |id| {
                     let name = kind.tool_call_name.to_string();
-                    ToolCallBlock::started(id, name, event.created_at.to_string(), String::new())
+                    ToolCallBlock::stamped(id, event.created_at.to_string(), name, String::new())
                 })
                 .into(),
             EventKind::ToolResultStart(kind) => self.result_start(kind, event).into(),
@@ -206,7 +206,7 @@ impl<L: Lookup> Target<'_, L> {
     fn data_start(&mut self, kind: &DataBlockStartEvent<'_>, event: &Event<'_>) -> Result<(), Reason> {
         self.start(&kind.block_id, |id| {
             let source = Base64Source::from_base64("", &*kind.media_type);
-            let mut block = DataBlock::started(id, event.created_at.to_string(), source.into());
+            let mut block = DataBlock::stamped(id, event.created_at.to_string(), source);
             block.name = kind.name.as_deref().map(str::to_owned);
             block
         })
@@ -224,15 +224,8 @@ impl<L: Lookup> Target<'_, L> {
     }
 
     fn hint(&mut self, kind: &HintBlockEvent<'_>, event: &Event<'_>) {
-        let time = event.created_at.to_string();
-        let mut block = HintBlock {
-            hint: kind.hint.clone(),
-            id: kind.block_id.to_string(),
-            source: kind.source.as_deref().map(str::to_owned),
-            created_at: time.clone(),
-            finished_at: Some(time),
-            extra: Object::new(),
-        };
+        let mut block = HintBlock::stamped(&*kind.block_id, &*event.created_at, kind.hint.clone());
+        block.source = kind.source.as_deref().map(str::to_owned);
         add_extra(&mut block.extra, event, HintBlock::declares);
         self.push(block);
     }
@@ -278,7 +271,7 @@ impl<L: Lookup> Target<'_, L> {
         self.start(&kind.tool_call_id, |id| {
             let (name, time) = (kind.tool_call_name.to_string(), event.created_at.to_string());
             let output = Payload::Blocks(Vec::new());
-            let mut block = ToolResultBlock::started(id, name, time, output, ToolResultState::Running);
+            let mut block = ToolResultBlock::stamped(id, time, name, output, ToolResultState::Running);
             add_extra(&mut block.extra, event, ToolResultBlock::declares);
             block
         })
@@ -289,7 +282,7 @@ impl<L: Lookup> Target<'_, L> {
         let result = self.open::<ToolResultBlock>(call_id)?;
         if let Payload::Text(text) = &mut result.output {
             let text = std::mem::take(text);
-            let block = TextBlock::started(format!("{call_id}.0"), result.created_at.clone(), text);
+            let block = TextBlock::stamped(format!("{call_id}.0"), result.created_at.clone(), text);
             result.output = Payload::Blocks(vec![block.into()]);
         }
         match &mut result.output {
@@ -304,7 +297,7 @@ impl<L: Lookup> Target<'_, L> {
             block.text.push_str(delta);
         } else {
             let id = format!("{call_id}.{}", items.len());
-            items.push(TextBlock::started(id, time.to_owned(), delta.to_owned()).into());
+            items.push(TextBlock::stamped(id, time.to_owned(), delta.to_owned()).into());
         }
         Ok(())
     }
@@ -332,11 +325,11 @@ impl<L: Lookup> Target<'_, L> {
                 (Some(_), _, Source::Url(_)) | (None, None, _) => {}
             }
         }
-        let source = match &kind.url {
+        let source: Source = match &kind.url {
             Some(url) => UrlSource::unchecked(&**url, &*kind.media_type).into(),
             None => Base64Source::from_base64("", &*kind.media_type).into(),
         };
-        let mut block = DataBlock::started(id, event.created_at.to_string(), source);
+        let mut block = DataBlock::stamped(id, event.created_at.to_string(), source);
         block.name = event.carried_text("name");
         add_extra(&mut block.extra, event, DataBlock::declares);
         if let Some(data) = &kind.data {

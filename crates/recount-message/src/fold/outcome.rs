@@ -24,7 +24,6 @@ use std::fmt;
 /// # Ok::<(), recount_message::DecodeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use]
 #[non_exhaustive]
 pub enum Outcome {
     /// The event did what it says.
@@ -53,6 +52,40 @@ impl Outcome {
             Self::Ignored(reason) => Some(reason),
             Self::Partly(skipped) => skipped.first().map(|skipped| &skipped.reason),
             Self::Applied | Self::NotForMessage | Self::Seen => None,
+        }
+    }
+
+    /// Returns whether the event, or a part of it, changed a message.
+    ///
+    /// ```
+    /// use recount_message::{Event, Fold, UserInterruptEvent};
+    ///
+    /// assert!(!Fold::new().apply(&Event::new(UserInterruptEvent::new("r1"))).is_applied());
+    /// ```
+    pub fn is_applied(&self) -> bool {
+        matches!(self, Self::Applied | Self::Partly(_))
+    }
+
+    /// Converts the outcome for callers that treat an ignored event as an error.
+    ///
+    /// ```
+    /// use recount_message::{CustomEvent, Event, Fold, Reason, UserInterruptEvent};
+    ///
+    /// let mut fold = Fold::new();
+    /// fold.apply(&Event::new(CustomEvent::new("progress"))).into_result()?;
+    /// let error = fold.apply(&Event::new(UserInterruptEvent::new("r1"))).into_result().unwrap_err();
+    /// assert_eq!(error, Reason::UnknownReply("r1".to_owned()));
+    /// # Ok::<(), Reason>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason of [`Ignored`](Self::Ignored), or the first reason of [`Partly`](Self::Partly).
+    pub fn into_result(self) -> Result<(), Reason> {
+        match self {
+            Self::Ignored(reason) => Err(reason),
+            Self::Partly(skipped) => skipped.into_iter().next().map_or(Ok(()), |skipped| Err(skipped.reason)),
+            Self::Applied | Self::NotForMessage | Self::Seen => Ok(()),
         }
     }
 
@@ -184,6 +217,8 @@ impl Reason {
         }
     }
 }
+
+impl std::error::Error for Reason {}
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -52,7 +52,7 @@ impl ReplyFold {
     ///
     /// let draft = Msg::assistant("Friday", TextBlock::new("Hel").with_id("t")).with_id("r");
     /// let mut reply = ReplyFold::from_message(draft);
-    /// let delta = TextBlockDeltaEvent { reply_id: "r".into(), block_id: "t".into(), delta: "lo".into() };
+    /// let delta = TextBlockDeltaEvent::new("r", "t", "lo");
     /// let _ = reply.apply(&Event::new(delta));
     /// assert_eq!(reply.message().text().as_deref(), Some("Hello"));
     /// ```
@@ -92,7 +92,7 @@ impl ReplyFold {
     /// use recount_message::{Event, ModelCallStartEvent, Msg, ReplyFold};
     ///
     /// let mut reply = ReplyFold::from_message(Msg::assistant("Friday", ("Hello", "world")).with_id("r"));
-    /// let _ = reply.apply(&Event::new(ModelCallStartEvent { reply_id: "r".into(), model_name: "some-model".into() }));
+    /// let _ = reply.apply(&Event::new(ModelCallStartEvent::new("r", "some-model")));
     /// assert_eq!(reply.call_floor(), 2);
     /// ```
     pub fn call_floor(&self) -> usize {

@@ -23,7 +23,7 @@ const FEW: usize = 32;
 /// use recount_message::wire::Fields;
 ///
 /// let mut fields = Fields::document(r#"{"mimeType":"image/png","novel":1}"#)?;
-/// let media_type = fields.take("mimeType").map(|raw| raw.to_text()).transpose()?;
+/// let media_type = fields.take("mimeType").map(|raw| raw.to_str()).transpose()?;
 /// assert_eq!((media_type.as_deref(), fields.rest()?.to_json()), (Some("image/png"), r#"{"novel":1}"#.into()));
 /// # Ok::<(), recount_message::DecodeError>(())
 /// ```
@@ -253,7 +253,7 @@ impl<'a> Fields<'a> {
             return Ok(extra);
         }
         for &(key, value) in self.fields.iter().flatten() {
-            let key = key.to_text()?.into_owned();
+            let key = key.to_str()?.into_owned();
             let value = Json::from_raw(value, MAX_DEPTH).map_err(|error| error.within(&key))?;
             extra.push(key, value);
         }
@@ -264,13 +264,13 @@ impl<'a> Fields<'a> {
 #[inline]
 fn is_key(key: Raw<'_>, name: &str) -> bool {
     match key.kind {
-        Kind::Text { escaped: false } => unquoted(key.text) == name,
-        _ => key.to_text().is_ok_and(|text| text == name),
+        Kind::String { escaped: false } => unquoted(key.text) == name,
+        _ => key.to_str().is_ok_and(|text| text == name),
     }
 }
 
 fn same_key(one: Raw<'_>, other: Raw<'_>) -> bool {
-    one.text == other.text || matches!((one.to_text(), other.to_text()), (Ok(one), Ok(other)) if one == other)
+    one.text == other.text || matches!((one.to_str(), other.to_str()), (Ok(one), Ok(other)) if one == other)
 }
 
 /// A bit for the key, and the bits that it could be a repetition of. An escaped key can spell any other.
@@ -279,7 +279,7 @@ fn fingerprint(key: Raw<'_>) -> (u64, u64) {
     const ESCAPED: u64 = 1 << 63;
     let bytes = unquoted(key.text).as_bytes();
     match (key.kind, bytes) {
-        (Kind::Text { escaped: false }, [first, .., last]) => {
+        (Kind::String { escaped: false }, [first, .., last]) => {
             let bit = 1 << ((u32::from(*first) * 3 + u32::from(*last) * 5 + bytes.len() as u32 * 7) % 63);
             (bit, bit | ESCAPED)
         }
@@ -294,7 +294,7 @@ fn without_repeats<'a>(fields: &Slots<'a>, first_counts: &[&str]) -> Slots<'a> {
     let mut kept = Slots::new();
     for (key, value) in fields.iter().flatten() {
         // A key with half a surrogate pair has no text; reading it will say so.
-        let name = key.to_text().unwrap_or(Cow::Borrowed(key.text));
+        let name = key.to_str().unwrap_or(Cow::Borrowed(key.text));
         match places.entry(name) {
             Entry::Vacant(place) => {
                 place.insert(kept.len());

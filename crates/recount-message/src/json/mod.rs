@@ -16,6 +16,7 @@ pub(crate) mod object;
 pub(crate) mod object_writer;
 pub(crate) mod record;
 pub(crate) mod scan;
+mod serde;
 pub(crate) mod shape;
 pub(crate) mod value;
 pub(crate) mod wire;

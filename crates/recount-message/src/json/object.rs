@@ -19,7 +19,7 @@ use super::write;
 /// metadata.insert("priority", 3);
 /// metadata.insert("tags", ["important", "urgent"]);
 /// assert_eq!(metadata.to_json(), r#"{"task_id":"12345","priority":3,"tags":["important","urgent"]}"#);
-/// assert_eq!(metadata.get("priority").unwrap().to::<u8>().unwrap(), 3);
+/// assert_eq!(metadata.get("priority").unwrap().deserialize_as::<u8>().unwrap(), 3);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Object {
@@ -44,7 +44,7 @@ impl Object {
     /// use recount_message::Object;
     ///
     /// let settings = Object::parse(r#" { "model": "some-model", "temperature": 0.70 } "#)?;
-    /// assert_eq!(settings.get("temperature").unwrap().as_str(), "0.70");
+    /// assert_eq!(settings.get("temperature").unwrap().as_raw(), "0.70");
     /// assert_eq!(Object::parse("[]").unwrap_err().to_string(), "expected an object, found an array");
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
@@ -108,7 +108,7 @@ impl Object {
     /// use recount_message::Object;
     ///
     /// let object = Object::parse(r#"{"a":1,"a":2}"#)?;
-    /// assert_eq!(object.get("a").unwrap().as_str(), "2");
+    /// assert_eq!(object.get("a").unwrap().as_raw(), "2");
     /// assert_eq!(object.get("b"), None);
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
@@ -152,7 +152,7 @@ impl Object {
     /// use recount_message::Object;
     ///
     /// let mut object = Object::from([("a", 1), ("b", 2)]);
-    /// assert_eq!(object.remove("a").unwrap().as_str(), "1");
+    /// assert_eq!(object.remove("a").unwrap().as_raw(), "1");
     /// assert_eq!(object.to_json(), r#"{"b":2}"#);
     /// ```
     pub fn remove(&mut self, key: &str) -> Option<Json> {
@@ -222,13 +222,13 @@ impl Object {
     pub(crate) fn write_extra(&self, out: &mut String, is_declared: impl Fn(&str) -> bool) {
         for (key, value) in self.entries.iter().filter(|(key, _)| !is_declared(key)) {
             write::key(out, key);
-            out.push_str(value.as_str());
+            out.push_str(value.as_raw());
         }
     }
 }
 
 fn entry(key: Raw<'_>, value: Raw<'_>, depth: usize) -> Result<(String, Json), DecodeError> {
-    let key = key.to_text()?.into_owned();
+    let key = key.to_str()?.into_owned();
     let value = Json::from_raw(value, depth).map_err(|error| error.within(&key))?;
     Ok((key, value))
 }

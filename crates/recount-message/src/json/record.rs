@@ -28,6 +28,7 @@ macro_rules! record {
     ) => {
         $(#[doc = $doc])+
         #[derive(Debug, Clone, PartialEq, Eq)]
+        #[non_exhaustive]
         pub struct $name {
             $( $(#[doc = $field_doc])+ $vis $field: $type, )+
             /// The fields that are not declared here, as they came.
@@ -156,7 +157,7 @@ pub(crate) struct Own<'a> {
 
 impl<'a> Own<'a> {
     pub(crate) fn new(fields: &Fields<'a>, place: Place<'_>) -> Self {
-        let given = |name| fields.peek(name).and_then(|raw| raw.to_text().ok());
+        let given = |name| fields.peek(name).and_then(|raw| raw.to_str().ok());
         Self {
             id: given("id").unwrap_or_else(|| Cow::Owned(place.derived_id())),
             time: given("created_at").unwrap_or_else(|| Cow::Owned(place.time.to_owned())),
@@ -171,13 +172,13 @@ impl<'a> Own<'a> {
 /// The `type` of an object, where it is a string.
 pub(crate) fn tag_of<'a>(fields: &Fields<'a>) -> Result<Cow<'a, str>, DecodeError> {
     let raw = fields.peek("type").ok_or_else(|| DecodeError::missing("type"))?;
-    raw.to_text().map_err(|error| error.within("type"))
+    raw.to_str().map_err(|error| error.within("type"))
 }
 
 /// Takes the `type` of an object, which must say that it is what it should be. One that says nothing is believed.
 pub(crate) fn take_tag(fields: &mut Fields<'_>, expected: &str) -> Result<(), DecodeError> {
     let Some(raw) = fields.take("type") else { return Ok(()) };
-    let found = raw.to_text().map_err(|error| error.within("type"))?;
+    let found = raw.to_str().map_err(|error| error.within("type"))?;
     if found == expected {
         return Ok(());
     }

@@ -55,7 +55,7 @@ pub enum Kind {
     /// A number.
     Number,
     /// A string.
-    Text {
+    String {
         /// Whether the text has a backslash; without one it can be borrowed as it stands.
         escaped: bool,
     },
@@ -72,7 +72,7 @@ impl Kind {
             Self::Null => "null",
             Self::Bool(_) => "a boolean",
             Self::Number => "a number",
-            Self::Text { .. } => "a string",
+            Self::String { .. } => "a string",
             Self::Array => "an array",
             Self::Object => "an object",
         }
@@ -118,17 +118,17 @@ impl<'a> Raw<'a> {
     /// ```
     /// use recount_message::wire::Raw;
     ///
-    /// assert_eq!(Raw::document(r#""a\u0062""#)?.to_text()?, "ab");
+    /// assert_eq!(Raw::document(r#""a\u0062""#)?.to_str()?, "ab");
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
     ///
     /// # Errors
     ///
     /// When it is no string, or holds half a surrogate pair.
-    pub fn to_text(self) -> Result<Cow<'a, str>, DecodeError> {
+    pub fn to_str(self) -> Result<Cow<'a, str>, DecodeError> {
         match self.kind {
-            Kind::Text { escaped: false } => Ok(Cow::Borrowed(unquoted(self.text))),
-            Kind::Text { escaped: true } => unescape(unquoted(self.text)).map(Cow::Owned),
+            Kind::String { escaped: false } => Ok(Cow::Borrowed(unquoted(self.text))),
+            Kind::String { escaped: true } => unescape(unquoted(self.text)).map(Cow::Owned),
             _ => Err(self.expected("a string")),
         }
     }
@@ -138,14 +138,14 @@ impl<'a> Raw<'a> {
     /// ```
     /// use recount_message::wire::Raw;
     ///
-    /// assert_eq!(Raw::document(r#"{ "a": 1.0 }"#)?.to_json()?.as_str(), r#"{"a":1.0}"#);
+    /// assert_eq!(Raw::document(r#"{ "a": 1.0 }"#)?.to_value()?.as_raw(), r#"{"a":1.0}"#);
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
     ///
     /// # Errors
     ///
     /// When it nests deeper than [`MAX_DEPTH`], or holds half a surrogate pair.
-    pub fn to_json(self) -> Result<Json, DecodeError> {
+    pub fn to_value(self) -> Result<Json, DecodeError> {
         Json::from_raw(self, MAX_DEPTH)
     }
 
@@ -436,7 +436,7 @@ impl<'a> Scanner<'a> {
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(Raw { text: self.since(start), kind: Kind::Text { escaped } });
+                    return Ok(Raw { text: self.since(start), kind: Kind::String { escaped } });
                 }
                 Some(b'\\') => {
                     escaped = true;
@@ -467,7 +467,7 @@ impl<'a> Scanner<'a> {
 
     #[inline(never)]
     fn escaped_text(&mut self) -> Result<Cow<'a, str>, DecodeError> {
-        self.string()?.to_text()
+        self.string()?.to_str()
     }
 
     /// Checks what follows a backslash. Surrogates are looked at when the string is read.

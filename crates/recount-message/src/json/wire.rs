@@ -53,7 +53,7 @@ impl<'a> Wire<'a> for Cow<'a, str> {
 
     #[inline]
     fn decode(raw: Raw<'a>, _: Place<'_>) -> Result<Self, DecodeError> {
-        raw.to_text()
+        raw.to_str()
     }
 
     #[inline]
@@ -72,7 +72,7 @@ impl Wire<'_> for String {
     }
 
     fn decode(raw: Raw<'_>, _: Place<'_>) -> Result<Self, DecodeError> {
-        raw.to_text().map(Cow::into_owned)
+        raw.to_str().map(Cow::into_owned)
     }
 
     fn encode(&self, out: &mut String) {
@@ -189,6 +189,15 @@ impl<'a, T: Wire<'a>> Wire<'a> for Vec<T> {
     }
 }
 
+pub(crate) fn unknown_word_message(what: &str, word: &str, known: &[&str]) -> String {
+    format!("unknown {what} {word:?}, expected one of {}", known.join(", "))
+}
+
+/// Creates the `serde` error for a word that is not a value of an enum.
+pub(crate) fn unknown_word<E: serde::de::Error>(what: &str, word: &str, known: &[&str]) -> E {
+    E::custom(unknown_word_message(what, word, known))
+}
+
 /// Declares an enum whose values are words on the wire.
 macro_rules! words {
     (
@@ -254,6 +263,19 @@ macro_rules! words {
             }
         }
 
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                Self::from_word(&word).ok_or_else(|| $crate::json::wire::unknown_word($what, &word, &[$($word),+]))
+            }
+        }
+
         impl<'a> $crate::json::wire::Wire<'a> for $name {
             fn shape() -> $crate::json::Shape {
                 $crate::json::Shape::Words(&[$($word),+])
@@ -263,11 +285,11 @@ macro_rules! words {
                 raw: $crate::json::scan::Raw<'a>,
                 _: $crate::json::wire::Place<'_>,
             ) -> Result<Self, $crate::DecodeError> {
-                let word = raw.to_text()?;
+                let word = raw.to_str()?;
                 Self::from_word(&word).ok_or_else(|| {
                     $crate::DecodeError::new(
                         $crate::DecodeErrorKind::UnknownValue,
-                        format!("unknown {} {word:?}, expected one of {}", $what, [$($word),+].join(", ")),
+                        $crate::json::wire::unknown_word_message($what, &word, &[$($word),+]),
                     )
                 })
             }

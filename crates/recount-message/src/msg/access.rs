@@ -77,7 +77,7 @@ impl Msg {
     /// use recount_message::Msg;
     ///
     /// let message = Msg::user("Alice", "Hello").with_metadata([("channel", "mail")]);
-    /// assert_eq!(message.metadata().get("channel").unwrap().to_text().unwrap(), "mail");
+    /// assert_eq!(message.metadata().get("channel").unwrap().as_str(), Some("mail"));
     /// ```
     pub fn metadata(&self) -> &Object {
         &self.metadata
@@ -191,15 +191,15 @@ impl Msg {
     /// The reply that this one is a part of, where it is a sub-agent's.
     ///
     /// ```
-    /// use recount_message::{Msg, Object, ReplyWriter, Stamps};
+    /// use recount_message::{Msg, ReplyStart, ReplyWriter, Stamps};
     ///
-    /// let carried = Object::from([("parent", "r1")]);
-    /// let reply = ReplyWriter::start_with(|_event| {}, Stamps::repeatable(), "s1", "Searcher", "r2", carried);
+    /// let start = ReplyStart::new("s1", "Searcher").with_parent("r1");
+    /// let reply = ReplyWriter::start_with(|_event| {}, Stamps::repeatable(), start);
     /// assert_eq!(reply.message().parent().as_deref(), Some("r1"));
     /// assert_eq!(Msg::user("Alice", "Hello").parent(), None);
     /// ```
     pub fn parent(&self) -> Option<String> {
-        marks::get(&self.metadata, "parent")?.to_text()
+        marks::get(&self.metadata, "parent")?.as_str().map(str::to_owned)
     }
 
     /// The text of the message's own text blocks, joined by line breaks; nothing when it has none.

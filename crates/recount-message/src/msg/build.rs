@@ -1,6 +1,6 @@
 //! Building a message from data.
 
-use super::{ErrorInfo, FinishedReason, GenerateReason, Msg, Role, RoleError, Usage};
+use super::{Content, ErrorInfo, FinishedReason, GenerateReason, Msg, Role, RoleError, Usage};
 use crate::block::{ContentBlock, TextBlock};
 use crate::marks;
 use crate::{Json, Object};
@@ -108,18 +108,17 @@ impl MsgBuilder {
         self
     }
 
-    /// Replaces the content.
+    /// Replaces the content: a string, a block, a tuple of blocks, or a list of blocks.
     ///
     /// ```
-    /// use recount_message::{ContentBlock, Msg};
+    /// use recount_message::{DataBlock, Msg};
     ///
-    /// let lines = ["Hello", "world"];
-    /// let message = Msg::builder().content(lines.map(ContentBlock::from)).build()?;
+    /// let message = Msg::builder().content(("A picture:", DataBlock::from_bytes(b"GIF89a"))).build()?;
     /// assert_eq!(message.content().len(), 2);
     /// # Ok::<(), recount_message::RoleError>(())
     /// ```
-    pub fn content(mut self, blocks: impl IntoIterator<Item = ContentBlock>) -> Self {
-        self.message.content = blocks.into_iter().collect();
+    pub fn content(mut self, content: impl Into<Content<ContentBlock>>) -> Self {
+        self.message.content = content.into().into_blocks();
         self
     }
 
@@ -133,7 +132,7 @@ impl MsgBuilder {
     /// # Ok::<(), recount_message::RoleError>(())
     /// ```
     pub fn text_content(self, text: impl Into<String>) -> Self {
-        self.content([TextBlock::new(text).into()])
+        self.content(TextBlock::new(text))
     }
 
     /// Adds a block.

@@ -108,8 +108,8 @@ impl Msg {
 }
 
 fn marked_role(metadata: &Object) -> Option<Role> {
-    let word = marks::get(metadata, "role")?.to_text()?;
-    Role::from_word(&word).filter(|role| *role != Role::Assistant)
+    let word = marks::get(metadata, "role")?;
+    Role::from_word(word.as_str()?).filter(|role| *role != Role::Assistant)
 }
 
 /// The text of a message that came without id or time, with both.
@@ -122,7 +122,7 @@ impl Completed {
         if id.is_some() && time.is_some() {
             return Ok(None);
         }
-        let mut text = Json::from_raw(raw, MAX_DOCUMENT_DEPTH)?.as_str().to_owned();
+        let mut text = Json::from_raw(raw, MAX_DOCUMENT_DEPTH)?.as_raw().to_owned();
         let derived_id = format!("{:016x}", Fnv1a::of(&text).value());
         text.pop();
         if id.is_none() {
@@ -144,7 +144,7 @@ impl Completed {
 
 /// When a message without a time began, as far as it says anything about it.
 fn derived_time(fields: &Fields<'_>) -> String {
-    let text = |raw: Raw<'_>| raw.to_text().ok().map(String::from);
+    let text = |raw: Raw<'_>| raw.to_str().ok().map(String::from);
     if let Some(finished) = fields.peek("finished_at").and_then(text) {
         return finished;
     }

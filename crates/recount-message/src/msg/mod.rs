@@ -281,7 +281,7 @@ impl Msg {
     ///
     /// let output = Object::parse(r#"{"score": 0.9}"#)?;
     /// let message = Msg::assistant("Judge", "Good.").with_structured_output(output);
-    /// assert_eq!(message.structured_output().unwrap().get("score").unwrap().as_str(), "0.9");
+    /// assert_eq!(message.structured_output().unwrap().get("score").unwrap().as_raw(), "0.9");
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
     pub fn with_structured_output(mut self, output: impl Into<Object>) -> Self {

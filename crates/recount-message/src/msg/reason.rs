@@ -101,7 +101,7 @@ words! {
     ///
     /// let message = Msg::assistant("Friday", "").with_generate_reason(GenerateReason::PermissionAsking);
     /// let says = message.metadata().get("agentscope_generate_reason").unwrap();
-    /// assert_eq!(says.to_text().unwrap(), GenerateReason::PermissionAsking.as_str());
+    /// assert_eq!(says.as_str(), Some(GenerateReason::PermissionAsking.as_str()));
     /// ```
     pub enum GenerateReason as "generate reason" {
         /// The model was done.
@@ -149,8 +149,8 @@ impl Msg {
     /// assert_eq!(Msg::assistant("Friday", asked).generate_reason(), GenerateReason::PermissionAsking);
     /// ```
     pub fn generate_reason(&self) -> GenerateReason {
-        let stated = self.metadata.get(GENERATE_REASON).and_then(Json::to_text);
-        if let Some(reason) = stated.and_then(|word| GenerateReason::from_word(&word)) {
+        let stated = self.metadata.get(GENERATE_REASON).and_then(Json::as_str);
+        if let Some(reason) = stated.and_then(|word| GenerateReason::from_word(word)) {
             return reason;
         }
         match self.finished_reason {

@@ -1,10 +1,11 @@
 //! Roles, and what a message of each may hold.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::block::ContentBlock;
 use crate::json::scan::Raw;
-use crate::json::wire::{Place, Wire};
+use crate::json::wire::{Place, Wire, unknown_word};
 use crate::json::write;
 use crate::{DecodeError, DecodeErrorKind, Shape};
 
@@ -89,7 +90,7 @@ impl Role {
     pub(crate) fn check(self, content: &[ContentBlock]) -> Result<(), RoleError> {
         match content.iter().position(|block| !self.allows(block)) {
             None => Ok(()),
-            Some(index) => Err(RoleError { role: self, index, block: content[index].type_name().into_owned() }),
+            Some(index) => Err(RoleError { role: self, index, block: content[index].type_name().to_owned() }),
         }
     }
 }
@@ -97,6 +98,19 @@ impl Role {
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
+    }
+}
+
+impl serde::Serialize for Role {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Role {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = Cow::<'de, str>::deserialize(deserializer)?;
+        Self::from_word(&word).ok_or_else(|| unknown_word("role", &word, &["user", "assistant", "system", "tool"]))
     }
 }
 
@@ -120,7 +134,7 @@ impl Wire<'_> for NativeRole {
     }
 
     fn decode(raw: Raw<'_>, _: Place<'_>) -> Result<Self, DecodeError> {
-        let word = raw.to_text()?;
+        let word = raw.to_str()?;
         Role::from_word(&word).map(Self::from).ok_or_else(|| {
             DecodeError::new(
                 DecodeErrorKind::UnknownValue,

@@ -79,7 +79,7 @@ impl Msg {
     /// When there is none, or when it does not fit; the error names the place.
     pub fn structured<T: DeserializeOwned>(&self) -> Result<T, StructuredError> {
         let data = self.structured_data().ok_or_else(|| StructuredError::Missing { id: self.id.clone() })?;
-        data.to()
+        data.deserialize_as()
     }
 
     /// Whether there is anything for [`structured`](Self::structured) to read.

@@ -33,7 +33,7 @@ impl Usage {
     /// ```
     /// use recount_message::Usage;
     ///
-    /// let usage = Usage { cache_input_tokens: 80, ..Usage::new(100, 20) };
+    /// let usage = Usage::new(100, 20).with_cache_input_tokens(80);
     /// assert_eq!((usage.input_tokens, usage.cache_input_tokens), (100, 80));
     /// ```
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
@@ -44,6 +44,30 @@ impl Usage {
             cache_creation_input_tokens: 0,
             extra: Object::new(),
         }
+    }
+
+    /// Sets the number of tokens read from the prompt cache. Consumes the usage and returns the changed one.
+    ///
+    /// ```
+    /// use recount_message::Usage;
+    ///
+    /// assert_eq!(Usage::new(100, 20).with_cache_input_tokens(80).cache_input_tokens, 80);
+    /// ```
+    pub fn with_cache_input_tokens(mut self, tokens: u64) -> Self {
+        self.cache_input_tokens = tokens;
+        self
+    }
+
+    /// Sets the number of tokens written to the prompt cache. Consumes the usage and returns the changed one.
+    ///
+    /// ```
+    /// use recount_message::Usage;
+    ///
+    /// assert_eq!(Usage::new(100, 20).with_cache_creation_input_tokens(40).cache_creation_input_tokens, 40);
+    /// ```
+    pub fn with_cache_creation_input_tokens(mut self, tokens: u64) -> Self {
+        self.cache_creation_input_tokens = tokens;
+        self
     }
 
     /// Tokens read and written together.

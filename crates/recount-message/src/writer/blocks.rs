@@ -305,9 +305,9 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// Gives a whole block that no start, delta and end can carry, such as one of an unknown type.
     ///
     /// ```
-    /// use recount_message::{ContentBlock, Object, ReplyWriter, Stamps, UnknownBlock};
+    /// use recount_message::{ContentBlock, ReplyWriter, Stamps, UnknownBlock};
     ///
-    /// let poll = ContentBlock::Unknown(UnknownBlock { fields: Object::from([("type", "poll"), ("id", "p1")]) });
+    /// let poll = ContentBlock::from(UnknownBlock::new([("type", "poll"), ("id", "p1")]));
     /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
     /// reply.block(&poll);
     /// assert_eq!(reply.message().content(), [poll]);

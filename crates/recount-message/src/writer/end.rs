@@ -82,7 +82,7 @@ impl ReplyEnd {
     ///
     /// let reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
     /// let message = reply.end(ReplyEnd::completed().with_metadata([("rounds", 3)]));
-    /// assert_eq!(message.metadata().get("rounds").unwrap().as_str(), "3");
+    /// assert_eq!(message.metadata().get("rounds").unwrap().as_u64(), Some(3));
     /// ```
     pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
         self.metadata = metadata.into();

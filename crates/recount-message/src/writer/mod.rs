@@ -5,11 +5,13 @@ mod cut;
 mod end;
 mod model_call;
 mod stamps;
+mod start;
 mod tools;
 
 pub use blocks::OpenData;
 pub use end::ReplyEnd;
 pub use stamps::Stamps;
+pub use start::ReplyStart;
 pub use tools::{OpenResult, ToolCall};
 
 use std::borrow::Cow;
@@ -94,41 +96,29 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// let _reply = ReplyWriter::start(sink, Stamps::default(), "s1", "Friday");
     /// assert_eq!(receiver.recv().unwrap().type_name(), "REPLY_START");
     /// ```
-    pub fn start(sink: S, mut stamps: Stamps, session_id: impl Into<String>, name: impl Into<String>) -> Self {
-        let reply_id = stamps.id();
-        Self::start_with(sink, stamps, session_id, name, reply_id, Object::new())
+    pub fn start(sink: S, stamps: Stamps, session_id: impl Into<String>, name: impl Into<String>) -> Self {
+        Self::start_with(sink, stamps, ReplyStart::new(session_id, name))
     }
 
-    /// Begins a reply under a given id, with what its start carries: `metadata` of the message, and `parent`, the reply
-    /// that it is a part of.
+    /// Starts a reply and writes its REPLY_START.
     ///
     /// ```
-    /// use recount_message::{Object, ReplyWriter, Stamps};
+    /// use recount_message::{ReplyStart, ReplyWriter, Stamps};
     ///
-    /// let mut carried = Object::from([("parent", "r1")]);
-    /// carried.insert("metadata", Object::from([("task", "search")]));
-    /// let reply = ReplyWriter::start_with(|_event| {}, Stamps::repeatable(), "s1", "Searcher", "r2", carried);
+    /// let start = ReplyStart::new("s1", "Searcher").with_reply_id("r2").with_parent("r1");
+    /// let reply = ReplyWriter::start_with(|_event| {}, Stamps::repeatable(), start);
     /// assert_eq!((reply.reply_id(), reply.message().parent().as_deref()), ("r2", Some("r1")));
-    /// assert!(reply.message().metadata().contains_key("task"));
     /// ```
-    pub fn start_with(
-        mut sink: S,
-        mut stamps: Stamps,
-        session_id: impl Into<String>,
-        name: impl Into<String>,
-        reply_id: impl Into<String>,
-        carried: impl Into<Object>,
-    ) -> Self {
-        let session_id = session_id.into();
-        let start = ReplyStartEvent {
-            session_id: session_id.clone().into(),
-            reply_id: reply_id.into().into(),
-            name: name.into().into(),
-            role: Cow::Borrowed("assistant"),
-        };
+    pub fn start_with(mut sink: S, mut stamps: Stamps, start: ReplyStart) -> Self {
+        let ReplyStart { session_id, name, reply_id, parent, metadata } = start;
+        let reply_id = reply_id.unwrap_or_else(|| stamps.id());
+        let start = ReplyStartEvent::new(session_id.clone(), reply_id, name);
         let mut event = Event::stamped(stamps.id(), stamps.time(), start);
-        for (key, value) in carried.into().iter() {
-            event = event.carrying(key, value.clone());
+        if let Some(parent) = parent {
+            event = event.carrying("parent", parent);
+        }
+        if !metadata.is_empty() {
+            event = event.carrying("metadata", metadata);
         }
         let fold = ReplyFold::start(&event).unwrap_or_else(|| ReplyFold::from_message(Msg::assistant("", [])));
         sink(event);
@@ -168,7 +158,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
 
     fn find_open_blocks(&mut self) {
         for block in self.fold.message().content().iter().filter(|block| block.finished_at().is_none()) {
-            let id = block.id().into_owned();
+            let id = block.id().to_owned();
             match block {
                 ContentBlock::Text(_) => self.prose = Some(OpenProse::new(Prose::Text, id)),
                 ContentBlock::Thinking(_) => self.prose = Some(OpenProse::new(Prose::Thinking, id)),
@@ -284,8 +274,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// use recount_message::{Event, HintBlock, HintBlockEvent, Outcome, ReplyWriter, Stamps};
     ///
     /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
-    /// let (reply_id, block_id) = ("id-1".into(), "h1".into());
-    /// let hint = Event::new(HintBlockEvent { reply_id, block_id, source: None, hint: "It is noon.".into() });
+    /// let hint = Event::new(HintBlockEvent::new("id-1", "h1", "It is noon."));
     /// assert_eq!(reply.receive(&hint), Outcome::Applied);
     /// assert!(reply.message().has::<HintBlock>());
     /// ```

@@ -242,7 +242,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// reply.ask_because(&call, vec![], "it changes files");
     /// drop(reply);
     /// let asked = events.iter().find(|event| event.type_name() == "REQUIRE_USER_CONFIRM").unwrap();
-    /// assert_eq!(asked.carried("reason").unwrap().to_text().as_deref(), Some("it changes files"));
+    /// assert_eq!(asked.carried("reason").unwrap().as_str(), Some("it changes files"));
     /// ```
     pub fn ask_because(&mut self, call: &ToolCall, suggested_rules: Vec<PermissionRule>, reason: impl Into<String>) {
         self.ask_carrying(call, suggested_rules, &Object::from([("reason", reason.into())]));

@@ -73,7 +73,7 @@ fn blocks_are_found_by_their_wire_name() {
 #[test]
 fn blocks_are_found_by_several_wire_names_at_once() {
     let types: Vec<String> =
-        message().blocks_named(&["tool_result", "tool_call"]).map(|block| block.type_name().into_owned()).collect();
+        message().blocks_named(&["tool_result", "tool_call"]).map(|block| block.type_name().to_owned()).collect();
     assert_eq!(types, ["tool_call", "tool_result"]);
 }
 
@@ -136,6 +136,6 @@ fn content_can_be_filtered_like_any_list() {
 #[test]
 fn metadata_can_be_read_by_key() {
     let message = Msg::user("Alice", "Hello").with_metadata([("task_id", "12345")]);
-    assert_eq!(message.metadata().get("task_id").unwrap().to_text().as_deref(), Some("12345"));
+    assert_eq!(message.metadata().get("task_id").unwrap().as_str(), Some("12345"));
     assert_eq!(message.metadata().get("other"), None);
 }

@@ -47,11 +47,7 @@ fn what_the_provider_adds_to_thinking_travels_with_its_end() {
         r#"THINKING_BLOCK_DELTA "block_id":"b","delta":"Hm.""#,
         r#"THINKING_BLOCK_END "block_id":"b","metadata":{"recount":{"extra":{"signature":"EqoB"}}}"#,
     ]);
-    let expected = ThinkingBlock {
-        created_at: at(1),
-        finished_at: Some(at(3)),
-        ..ThinkingBlock::new("Hm.").with_id("b").with_extra("signature", "EqoB")
-    };
+    let expected = ThinkingBlock::stamped("b", at(1), "Hm.").with_finished_at(at(3)).with_extra("signature", "EqoB");
     assert_eq!(message.content(), [expected.into()]);
 }
 
@@ -167,7 +163,8 @@ fn a_hint_may_be_made_of_text_and_data() {
 #[test]
 fn the_source_of_a_hint_may_be_a_label_for_front_ends() {
     let label = |label: &str, sublabel: Option<&str>| {
-        Some(HintLabel { label: label.to_owned(), sublabel: sublabel.map(str::to_owned) })
+        let label = HintLabel::new(label);
+        Some(sublabel.into_iter().fold(label, HintLabel::with_sublabel))
     };
     for (source, expected) in [
         (r#"{"label":"Scheduler","sublabel":"daily report"}"#, label("Scheduler", Some("daily report"))),
@@ -210,10 +207,7 @@ fn a_block_without_an_id_gets_one_from_its_place() {
         {"type":"text","text":"Hello, how can I help you?"},
         {"type":"hint","hint":[{"type":"text","text":"Hurry."}]}]}"#;
     let message = Msg::from_json(text).unwrap();
-    let expected = TextBlock {
-        created_at: "2026-01-01T00:00:00Z".to_owned(),
-        ..TextBlock::new("Hello, how can I help you?").with_id("m.0")
-    };
+    let expected = TextBlock::stamped("m.0", "2026-01-01T00:00:00Z", "Hello, how can I help you?");
     assert_eq!(message.content()[0], expected.into());
     let ContentBlock::Hint(hint) = &message.content()[1] else { panic!("{message:?}") };
     let [MediaBlock::Text(inner)] = hint.hint.blocks() else { panic!("{hint:?}") };

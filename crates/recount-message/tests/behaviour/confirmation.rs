@@ -24,17 +24,11 @@ fn asking() -> Msg {
 }
 
 fn answer(results: Vec<ConfirmResult>) -> AgentEvent {
-    Event::stamped("a", at(30), UserConfirmResultEvent { reply_id: "r".into(), confirm_results: results })
+    Event::stamped("a", at(30), UserConfirmResultEvent::new("r", results))
 }
 
 fn rule() -> PermissionRule {
-    PermissionRule {
-        tool_name: "shell".to_owned(),
-        rule_content: Some("rm:*".to_owned()),
-        behavior: PermissionBehavior::Allow,
-        source: "suggested".to_owned(),
-        extra: recount_message::Object::new(),
-    }
+    PermissionRule::new("shell", Some("rm:*"), PermissionBehavior::Allow).with_source("suggested")
 }
 
 #[test]
@@ -134,11 +128,7 @@ fn a_call_that_runs_elsewhere_is_submitted() {
 fn an_external_result_is_appended_and_finishes_its_call() {
     let mut message = fold(&[CALL, CALL_END, SUBMIT]);
     let result = ToolResultBlock::success("c", "shell", "done");
-    let event = Event::stamped(
-        "x",
-        at(30),
-        ExternalExecutionResultEvent { reply_id: "r".into(), execution_results: vec![result.clone()] },
-    );
+    let event = Event::stamped("x", at(30), ExternalExecutionResultEvent::new("r", [result.clone()]));
     assert_eq!(message.append_event(&event), Outcome::Applied);
     assert_eq!(message.result_of("c"), Some(&result));
     assert_eq!(message.call("c").unwrap().state, ToolCallState::Finished);

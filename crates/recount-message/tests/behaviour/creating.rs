@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::support::{at, json};
 
 fn types(message: &Msg) -> Vec<String> {
-    message.content().iter().map(|block| block.type_name().into_owned()).collect()
+    message.content().iter().map(|block| block.type_name().to_owned()).collect()
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn the_builder_sets_every_field() {
         .id("m1")
         .name("Assistant")
         .role(Role::Assistant)
-        .content([TextBlock { created_at: at(1), ..TextBlock::new("Task completed").with_id("t1") }.into()])
+        .content(TextBlock::stamped("t1", at(1), "Task completed"))
         .metadata([
             ("task_id", Json::from("12345")),
             ("priority", Json::from(3)),
@@ -130,7 +130,7 @@ fn the_builder_sets_every_field() {
 fn text_content_is_short_for_a_list_of_one_text_block() {
     let block = TextBlock::new("Hello").with_id("t1");
     let short = Msg::builder().text_content("Hello").build().unwrap();
-    let long = Msg::builder().content([block.into()]).build().unwrap();
+    let long = Msg::builder().content(block).build().unwrap();
     assert_eq!((short.text(), short.content().len()), (long.text(), long.content().len()));
 }
 

@@ -88,7 +88,7 @@ fn every_event_names_its_reply() {
 
 #[test]
 fn a_new_event_gets_an_id_and_a_time() {
-    let delta = || TextBlockDeltaEvent { reply_id: "r".into(), block_id: "b".into(), delta: "Hello".into() };
+    let delta = || TextBlockDeltaEvent::new("r", "b", "Hello");
     let (one, other) = (Event::new(delta()), Event::new(delta()));
     assert_eq!((one.type_name(), one.id.len()), ("TEXT_BLOCK_DELTA", 32));
     assert_ne!(one.id, other.id);

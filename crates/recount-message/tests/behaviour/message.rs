@@ -94,7 +94,7 @@ fn metadata_holds_any_json() {
     let message = Msg::assistant("Friday", "Task completed").with_metadata(Object::parse(text).unwrap());
     let read = Msg::from_json(&message.to_json()).unwrap();
     assert_eq!(read.metadata().to_json(), text);
-    assert_eq!(read.metadata().get("priority").unwrap().to::<u8>().unwrap(), 3);
+    assert_eq!(read.metadata().get("priority").unwrap().deserialize_as::<u8>().unwrap(), 3);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn usage_is_summed_over_the_model_calls_of_a_reply() {
         call,
         r#"MODEL_CALL_END "input_tokens":150,"output_tokens":30,"cache_creation_input_tokens":7"#,
     ]);
-    let expected = Usage { cache_input_tokens: 60, cache_creation_input_tokens: 7, ..Usage::new(250, 50) };
+    let expected = Usage::new(250, 50).with_cache_input_tokens(60).with_cache_creation_input_tokens(7);
     assert_eq!(message.usage(), Some(&expected));
     assert_eq!(message.usage().unwrap().total(), 300);
 }

@@ -88,7 +88,7 @@ fn events_that_come_again_after_a_dropped_connection_change_nothing() {
 #[test]
 fn one_message_holds_every_round_of_a_reply() {
     let (_, message) = two_rounds();
-    let types: Vec<String> = message.content().iter().map(|block| block.type_name().into_owned()).collect();
+    let types: Vec<String> = message.content().iter().map(|block| block.type_name().to_owned()).collect();
     assert_eq!(types, ["thinking", "text", "tool_call", "tool_result", "text"]);
     assert_eq!(message.usage(), Some(&Usage::new(250, 25)));
 }

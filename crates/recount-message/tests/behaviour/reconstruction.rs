@@ -171,7 +171,7 @@ fn a_tool_result_starts_with_empty_output_and_its_text_is_joined() {
         r#"TOOL_RESULT_TEXT_DELTA "tool_call_id":"c","delta":"o""#,
         r#"TOOL_RESULT_TEXT_DELTA "tool_call_id":"c","delta":"k""#,
     ]);
-    let expected = TextBlock { created_at: at(4), ..TextBlock::new("ok").with_id("c.0") };
+    let expected = TextBlock::stamped("c.0", at(4), "ok");
     assert_eq!(first::<ToolResultBlock>(&message).output.blocks(), [expected.into()]);
 }
 

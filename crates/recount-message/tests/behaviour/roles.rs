@@ -164,7 +164,7 @@ fn legacy_media_are_data_blocks_with_a_mark() {
 fn a_block_of_an_unknown_type_is_kept() {
     let text = r#"{"type":"hologram","id":"h","depth":3.0}"#;
     let unknown = block(text);
-    assert_eq!((unknown.type_name().as_ref(), unknown.id().as_ref()), ("hologram", "h"));
+    assert_eq!((unknown.type_name(), unknown.id()), ("hologram", "h"));
     assert_eq!(block_json(unknown), text);
 }
 

@@ -69,5 +69,5 @@ pub(crate) fn block(text: &str) -> ContentBlock {
 /// A block as it is written in a message.
 pub(crate) fn block_json(block: impl Into<ContentBlock>) -> String {
     let message = Object::parse(&Msg::assistant("Friday", block.into()).to_json()).unwrap();
-    message.get("content").unwrap().to_list().unwrap()[0].as_str().to_owned()
+    message.get("content").unwrap().to_array().unwrap()[0].as_raw().to_owned()
 }

@@ -20,13 +20,7 @@ fn a_tool_call_has_id_name_input_state_and_suggested_rules() {
     let ContentBlock::ToolCall(call) = read else { panic!("{read:?}") };
     assert_eq!((call.id.as_str(), call.name.as_str()), ("call_1", "shell"));
     assert_eq!((call.input.as_str(), call.state), (r#"{"command": "ls"}"#, ToolCallState::Asking));
-    let expected = PermissionRule {
-        tool_name: "shell".to_owned(),
-        rule_content: Some("ls:*".to_owned()),
-        behavior: PermissionBehavior::Allow,
-        source: "suggested".to_owned(),
-        extra: Object::new(),
-    };
+    let expected = PermissionRule::new("shell", Some("ls:*"), PermissionBehavior::Allow).with_source("suggested");
     assert_eq!(call.suggested_rules, [expected]);
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn ordered_difference(ours: &Json, theirs: &Json) -> Option<String> {
         }
         return None;
     }
-    if let (Some(ours), Some(theirs)) = (ours.to_list(), theirs.to_list())
+    if let (Some(ours), Some(theirs)) = (ours.to_array(), theirs.to_array())
         && ours.len() == theirs.len()
     {
         return ours
@@ -53,9 +53,9 @@ pub(crate) fn ordered_difference(ours: &Json, theirs: &Json) -> Option<String> {
             .enumerate()
             .find_map(|(index, (ours, theirs))| at(&format!("[{index}]"), ordered_difference(ours, theirs)));
     }
-    let number = |json: &Json| json.as_str().parse::<f64>().ok();
-    let same = match theirs.to_text() {
-        Some(text) if is_made_up(&text) => ours.to_text().is_some(),
+    let number = |json: &Json| json.as_raw().parse::<f64>().ok();
+    let same = match theirs.as_str() {
+        Some(text) if is_made_up(text) => ours.as_str().is_some(),
         _ => match (number(ours), number(theirs)) {
             (Some(ours), Some(theirs)) => ours.to_bits() == theirs.to_bits(),
             // A number beyond the range of a double is null to the reference.

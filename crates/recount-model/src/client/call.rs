@@ -151,7 +151,7 @@ impl Model {
         let base_url = base_url.map_err(|error| setup(&error))?;
         let url = base_url.request(self.provider, self.name(), options.stream);
         let mut request = http::Request::post(url.as_str())
-            .body(Bytes::from(formatted.body.as_str().to_owned()))
+            .body(Bytes::from(formatted.body.as_raw().to_owned()))
             .map_err(|error| setup(&error))?;
         let headers = request.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -9,7 +9,7 @@ pub(super) fn spaced_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut in_string = false;
     let mut escaped = false;
-    for char in value.as_str().chars() {
+    for char in value.as_raw().chars() {
         out.push(char);
         if in_string {
             match char {

@@ -293,7 +293,12 @@ fn thinking(block: &ThinkingBlock) -> Option<JsonBuilder> {
     if let Some(data) = block.extra.get("redacted_thinking_data").filter(|data| !data.is_null()) {
         return Some(object! { "type": "redacted_thinking", "data": data.clone() }.into());
     }
-    let signature = block.extra.get("signature").and_then(Json::to_text).filter(|signature| !signature.is_empty())?;
+    let signature = block
+        .extra
+        .get("signature")
+        .and_then(Json::as_str)
+        .map(str::to_owned)
+        .filter(|signature| !signature.is_empty())?;
     Some(object! { "type": "thinking", "thinking": block.thinking.as_str(), "signature": signature }.into())
 }
 

@@ -29,7 +29,7 @@ mod tests {
 
     #[track_caller]
     fn check(input: &str, expected: Option<&str>) {
-        assert_eq!(parse_arguments(input).as_ref().map(Json::as_str), expected, "{input}");
+        assert_eq!(parse_arguments(input).as_ref().map(Json::as_raw), expected, "{input}");
     }
 
     #[test]

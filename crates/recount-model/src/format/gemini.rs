@@ -236,6 +236,6 @@ fn function_call(call: &Call<'_>, cx: &mut Context<'_>) -> ObjectBuilder {
 }
 
 fn signed(mut part: ObjectBuilder, extra: &Object) -> ObjectBuilder {
-    part.set_some(SIGNATURE, extra.get(SIGNATURE).and_then(Json::to_text));
+    part.set_some(SIGNATURE, extra.get(SIGNATURE).and_then(Json::as_str).map(str::to_owned));
     part
 }

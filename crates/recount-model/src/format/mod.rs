@@ -10,7 +10,7 @@
 //!
 //! let messages = [Msg::system("system", "Be brief."), Msg::user("Alice", "Hello")];
 //! let formatted = Formatter::new(Provider::Ollama).format(&messages, &Media::new());
-//! assert_eq!(formatted.to_json().as_str(), concat!(
+//! assert_eq!(formatted.to_value().as_raw(), concat!(
 //!     r#"[{"role":"system","content":"Be brief."},"#,
 //!     r#"{"role":"user","content":"Hello"}]"#,
 //! ));
@@ -88,7 +88,7 @@ pub struct Formatted {
 impl Formatted {
     /// Returns the messages as one JSON array.
     #[must_use]
-    pub fn to_json(&self) -> Json {
+    pub fn to_value(&self) -> Json {
         Json::from(self.messages.clone())
     }
 }
@@ -165,7 +165,7 @@ impl Formatter {
     /// let messages = [Msg::system("system", "Be brief."), Msg::user("Alice", "Hello")];
     /// let options = RequestOptions::new("claude-opus-4-5").max_tokens(1024);
     /// let request = Formatter::new(Provider::Anthropic).request(&messages, &Media::new(), &options)?;
-    /// assert_eq!(request.body.as_str(), concat!(
+    /// assert_eq!(request.body.as_raw(), concat!(
     ///     r#"{"model":"claude-opus-4-5","system":[{"type":"text","text":"Be brief."}],"#,
     ///     r#""messages":[{"role":"user","content":[{"type":"text","text":"Hello"}]}],"#,
     ///     r#""max_tokens":1024,"stream":true}"#,

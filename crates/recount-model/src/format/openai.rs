@@ -296,7 +296,7 @@ impl ChatFormat {
         if !self.strict_arguments || recount_message::Json::parse(call.input).is_ok() {
             return call.input.to_owned();
         }
-        arguments::parse_or_empty(call, cx.warnings).as_str().to_owned()
+        arguments::parse_or_empty(call, cx.warnings).as_raw().to_owned()
     }
 
     fn shown(&self, pending: &mut PendingMessage) -> Option<ObjectBuilder> {

@@ -48,7 +48,7 @@ use super::warning::FormatWarning;
 /// let formatter = Formatter::new(Provider::Ollama).tool_mode(ToolMode::Prompt);
 /// let options = RequestOptions::new("gemma").tools([Tool::new("ping")]);
 /// let request = formatter.request(&[Msg::user("Alice", "Hello")], &Media::new(), &options)?;
-/// assert!(request.body.as_str().contains(r#"<tools>\n{\"name\":\"ping\"}\n</tools>"#));
+/// assert!(request.body.as_raw().contains(r#"<tools>\n{\"name\":\"ping\"}\n</tools>"#));
 /// # Ok::<(), recount_model::format::RequestError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -231,7 +231,7 @@ impl PendingItems {
             "name": &*call.name,
             "arguments": if call.input.trim().is_empty() { "{}" } else { call.input },
         };
-        let id = call.extra.get("item_id").and_then(Json::to_text);
+        let id = call.extra.get("item_id").and_then(Json::as_str).map(str::to_owned);
         item.set_some("id", id.filter(|_| !self.reasoned.is_empty()));
         item
     }
@@ -252,7 +252,8 @@ impl PendingItems {
     /// A summary and the reasoning itself may be two blocks of one item. An empty block only records the item. It comes
     /// last in the stream, but belongs before the item's calls, so pending items are not flushed for it.
     fn reasoning(&mut self, block: &ThinkingBlock) -> Vec<ObjectBuilder> {
-        let id = block.extra.get("reasoning_item_id").and_then(Json::to_text).filter(|id| !id.is_empty());
+        let id =
+            block.extra.get("reasoning_item_id").and_then(Json::as_str).map(str::to_owned).filter(|id| !id.is_empty());
         let Some(id) = id.filter(|id| self.reasoned.insert(id.clone())) else { return Vec::new() };
         let mut items = Vec::new();
         // Calls have an item id if their stream was recorded in its original order.
@@ -261,7 +262,7 @@ impl PendingItems {
             self.flush(&mut items);
         }
         let raw = block.extra.get("reasoning_item_raw").and_then(Json::to_object).filter(|raw| {
-            let text = |key| raw.get(key).and_then(Json::to_text);
+            let text = |key| raw.get(key).and_then(Json::as_str).map(str::to_owned);
             text("type").as_deref() == Some("reasoning") && text("id").as_deref() == Some(&id)
         });
         items.push(match raw {

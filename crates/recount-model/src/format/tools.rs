@@ -62,8 +62,8 @@ impl Tool {
         let function = outer.get("function").and_then(Json::to_object).unwrap_or(outer);
         let some = |key| function.get(key).filter(|value| !value.is_null());
         Ok(Self {
-            name: some("name").and_then(Json::to_text).unwrap_or_default(),
-            description: some("description").and_then(Json::to_text),
+            name: some("name").and_then(Json::as_str).map(str::to_owned).unwrap_or_default(),
+            description: some("description").and_then(Json::as_str).map(str::to_owned),
             parameters: some("parameters").cloned(),
         })
     }
@@ -79,11 +79,11 @@ impl Tool {
     /// ```
     /// use recount_model::format::Tool;
     ///
-    /// let json = Tool::new("ping").to_json();
-    /// assert_eq!(json.as_str(), r#"{"type":"function","function":{"name":"ping"}}"#);
+    /// let json = Tool::new("ping").to_value();
+    /// assert_eq!(json.as_raw(), r#"{"type":"function","function":{"name":"ping"}}"#);
     /// ```
     #[must_use]
-    pub fn to_json(&self) -> Json {
+    pub fn to_value(&self) -> Json {
         object! { "type": "function", "function": self.function(Json::clone) }.into()
     }
 

@@ -160,7 +160,7 @@ impl OpenCall {
 
 /// Whether a block was incomplete when its model call failed.
 fn is_cut(extra: &Object) -> bool {
-    extra.get("cut").is_some_and(|cut| cut.as_str() == "true")
+    extra.get("cut").is_some_and(|cut| cut.as_bool() == Some(true))
 }
 
 struct TurnBuilder<'a, 'n> {
@@ -279,12 +279,10 @@ impl<'a> TurnBuilder<'a, '_> {
         }
     }
 
-    fn unknown(&mut self, id: Option<String>, type_name: String, owner: &str) -> Cow<'a, str> {
-        let text = format!("[a block of type {}, not supported by this provider]", Json::from(type_name.as_str()));
-        self.warnings.push(FormatWarning::new(
-            id.unwrap_or_else(|| owner.to_owned()),
-            FormatWarningKind::UnknownBlock { type_name },
-        ));
+    fn unknown(&mut self, id: Option<&str>, type_name: &str, owner: &str) -> Cow<'a, str> {
+        let text = format!("[a block of type {}, not supported by this provider]", Json::from(type_name));
+        let kind = FormatWarningKind::UnknownBlock { type_name: type_name.to_owned() };
+        self.warnings.push(FormatWarning::new(id.unwrap_or(owner), kind));
         Cow::Owned(text)
     }
 }

@@ -142,10 +142,10 @@ fn parse_malformed(text: &str) -> Result<Repaired, RepairError> {
 
 /// Parses the object inside a JSON string, for models that encode their arguments twice.
 fn object_in_string(json: &Json) -> Result<Repaired, RepairError> {
-    let inner = json.to_text().filter(|inner| inner.trim_start().starts_with('{'));
+    let inner = json.as_str().map(str::to_owned).filter(|inner| inner.trim_start().starts_with('{'));
     let object = inner.and_then(|inner| Object::parse(&inner).ok());
     object.map(|object| Repaired { object, repairs: vec![Repair::StringWrapped] }).ok_or(RepairError::NotAnObject {
-        found: match json.as_str().as_bytes().first() {
+        found: match json.as_raw().as_bytes().first() {
             Some(b'"') => "a string",
             Some(b'[') => "an array",
             Some(b't' | b'f') => "a boolean",

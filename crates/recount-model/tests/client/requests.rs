@@ -44,7 +44,7 @@ async fn request_has_path_key_and_body_of_provider() {
         let messages = [Msg::system("system", "Be brief."), Msg::user("Alice", "Hello")];
         let expected =
             Formatter::new(provider).request(&messages, &Media::new(), &RequestOptions::new("model-x")).unwrap();
-        assert_eq!(request.body, expected.body.as_str());
+        assert_eq!(request.body, expected.body.as_raw());
     }
 }
 

@@ -93,7 +93,9 @@ fn roles_are_mapped() {
     ];
     for provider in [Provider::DashScope, Provider::OpenAi] {
         let formatted = Formatter::new(provider).format(&messages, &Media::new());
-        let role = |message: &Json| message.to_object().and_then(|message| message.get("role")?.to_text()).unwrap();
+        let role = |message: &Json| {
+            message.to_object().and_then(|message| message.get("role")?.as_str().map(str::to_owned)).unwrap()
+        };
         let roles: Vec<String> = formatted.messages.iter().map(role).collect();
         assert_eq!(roles, ["system", "user", "assistant", "tool"]);
     }

@@ -35,7 +35,7 @@ fn foreign_calls_get_a_gemini_placeholder_signature() {
     let signed = |model: &str| {
         let options = RequestOptions::new(model);
         let request = Formatter::new(Provider::Gemini).request(&messages, &Media::new(), &options).unwrap();
-        request.body.as_str().contains("skip_thought_signature_validator")
+        request.body.as_raw().contains("skip_thought_signature_validator")
     };
     assert!(signed("gemini-3-pro-preview") && signed("models/gemini-3.1-flash"));
     assert!(!signed("gemini-2.5-pro") && !signed("gemma-3"));
@@ -119,7 +119,9 @@ fn reasoning_keeps_its_position_between_calls() {
             Formatter::new(Provider::OpenAiResponses).format(&[Msg::assistant("Friday", blocks)], &Media::new());
         let kind = |item: &Json| {
             let item = item.to_object().unwrap();
-            [item.get("type"), item.get("id")].map(|value| value.and_then(Json::to_text).unwrap_or_default()).join(" ")
+            [item.get("type"), item.get("id")]
+                .map(|value| value.and_then(Json::as_str).map(str::to_owned).unwrap_or_default())
+                .join(" ")
         };
         let kinds: Vec<String> = formatted.messages.iter().map(kind).collect();
         let expected = [

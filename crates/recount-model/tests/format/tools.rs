@@ -155,7 +155,7 @@ fn result_belongs_to_latest_call_with_its_id() {
 
 #[test]
 fn unknown_block_becomes_text() {
-    let poll = UnknownBlock { fields: recount_message::Object::from([("type", "poll"), ("id", "p1")]) };
+    let poll = UnknownBlock::new(recount_message::Object::from([("type", "poll"), ("id", "p1")]));
     check(
         &Formatter::new(Provider::OpenAi),
         &[Msg::assistant("Friday", ContentBlock::Unknown(poll))],

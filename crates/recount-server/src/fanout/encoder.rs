@@ -190,7 +190,9 @@ impl Encoder {
     fn wanted(&self, mut frames: Vec<String>) -> Vec<String> {
         if self.style.signals == SignalFilter::None && !self.style.is_native() && !self.style.is_sequential() {
             let is_custom = |frame: &String| {
-                let kind = Object::parse(frame).ok().and_then(|frame| frame.get("type").and_then(Json::to_text));
+                let kind = Object::parse(frame)
+                    .ok()
+                    .and_then(|frame| frame.get("type").and_then(Json::as_str).map(str::to_owned));
                 kind.is_some_and(|kind| kind == "CUSTOM")
             };
             frames.retain(|frame| !is_custom(frame));
@@ -248,7 +250,7 @@ impl Encoder {
             _ if self.nested.is_empty() => false,
             EventKind::ReplyEnd(end) => self.nested.remove(&*end.reply_id),
             EventKind::Custom(custom) if custom.own_name() != Some(CustomName::Message) => {
-                let named = custom.value.get("reply_id").and_then(Json::to_text);
+                let named = custom.value.get("reply_id").and_then(Json::as_str).map(str::to_owned);
                 named.is_some_and(|id| self.nested.contains(&id))
                     || custom.reply_id.as_deref().is_some_and(|id| self.nested.contains(id))
             }

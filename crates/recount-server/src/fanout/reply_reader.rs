@@ -171,7 +171,7 @@ fn is_for(event: &Event<'_>, id: &str) -> bool {
 
 fn named_by(event: &Event<'_>) -> Option<String> {
     match &event.kind {
-        EventKind::Custom(custom) => custom.value.get("reply_id").and_then(Json::to_text),
+        EventKind::Custom(custom) => custom.value.get("reply_id").and_then(Json::as_str).map(str::to_owned),
         _ => None,
     }
 }

@@ -62,8 +62,9 @@ impl LinkedStream {
         match (&event.kind, linked) {
             // It has its place among the others from the beginning.
             (EventKind::ToolResultDataDelta(kind), Linked::Events(_)) if is_new_item => {
-                let kind = ToolResultDataDeltaEvent { data: Some("".into()), ..kind.clone() };
-                Linked::Events(vec![Event { kind: kind.into(), ..event.clone() }.into_owned()])
+                let mut kind = kind.clone();
+                kind.data = Some("".into());
+                Linked::Events(vec![event.clone().with_kind(kind).into_owned()])
             }
             (_, linked) => linked,
         }
@@ -84,17 +85,17 @@ impl LinkedStream {
             EventKind::HintBlock(kind) if has_base64(text) => {
                 let mut kind = kind.clone();
                 self.linker.payload(&mut kind.hint, Growth::Complete);
-                Linked::Events(vec![Event { kind: kind.into(), ..event.clone() }.into_owned()])
+                Linked::Events(vec![event.clone().with_kind(kind).into_owned()])
             }
             EventKind::ExternalExecutionResult(kind) if has_base64(text) => {
                 let mut kind = kind.clone();
                 for result in &mut kind.execution_results {
                     self.linker.payload(&mut result.output, Growth::Complete);
                 }
-                Linked::Events(vec![Event { kind: kind.into(), ..event.clone() }.into_owned()])
+                Linked::Events(vec![event.clone().with_kind(kind).into_owned()])
             }
             EventKind::Custom(kind) if has_base64(text) => match self.signal(kind) {
-                Some(kind) => Linked::Events(vec![Event { kind: kind.into(), ..event.clone() }.into_owned()]),
+                Some(kind) => Linked::Events(vec![event.clone().with_kind(kind).into_owned()]),
                 None => Linked::Same,
             },
             _ => Linked::Same,
@@ -110,18 +111,18 @@ impl LinkedStream {
             }
             CustomName::Block => {
                 let mut value = kind.value.clone();
-                let reply_id = value.get("reply_id").and_then(Json::to_text)?;
+                let reply_id = value.get("reply_id").and_then(Json::as_str).map(str::to_owned)?;
                 value.insert("block", self.block(value.get("block")?, &reply_id)?);
                 value
             }
             _ => return None,
         };
-        Some(CustomEvent { value, ..kind.clone() })
+        Some(kind.clone().with_value(value))
     }
 
     /// A block that came whole. What else it has or lacks is left to who folds it.
     fn block(&mut self, given: &Json, reply_id: &str) -> Option<Object> {
-        let mut block = ContentBlock::from_json(given.as_str(), reply_id, "").ok()?;
+        let mut block = ContentBlock::from_json(given.as_raw(), reply_id, "").ok()?;
         self.linker.block(&mut block);
         let (mut fields, linked) = (given.to_object()?, Object::parse(&block.to_json()).ok()?);
         for name in ["source", "output", "hint"] {
@@ -171,9 +172,10 @@ impl LinkedStream {
 fn data_delta(linker: &mut Linker, reply_id: &str, block: &DataBlock) -> Option<EventKind<'static>> {
     let source = base64_of(block)?;
     let (data, url) = told(linker, source);
-    let (reply_id, block_id) = (reply_id.to_owned().into(), block.id.clone().into());
-    let media_type = source.media_type.clone().into();
-    Some(DataBlockDeltaEvent { reply_id, block_id, media_type, data, url }.into())
+    let mut delta = DataBlockDeltaEvent::new(reply_id.to_owned(), block.id.clone(), source.media_type.clone());
+    delta.data = data;
+    delta.url = url;
+    Some(delta.into())
 }
 
 fn result_deltas(linker: &mut Linker, reply_id: &str, result: &ToolResultBlock) -> Vec<EventKind<'static>> {
@@ -181,15 +183,12 @@ fn result_deltas(linker: &mut Linker, reply_id: &str, result: &ToolResultBlock) 
         let MediaBlock::Data(block) = item else { return None };
         let source = base64_of(block)?;
         let (data, url) = told(linker, source);
-        let kind = ToolResultDataDeltaEvent {
-            reply_id: reply_id.to_owned().into(),
-            tool_call_id: result.id.clone().into(),
-            block_id: Some(block.id.clone().into()),
-            media_type: source.media_type.clone().into(),
-            data,
-            url,
-        };
-        Some(kind.into())
+        let (reply_id, media_type) = (reply_id.to_owned(), source.media_type.clone());
+        let mut delta =
+            ToolResultDataDeltaEvent::new(reply_id, result.id.clone(), media_type).with_block_id(block.id.clone());
+        delta.data = data;
+        delta.url = url;
+        Some(delta.into())
     };
     result.output.blocks().iter().filter_map(delta).collect()
 }

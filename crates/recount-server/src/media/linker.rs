@@ -63,7 +63,7 @@ impl Linker {
         let messages = snapshot.messages.iter().map(|message| self.complete(message)).collect();
         let open = snapshot.open.iter().map(|reply| {
             let item = Object::parse(&reply.fold).ok().and_then(|mut item| {
-                let message = self.open(item.get("message")?.as_str());
+                let message = self.open(item.get("message")?.as_raw());
                 item.insert("message", Json::parse(&message).ok()?);
                 Some(item.to_json())
             });

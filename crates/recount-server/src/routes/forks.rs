@@ -14,7 +14,8 @@ pub(super) async fn post(mut call: Call) -> RouteResult {
         None => Ok(None),
         Some(value) if value.is_null() => Ok(None),
         Some(value) => {
-            let text = value.to_text().ok_or_else(|| Problem::bad_field(field, "expected a string"))?;
+            let text =
+                value.as_str().map(str::to_owned).ok_or_else(|| Problem::bad_field(field, "expected a string"))?;
             Ok::<_, Problem>(Some(text))
         }
     };

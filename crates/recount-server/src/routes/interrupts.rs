@@ -12,7 +12,9 @@ pub(super) async fn post(mut call: Call) -> RouteResult {
     let session = call.session().await?;
     let body = call.object_with(&["id"]).await?;
     let id = match body.get("id") {
-        Some(id) if !id.is_null() => Some(id.to_text().ok_or_else(|| Problem::bad_field("id", "expected a string"))?),
+        Some(id) if !id.is_null() => {
+            Some(id.as_str().map(str::to_owned).ok_or_else(|| Problem::bad_field("id", "expected a string"))?)
+        }
         _ => None,
     };
     let cursor = call.app.host().interrupt(session.key(), id).await?;

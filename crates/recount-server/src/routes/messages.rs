@@ -82,7 +82,9 @@ pub(super) async fn post(mut call: Call) -> RouteResult {
     let session = call.session().await?;
     let mut body = call.object().await?;
     let on_busy = match body.remove("on_busy") {
-        Some(value) => Some(value.to_text().ok_or_else(|| Problem::bad_field("on_busy", "expected a string"))?),
+        Some(value) => {
+            Some(value.as_str().map(str::to_owned).ok_or_else(|| Problem::bad_field("on_busy", "expected a string"))?)
+        }
         None => None,
     };
     let asked = call.params.get("on_busy").map(read_on_busy).transpose()?;

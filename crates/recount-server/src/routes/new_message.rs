@@ -36,8 +36,8 @@ pub(super) async fn read(session: &Session, body: Object) -> Result<Msg, Problem
 
 fn filled_in(mut body: Object) -> Result<Object, Problem> {
     let content = body.get("content");
-    let text = content.and_then(Json::to_text);
-    if text.is_none() && content.and_then(Json::to_list).is_none() {
+    let text = content.and_then(Json::as_str).map(str::to_owned);
+    if text.is_none() && content.and_then(Json::to_array).is_none() {
         return Err(Problem::bad_field("content", "a message has `content`: a text, or a list of blocks"));
     }
     if let Some(text) = text {
@@ -53,7 +53,7 @@ fn filled_in(mut body: Object) -> Result<Object, Problem> {
         body.insert("name", "user");
     }
     let mut stamps = Stamps::default();
-    if body.get("id").is_none_or(|id| id.is_null() || id.to_text().is_some_and(|id| id.is_empty())) {
+    if body.get("id").is_none_or(|id| id.is_null() || id.as_str().is_some_and(|id| id.is_empty())) {
         body.insert("id", stamps.id());
     }
     if body.get("created_at").is_none_or(Json::is_null) {

@@ -179,19 +179,19 @@ fn described(app: &App, body: &Object, mut about: Object) -> Result<Object, Prob
         }
         let wrong = |expected: &str| Err(Problem::bad_field(field, format!("expected {expected}")));
         match field {
-            "agent" => match value.to_text() {
+            "agent" => match value.as_str().map(str::to_owned) {
                 Some(name) if app.host().agents().iter().any(|agent| agent.name == name) => {}
                 Some(name) => return Err(Problem::bad_field(field, format!("there is no agent `{name}`"))),
                 None if value.is_null() => {}
                 None => return wrong("the name of an agent"),
             },
             "title"
-                if value.is_null() || value.to_text().is_some_and(|title| title.chars().count() <= LONGEST_TITLE) => {}
+                if value.is_null() || value.as_str().is_some_and(|title| title.chars().count() <= LONGEST_TITLE) => {}
             "title" => return wrong("a string of at most 1024 characters"),
             "metadata" if value.is_null() || value.to_object().is_some() => {}
             "metadata" => return wrong("an object"),
             "retention" if value.is_null() => {}
-            "retention" => match value.to_text().map(|text| parse_duration(&text)) {
+            "retention" => match value.as_str().map(parse_duration) {
                 Some(Ok(_)) => {}
                 Some(Err(problem)) => return Err(Problem::bad_field(field, problem)),
                 None => return wrong("a duration such as \"30d\""),
@@ -259,7 +259,7 @@ async fn standing(app: &App, key: &SessionKey) -> Result<SessionState, Error> {
 /// An open reply's message, as far as it has come.
 fn message_of(reply: &OpenReply) -> Option<Msg> {
     let item = Object::parse(&reply.fold).ok()?;
-    Msg::from_json(item.get("message")?.as_str()).ok()
+    Msg::from_json(item.get("message")?.as_raw()).ok()
 }
 
 /// Whether a reply waits for somebody.

@@ -50,7 +50,7 @@ pub fn arguments(text: &str, chance: u64) -> Verdict {
             if is_right {
                 ensure_same!(Some(&read.object), strict.as_ref(), "arguments that were right");
             }
-            let again = arguments::parse(json.as_str(), tool).map_err(|error| Broken::new(error.to_string()))?;
+            let again = arguments::parse(json.as_raw(), tool).map_err(|error| Broken::new(error.to_string()))?;
             ensure_same!(again.object, read.object, "arguments that are read again");
             ensure!(!again.is_repaired(), "{json} needed {:?} although it was repaired", again.repaired);
             Ok(())
@@ -68,7 +68,7 @@ fn has_no_repeated_key(object: &Object) -> bool {
 }
 
 fn value_has_none(value: &Json) -> bool {
-    match (value.to_object(), value.to_list()) {
+    match (value.to_object(), value.to_array()) {
         (Some(object), _) => has_no_repeated_key(&object),
         (None, Some(list)) => list.iter().all(value_has_none),
         (None, None) => true,

@@ -48,7 +48,7 @@ pub fn scanner_agrees(text: &str) -> Verdict {
 ///
 /// When it is not so.
 pub fn value_survives(text: &str, json: &Json) -> Verdict {
-    let canonical = json.as_str();
+    let canonical = json.as_raw();
     ensure!(!canonical.contains(['\n', '\r', '\t']), "white space in {canonical:?}");
     ensure_same!(Json::parse(canonical).ok().as_ref(), Some(json), "the canonical text of {text:?}, read again");
     if let Ok(value) = serde_json::from_str::<Value>(text) {
@@ -65,7 +65,7 @@ fn objects_agree(text: &str) -> Verdict {
     let object = json.as_ref().and_then(Json::to_object).map(|object| object.to_json());
     ensure_same!(Object::parse(text).ok().map(|object| object.to_json()), object, "Object and Json of {text:?}");
     ensure_same!(serde_json::from_str::<Json>(text).ok(), json, "Json through serde of {text:?}");
-    let elements = json.as_ref().and_then(Json::to_list).map(Json::from);
+    let elements = json.as_ref().and_then(Json::to_array).map(Json::from);
     if let Some(elements) = elements {
         ensure_same!(Some(elements), json, "the elements of {text:?}");
     }

@@ -46,7 +46,7 @@ fn is_at_url(block: &ContentBlock) -> bool {
 fn reply_id(event: &Event<'_>) -> Option<String> {
     match (&event.kind, event.kind.own_name()) {
         (EventKind::Custom(custom), Some(CustomName::Block | CustomName::Call)) => {
-            custom.value.get("reply_id")?.to_text()
+            custom.value.get("reply_id")?.as_str().map(str::to_owned)
         }
         _ => event.reply_id().map(str::to_owned),
     }

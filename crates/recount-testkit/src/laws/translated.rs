@@ -64,7 +64,7 @@ fn sorted_value(json: &Json, without: &[&str]) -> Json {
         fields.dedup_by(|one, other| one.0 == other.0);
         return fields.into_iter().collect::<Object>().into();
     }
-    match json.to_list() {
+    match json.to_array() {
         Some(list) => list.iter().map(|item| sorted_value(item, without)).collect::<Vec<_>>().into(),
         None => json.clone(),
     }

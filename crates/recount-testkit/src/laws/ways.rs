@@ -40,7 +40,7 @@ pub fn ways_agree(events: &[Event<'_>]) -> Verdict {
 fn reply_of(event: &Event<'_>) -> Option<String> {
     let EventKind::Custom(custom) = &event.kind else { return event.reply_id().map(str::to_owned) };
     match custom.own_name() {
-        Some(CustomName::Block | CustomName::Call) => custom.value.get("reply_id")?.to_text(),
+        Some(CustomName::Block | CustomName::Call) => custom.value.get("reply_id")?.as_str().map(str::to_owned),
         _ => None,
     }
 }

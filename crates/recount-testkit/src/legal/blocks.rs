@@ -26,19 +26,13 @@ fn text(reply: &mut Reply, desk: &mut Desk) -> Vec<Draft> {
     let mut drafts = Vec::new();
     // An id that comes again within the same model call opens its block again.
     for _ in 0..if desk.beyond_python(10) { 2 } else { 1 } {
-        drafts.push(
-            desk.draft(TextBlockStartEvent { reply_id: reply.id.clone().into(), block_id: block_id.clone().into() }),
-        );
+        drafts.push(desk.draft(TextBlockStartEvent::new(reply.id.clone(), block_id.clone())));
         let text = words::text(&mut desk.random);
         for piece in words::pieces(&mut desk.random, &text) {
-            drafts.push(desk.draft(TextBlockDeltaEvent {
-                reply_id: reply.id.clone().into(),
-                block_id: block_id.clone().into(),
-                delta: piece.into(),
-            }));
+            drafts.push(desk.draft(TextBlockDeltaEvent::new(reply.id.clone(), block_id.clone(), piece)));
         }
-        let text = desk.random.chance(10).then(|| words::text(&mut desk.random).into());
-        let end = TextBlockEndEvent { reply_id: reply.id.clone().into(), block_id: block_id.clone().into(), text };
+        let mut end = TextBlockEndEvent::new(reply.id.clone(), block_id.clone());
+        end.text = desk.random.chance(10).then(|| words::text(&mut desk.random).into());
         let end = desk.draft(end);
         drafts.push(with_extra(desk, end));
     }
@@ -47,18 +41,12 @@ fn text(reply: &mut Reply, desk: &mut Desk) -> Vec<Draft> {
 
 fn thinking(reply: &mut Reply, desk: &mut Desk) -> Vec<Draft> {
     let block_id = reply.next_id(Counted::Thinking);
-    let mut drafts = vec![
-        desk.draft(ThinkingBlockStartEvent { reply_id: reply.id.clone().into(), block_id: block_id.clone().into() }),
-    ];
+    let mut drafts = vec![desk.draft(ThinkingBlockStartEvent::new(reply.id.clone(), block_id.clone()))];
     let text = words::text(&mut desk.random);
     for piece in words::pieces(&mut desk.random, &text) {
-        drafts.push(desk.draft(ThinkingBlockDeltaEvent {
-            reply_id: reply.id.clone().into(),
-            block_id: block_id.clone().into(),
-            delta: piece.into(),
-        }));
+        drafts.push(desk.draft(ThinkingBlockDeltaEvent::new(reply.id.clone(), block_id.clone(), piece)));
     }
-    let end = desk.draft(ThinkingBlockEndEvent { reply_id: reply.id.clone().into(), block_id: block_id.into() });
+    let end = desk.draft(ThinkingBlockEndEvent::new(reply.id.clone(), block_id));
     drafts.push(with_extra(desk, end));
     drafts
 }
@@ -68,19 +56,14 @@ pub(super) fn data(reply: &mut Reply, desk: &mut Desk) -> Vec<Draft> {
     desk.begin_part(2);
     let block_id = reply.next_id(Counted::Data);
     let media_type = words::media_type(&mut desk.random);
-    let start = DataBlockStartEvent {
-        reply_id: reply.id.clone().into(),
-        block_id: block_id.clone().into(),
-        media_type: media_type.clone().into(),
-        name: desk.random.chance(40).then(|| words::text(&mut desk.random).into()),
-    };
+    let mut start = DataBlockStartEvent::new(reply.id.clone(), block_id.clone(), media_type.clone());
+    start.name = desk.random.chance(40).then(|| words::text(&mut desk.random).into());
     let mut drafts = vec![desk.draft(start)];
-    let piece = |data: Option<String>, url: Option<String>| DataBlockDeltaEvent {
-        reply_id: reply.id.clone().into(),
-        block_id: block_id.clone().into(),
-        media_type: media_type.clone().into(),
-        data: data.map(Into::into),
-        url: url.map(Into::into),
+    let piece = |data: Option<String>, url: Option<String>| {
+        let mut delta = DataBlockDeltaEvent::new(reply.id.clone(), block_id.clone(), media_type.clone());
+        delta.data = data.map(Into::into);
+        delta.url = url.map(Into::into);
+        delta
     };
     let pieces = match desk.reach {
         Reach::Recount => data::pieces(&mut desk.random),
@@ -94,7 +77,7 @@ pub(super) fn data(reply: &mut Reply, desk: &mut Desk) -> Vec<Draft> {
         let url = words::url(&mut desk.random);
         drafts.push(desk.draft(piece(None, Some(url))));
     }
-    let end = DataBlockEndEvent { reply_id: reply.id.clone().into(), block_id: block_id.clone().into() };
+    let end = DataBlockEndEvent::new(reply.id.clone(), block_id.clone());
     let end = desk.draft(end);
     drafts.push(with_extra(desk, end));
     desk.end_part(2);
@@ -104,12 +87,10 @@ pub(super) fn data(reply: &mut Reply, desk: &mut Desk) -> Vec<Draft> {
 /// Something that is said to the model.
 pub(super) fn hint(reply: &mut Reply, desk: &mut Desk) -> Draft {
     let block_id = reply.next_id(Counted::Hint);
-    let hint = HintBlockEvent {
-        reply_id: reply.id.clone().into(),
-        source: desk.random.chance(50).then(|| words::text(&mut desk.random).into()),
-        hint: blocks::payload(&mut desk.random, desk.reach, &block_id),
-        block_id: block_id.into(),
-    };
+    let source = desk.random.chance(50).then(|| words::text(&mut desk.random).into());
+    let payload = blocks::payload(&mut desk.random, desk.reach, &block_id);
+    let mut hint = HintBlockEvent::new(reply.id.clone(), block_id, payload);
+    hint.source = source;
     let draft = desk.draft(hint);
     with_extra(desk, draft)
 }

@@ -87,12 +87,8 @@ impl Reply {
 
     fn start(&self, desk: &mut Desk, number: usize) -> Draft {
         let role = desk.random.pick(&["assistant", "assistant", "user", "system"]);
-        let mut draft = desk.draft(ReplyStartEvent {
-            session_id: self.session_id.clone().into(),
-            reply_id: self.id.clone().into(),
-            name: self.name.clone().into(),
-            role: role.into(),
-        });
+        let mut draft = desk
+            .draft(ReplyStartEvent::new(self.session_id.clone(), self.id.clone(), self.name.clone()).with_role(role));
         if desk.beyond_python(30) {
             draft = draft.carrying("metadata", free::object(&mut desk.random));
         }
@@ -105,8 +101,8 @@ impl Reply {
     /// One call of a model, and what follows from it.
     fn round(&mut self, desk: &mut Desk) -> Vec<Draft> {
         desk.begin_part(1);
-        let model_name = words::model(&mut desk.random).into();
-        let mut drafts = vec![desk.draft(ModelCallStartEvent { reply_id: self.id.clone().into(), model_name })];
+        let model_name = words::model(&mut desk.random);
+        let mut drafts = vec![desk.draft(ModelCallStartEvent::new(self.id.clone(), model_name))];
         let tools = self.tools(desk);
         let mut strands = vec![blocks::spoken(self, desk)];
         if desk.random.chance(30) {
@@ -126,14 +122,10 @@ impl Reply {
     fn model_call_end(&self, desk: &mut Desk) -> Draft {
         let is_unknown = desk.beyond_python(15);
         let mut tokens = || if is_unknown { 0 } else { count(&mut desk.random) };
-        let kind = ModelCallEndEvent {
-            reply_id: self.id.clone().into(),
-            input_tokens: tokens(),
-            output_tokens: tokens(),
-            cache_input_tokens: tokens(),
-            cache_creation_input_tokens: tokens(),
-            finished_reason: desk.random.pick(ModelFinishedReason::ALL),
-        };
+        let kind = ModelCallEndEvent::new(self.id.clone(), tokens(), tokens())
+            .with_cache_input_tokens(tokens())
+            .with_cache_creation_input_tokens(tokens())
+            .with_finished_reason(desk.random.pick(ModelFinishedReason::ALL));
         let draft = desk.draft(kind);
         if is_unknown { draft.carrying("usage", "unknown") } else { draft }
     }
@@ -161,21 +153,18 @@ impl Reply {
         let reason = desk.random.pick(FinishedReason::ALL);
         let mut drafts = Vec::new();
         match reason {
-            FinishedReason::ExceedMaxIters => drafts.push(
-                desk.draft(ExceedMaxItersEvent { reply_id: self.id.clone().into(), name: self.name.clone().into() }),
-            ),
+            FinishedReason::ExceedMaxIters => {
+                drafts.push(desk.draft(ExceedMaxItersEvent::new(self.id.clone(), self.name.clone())))
+            }
             FinishedReason::Interrupted => {
-                drafts.push(desk.draft(UserInterruptEvent { reply_id: self.id.clone().into() }));
+                drafts.push(desk.draft(UserInterruptEvent::new(self.id.clone())));
             }
             _ => {}
         }
         let error = (reason == FinishedReason::Error).then(|| error(&mut desk.random));
-        let mut end = desk.draft(ReplyEndEvent {
-            session_id: self.session_id.clone().into(),
-            reply_id: self.id.clone().into(),
-            finished_reason: reason,
-            error,
-        });
+        let mut kind = ReplyEndEvent::new(self.session_id.clone(), self.id.clone()).with_finished_reason(reason);
+        kind.error = error;
+        let mut end = desk.draft(kind);
         if desk.beyond_python(30) {
             end = end.carrying("structured_output", free::object(&mut desk.random));
         }

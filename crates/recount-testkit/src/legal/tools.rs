@@ -85,19 +85,11 @@ impl Reply {
     }
 
     fn call(&self, desk: &mut Desk, call: &Call) -> Vec<Draft> {
-        let mut drafts = vec![desk.draft(ToolCallStartEvent {
-            reply_id: self.id.clone().into(),
-            tool_call_id: call.id.clone().into(),
-            tool_call_name: call.name.clone().into(),
-        })];
+        let mut drafts = vec![desk.draft(ToolCallStartEvent::new(self.id.clone(), call.id.clone(), call.name.clone()))];
         for piece in words::pieces(&mut desk.random, &call.input) {
-            drafts.push(desk.draft(ToolCallDeltaEvent {
-                reply_id: self.id.clone().into(),
-                tool_call_id: call.id.clone().into(),
-                delta: piece.into(),
-            }));
+            drafts.push(desk.draft(ToolCallDeltaEvent::new(self.id.clone(), call.id.clone(), piece)));
         }
-        let end = ToolCallEndEvent { reply_id: self.id.clone().into(), tool_call_id: call.id.clone().into() };
+        let end = ToolCallEndEvent::new(self.id.clone(), call.id.clone());
         let end = desk.draft(end);
         drafts.push(with_extra(desk, end));
         without_last_end(self, desk, drafts)
@@ -110,14 +102,14 @@ impl Reply {
         }
         let asked: Vec<&Call> = calls.iter().filter(|call| matches!(call.way, Way::Confirmed | Way::Refused)).collect();
         if !asked.is_empty() {
-            let tool_calls = asked.iter().map(|call| call.block(desk)).collect();
-            drafts.push(desk.draft(RequireUserConfirmEvent { reply_id: self.id.clone().into(), tool_calls }));
+            let tool_calls: Vec<_> = asked.iter().map(|call| call.block(desk)).collect();
+            drafts.push(desk.draft(RequireUserConfirmEvent::new(self.id.clone(), tool_calls)));
             drafts.extend(self.answers(desk, asked));
         }
         let external: Vec<&Call> = calls.iter().filter(|call| call.way == Way::External).collect();
         if !external.is_empty() {
-            let tool_calls = external.iter().map(|call| call.block(desk)).collect();
-            drafts.push(desk.draft(RequireExternalExecutionEvent { reply_id: self.id.clone().into(), tool_calls }));
+            let tool_calls: Vec<_> = external.iter().map(|call| call.block(desk)).collect();
+            drafts.push(desk.draft(RequireExternalExecutionEvent::new(self.id.clone(), tool_calls)));
         }
         drafts
     }
@@ -129,8 +121,8 @@ impl Reply {
         asked
             .chunks(size)
             .map(|calls| {
-                let confirm_results = calls.iter().map(|call| answer(desk, call)).collect();
-                desk.draft(UserConfirmResultEvent { reply_id: self.id.clone().into(), confirm_results })
+                let confirm_results: Vec<_> = calls.iter().map(|call| answer(desk, call)).collect();
+                desk.draft(UserConfirmResultEvent::new(self.id.clone(), confirm_results))
             })
             .collect()
     }
@@ -146,7 +138,7 @@ impl Reply {
             }
         }
         if !executed.is_empty() {
-            let kind = ExternalExecutionResultEvent { reply_id: self.id.clone().into(), execution_results: executed };
+            let kind = ExternalExecutionResultEvent::new(self.id.clone(), executed);
             strands.push(vec![desk.draft(kind)]);
         }
         strands
@@ -154,11 +146,7 @@ impl Reply {
 
     /// A result as it comes in.
     fn result(&self, desk: &mut Desk, call: &Call) -> Vec<Draft> {
-        let start = desk.draft(ToolResultStartEvent {
-            reply_id: self.id.clone().into(),
-            tool_call_id: call.id.clone().into(),
-            tool_call_name: call.name.clone().into(),
-        });
+        let start = desk.draft(ToolResultStartEvent::new(self.id.clone(), call.id.clone(), call.name.clone()));
         let mut drafts = vec![with_extra(desk, start)];
         for item in 0..desk.random.below(4) {
             if desk.random.chance(60) {
@@ -173,7 +161,7 @@ impl Reply {
                 desk.random.pick(&[ToolResultState::Success, ToolResultState::Error, ToolResultState::Interrupted])
             }
         };
-        let end = ToolResultEndEvent { reply_id: self.id.clone().into(), tool_call_id: call.id.clone().into(), state };
+        let end = ToolResultEndEvent::new(self.id.clone(), call.id.clone(), state);
         drafts.push(desk.draft(end));
         without_last_end(self, desk, drafts)
     }
@@ -182,13 +170,7 @@ impl Reply {
         let text = words::text(&mut desk.random);
         words::pieces(&mut desk.random, &text)
             .into_iter()
-            .map(|piece| {
-                desk.draft(ToolResultTextDeltaEvent {
-                    reply_id: self.id.clone().into(),
-                    tool_call_id: call.id.clone().into(),
-                    delta: piece.into(),
-                })
-            })
+            .map(|piece| desk.draft(ToolResultTextDeltaEvent::new(self.id.clone(), call.id.clone(), piece)))
             .collect()
     }
 
@@ -196,13 +178,12 @@ impl Reply {
     fn result_data(&self, desk: &mut Desk, call: &Call, item: usize) -> Vec<Draft> {
         let media_type = words::media_type(&mut desk.random);
         let has_id = !desk.beyond_python(20);
-        let delta = |data: Option<String>, url: Option<String>| ToolResultDataDeltaEvent {
-            reply_id: self.id.clone().into(),
-            tool_call_id: call.id.clone().into(),
-            block_id: has_id.then(|| format!("item{item}").into()),
-            media_type: media_type.clone().into(),
-            data: data.map(Into::into),
-            url: url.map(Into::into),
+        let delta = |data: Option<String>, url: Option<String>| {
+            let mut delta = ToolResultDataDeltaEvent::new(self.id.clone(), call.id.clone(), media_type.clone());
+            delta.block_id = has_id.then(|| format!("item{item}").into());
+            delta.data = data.map(Into::into);
+            delta.url = url.map(Into::into);
+            delta
         };
         if desk.random.chance(25) {
             let url = words::url(&mut desk.random);

@@ -86,7 +86,7 @@ fn data(what: u8, id: &str) -> DataBlock {
 }
 
 fn unknown(id: &str) -> UnknownBlock {
-    UnknownBlock { fields: Object::from([("type", "later"), ("id", id)]) }
+    UnknownBlock::new(Object::from([("type", "later"), ("id", id)]))
 }
 
 fn finished(what: u8) -> Option<String> {

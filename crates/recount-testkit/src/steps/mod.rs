@@ -8,13 +8,12 @@ mod theme;
 
 use recount_message::{
     AgentEvent, ConfirmResult, ContentBlock, CustomEvent, DataBlockDeltaEvent, DataBlockEndEvent, DataBlockStartEvent,
-    Event, EventKind, EventType, ExceedMaxItersEvent, ExternalExecutionResultEvent, FinishedReason, HintBlockEvent,
-    ModelCallEndEvent, ModelCallStartEvent, ModelFinishedReason, Msg, Object, ReplyEndEvent, ReplyStartEvent,
-    RequireExternalExecutionEvent, RequireUserConfirmEvent, TextBlockDeltaEvent, TextBlockEndEvent,
-    TextBlockStartEvent, ThinkingBlockDeltaEvent, ThinkingBlockEndEvent, ThinkingBlockStartEvent, ToolCallDeltaEvent,
-    ToolCallEndEvent, ToolCallStartEvent, ToolCallState, ToolResultDataDeltaEvent, ToolResultEndEvent,
-    ToolResultStartEvent, ToolResultState, ToolResultTextDeltaEvent, UnknownEvent, UserConfirmResultEvent,
-    UserInterruptEvent,
+    Event, EventKind, EventType, ExceedMaxItersEvent, ExternalExecutionResultEvent, HintBlockEvent, ModelCallEndEvent,
+    ModelCallStartEvent, Msg, Object, ReplyEndEvent, ReplyStartEvent, RequireExternalExecutionEvent,
+    RequireUserConfirmEvent, TextBlockDeltaEvent, TextBlockEndEvent, TextBlockStartEvent, ThinkingBlockDeltaEvent,
+    ThinkingBlockEndEvent, ThinkingBlockStartEvent, ToolCallDeltaEvent, ToolCallEndEvent, ToolCallStartEvent,
+    ToolCallState, ToolResultDataDeltaEvent, ToolResultEndEvent, ToolResultStartEvent, ToolResultState,
+    ToolResultTextDeltaEvent, UnknownEvent, UserConfirmResultEvent, UserInterruptEvent,
 };
 
 use theme::Theme;
@@ -67,71 +66,65 @@ fn one_of<'t, T: ?Sized>(things: &[&'t T], byte: u8) -> &'t T {
 
 /// An event of a type other than CUSTOM.
 fn native(what: EventType, reply: &'static str, id: &'static str, one: u8, two: u8) -> EventKind<'static> {
-    let (reply_id, block_id, tool_call_id) = (reply.into(), id.into(), id.into());
-    let delta = one_of(TEXTS, one).into();
+    let (reply_id, block_id, tool_call_id) = (reply, id, id);
+    let delta = one_of(TEXTS, one);
     let data = (one & 0x40 == 0).then(|| one_of(PIECES, one).into());
     let url = data.is_none().then(|| "https://example.com/".into());
-    let media_type = "image/png".into();
-    let (session_id, name, tool_call_name) = ("s".into(), "Friday".into(), "tool".into());
-    let calls = |of: u8| ids(id, one).map(move |id| blocks::call(of, id)).collect();
+    let media_type = "image/png";
+    let (session_id, name, tool_call_name) = ("s", "Friday", "tool");
+    let calls = |of: u8| ids(id, one).map(move |id| blocks::call(of, id)).collect::<Vec<_>>();
     match what {
-        EventType::ReplyStart => ReplyStartEvent { session_id, reply_id, name, role: "assistant".into() }.into(),
-        EventType::ReplyEnd => {
-            ReplyEndEvent { session_id, reply_id, finished_reason: FinishedReason::Completed, error: None }.into()
+        EventType::ReplyStart => ReplyStartEvent::new(session_id, reply_id, name).into(),
+        EventType::ReplyEnd => ReplyEndEvent::new(session_id, reply_id).into(),
+        EventType::ModelCallStart => ModelCallStartEvent::new(reply_id, "m").into(),
+        EventType::ModelCallEnd => {
+            ModelCallEndEvent::new(reply_id, if one == u8::MAX { u64::MAX } else { one.into() }, two.into()).into()
         }
-        EventType::ModelCallStart => ModelCallStartEvent { reply_id, model_name: "m".into() }.into(),
-        EventType::ModelCallEnd => ModelCallEndEvent {
-            reply_id,
-            input_tokens: if one == u8::MAX { u64::MAX } else { one.into() },
-            output_tokens: two.into(),
-            cache_input_tokens: 0,
-            cache_creation_input_tokens: 0,
-            finished_reason: ModelFinishedReason::Completed,
-        }
-        .into(),
-        EventType::TextBlockStart => TextBlockStartEvent { reply_id, block_id }.into(),
-        EventType::TextBlockDelta => TextBlockDeltaEvent { reply_id, block_id, delta }.into(),
+        EventType::TextBlockStart => TextBlockStartEvent::new(reply_id, block_id).into(),
+        EventType::TextBlockDelta => TextBlockDeltaEvent::new(reply_id, block_id, delta).into(),
         EventType::TextBlockEnd => {
-            TextBlockEndEvent { reply_id, block_id, text: (two & 1 == 1).then_some(delta) }.into()
+            let mut end = TextBlockEndEvent::new(reply_id, block_id);
+            end.text = (two & 1 == 1).then_some(delta.into());
+            end.into()
         }
-        EventType::ThinkingBlockStart => ThinkingBlockStartEvent { reply_id, block_id }.into(),
-        EventType::ThinkingBlockDelta => ThinkingBlockDeltaEvent { reply_id, block_id, delta }.into(),
-        EventType::ThinkingBlockEnd => ThinkingBlockEndEvent { reply_id, block_id }.into(),
-        EventType::DataBlockStart => DataBlockStartEvent { reply_id, block_id, media_type, name: None }.into(),
-        EventType::DataBlockDelta => DataBlockDeltaEvent { reply_id, block_id, media_type, data, url }.into(),
-        EventType::DataBlockEnd => DataBlockEndEvent { reply_id, block_id }.into(),
-        EventType::HintBlock => {
-            HintBlockEvent { reply_id, block_id, source: None, hint: blocks::payload(one, id) }.into()
+        EventType::ThinkingBlockStart => ThinkingBlockStartEvent::new(reply_id, block_id).into(),
+        EventType::ThinkingBlockDelta => ThinkingBlockDeltaEvent::new(reply_id, block_id, delta).into(),
+        EventType::ThinkingBlockEnd => ThinkingBlockEndEvent::new(reply_id, block_id).into(),
+        EventType::DataBlockStart => DataBlockStartEvent::new(reply_id, block_id, media_type).into(),
+        EventType::DataBlockDelta => {
+            let mut delta = DataBlockDeltaEvent::new(reply_id, block_id, media_type);
+            (delta.data, delta.url) = (data, url);
+            delta.into()
         }
-        EventType::ToolCallStart => ToolCallStartEvent { reply_id, tool_call_id, tool_call_name }.into(),
-        EventType::ToolCallDelta => ToolCallDeltaEvent { reply_id, tool_call_id, delta }.into(),
-        EventType::ToolCallEnd => ToolCallEndEvent { reply_id, tool_call_id }.into(),
-        EventType::ToolResultStart => ToolResultStartEvent { reply_id, tool_call_id, tool_call_name }.into(),
-        EventType::ToolResultTextDelta => ToolResultTextDeltaEvent { reply_id, tool_call_id, delta }.into(),
+        EventType::DataBlockEnd => DataBlockEndEvent::new(reply_id, block_id).into(),
+        EventType::HintBlock => HintBlockEvent::new(reply_id, block_id, blocks::payload(one, id)).into(),
+        EventType::ToolCallStart => ToolCallStartEvent::new(reply_id, tool_call_id, tool_call_name).into(),
+        EventType::ToolCallDelta => ToolCallDeltaEvent::new(reply_id, tool_call_id, delta).into(),
+        EventType::ToolCallEnd => ToolCallEndEvent::new(reply_id, tool_call_id).into(),
+        EventType::ToolResultStart => ToolResultStartEvent::new(reply_id, tool_call_id, tool_call_name).into(),
+        EventType::ToolResultTextDelta => ToolResultTextDeltaEvent::new(reply_id, tool_call_id, delta).into(),
         EventType::ToolResultDataDelta => {
-            let block_id = (two & 3 != 0).then(|| format!("{id}.{}", two >> 2 & 1).into());
-            ToolResultDataDeltaEvent { reply_id, tool_call_id, block_id, media_type, data, url }.into()
+            let mut delta = ToolResultDataDeltaEvent::new(reply_id, tool_call_id, media_type);
+            delta.block_id = (two & 3 != 0).then(|| format!("{id}.{}", two >> 2 & 1).into());
+            (delta.data, delta.url) = (data, url);
+            delta.into()
         }
         EventType::ToolResultEnd => {
             let state = ToolResultState::ALL[usize::from(one) % ToolResultState::ALL.len()];
-            ToolResultEndEvent { reply_id, tool_call_id, state }.into()
+            ToolResultEndEvent::new(reply_id, tool_call_id, state).into()
         }
-        EventType::ExceedMaxIters => ExceedMaxItersEvent { reply_id, name }.into(),
-        EventType::RequireUserConfirm => RequireUserConfirmEvent { reply_id, tool_calls: calls(two) }.into(),
-        EventType::RequireExternalExecution => {
-            RequireExternalExecutionEvent { reply_id, tool_calls: calls(two) }.into()
-        }
+        EventType::ExceedMaxIters => ExceedMaxItersEvent::new(reply_id, name).into(),
+        EventType::RequireUserConfirm => RequireUserConfirmEvent::new(reply_id, calls(two)).into(),
+        EventType::RequireExternalExecution => RequireExternalExecutionEvent::new(reply_id, calls(two)).into(),
         EventType::UserConfirmResult => {
             let answer = |call| if two & 1 == 0 { ConfirmResult::allow(call) } else { ConfirmResult::deny(call) };
-            let confirm_results = calls(two >> 1).into_iter().map(answer).collect();
-            UserConfirmResultEvent { reply_id, confirm_results }.into()
+            UserConfirmResultEvent::new(reply_id, calls(two >> 1).into_iter().map(answer)).into()
         }
-        EventType::UserInterrupt => UserInterruptEvent { reply_id }.into(),
+        EventType::UserInterrupt => UserInterruptEvent::new(reply_id).into(),
         EventType::ExternalExecutionResult => {
-            let execution_results = ids(id, one).map(|id| blocks::result(two, id)).collect();
-            ExternalExecutionResultEvent { reply_id, execution_results }.into()
+            ExternalExecutionResultEvent::new(reply_id, ids(id, one).map(|id| blocks::result(two, id))).into()
         }
-        _ => EventKind::Unknown(UnknownEvent { type_name: "LATER".into() }),
+        _ => EventKind::Unknown(UnknownEvent::new("LATER")),
     }
 }
 
@@ -148,7 +141,7 @@ fn custom(theme: Theme, reply: &'static str, id: &'static str, one: u8, two: u8)
         12 => CustomEvent::signal("recount.block", Object::from([("reply_id", reply)])),
         13 => CustomEvent::signal("recount.call", Object::from([("reply_id", reply), ("tool_call_id", id)])),
         14 => CustomEvent::signal(if two & 1 == 0 { "recount.message" } else { "another's" }, Object::new()),
-        _ => return EventKind::Unknown(UnknownEvent { type_name: "LATER".into() }),
+        _ => return EventKind::Unknown(UnknownEvent::new("LATER")),
     };
     custom.into()
 }

@@ -49,7 +49,7 @@ fn apply(edit: Edit, value: &mut JsonParts, repairs: &mut Vec<Repair>) {
     match edit.change {
         Change::Replace(to) => {
             let Some(part) = value.get_mut(edit.location.segments()) else { return };
-            let from = part.to_json();
+            let from = part.json();
             *part = JsonParts::new(&to);
             repairs.push(Repair::Coerced { path, from, to });
         }
@@ -97,14 +97,14 @@ fn edits(error: &ValidationError, value: &JsonParts) -> Vec<Edit> {
 
 /// Converts a value to one of the expected types. Returns `None` if that is not possible without loss.
 fn converted(part: &JsonParts, expected: Types) -> Option<Json> {
-    let as_list = || expected.contains(Type::Array).then(|| Json::from(vec![part.to_json()]));
+    let as_list = || expected.contains(Type::Array).then(|| Json::from(vec![part.json()]));
     match part {
         JsonParts::Array(_) => None,
         JsonParts::Object(_) => as_list(),
-        JsonParts::Leaf(json) => match json.to_text() {
+        JsonParts::Leaf(json) => match json.as_str().map(str::to_owned) {
             Some(text) => parsed(&text, expected).or_else(as_list),
             None if json.is_null() => None,
-            None if expected.contains(Type::String) => Some(Json::from(json.as_str())),
+            None if expected.contains(Type::String) => Some(Json::from(json.as_raw())),
             None => as_list(),
         },
     }
@@ -132,11 +132,11 @@ fn parsed(text: &str, expected: Types) -> Option<Json> {
 
 /// Returns an option if it differs from a value only by its type, such as `1` and `"1"`.
 fn same_text(json: &Json, option: &Value) -> Option<Json> {
-    let is_same = match (json.to_text(), option) {
+    let is_same = match (json.as_str().map(str::to_owned), option) {
         (Some(text), Value::Number(_) | Value::Bool(_)) => {
             Json::parse(text.trim()).is_ok_and(|parsed| parsed == Json::from(option.clone()))
         }
-        (None, Value::String(option)) => json.as_str() == option,
+        (None, Value::String(option)) => json.as_raw() == option,
         _ => false,
     };
     is_same.then(|| Json::from(option.clone()))

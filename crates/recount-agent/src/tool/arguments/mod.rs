@@ -146,7 +146,7 @@ struct Quoted<'a>(&'a Json);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.0.as_str();
+        let text = self.0.as_raw();
         match text.char_indices().nth(MAX_QUOTED) {
             None => f.write_str(text),
             Some((end, _)) => write!(f, "{}…", text.get(..end).unwrap_or_default()),

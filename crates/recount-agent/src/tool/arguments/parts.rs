@@ -32,7 +32,7 @@ impl JsonParts {
         if let Some(object) = json.to_object() {
             return Self::object_at(&object, path, repairs);
         }
-        let Some(list) = json.to_list() else { return Self::Leaf(json.clone()) };
+        let Some(list) = json.to_array() else { return Self::Leaf(json.clone()) };
         let length = path.len();
         let elements = list.iter().enumerate().map(|(index, element)| {
             path.push_str(&format!("[{index}]"));
@@ -101,17 +101,17 @@ impl JsonParts {
                 Value::Object(entries.collect::<Result<_, _>>()?)
             }
             Self::Array(elements) => Value::Array(elements.iter().map(Self::to_value).collect::<Result<_, _>>()?),
-            Self::Leaf(json) => serde_json::from_str(json.as_str())
+            Self::Leaf(json) => serde_json::from_str(json.as_raw())
                 .map_err(|_| Violations::at("$".to_owned(), format!("the number {json} is too large")))?,
         })
     }
 
-    pub(super) fn to_json(&self) -> Json {
+    pub(super) fn json(&self) -> Json {
         match self {
             Self::Object(entries) => {
-                entries.iter().map(|(key, value)| (key.as_str(), value.to_json())).collect::<Object>().into()
+                entries.iter().map(|(key, value)| (key.as_str(), value.json())).collect::<Object>().into()
             }
-            Self::Array(elements) => elements.iter().map(Self::to_json).collect::<Vec<_>>().into(),
+            Self::Array(elements) => elements.iter().map(Self::json).collect::<Vec<_>>().into(),
             Self::Leaf(json) => json.clone(),
         }
     }
@@ -119,7 +119,7 @@ impl JsonParts {
     /// Converts the value to an object, an empty one if it is not an object.
     pub(super) fn into_object(self) -> Object {
         match self {
-            Self::Object(entries) => entries.into_iter().map(|(key, value)| (key, value.to_json())).collect(),
+            Self::Object(entries) => entries.into_iter().map(|(key, value)| (key, value.json())).collect(),
             Self::Array(_) | Self::Leaf(_) => Object::new(),
         }
     }

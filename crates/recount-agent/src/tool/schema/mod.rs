@@ -83,7 +83,7 @@ impl Schema {
     /// The value is not a valid JSON Schema, has a reference to something outside of it, or needs the feature
     /// `json-schema`.
     pub fn compile(schema: &Json) -> Result<Self, SchemaError> {
-        let value: Value = serde_json::from_str(schema.as_str()).map_err(|error| SchemaError(error.to_string()))?;
+        let value: Value = serde_json::from_str(schema.as_raw()).map_err(|error| SchemaError(error.to_string()))?;
         match parse::parse(&value) {
             Ok(subset) => Ok(Self { validator: Validator::Subset(subset) }),
             Err(ParseError::Invalid(error)) => Err(SchemaError(error)),
@@ -105,7 +105,7 @@ impl Schema {
     ///
     /// Returns all violations.
     pub fn validate(&self, value: &Json) -> Result<(), Violations> {
-        let value = serde_json::from_str(value.as_str())
+        let value = serde_json::from_str(value.as_raw())
             .map_err(|error| Violations(vec![Violation { path: "$".to_owned(), message: error.to_string() }]))?;
         let errors = self.errors(&value);
         if errors.is_empty() { Ok(()) } else { Err(Violations::new(&errors)) }

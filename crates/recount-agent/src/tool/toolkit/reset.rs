@@ -46,7 +46,8 @@ impl Tool for ResetTools {
     }
 
     fn run<'a>(&'a self, arguments: Object, _context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        let is_wanted = |group: &&ToolGroup| arguments.get(&group.name).is_some_and(|value| value.as_str() == "true");
+        let is_wanted =
+            |group: &&ToolGroup| arguments.get(&group.name).is_some_and(|value| value.as_bool() == Some(true));
         let active: Vec<&ToolGroup> = self.groups.iter().filter(is_wanted).collect();
         let names: BTreeSet<String> = active.iter().map(|group| group.name.clone()).collect();
         let mut text = if active.is_empty() {

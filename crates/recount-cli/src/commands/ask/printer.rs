@@ -39,7 +39,8 @@ impl Printer {
                 warn(&format!("the model answers with {}, which --json shows", data.media_type));
             }
             EventKind::Custom(signal) => {
-                let said = |key: &str| signal.value.get(key).and_then(Json::to_text).unwrap_or_default();
+                let said =
+                    |key: &str| signal.value.get(key).and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
                 match signal.own_name() {
                     Some(CustomName::Retry) => warn(&format!("{}: {}, trying again", said("model"), said("class"))),
                     Some(CustomName::Fallback) => warn(&format!("{} failed, asking {}", said("from"), said("to"))),

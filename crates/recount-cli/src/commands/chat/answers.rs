@@ -147,7 +147,7 @@ async fn confirmation(
 /// The call with other arguments, if the user has given some that can be read.
 async fn edited(editor: &mut Editor, call: &ToolCallBlock, tell: fn(&str)) -> Result<Option<ToolCallBlock>> {
     let object = Object::parse(&call.input).ok();
-    let command = object.as_ref().and_then(|object| object.get("command")).and_then(Json::to_text);
+    let command = object.as_ref().and_then(|object| object.get("command")).and_then(Json::as_str).map(str::to_owned);
     // What has several lines cannot be edited in one.
     let command = command.filter(|command| !command.contains('\n'));
     let shown = command.clone().unwrap_or_else(|| call.input.clone());

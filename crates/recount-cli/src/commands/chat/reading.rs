@@ -168,13 +168,13 @@ impl Reading {
         match &event.kind {
             EventKind::RequireUserConfirm(asked) => {
                 let reply_id = event.reply_id().unwrap_or_default();
-                if let Some(reason) = event.carried("reason").and_then(|reason| reason.to_text()) {
+                if let Some(reason) = event.carried("reason").and_then(|reason| reason.as_str().map(str::to_owned)) {
                     let key = |call: &ToolCallBlock| (reply_id.to_owned(), call.id.clone());
                     self.reasons.extend(asked.tool_calls.iter().map(|call| (key(call), reason.clone())));
                 }
             }
             EventKind::Custom(signal) if signal.own_name() == Some(CustomName::Waiting) => {
-                let said = |key: &str| signal.value.get(key).and_then(Json::to_text);
+                let said = |key: &str| signal.value.get(key).and_then(Json::as_str).map(str::to_owned);
                 let Some(reply_id) = said("reply_id") else { return };
                 match said("expires_at").and_then(|time| parse_time(&time)) {
                     Some(expires_at) => self.expiries.insert(reply_id, expires_at),
@@ -201,7 +201,7 @@ impl Reading {
                 }
             }
             EventKind::Custom(signal) if signal.own_name() == Some(CustomName::Waiting) => {
-                self.resting.extend(signal.value.get("reply_id").and_then(Json::to_text));
+                self.resting.extend(signal.value.get("reply_id").and_then(Json::as_str).map(str::to_owned));
             }
             EventKind::UserConfirmResult(answer) => {
                 self.answered.extend(answer.confirm_results.iter().map(|result| key(&result.tool_call.id)));
@@ -227,8 +227,8 @@ impl Reading {
         for open in &snapshot.open {
             let fields = Object::parse(&open.fold).context("an open reply cannot be read")?;
             let message = fields.get("message").context("an open reply has no message")?;
-            let message = Msg::from_json(message.as_str()).context("an open reply cannot be read")?;
-            let call_floor = fields.get("call_floor").and_then(|floor: &Json| floor.as_str().parse().ok());
+            let message = Msg::from_json(message.as_raw()).context("an open reply cannot be read")?;
+            let call_floor = fields.get("call_floor").and_then(|floor: &Json| floor.as_raw().parse().ok());
             replies.push(CheckpointReply { message, call_floor });
         }
         if is_shown {
@@ -300,6 +300,6 @@ impl Reading {
 
 /// Whether a message is the reply of an agent that works on a call.
 pub(super) fn is_part_of(message: &Msg, reply_id: &str, call_id: &str) -> bool {
-    let works_on = || message.metadata().get("tool_call_id").and_then(Json::to_text);
+    let works_on = || message.metadata().get("tool_call_id").and_then(Json::as_str).map(str::to_owned);
     message.parent().as_deref() == Some(reply_id) && works_on().as_deref() == Some(call_id)
 }

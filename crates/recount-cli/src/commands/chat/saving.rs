@@ -86,8 +86,9 @@ fn part(block: &ContentBlock) -> String {
         }
         ContentBlock::Data(block) => format!("*{}*\n\n", described(block)),
         ContentBlock::ToolCall(call) => {
-            let command =
-                Object::parse(&call.input).ok().and_then(|input| input.get("command").and_then(Json::to_text));
+            let command = Object::parse(&call.input)
+                .ok()
+                .and_then(|input| input.get("command").and_then(Json::as_str).map(str::to_owned));
             format!("**{}**\n\n{}", call.name, fenced(&command.unwrap_or_else(|| call.input.clone())))
         }
         ContentBlock::ToolResult(result) => {

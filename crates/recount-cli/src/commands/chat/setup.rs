@@ -107,7 +107,7 @@ impl Chat {
         } else {
             let session = log.session(key);
             let mut about = Object::parse(&session.info().await?.properties).unwrap_or_default();
-            let text = |key: &str| about.get(key).and_then(Json::to_text);
+            let text = |key: &str| about.get(key).and_then(Json::as_str).map(str::to_owned);
             let before = text("agent").filter(|name| agents.config(name).is_some());
             let is_same = wanted.is_none() || wanted == before;
             let chosen = text(MODEL).and_then(|name| name.parse().ok()).filter(|_| is_same);

@@ -179,7 +179,8 @@ async fn checked(response: Response) -> Result<Response> {
     }
     let status = response.status();
     let body = response.text().await.unwrap_or_default();
-    let detail = Object::parse(&body).ok().and_then(|problem| problem.get("detail").and_then(Json::to_text));
+    let detail =
+        Object::parse(&body).ok().and_then(|problem| problem.get("detail").and_then(Json::as_str).map(str::to_owned));
     let detail = detail.unwrap_or_else(|| format!("the service answers {status}"));
     let hint = match status {
         StatusCode::NOT_FOUND => {
@@ -193,6 +194,6 @@ async fn checked(response: Response) -> Result<Response> {
 
 /// The messages of an object that has some.
 fn messages(page: &Object) -> Vec<Msg> {
-    let messages = page.get("messages").and_then(Json::to_list).unwrap_or_default();
-    messages.iter().filter_map(|message| Msg::from_json(message.as_str()).ok()).collect()
+    let messages = page.get("messages").and_then(Json::to_array).unwrap_or_default();
+    messages.iter().filter_map(|message| Msg::from_json(message.as_raw()).ok()).collect()
 }

@@ -76,7 +76,7 @@ async fn send(args: &SendArgs) -> Result<Status> {
     if args.json {
         tell(&format!("{}\n", told.to_json()))?;
     } else {
-        tell(&format!("{}\n", told.get("reply_id").and_then(Json::to_text).unwrap_or_default()))?;
+        tell(&format!("{}\n", told.get("reply_id").and_then(Json::as_str).map(str::to_owned).unwrap_or_default()))?;
     }
     Ok(Status::Clean)
 }

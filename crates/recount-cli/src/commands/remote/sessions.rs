@@ -43,13 +43,13 @@ async fn list(args: &SessionsArgs) -> Result<Status> {
     loop {
         // A name of a session needs no escapes.
         let page = service.get(&format!("/v1/sessions?limit=1000&after={}", after.unwrap_or_default())).await?;
-        let sessions = page.get("sessions").and_then(Json::to_list).unwrap_or_default();
+        let sessions = page.get("sessions").and_then(Json::to_array).unwrap_or_default();
         if args.json {
-            tell(&sessions.iter().map(|session| format!("{}\n", session.as_str())).collect::<String>())?;
+            tell(&sessions.iter().map(|session| format!("{}\n", session.as_raw())).collect::<String>())?;
         } else {
             rows.extend(sessions.iter().filter_map(Json::to_object).map(|session| row(&session)));
         }
-        after = page.get("next").and_then(Json::to_text);
+        after = page.get("next").and_then(Json::as_str).map(str::to_owned);
         if after.is_none() {
             break;
         }
@@ -76,7 +76,7 @@ fn check_path(url: &Url) -> Result<()> {
 
 fn row(session: &Object) -> [String; 5] {
     ["id", "status", "agent", "updated_at", "title"].map(|name| {
-        let text = session.get(name).and_then(Json::to_text).unwrap_or_default();
+        let text = session.get(name).and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
         visible_line(&text).into_owned()
     })
 }

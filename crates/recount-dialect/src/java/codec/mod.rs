@@ -4,7 +4,7 @@ mod read;
 mod write;
 
 use recount_message::{
-    ContentBlock, DataBlock, HintBlock, LegacyMedia, MediaBlock, Object, Payload, TextBlock, UnknownBlock,
+    ContentBlock, DataBlock, HintBlock, LegacyMedia, MediaBlock, TextBlock, UnknownBlock,
 };
 
 use super::Version;
@@ -78,7 +78,7 @@ pub(in crate::java) fn as_media(block: ContentBlock) -> Option<MediaBlock> {
 }
 
 fn text_block(text: String, context: BlockContext<'_>) -> TextBlock {
-    TextBlock { text, id: context.id(), created_at: context.time.to_owned(), finished_at: None, extra: Object::new() }
+    TextBlock::stamped(context.id(), context.time, text)
 }
 
 pub(in crate::java) fn text_fallback(block: &ContentBlock) -> String {
@@ -118,12 +118,17 @@ pub(in crate::java) fn stand_in_kind(block: &ContentBlock, version: Version) -> 
 
 /// Returns the block that a text stands in for.
 pub(in crate::java) fn from_stand_in(text: TextBlock, what: &str) -> ContentBlock {
-    let TextBlock { text, id, created_at, finished_at, extra } = text;
     match what {
         "data" => {
-            DataBlock { id, source: data_url::to_source(&text), name: None, created_at, finished_at, extra }.into()
+            let mut block = DataBlock::stamped(text.id, text.created_at, data_url::to_source(&text.text));
+            (block.finished_at, block.extra) = (text.finished_at, text.extra);
+            block.into()
         }
-        "hint" => HintBlock { hint: Payload::Text(text), id, source: None, created_at, finished_at, extra }.into(),
-        _ => TextBlock { text, id, created_at, finished_at, extra }.into(),
+        "hint" => {
+            let mut block = HintBlock::stamped(text.id, text.created_at, text.text);
+            (block.finished_at, block.extra) = (text.finished_at, text.extra);
+            block.into()
+        }
+        _ => text.into(),
     }
 }

@@ -29,14 +29,19 @@ pub(in crate::java) fn read_block(raw: Raw<'_>, context: BlockContext<'_>) -> Re
             let (text, id_and_times) =
                 (fields.text("text")?.unwrap_or_default(), IdAndTimes::read(&mut fields, context)?);
             let IdAndTimes { id, created_at, finished_at } = id_and_times;
-            TextBlock { text: text.into_owned(), id, created_at, finished_at, extra: fields.rest()? }.into()
+            let mut block = TextBlock::stamped(id, created_at, text);
+            block.finished_at = finished_at;
+            block.extra = fields.rest()?;
+            block.into()
         }
         "thinking" => {
             let thinking = fields.text("thinking")?.unwrap_or_default().into_owned();
             let metadata = fields.object("metadata")?.unwrap_or_default();
             let IdAndTimes { id, created_at, finished_at } = IdAndTimes::read(&mut fields, context)?;
             let extra = extra_with_metadata(&metadata, &fields)?;
-            ThinkingBlock { thinking, id, created_at, finished_at, extra }.into()
+            let mut block = ThinkingBlock::stamped(id, created_at, thinking);
+            (block.finished_at, block.extra) = (finished_at, extra);
+            block.into()
         }
         "data" => read_data(fields, context)?.into(),
         "image" | "audio" | "video" => {
@@ -52,14 +57,17 @@ pub(in crate::java) fn read_block(raw: Raw<'_>, context: BlockContext<'_>) -> Re
             let source = fields.text("source")?.map(String::from);
             let IdAndTimes { id, created_at, finished_at } = IdAndTimes::read(&mut fields, context)?;
             let finished_at = finished_at.or_else(|| Some(created_at.clone()));
-            HintBlock { hint, id, source, created_at, finished_at, extra: fields.rest()? }.into()
+            let mut block = HintBlock::stamped(id, created_at, hint);
+            (block.source, block.finished_at) = (source, finished_at);
+            block.extra = fields.rest()?;
+            block.into()
         }
         "tool_use" => read_tool_call(fields, context)?.into(),
         "tool_result" => read_tool_result(fields, context)?.into(),
         _ => {
             let mut fields = fields::object(raw)?;
             preserved::store(&mut fields, context.version.name(), Object::from([(FROM_JAVA, true)]));
-            ContentBlock::Unknown(UnknownBlock { fields })
+            ContentBlock::Unknown(UnknownBlock::new(fields))
         }
     })
 }
@@ -100,7 +108,9 @@ fn read_data(mut fields: JavaFields<'_>, context: BlockContext<'_>) -> Result<Da
     };
     let name = fields.text("name")?.map(String::from);
     let IdAndTimes { id, created_at, finished_at } = IdAndTimes::read(&mut fields, context)?;
-    Ok(DataBlock { id, source, name, created_at, finished_at, extra: Object::new() })
+    let mut block = DataBlock::stamped(id, created_at, source);
+    (block.name, block.finished_at) = (name, finished_at);
+    Ok(block)
 }
 
 fn no_source() -> Source {
@@ -154,16 +164,11 @@ pub(in crate::java) fn read_tool_call(
     let finished_at = fields.text("finished_at")?.map(String::from);
     // Java has no such field, so any value is allowed.
     let suggested_rules = fields.list("suggested_rules", |_, raw| read_rule(raw)).ok().flatten().unwrap_or_default();
-    let block = ToolCallBlock {
-        id: id.map_or_else(|| context.id(), String::from),
-        name: name.as_deref().unwrap_or_default().to_owned(),
-        input: arguments(content.as_deref(), &input),
-        state,
-        suggested_rules,
-        created_at,
-        finished_at,
-        extra: extra_with_metadata(&metadata, &fields)?,
-    };
+    let id = id.map_or_else(|| context.id(), String::from);
+    let input = arguments(content.as_deref(), &input);
+    let mut block = ToolCallBlock::stamped(id, created_at, name.as_deref().unwrap_or_default(), input);
+    (block.state, block.suggested_rules, block.finished_at) = (state, suggested_rules, finished_at);
+    block.extra = extra_with_metadata(&metadata, &fields)?;
     Ok(if name.is_none() { block.without_name() } else { block })
 }
 
@@ -194,16 +199,10 @@ pub(in crate::java) fn read_tool_result(
     let metadata = fields.object("metadata")?.unwrap_or_default();
     let state = read_state(&mut fields, context.version, ToolResultState::from_word)?;
     let finished_at = fields.text("finished_at")?.map(String::from);
-    let block = ToolResultBlock {
-        id,
-        name: name.as_deref().unwrap_or_default().to_owned(),
-        state: state.unwrap_or_else(|| default_result_state(&output, &metadata, context.version)),
-        output: Payload::Blocks(output),
-        metadata,
-        created_at: time,
-        finished_at,
-        extra: fields.rest()?,
-    };
+    let state = state.unwrap_or_else(|| default_result_state(&output, &metadata, context.version));
+    let mut block = ToolResultBlock::stamped(id, time, name.as_deref().unwrap_or_default(), output, state);
+    (block.metadata, block.finished_at) = (metadata, finished_at);
+    block.extra = fields.rest()?;
     Ok(if name.is_none() { block.without_name() } else { block })
 }
 
@@ -236,7 +235,9 @@ fn default_result_state(output: &[MediaBlock], metadata: &Object, version: Versi
     let is_error = |item: &MediaBlock| matches!(item, MediaBlock::Text(item) if item.text.starts_with("[ERROR]"));
     match version {
         Version::Two => ToolResultState::Running,
-        Version::One if metadata.get(SUSPENDED).is_some_and(|mark| mark.as_str() == "true") => ToolResultState::Running,
+        Version::One if metadata.get(SUSPENDED).is_some_and(|mark| mark.as_bool() == Some(true)) => {
+            ToolResultState::Running
+        }
         Version::One if output.iter().any(is_error) => ToolResultState::Error,
         Version::One => ToolResultState::Success,
     }
@@ -263,5 +264,7 @@ pub(in crate::java) fn read_rule(raw: Raw<'_>) -> Result<PermissionRule, DecodeE
     let rule_content = fields.text("rule_content")?.map(String::from);
     let behavior = fields.word("behavior", recount_message::PermissionBehavior::from_word)?;
     let behavior = behavior.ok_or_else(|| DecodeError::missing("behavior"))?;
-    Ok(PermissionRule { tool_name, rule_content, behavior, source, extra: fields.rest()? })
+    let mut rule = PermissionRule::new(tool_name, rule_content.as_deref(), behavior).with_source(source);
+    rule.extra = fields.rest()?;
+    Ok(rule)
 }

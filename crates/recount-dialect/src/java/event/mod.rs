@@ -74,7 +74,7 @@ pub(super) fn read(text: &str) -> Result<Event<'_>, DecodeError> {
     let given = object(Raw::document(text)?)?;
     let native_only = preserved::take(preserved::event_holder_mut(&mut event), NATIVE);
     if !native_only.is_empty() {
-        let lists = native_only.get("items").and_then(Json::to_list).unwrap_or_default();
+        let lists = native_only.get("items").and_then(Json::to_array).unwrap_or_default();
         if !lists.is_empty() {
             event = read_common(&mut JavaFields::document(text)?, &lists)?;
             preserved::take(preserved::event_holder_mut(&mut event), NATIVE);
@@ -86,7 +86,7 @@ pub(super) fn read(text: &str) -> Result<Event<'_>, DecodeError> {
         java_only.remove(name);
     }
     // The documentation shows a string here, where Java has a block.
-    if given.get("data").is_some_and(|data| data.to_text().is_some()) {
+    if given.get("data").is_some_and(|data| data.as_str().is_some()) {
         java_only.remove("data");
         java_only.remove("-");
     }

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use recount_message::wire::Raw;
 use recount_message::{
     ConfirmResult, ContentBlock, CustomEvent, DataBlock, DataBlockDeltaEvent, DataBlockEndEvent, DataBlockStartEvent,
-    DecodeError, DecodeErrorKind, Event, EventKind, ExceedMaxItersEvent, ExternalExecutionResultEvent, FinishedReason,
-    HintBlockEvent, Json, ModelCallEndEvent, ModelCallStartEvent, ModelFinishedReason, Object, Payload, ReplyEndEvent,
-    ReplyStartEvent, RequireExternalExecutionEvent, RequireUserConfirmEvent, Source, TextBlockDeltaEvent,
-    TextBlockEndEvent, TextBlockStartEvent, ThinkingBlockDeltaEvent, ThinkingBlockEndEvent, ThinkingBlockStartEvent,
-    ToolCallBlock, ToolCallDeltaEvent, ToolCallEndEvent, ToolCallStartEvent, ToolResultBlock, ToolResultDataDeltaEvent,
+    DecodeError, DecodeErrorKind, Event, EventKind, ExceedMaxItersEvent, ExternalExecutionResultEvent, HintBlockEvent,
+    Json, ModelCallEndEvent, ModelCallStartEvent, Object, ReplyEndEvent, ReplyStartEvent,
+    RequireExternalExecutionEvent, RequireUserConfirmEvent, Source, TextBlockDeltaEvent, TextBlockEndEvent,
+    TextBlockStartEvent, ThinkingBlockDeltaEvent, ThinkingBlockEndEvent, ThinkingBlockStartEvent, ToolCallBlock,
+    ToolCallDeltaEvent, ToolCallEndEvent, ToolCallStartEvent, ToolResultBlock, ToolResultDataDeltaEvent,
     ToolResultEndEvent, ToolResultStartEvent, ToolResultState, ToolResultTextDeltaEvent, Usage, UserConfirmResultEvent,
 };
 
@@ -91,7 +91,8 @@ pub(super) fn parse<'a>(
         // Fields that only Java has are stored separately.
         ORDER.iter().for_each(|name| drop(extra.remove(name)));
     }
-    let mut event = Event { id, created_at, metadata, kind, extra };
+    let mut event = Event::stamped(id, created_at, kind).with_metadata(metadata);
+    event.extra = extra;
     if !event.extra.is_empty() {
         // Drops fields that have the name of a native field.
         event.extra = Event::from_json(&event.to_json())?.into_owned().extra;
@@ -114,131 +115,81 @@ struct EventReader<'f, 'a> {
 impl<'a> EventReader<'_, 'a> {
     fn kind(&mut self, kind: &str) -> Result<EventKind<'a>, DecodeError> {
         Ok(match kind {
-            "REPLY_START" => ReplyStartEvent {
-                session_id: self.text("sessionId")?,
-                reply_id: self.text("replyId")?,
-                name: self.text("name")?,
-                role: self.fields.text("role")?.unwrap_or(Cow::Borrowed("assistant")),
-            }
-            .into(),
-            "REPLY_END" => ReplyEndEvent {
-                session_id: Cow::Borrowed(""),
-                reply_id: self.text("replyId")?,
-                finished_reason: FinishedReason::Completed,
-                error: None,
-            }
-            .into(),
-            "MODEL_CALL_START" => {
-                ModelCallStartEvent { reply_id: self.text("replyId")?, model_name: self.text("modelName")? }.into()
-            }
+            "REPLY_START" => ReplyStartEvent::new(self.text("sessionId")?, self.text("replyId")?, self.text("name")?)
+                .with_role(self.fields.text("role")?.unwrap_or(Cow::Borrowed("assistant")))
+                .into(),
+            "REPLY_END" => ReplyEndEvent::new("", self.text("replyId")?).into(),
+            "MODEL_CALL_START" => ModelCallStartEvent::new(self.text("replyId")?, self.text("modelName")?).into(),
             "MODEL_CALL_END" => self.model_call_end()?.into(),
-            "TEXT_BLOCK_START" => {
-                TextBlockStartEvent { reply_id: self.text("replyId")?, block_id: self.text("blockId")? }.into()
+            "TEXT_BLOCK_START" => TextBlockStartEvent::new(self.text("replyId")?, self.text("blockId")?).into(),
+            "TEXT_BLOCK_DELTA" => {
+                TextBlockDeltaEvent::new(self.text("replyId")?, self.text("blockId")?, self.text("delta")?).into()
             }
-            "TEXT_BLOCK_DELTA" => TextBlockDeltaEvent {
-                reply_id: self.text("replyId")?,
-                block_id: self.text("blockId")?,
-                delta: self.text("delta")?,
+            "TEXT_BLOCK_END" => TextBlockEndEvent::new(self.text("replyId")?, self.text("blockId")?).into(),
+            "THINKING_BLOCK_START" => ThinkingBlockStartEvent::new(self.text("replyId")?, self.text("blockId")?).into(),
+            "THINKING_BLOCK_DELTA" => {
+                ThinkingBlockDeltaEvent::new(self.text("replyId")?, self.text("blockId")?, self.text("delta")?).into()
             }
+            "THINKING_BLOCK_END" => ThinkingBlockEndEvent::new(self.text("replyId")?, self.text("blockId")?).into(),
+            "DATA_BLOCK_START" => {
+                DataBlockStartEvent::new(self.text("replyId")?, self.text("blockId")?, self.media_type()?).into()
+            }
+            "DATA_BLOCK_DELTA" => DataBlockDeltaEvent::from_base64(
+                self.text("replyId")?,
+                self.text("blockId")?,
+                self.media_type()?,
+                // The documentation uses `data`.
+                self.fields.text_of(&["delta", "data"])?.unwrap_or_default(),
+            )
             .into(),
-            "TEXT_BLOCK_END" => {
-                TextBlockEndEvent { reply_id: self.text("replyId")?, block_id: self.text("blockId")?, text: None }
+            "DATA_BLOCK_END" => DataBlockEndEvent::new(self.text("replyId")?, self.text("blockId")?).into(),
+            "HINT_BLOCK" => {
+                let (reply_id, block_id) = (self.text("replyId")?, self.text("blockId")?);
+                let source = self.fields.text("hintSource")?;
+                let mut hint = HintBlockEvent::new(reply_id, block_id, self.text("hint")?.into_owned());
+                hint.source = source;
+                hint.into()
+            }
+            "TOOL_CALL_START" => {
+                ToolCallStartEvent::new(self.text("replyId")?, self.text("toolCallId")?, self.text("toolCallName")?)
                     .into()
             }
-            "THINKING_BLOCK_START" => {
-                ThinkingBlockStartEvent { reply_id: self.text("replyId")?, block_id: self.text("blockId")? }.into()
+            "TOOL_CALL_DELTA" => {
+                ToolCallDeltaEvent::new(self.text("replyId")?, self.tool_call_id_and_name()?, self.text("delta")?)
+                    .into()
             }
-            "THINKING_BLOCK_DELTA" => ThinkingBlockDeltaEvent {
-                reply_id: self.text("replyId")?,
-                block_id: self.text("blockId")?,
-                delta: self.text("delta")?,
+            "TOOL_CALL_END" => ToolCallEndEvent::new(self.text("replyId")?, self.tool_call_id_and_name()?).into(),
+            "TOOL_RESULT_START" => {
+                ToolResultStartEvent::new(self.text("replyId")?, self.text("toolCallId")?, self.text("toolCallName")?)
+                    .into()
             }
-            .into(),
-            "THINKING_BLOCK_END" => {
-                ThinkingBlockEndEvent { reply_id: self.text("replyId")?, block_id: self.text("blockId")? }.into()
+            "TOOL_RESULT_TEXT_DELTA" => {
+                ToolResultTextDeltaEvent::new(self.text("replyId")?, self.tool_call_id_and_name()?, self.text("delta")?)
+                    .into()
             }
-            "DATA_BLOCK_START" => DataBlockStartEvent {
-                reply_id: self.text("replyId")?,
-                block_id: self.text("blockId")?,
-                media_type: self.media_type()?,
-                name: None,
-            }
-            .into(),
-            "DATA_BLOCK_DELTA" => DataBlockDeltaEvent {
-                reply_id: self.text("replyId")?,
-                block_id: self.text("blockId")?,
-                media_type: self.media_type()?,
-                // The documentation uses `data`.
-                data: Some(self.fields.text_of(&["delta", "data"])?.unwrap_or_default()),
-                url: None,
-            }
-            .into(),
-            "DATA_BLOCK_END" => {
-                DataBlockEndEvent { reply_id: self.text("replyId")?, block_id: self.text("blockId")? }.into()
-            }
-            "HINT_BLOCK" => HintBlockEvent {
-                reply_id: self.text("replyId")?,
-                block_id: self.text("blockId")?,
-                source: self.fields.text("hintSource")?,
-                hint: Payload::Text(self.text("hint")?.into_owned()),
-            }
-            .into(),
-            "TOOL_CALL_START" => ToolCallStartEvent {
-                reply_id: self.text("replyId")?,
-                tool_call_id: self.text("toolCallId")?,
-                tool_call_name: self.text("toolCallName")?,
-            }
-            .into(),
-            "TOOL_CALL_DELTA" => ToolCallDeltaEvent {
-                reply_id: self.text("replyId")?,
-                tool_call_id: self.tool_call_id_and_name()?,
-                delta: self.text("delta")?,
-            }
-            .into(),
-            "TOOL_CALL_END" => {
-                ToolCallEndEvent { reply_id: self.text("replyId")?, tool_call_id: self.tool_call_id_and_name()? }.into()
-            }
-            "TOOL_RESULT_START" => ToolResultStartEvent {
-                reply_id: self.text("replyId")?,
-                tool_call_id: self.text("toolCallId")?,
-                tool_call_name: self.text("toolCallName")?,
-            }
-            .into(),
-            "TOOL_RESULT_TEXT_DELTA" => ToolResultTextDeltaEvent {
-                reply_id: self.text("replyId")?,
-                tool_call_id: self.tool_call_id_and_name()?,
-                delta: self.text("delta")?,
-            }
-            .into(),
             "TOOL_RESULT_DATA_DELTA" => self.tool_result_data()?,
             "TOOL_RESULT_END" => {
                 let (reply_id, tool_call_id) = (self.text("replyId")?, self.tool_call_id_and_name()?);
                 let state = self.fields.word("state", ToolResultState::from_word)?;
                 self.is_complete &= state.is_some();
-                ToolResultEndEvent { reply_id, tool_call_id, state: state.unwrap_or(ToolResultState::Success) }.into()
+                ToolResultEndEvent::new(reply_id, tool_call_id, state.unwrap_or(ToolResultState::Success)).into()
             }
-            "EXCEED_MAX_ITERS" => {
-                ExceedMaxItersEvent { reply_id: self.text("replyId")?, name: Cow::Borrowed("") }.into()
-            }
-            "REQUIRE_USER_CONFIRM" => {
-                RequireUserConfirmEvent { reply_id: self.text("replyId")?, tool_calls: self.tool_calls()? }.into()
-            }
+            "EXCEED_MAX_ITERS" => ExceedMaxItersEvent::new(self.text("replyId")?, "").into(),
+            "REQUIRE_USER_CONFIRM" => RequireUserConfirmEvent::new(self.text("replyId")?, self.tool_calls()?).into(),
             "REQUIRE_EXTERNAL_EXECUTION" => {
-                RequireExternalExecutionEvent { reply_id: self.text("replyId")?, tool_calls: self.tool_calls()? }.into()
+                RequireExternalExecutionEvent::new(self.text("replyId")?, self.tool_calls()?).into()
             }
-            "USER_CONFIRM_RESULT" => UserConfirmResultEvent {
-                reply_id: self.text("replyId")?,
-                confirm_results: self.items("confirmResults", read_confirm_result)?,
+            "USER_CONFIRM_RESULT" => {
+                UserConfirmResultEvent::new(self.text("replyId")?, self.items("confirmResults", read_confirm_result)?)
+                    .into()
             }
-            .into(),
-            "EXTERNAL_EXECUTION_RESULT" => ExternalExecutionResultEvent {
-                reply_id: self.text("replyId")?,
-                execution_results: self.items("toolResults", read_tool_result)?,
+            "EXTERNAL_EXECUTION_RESULT" => {
+                ExternalExecutionResultEvent::new(self.text("replyId")?, self.items("toolResults", read_tool_result)?)
+                    .into()
             }
-            .into(),
             "CUSTOM" => {
                 let (name, value) = (self.text("name")?, self.fields.object("value")?.unwrap_or_default());
-                CustomEvent { reply_id: None, name, value }.into()
+                CustomEvent::new(name).with_value(value).into()
             }
             java_only_event if JAVA_ONLY.contains(&java_only_event) => self.java_only_event(java_only_event)?.into(),
             other => {
@@ -280,50 +231,26 @@ impl<'a> EventReader<'_, 'a> {
             self.metadata.insert("usage", "unknown");
         }
         let usage = usage.unwrap_or_else(|| Usage::new(0, 0));
-        Ok(ModelCallEndEvent {
-            reply_id,
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            cache_input_tokens: usage.cache_input_tokens,
-            cache_creation_input_tokens: 0,
-            finished_reason: ModelFinishedReason::Completed,
-        })
+        Ok(ModelCallEndEvent::new(reply_id, usage.input_tokens, usage.output_tokens)
+            .with_cache_input_tokens(usage.cache_input_tokens))
     }
 
     /// Parses the data of a tool result: a block in Java, or a string with its media type in the documentation.
     fn tool_result_data(&mut self) -> Result<EventKind<'a>, DecodeError> {
         let (reply_id, tool_call_id) = (self.text("replyId")?, self.text("toolCallId")?);
-        let text = |delta: String| ToolResultTextDeltaEvent {
-            reply_id: reply_id.clone(),
-            tool_call_id: tool_call_id.clone(),
-            delta: Cow::Owned(delta),
-        };
+        let text = |delta: String| ToolResultTextDeltaEvent::new(reply_id.clone(), tool_call_id.clone(), delta);
         let Some(raw) = self.fields.take("data") else {
             let (url, media_type) = (self.fields.text("url")?, self.media_type()?);
             let Some(url) = url else {
                 self.metadata.insert(NAME, Object::from([("type", DATA)]));
                 return Ok(text(String::new()).into());
             };
-            let event = ToolResultDataDeltaEvent {
-                reply_id,
-                tool_call_id,
-                block_id: None,
-                media_type,
-                data: None,
-                url: Some(url),
-            };
+            let event = ToolResultDataDeltaEvent::from_url(reply_id, tool_call_id, media_type, url);
             return Ok(event.into());
         };
-        if let Ok(data) = raw.to_text() {
+        if let Ok(data) = raw.to_str() {
             let media_type = self.media_type()?;
-            let event = ToolResultDataDeltaEvent {
-                reply_id,
-                tool_call_id,
-                block_id: None,
-                media_type,
-                data: Some(data),
-                url: None,
-            };
+            let event = ToolResultDataDeltaEvent::from_base64(reply_id, tool_call_id, media_type, data);
             return Ok(event.into());
         }
         let context = BlockContext { owner: &tool_call_id, time: self.time, ..BlockContext::default() };
@@ -344,15 +271,11 @@ impl<'a> EventReader<'_, 'a> {
                     Source::Url(source) => (None, Some(source.url().to_owned())),
                     _ => (Some(String::new()), None),
                 };
-                Ok(ToolResultDataDeltaEvent {
-                    reply_id,
-                    tool_call_id,
-                    block_id: has_id.then_some(Cow::Owned(id)),
-                    media_type,
-                    data: data.map(Cow::Owned),
-                    url: url.map(Cow::Owned),
-                }
-                .into())
+                let mut delta = ToolResultDataDeltaEvent::new(reply_id, tool_call_id, media_type);
+                delta.block_id = has_id.then_some(Cow::Owned(id));
+                delta.data = data.map(Cow::Owned);
+                delta.url = url.map(Cow::Owned);
+                Ok(delta.into())
             }
             // Native data is media, so other blocks become text.
             other => {
@@ -385,11 +308,11 @@ impl<'a> EventReader<'_, 'a> {
         let mut value = Object::new();
         for name in ORDER.iter().filter(|name| !matches!(**name, "type" | "id" | "createdAt" | "source" | "metadata")) {
             if let Some(raw) = self.fields.take(name) {
-                value.insert(*name, raw.to_json().map_err(|error| error.within(name))?);
+                value.insert(*name, raw.to_value().map_err(|error| error.within(name))?);
             }
         }
         self.metadata.insert(NAME, Object::from([("type", kind)]));
-        Ok(CustomEvent { reply_id: None, name: Cow::Owned(kind.to_owned()), value })
+        Ok(CustomEvent::new(kind.to_owned()).with_value(value))
     }
 }
 
@@ -434,5 +357,8 @@ fn read_confirm_result(
     };
     let tool_call = tool_call.map_err(|error| error.within("toolCall"))?;
     let rules = fields.list("rules", |_, raw| codec::read_rule(raw))?;
-    Ok(ConfirmResult { confirmed, tool_call, rules, extra: fields.rest()? })
+    let mut result = if confirmed { ConfirmResult::allow(tool_call) } else { ConfirmResult::deny(tool_call) };
+    result.rules = rules;
+    result.extra = fields.rest()?;
+    Ok(result)
 }

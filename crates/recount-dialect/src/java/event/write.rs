@@ -13,7 +13,7 @@ use crate::preserved;
 /// Writes the fields that both sides have.
 pub(super) fn write_common(event: &Event<'_>, tool_name: Option<&str>, out: &mut String) {
     let mut object = ObjectWriter::jackson(out);
-    let java_type = preserved::get(&event.metadata, NAME).get("type").and_then(Json::to_text);
+    let java_type = preserved::get(&event.metadata, NAME).get("type").and_then(Json::as_str).map(str::to_owned);
     let kind = match (&event.kind, &java_type) {
         (EventKind::Custom(custom), Some(java_type)) if custom.name == *java_type => java_type,
         (EventKind::ToolResultTextDelta(_), Some(java_type)) if java_type == DATA => DATA,
@@ -71,7 +71,8 @@ fn write_fields(event: &Event<'_>, java_type: Option<&str>, tool_name: Option<&s
         EventKind::ModelCallStart(event) => object.text("replyId", &event.reply_id),
         EventKind::ModelCallEnd(call) => {
             object.text("replyId", &call.reply_id);
-            if event.carried("usage").and_then(|usage| usage.to_text()).as_deref() != Some("unknown") {
+            if event.carried("usage").and_then(|usage| usage.as_str().map(str::to_owned)).as_deref() != Some("unknown")
+            {
                 let mut counted = Usage::new(call.input_tokens, call.output_tokens);
                 counted.cache_input_tokens = call.cache_input_tokens;
                 usage::write(&counted, Version::Two, object.key("usage"));
@@ -207,7 +208,7 @@ fn write_data(event: &Event<'_>, delta: &ToolResultDataDeltaEvent<'_>, out: &mut
     }
     source.end();
     object.text("id", delta.block_id.as_deref().unwrap_or_default());
-    object.text_if_any("name", event.carried("name").and_then(|name| name.to_text()).as_deref());
+    object.text_if_any("name", event.carried("name").and_then(|name| name.as_str().map(str::to_owned)).as_deref());
     object.end();
 }
 

@@ -18,7 +18,7 @@ impl Reply {
     /// Processes the result of the invocation.
     pub(super) fn process_agent_result(&mut self, result: &Msg, out: &mut Output) {
         self.has_result = true;
-        let stated = result.metadata().get(GENERATE_REASON).and_then(Json::to_text);
+        let stated = result.metadata().get(GENERATE_REASON).and_then(Json::as_str).map(str::to_owned);
         let is_waiting = stated.as_deref().is_some_and(is_waiting_reason);
         if !is_waiting && (self.is_calling_model || self.has_open_block() || self.has_open_call()) {
             self.is_interrupted = true;

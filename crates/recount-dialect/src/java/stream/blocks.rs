@@ -61,20 +61,18 @@ impl JavaBlock {
     fn start(&self, reply_id: &str) -> EventKind<'static> {
         let (reply_id, block_id) = (owned(reply_id), owned(&self.id));
         match self.kind {
-            ContentKind::Text => TextBlockStartEvent { reply_id, block_id }.into(),
-            ContentKind::Thinking => ThinkingBlockStartEvent { reply_id, block_id }.into(),
-            ContentKind::Data => {
-                DataBlockStartEvent { reply_id, block_id, media_type: owned(&self.media_type), name: None }.into()
-            }
+            ContentKind::Text => TextBlockStartEvent::new(reply_id, block_id).into(),
+            ContentKind::Thinking => ThinkingBlockStartEvent::new(reply_id, block_id).into(),
+            ContentKind::Data => DataBlockStartEvent::new(reply_id, block_id, owned(&self.media_type)).into(),
         }
     }
 
     fn end(&self, reply_id: &str) -> EventKind<'static> {
         let (reply_id, block_id) = (owned(reply_id), owned(&self.id));
         match self.kind {
-            ContentKind::Text => TextBlockEndEvent { reply_id, block_id, text: None }.into(),
-            ContentKind::Thinking => ThinkingBlockEndEvent { reply_id, block_id }.into(),
-            ContentKind::Data => DataBlockEndEvent { reply_id, block_id }.into(),
+            ContentKind::Text => TextBlockEndEvent::new(reply_id, block_id).into(),
+            ContentKind::Thinking => ThinkingBlockEndEvent::new(reply_id, block_id).into(),
+            ContentKind::Data => DataBlockEndEvent::new(reply_id, block_id).into(),
         }
     }
 }
@@ -149,7 +147,7 @@ impl Reply {
         let index = self.blocks.len() - 1;
         self.open_block(index, out);
         let (reply_id, block_id) = (owned(&self.id), owned(&self.blocks[index].id));
-        out.insert(TextBlockDeltaEvent { reply_id, block_id, delta: owned(text) });
+        out.insert(TextBlockDeltaEvent::new(reply_id, block_id, owned(text)));
         self.end_block(index, out);
     }
 

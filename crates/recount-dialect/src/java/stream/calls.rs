@@ -57,12 +57,13 @@ impl Call {
         }
         if !self.has_input {
             let delta = Cow::Owned(input.unwrap_or("{}").to_owned());
-            out.insert(ToolCallDeltaEvent { reply_id: owned(reply_id), tool_call_id: owned(&self.id), delta });
+            out.insert(ToolCallDeltaEvent::new(owned(reply_id), owned(&self.id), delta));
             (self.has_input, self.is_complete) = (true, true);
         }
-        let event = self.held_end.take().unwrap_or_else(|| {
-            out.synthetic(ToolCallEndEvent { reply_id: owned(reply_id), tool_call_id: owned(&self.id) })
-        });
+        let event = self
+            .held_end
+            .take()
+            .unwrap_or_else(|| out.synthetic(ToolCallEndEvent::new(owned(reply_id), owned(&self.id))));
         let mut event = output::for_call(event, reply_id, &self.id, &self.name);
         if self.id != self.java_id && !self.java_id.is_empty() {
             let mut extra = event.carried("extra").and_then(|extra| extra.to_object()).unwrap_or_default();
@@ -75,13 +76,13 @@ impl Call {
 
     fn start(&self, reply_id: &str) -> EventKind<'static> {
         let (tool_call_id, tool_call_name) = (owned(&self.id), owned(&self.name));
-        ToolCallStartEvent { reply_id: owned(reply_id), tool_call_id, tool_call_name }.into()
+        ToolCallStartEvent::new(owned(reply_id), tool_call_id, tool_call_name).into()
     }
 }
 
 /// Returns the name of the tool if the event has it in Java but not natively. Empty if unknown.
 pub(super) fn tool_name(event: &AgentEvent) -> String {
-    let name = output::marks(event).get("toolCallName").and_then(Json::to_text);
+    let name = output::marks(event).get("toolCallName").and_then(Json::as_str).map(str::to_owned);
     name.filter(|name| name != FRAGMENT).unwrap_or_default()
 }
 
@@ -203,7 +204,7 @@ impl Reply {
         }
         if !tool_calls.is_empty() {
             let reply_id = owned(&self.id);
-            let event = out.insert(RequireExternalExecutionEvent { reply_id, tool_calls });
+            let event = out.insert(RequireExternalExecutionEvent::new(reply_id, tool_calls));
             let time = event.created_at.to_string();
             if let EventKind::RequireExternalExecution(require) = &mut event.kind {
                 require.tool_calls.iter_mut().for_each(|call| call.created_at.clone_from(&time));
@@ -234,8 +235,8 @@ impl Reply {
 
     /// Marks the calls that Java reports as denied.
     pub(super) fn mark_denied(&mut self, value: &Object) {
-        let calls = value.get("deniedToolCalls").and_then(Json::to_list).unwrap_or_default();
-        for id in calls.iter().filter_map(|call| call.to_object()?.get("id")?.to_text()) {
+        let calls = value.get("deniedToolCalls").and_then(Json::to_array).unwrap_or_default();
+        for id in calls.iter().filter_map(|call| call.to_object()?.get("id")?.as_str().map(str::to_owned)) {
             if let Some(index) = self.find_call(&id) {
                 self.calls[index].is_denied = true;
             }

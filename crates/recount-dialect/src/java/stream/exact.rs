@@ -22,7 +22,7 @@ pub(super) struct ExactReply {
 pub(super) fn reply_id_of(event: &AgentEvent) -> Option<String> {
     match &event.kind {
         EventKind::Custom(custom) if matches!(custom.own_name(), Some(CustomName::Block | CustomName::Call)) => {
-            custom.value.get("reply_id").and_then(Json::to_text)
+            custom.value.get("reply_id").and_then(Json::as_str).map(str::to_owned)
         }
         _ => event.reply_id().map(str::to_owned),
     }
@@ -73,9 +73,9 @@ pub(super) fn carried_events(native: &Object) -> Result<Option<Vec<AgentEvent>>,
     if native.contains_key(SKIP) {
         return Ok(Some(Vec::new()));
     }
-    let Some(events) = native.get(EVENTS).and_then(Json::to_list) else { return Ok(None) };
+    let Some(events) = native.get(EVENTS).and_then(Json::to_array) else { return Ok(None) };
     let read = |(index, given): (usize, &Json)| {
-        Event::from_json(given.as_str()).map(Event::into_owned).map_err(|error| error.at_index(index).within(EVENTS))
+        Event::from_json(given.as_raw()).map(Event::into_owned).map_err(|error| error.at_index(index).within(EVENTS))
     };
     events.iter().enumerate().map(read).collect::<Result<_, _>>().map(Some)
 }

@@ -194,12 +194,7 @@ impl JavaStream {
     /// Starts a reply for which Java sent no start.
     fn start_implied_reply(&mut self, index: usize, java_reply: &str, out: &mut Output) {
         let reply = Reply { id: self.unused_id(java_reply), ..Reply::default() };
-        let start = ReplyStartEvent {
-            session_id: "".into(),
-            reply_id: reply.id.clone().into(),
-            name: "".into(),
-            role: "assistant".into(),
-        };
+        let start = ReplyStartEvent::new("", reply.id.clone(), "");
         let event = out.synthetic(start);
         let event = self.with_parent(index, event);
         out.forward(event);
@@ -311,5 +306,5 @@ fn result_of(event: &AgentEvent) -> Result<Option<Msg>, DecodeError> {
         return Ok(None);
     }
     let Some(result) = custom.value.get("result").filter(|result| !result.is_null()) else { return Ok(None) };
-    super::read_message(result.as_str()).map(Some).map_err(|error| error.within("result"))
+    super::read_message(result.as_raw()).map(Some).map_err(|error| error.within("result"))
 }

@@ -97,7 +97,7 @@ fn replace(id: Option<&mut Cow<'static, str>>, new: &str) {
 /// Removes the recorded tool name if it is the name of the call.
 pub(super) fn without_tool_name(mut event: AgentEvent, name: &str) -> AgentEvent {
     let mut marks = marks(&event);
-    if marks.get("toolCallName").and_then(Json::to_text).as_deref() == Some(name) {
+    if marks.get("toolCallName").and_then(Json::as_str) == Some(name) {
         marks.remove("toolCallName");
         let holder = event_holder_mut(&mut event);
         preserved::take(holder, NAME);

@@ -123,7 +123,8 @@ impl Reply {
         }
         self.end_streamed_arguments(out);
         self.is_calling_model = false;
-        self.is_usage_known = event.carried("usage").and_then(|usage| usage.to_text()).as_deref() != Some("unknown");
+        self.is_usage_known =
+            event.carried("usage").and_then(|usage| usage.as_str().map(str::to_owned)).as_deref() != Some("unknown");
         out.forward(output::for_reply(event, &self.id));
     }
 
@@ -133,7 +134,7 @@ impl Reply {
         self.end_blocks(out);
         self.blocks.clear();
         self.calls.iter_mut().for_each(|call| call.is_complete |= call.is_ended);
-        out.insert(ModelCallStartEvent { reply_id: Cow::Owned(self.id.clone()), model_name: Cow::Borrowed("") });
+        out.insert(ModelCallStartEvent::new(self.id.clone(), ""));
     }
 
     /// Ends a model call for which Java sent no end.
@@ -154,14 +155,14 @@ impl Reply {
     fn insert_model_call_end(&mut self, usage: Option<&Usage>, finished_reason: ModelFinishedReason, out: &mut Output) {
         self.is_usage_known = usage.is_some();
         let count = |count: fn(&Usage) -> u64| usage.map(count).unwrap_or_default();
-        let end = ModelCallEndEvent {
-            reply_id: Cow::Owned(self.id.clone()),
-            input_tokens: count(|usage| usage.input_tokens),
-            output_tokens: count(|usage| usage.output_tokens),
-            cache_input_tokens: count(|usage| usage.cache_input_tokens),
-            cache_creation_input_tokens: count(|usage| usage.cache_creation_input_tokens),
-            finished_reason,
-        };
+        let end = ModelCallEndEvent::new(
+            self.id.clone(),
+            count(|usage| usage.input_tokens),
+            count(|usage| usage.output_tokens),
+        )
+        .with_cache_input_tokens(count(|usage| usage.cache_input_tokens))
+        .with_cache_creation_input_tokens(count(|usage| usage.cache_creation_input_tokens))
+        .with_finished_reason(finished_reason);
         let event = out.insert(end);
         if usage.is_none() {
             *event = event.clone().carrying("usage", "unknown");
@@ -206,8 +207,10 @@ impl Reply {
     }
 
     fn reply_end(&self, finished_reason: FinishedReason, error: Option<ErrorInfo>) -> ReplyEndEvent<'static> {
-        let (session_id, reply_id) = (Cow::Owned(self.session_id.clone()), Cow::Owned(self.id.clone()));
-        ReplyEndEvent { session_id, reply_id, finished_reason, error }
+        let mut end = ReplyEndEvent::new(self.session_id.clone(), self.id.clone());
+        end.finished_reason = finished_reason;
+        end.error = error;
+        end
     }
 }
 
@@ -253,5 +256,5 @@ pub(super) fn is_waiting_reason(word: &str) -> bool {
 
 /// Returns a text field, or an empty string.
 pub(super) fn text_field(value: &Object, name: &str) -> String {
-    value.get(name).and_then(Json::to_text).unwrap_or_default()
+    value.get(name).and_then(Json::as_str).map(str::to_owned).unwrap_or_default()
 }

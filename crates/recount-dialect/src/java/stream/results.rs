@@ -46,7 +46,7 @@ pub(super) enum Unresolved {
 impl Call {
     fn result_start(&self, reply_id: &str) -> ToolResultStartEvent<'static> {
         let (tool_call_id, tool_call_name) = (owned(&self.id), owned(&self.name));
-        ToolResultStartEvent { reply_id: owned(reply_id), tool_call_id, tool_call_name }
+        ToolResultStartEvent::new(owned(reply_id), tool_call_id, tool_call_name)
     }
 
     /// Clears the suspension, because the call has a real result.
@@ -68,11 +68,11 @@ impl Call {
             ResultStage::None => {
                 out.insert(self.result_start(reply_id));
                 let (reply_id, tool_call_id) = (owned(reply_id), owned(&self.id));
-                out.insert(ToolResultTextDeltaEvent { reply_id, tool_call_id, delta: owned(text) });
+                out.insert(ToolResultTextDeltaEvent::new(reply_id, tool_call_id, owned(text)));
             }
             ResultStage::Held | ResultStage::Open => self.release(reply_id, out),
         }
-        out.insert(ToolResultEndEvent { reply_id: owned(reply_id), tool_call_id: owned(&self.id), state });
+        out.insert(ToolResultEndEvent::new(owned(reply_id), owned(&self.id), state));
     }
 }
 

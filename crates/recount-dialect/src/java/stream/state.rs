@@ -70,7 +70,7 @@ fn write_exact(reply: &ExactReply) -> Object {
 
 fn read_exact(reply: &Object) -> Result<ExactReply, DecodeError> {
     let document = StateReader(reply);
-    let call = |json: &Json| match json.to_list().unwrap_or_default().as_slice() {
+    let call = |json: &Json| match json.to_array().unwrap_or_default().as_slice() {
         [id, name] => Ok((read_text(id)?, read_text(name)?)),
         _ => Err(wrong_type("an id and a name")),
     };

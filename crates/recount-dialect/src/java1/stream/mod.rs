@@ -153,13 +153,8 @@ impl Java1Stream {
                 let text = message.text_or_empty();
                 let reply = self.reply_or_start(message, out);
                 let block_id = reply.next_block_id();
-                let reply_id = reply.id.clone().into();
-                out.emit(HintBlockEvent {
-                    reply_id,
-                    block_id: block_id.into(),
-                    source: None,
-                    hint: Payload::Text(text),
-                });
+                let reply_id = reply.id.clone();
+                out.emit(HintBlockEvent::new(reply_id, block_id, Payload::Text(text)));
             }
             Some(Step::AgentResult) => {
                 let end = self.reply_or_start(message, out).agent_result(message, &given, out);
@@ -178,12 +173,7 @@ impl Java1Stream {
         self.reply.get_or_insert_with(|| {
             let id = unused_id(message.id(), |id| ended.iter().any(|ended| ended == id));
             out.reply_id.clone_from(&id);
-            out.emit(ReplyStartEvent {
-                session_id: "".into(),
-                reply_id: id.clone().into(),
-                name: message.name().to_owned().into(),
-                role: "assistant".into(),
-            });
+            out.emit(ReplyStartEvent::new("", id.clone(), message.name().to_owned()));
             Reply::new(id, message.name().to_owned())
         })
     }
@@ -214,7 +204,7 @@ impl Java1Stream {
 
 /// Returns the blocks of the message as received.
 fn raw_blocks(envelope: &Envelope) -> Vec<Object> {
-    let blocks = envelope.raw_message().and_then(|message| message.get("content")?.to_list()).unwrap_or_default();
+    let blocks = envelope.raw_message().and_then(|message| message.get("content")?.to_array()).unwrap_or_default();
     blocks.iter().filter_map(Json::to_object).collect()
 }
 

@@ -57,9 +57,9 @@ impl Reply {
             self.add_missing_results(out);
             if is_summary && !self.is_summary {
                 self.is_summary = true;
-                out.emit(ExceedMaxItersEvent { reply_id: self.reply_id(), name: self.name.clone().into() });
+                out.emit(ExceedMaxItersEvent::new(self.reply_id(), self.name.clone()));
             }
-            out.emit(ModelCallStartEvent { reply_id: self.reply_id(), model_name: "".into() });
+            out.emit(ModelCallStartEvent::new(self.reply_id(), ""));
         }
         message_id.clone_into(&mut self.model_call.get_or_insert_default().message_id);
     }
@@ -108,10 +108,10 @@ impl Reply {
             return;
         }
         self.open_prose(kind, id, out);
-        let (reply_id, block_id, delta) = (self.reply_id(), id.to_owned().into(), delta.to_owned().into());
+        let (reply_id, block_id, delta) = (self.reply_id(), id.to_owned(), delta.to_owned());
         match kind {
-            ProseKind::Text => out.emit(TextBlockDeltaEvent { reply_id, block_id, delta }),
-            ProseKind::Thinking => out.emit(ThinkingBlockDeltaEvent { reply_id, block_id, delta }),
+            ProseKind::Text => out.emit(TextBlockDeltaEvent::new(reply_id, block_id, delta)),
+            ProseKind::Thinking => out.emit(ThinkingBlockDeltaEvent::new(reply_id, block_id, delta)),
         }
     }
 
@@ -122,10 +122,10 @@ impl Reply {
         }
         self.close_prose(None, &Object::new(), out);
         self.model_call.get_or_insert_default().open = Some(kind);
-        let (reply_id, block_id) = (self.reply_id(), id.to_owned().into());
+        let (reply_id, block_id) = (self.reply_id(), id.to_owned());
         match kind {
-            ProseKind::Text => out.emit(TextBlockStartEvent { reply_id, block_id }),
-            ProseKind::Thinking => out.emit(ThinkingBlockStartEvent { reply_id, block_id }),
+            ProseKind::Text => out.emit(TextBlockStartEvent::new(reply_id, block_id)),
+            ProseKind::Thinking => out.emit(ThinkingBlockStartEvent::new(reply_id, block_id)),
         }
     }
 
@@ -135,18 +135,19 @@ impl Reply {
         let Some(call) = &mut self.model_call else { return };
         let Some(kind) = call.open.take() else { return };
         let Some(prose) = call.prose(kind) else { return };
-        let block_id = prose.id.clone().into();
+        let block_id = prose.id.clone();
         match kind {
             ProseKind::Text => {
-                let text = text.map(|text| text.to_owned().into());
-                out.emit_with_extra(TextBlockEndEvent { reply_id, block_id, text }, extra);
+                let mut end = TextBlockEndEvent::new(reply_id, block_id);
+                end.text = text.map(|text| text.to_owned().into());
+                out.emit_with_extra(end, extra);
             }
-            ProseKind::Thinking => out.emit_with_extra(ThinkingBlockEndEvent { reply_id, block_id }, extra),
+            ProseKind::Thinking => out.emit_with_extra(ThinkingBlockEndEvent::new(reply_id, block_id), extra),
         }
     }
 
     fn add_call_chunk(&mut self, raw: &Object, is_cumulative: bool, out: &mut Output) {
-        let text = |name: &str| raw.get(name).and_then(Json::to_text).filter(|text| !text.is_empty());
+        let text = |name: &str| raw.get(name).and_then(Json::as_str).map(str::to_owned).filter(|text| !text.is_empty());
         let (id, name) = (text("id"), text("name").filter(|name| !name.starts_with("__")));
         let known = self.model_call.as_ref().and_then(|call| match &id {
             Some(id) => {
@@ -183,8 +184,8 @@ impl Reply {
     /// Emits arguments of a call.
     pub(super) fn emit_arguments(&self, index: usize, delta: &str, out: &mut Output) {
         if let Some(call) = self.calls.get(index).filter(|_| !delta.is_empty()) {
-            let (reply_id, tool_call_id) = (self.reply_id(), call.id.clone().into());
-            out.emit(ToolCallDeltaEvent { reply_id, tool_call_id, delta: delta.to_owned().into() });
+            let (reply_id, tool_call_id) = (self.reply_id(), call.id.clone());
+            out.emit(ToolCallDeltaEvent::new(reply_id, tool_call_id, delta.to_owned()));
         }
     }
 
@@ -235,14 +236,12 @@ impl Reply {
         self.last = LastMessage { message_id: message.id().to_owned(), texts: texts.collect() };
         self.end_open_calls(out);
         let counted = message.usage();
-        let end = ModelCallEndEvent {
-            reply_id: self.reply_id(),
-            input_tokens: counted.map_or(0, |usage| usage.input_tokens),
-            output_tokens: counted.map_or(0, |usage| usage.output_tokens),
-            cache_input_tokens: counted.map_or(0, |usage| usage.cache_input_tokens),
-            cache_creation_input_tokens: 0,
-            finished_reason: ModelFinishedReason::Completed,
-        };
+        let end = ModelCallEndEvent::new(
+            self.reply_id(),
+            counted.map_or(0, |usage| usage.input_tokens),
+            counted.map_or(0, |usage| usage.output_tokens),
+        )
+        .with_cache_input_tokens(counted.map_or(0, |usage| usage.cache_input_tokens));
         let event = out.event(end);
         out.push(if counted.is_some() { event } else { event.carrying("usage", "unknown") });
         self.model_call = None;
@@ -328,14 +327,7 @@ impl Reply {
             self.emit_arguments(*index, chunks.remainder(), out);
         }
         self.end_open_calls(out);
-        let end = ModelCallEndEvent {
-            reply_id: self.reply_id(),
-            input_tokens: 0,
-            output_tokens: 0,
-            cache_input_tokens: 0,
-            cache_creation_input_tokens: 0,
-            finished_reason: ModelFinishedReason::Interrupted,
-        };
+        let end = ModelCallEndEvent::new(self.reply_id(), 0, 0).with_finished_reason(ModelFinishedReason::Interrupted);
         let event = out.event(end).carrying("usage", "unknown");
         out.push(event);
         self.model_call = None;
@@ -345,7 +337,11 @@ impl Reply {
 /// Returns the arguments of a call so far: the text that the model wrote, otherwise the parsed input. Java writes `{}` if
 /// there is no text.
 fn arguments_so_far(raw: &Object) -> Option<String> {
-    let content = raw.get("content").and_then(Json::to_text).filter(|content| !matches!(content.as_str(), "" | "{}"));
+    let content = raw
+        .get("content")
+        .and_then(Json::as_str)
+        .map(str::to_owned)
+        .filter(|content| !matches!(content.as_str(), "" | "{}"));
     let input = || raw.get("input").or_else(|| raw.get("arguments")).and_then(Json::to_object);
     content.or_else(|| input().filter(|input| !input.is_empty()).map(|input| input.to_json()))
 }

@@ -73,11 +73,7 @@ impl Reply {
     /// Starts a call and returns its index.
     pub(super) fn begin_call(&mut self, java_id: &str, name: &str, out: &mut Output) -> usize {
         let id = unused_id(java_id, |id| self.calls.iter().any(|call| call.id == id));
-        out.emit(ToolCallStartEvent {
-            reply_id: self.reply_id(),
-            tool_call_id: id.clone().into(),
-            tool_call_name: name.to_owned().into(),
-        });
+        out.emit(ToolCallStartEvent::new(self.reply_id(), id.clone(), name.to_owned()));
         self.calls.push(Call { java_id: java_id.to_owned(), id, name: name.to_owned(), ..Call::default() });
         self.calls.len() - 1
     }
@@ -91,7 +87,7 @@ impl Reply {
         if call.id != call.java_id {
             extra.insert("provider_id", call.java_id.as_str());
         }
-        out.emit_with_extra(ToolCallEndEvent { reply_id, tool_call_id: call.id.clone().into() }, &extra);
+        out.emit_with_extra(ToolCallEndEvent::new(reply_id, call.id.clone()), &extra);
     }
 
     /// Returns the index of the call that a result belongs to: the latest without a result that has its id. If an id is
@@ -170,22 +166,9 @@ impl Reply {
                 ("", false) => "No result was streamed.",
                 (partial_result, _) => partial_result,
             };
-            let mut result = ToolResultBlock {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                output: Payload::Blocks(vec![MediaBlock::Text(TextBlock {
-                    text: text.to_owned(),
-                    id: format!("{}.0", call.id),
-                    created_at: String::new(),
-                    finished_at: None,
-                    extra: Object::new(),
-                })]),
-                state: ToolResultState::Interrupted,
-                metadata: Object::new(),
-                created_at: String::new(),
-                finished_at: None,
-                extra: Object::new(),
-            };
+            let output = TextBlock::stamped(format!("{}.0", call.id), "", text);
+            let mut result =
+                ToolResultBlock::stamped(call.id.clone(), "", call.name.clone(), output, ToolResultState::Interrupted);
             preserved::store(&mut result.extra, Version::One.name(), Object::from([(SYNTHETIC, true)]));
             self.end_call(index, &Object::new(), out);
             self.add_result(index, result, out);
@@ -283,7 +266,8 @@ impl Reply {
 
     /// Emits a request for approval or external execution if the agent waits. Returns whether it waits.
     fn emit_wait_request(&mut self, message: &Msg, given: &[MessageBlock<'_>], out: &mut Output) -> bool {
-        let reason = message.metadata().get(GENERATE_REASON).and_then(Json::to_text).unwrap_or_default();
+        let reason =
+            message.metadata().get(GENERATE_REASON).and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
         let suspended = given.iter().filter_map(|given| match given.block {
             ContentBlock::ToolResult(result) if is_suspended(result) => Some(result.id.as_str()),
             _ => None,
@@ -299,23 +283,16 @@ impl Reply {
                     ContentBlock::ToolCall(block) if block.id == call.java_id => Some(block.input.clone()),
                     _ => None,
                 });
-                waiting.push(ToolCallBlock {
-                    id: call.id.clone(),
-                    name: call.name.clone(),
-                    input: input.unwrap_or_default(),
-                    state,
-                    suggested_rules: Vec::new(),
-                    created_at: out.time.clone(),
-                    finished_at: None,
-                    extra: Object::new(),
-                });
+                let input = input.unwrap_or_default();
+                let block = ToolCallBlock::stamped(call.id.clone(), out.time.clone(), call.name.clone(), input);
+                waiting.push(block.with_state(state));
             }
         }
         self.waits = !waiting.is_empty();
         if self.waits && is_asking {
-            out.emit(RequireUserConfirmEvent { reply_id: self.reply_id(), tool_calls: waiting });
+            out.emit(RequireUserConfirmEvent::new(self.reply_id(), waiting));
         } else if self.waits {
-            out.emit(RequireExternalExecutionEvent { reply_id: self.reply_id(), tool_calls: waiting });
+            out.emit(RequireExternalExecutionEvent::new(self.reply_id(), waiting));
         }
         self.waits
     }
@@ -324,13 +301,14 @@ impl Reply {
     pub(super) fn end(&mut self, reason: FinishedReason, error: Option<ErrorInfo>, out: &mut Output) -> AgentEvent {
         self.abort_model_call(out);
         self.add_missing_results(out);
-        let end = ReplyEndEvent { session_id: "".into(), reply_id: self.reply_id(), finished_reason: reason, error };
+        let mut end = ReplyEndEvent::new("", self.reply_id()).with_finished_reason(reason);
+        end.error = error;
         out.event(end)
     }
 }
 
 fn is_suspended(result: &ToolResultBlock) -> bool {
-    result.metadata.get(SUSPENDED).is_some_and(|mark| mark.as_str() == "true")
+    result.metadata.get(SUSPENDED).is_some_and(|mark| mark.as_bool() == Some(true))
 }
 
 /// Returns the events of a complete block: its start, deltas and end if they rebuild it, or else one event with the block.

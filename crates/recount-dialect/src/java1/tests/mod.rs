@@ -17,7 +17,11 @@ fn recorded(file: &str) -> Vec<Object> {
 }
 
 fn text_of(object: &Object, name: &str) -> String {
-    object.get(name).and_then(Json::to_text).unwrap_or_else(|| panic!("no {name} in {}", object.to_json()))
+    object
+        .get(name)
+        .and_then(Json::as_str)
+        .map(str::to_owned)
+        .unwrap_or_else(|| panic!("no {name} in {}", object.to_json()))
 }
 
 /// Returns JSON with its keys sorted. The last value of a repeated key wins.
@@ -34,7 +38,7 @@ fn sorted_value(json: &Json) -> Json {
         fields.dedup_by(|one, other| one.0 == other.0);
         return fields.into_iter().collect::<Object>().into();
     }
-    match json.to_list() {
+    match json.to_array() {
         Some(list) => list.iter().map(sorted_value).collect::<Vec<_>>().into(),
         None => json.clone(),
     }

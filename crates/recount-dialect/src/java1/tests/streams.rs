@@ -10,7 +10,7 @@ use crate::java1::{Java1Stream, frames, read_message};
 const FILES: [&str; 3] = ["v1/stream.jsonl", "v1/stream-cumulative.jsonl", "v2/stream1.jsonl"];
 
 fn list_of(object: &Object, name: &str) -> Vec<Json> {
-    object.get(name).and_then(Json::to_list).unwrap_or_default()
+    object.get(name).and_then(Json::to_array).unwrap_or_default()
 }
 
 /// A recorded scenario with its native events.
@@ -31,19 +31,19 @@ fn scenario(line: &Object) -> Scenario {
     let mut stream = Java1Stream::new();
     let mut events = list_of(line, "events").into_iter();
     let mut turns: Vec<Turn> = Vec::new();
-    let message = |json: &Json| read_message(json.as_str()).unwrap();
+    let message = |json: &Json| read_message(json.as_raw()).unwrap();
     for turn in list_of(line, "turns") {
         let turn = turn.to_object().unwrap();
         let input: Vec<Msg> = list_of(&turn, "input").iter().map(message).collect();
         let is_new = input.iter().any(|message| message.role() == recount_message::Role::User);
         let mut events_of_turn = Vec::new();
-        let count: usize = turn.get("events").unwrap().as_str().parse().unwrap();
+        let count: usize = turn.get("events").unwrap().as_raw().parse().unwrap();
         if is_new && !turns.is_empty() && count > 0 {
             let time = input.last().unwrap().created_at();
             turns.last_mut().unwrap().events.extend(stream.user_turn(time));
         }
         for event in events.by_ref().take(count) {
-            events_of_turn.extend(stream.push(event.as_str()).unwrap());
+            events_of_turn.extend(stream.push(event.as_raw()).unwrap());
             assert_eq!(Java1Stream::from_state(&stream.state()).as_ref(), Ok(&stream));
         }
         let result = turn.get("result").filter(|result| !result.is_null()).map(message);

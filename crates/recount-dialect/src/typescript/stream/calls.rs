@@ -63,7 +63,7 @@ pub(super) fn change_state(frames: &mut Frames<'_>, before: &Fold, custom: &Cust
 }
 
 fn state_change<'f>(before: &'f Fold, custom: &CustomEvent<'_>) -> Option<(ReplyView<'f>, usize, ToolCallState)> {
-    let text = |name: &str| custom.value.get(name).and_then(Json::to_text);
+    let text = |name: &str| custom.value.get(name).and_then(Json::as_str).map(str::to_owned);
     let view = ReplyView::of(before.open_reply(&text("reply_id")?)?);
     let index = view.latest(BlockKind::ToolCall, &text("tool_call_id")?)?;
     Some((view, index, ToolCallState::from_word(&text("state")?)?))
@@ -78,18 +78,18 @@ pub(super) fn emit_state(frames: &mut Frames<'_>, view: &ReplyView<'_>, call: &T
     delivered.state = state;
     match state {
         ToolCallState::Asking => {
-            frames.typescript_only(&time, RequireUserConfirmEvent { reply_id, tool_calls: vec![delivered] });
+            frames.typescript_only(&time, RequireUserConfirmEvent::new(reply_id, [delivered]));
         }
         ToolCallState::Submitted => {
-            frames.typescript_only(&time, RequireExternalExecutionEvent { reply_id, tool_calls: vec![delivered] });
+            frames.typescript_only(&time, RequireExternalExecutionEvent::new(reply_id, [delivered]));
         }
         ToolCallState::Allowed if call.state == ToolCallState::Asking => {
             let results_given = vec![ConfirmResult::allow(delivered)];
-            frames.typescript_only(&time, UserConfirmResultEvent { reply_id, confirm_results: results_given });
+            frames.typescript_only(&time, UserConfirmResultEvent::new(reply_id, results_given));
         }
         ToolCallState::Finished if call.state == ToolCallState::Asking => {
             let results_given = vec![ConfirmResult::deny(delivered)];
-            frames.typescript_only(&time, UserConfirmResultEvent { reply_id, confirm_results: results_given });
+            frames.typescript_only(&time, UserConfirmResultEvent::new(reply_id, results_given));
         }
         ToolCallState::Finished => {
             let index = view.latest(BlockKind::ToolResult, &call.id).and_then(|index| view.content.get(index));

@@ -54,12 +54,7 @@ pub(super) fn emit(frames: &mut Frames<'_>, view: &ReplyView<'_>, block: &DataBl
         block.id = id.to_owned();
         return frames.append_typescript_only(view, &block.into());
     }
-    let start = DataBlockStartEvent {
-        reply_id: view.reply_id(),
-        block_id: id.to_owned().into(),
-        media_type: block.media_type().to_owned().into(),
-        name: None,
-    };
+    let start = DataBlockStartEvent::new(view.reply_id(), id.to_owned(), block.media_type().to_owned());
     frames.typescript_only(&block.created_at, start);
 }
 
@@ -94,13 +89,7 @@ pub(super) fn delta(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &DataBl
 }
 
 fn piece_of(view: &ReplyView<'_>, block: &DataBlock, id: &str, data: String) -> DataBlockDeltaEvent<'static> {
-    DataBlockDeltaEvent {
-        reply_id: view.reply_id(),
-        block_id: id.to_owned().into(),
-        media_type: block.media_type().to_owned().into(),
-        data: Some(data.into()),
-        url: None,
-    }
+    DataBlockDeltaEvent::from_base64(view.reply_id(), id.to_owned(), block.media_type().to_owned(), data)
 }
 
 /// Writes the end of a block.
@@ -142,20 +131,13 @@ fn new_groups(source: &Base64Source, piece: &str) -> Option<String> {
 
 /// Returns the base64 that the native fold makes by appending a piece. It depends only on the last group of `before`.
 fn appended(before: &str, piece: &str) -> Option<String> {
-    let start = ReplyStartEvent { session_id: "".into(), reply_id: "".into(), name: "".into(), role: "".into() };
+    let start = ReplyStartEvent::new("", "", "").with_role("");
     let mut reply = ReplyFold::start(&Event::stamped("", "", start))?;
     let none: Cow<'_, str> = "".into();
-    let begin =
-        DataBlockStartEvent { reply_id: none.clone(), block_id: none.clone(), media_type: none.clone(), name: None };
+    let begin = DataBlockStartEvent::new(none.clone(), none.clone(), none.clone());
     let _ = reply.apply(&Event::stamped("", "", begin));
     for data in [before, piece] {
-        let delta = DataBlockDeltaEvent {
-            reply_id: none.clone(),
-            block_id: none.clone(),
-            media_type: none.clone(),
-            data: Some(data.into()),
-            url: None,
-        };
+        let delta = DataBlockDeltaEvent::from_base64(none.clone(), none.clone(), none.clone(), data);
         reply.apply(&Event::stamped("", "", delta)).reason().is_none().then_some(())?;
     }
     match reply.message().content() {

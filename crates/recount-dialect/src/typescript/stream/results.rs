@@ -48,14 +48,10 @@ pub(super) fn emit(frames: &mut Frames<'_>, view: &ReplyView<'_>, item: &DataBlo
         Source::Base64(source) => (Some(source.data.clone().into()), None),
         _ => return,
     };
-    let delta = ToolResultDataDeltaEvent {
-        reply_id: view.reply_id(),
-        tool_call_id: id.to_owned().into(),
-        block_id: Some(item.id.clone().into()),
-        media_type: item.media_type().to_owned().into(),
-        data,
-        url,
-    };
+    let mut delta = ToolResultDataDeltaEvent::new(view.reply_id(), id.to_owned(), item.media_type().to_owned())
+        .with_block_id(item.id.clone());
+    delta.data = data;
+    delta.url = url;
     frames.typescript_only(&item.created_at, delta);
 }
 
@@ -121,7 +117,7 @@ pub(super) fn external(frames: &mut Frames<'_>, view: &ReplyView<'_>, results: &
     if is_same {
         frames.forward();
     } else {
-        let event = ExternalExecutionResultEvent { reply_id: view.reply_id(), execution_results: pushed.clone() };
+        let event = ExternalExecutionResultEvent::new(view.reply_id(), pushed.clone());
         frames.typescript_only(&frames.event.created_at, event);
         frames.carrier();
     }
@@ -146,8 +142,7 @@ fn accepted<'r>(view: &ReplyView<'_>, results: &'r [ToolResultBlock]) -> Vec<&'r
 /// Finishes the call of a result that arrived complete.
 pub(super) fn finish_call(frames: &mut Frames<'_>, view: &ReplyView<'_>, result: &ToolResultBlock) {
     let Some(time) = &result.finished_at else { return };
-    let end =
-        ToolResultEndEvent { reply_id: view.reply_id(), tool_call_id: result.id.clone().into(), state: result.state };
+    let end = ToolResultEndEvent::new(view.reply_id(), result.id.clone(), result.state);
     let mut event = Event::stamped("", time.clone(), EventKind::from(end));
     event.metadata = result.metadata.clone();
     frames.typescript_only_event(event);

@@ -1,5 +1,7 @@
 //! Blocks that arrive complete.
 
+use std::borrow::Cow;
+
 use recount_message::{
     ContentBlock, CustomEvent, DataBlockEndEvent, EventKind, Fold, Source, TextBlockEndEvent, ThinkingBlockEndEvent,
     ToolCallEndEvent, ToolCallState, ToolResultEndEvent,
@@ -23,7 +25,8 @@ pub(super) fn block(frames: &mut Frames<'_>, before: &Fold, custom: &CustomEvent
                 results::finish_call(frames, &view, &result);
             }
             other => {
-                let id = kind_of(other).map_or_else(|| other.id(), |kind| numbered_id(&view, kind, other));
+                let id =
+                    kind_of(other).map_or_else(|| Cow::Borrowed(other.id()), |kind| numbered_id(&view, kind, other));
                 push(frames, &view, other, &id);
             }
         }
@@ -31,8 +34,8 @@ pub(super) fn block(frames: &mut Frames<'_>, before: &Fold, custom: &CustomEvent
     frames.forward();
 }
 
-fn numbered_id<'b>(view: &ReplyView<'_>, kind: BlockKind, block: &'b ContentBlock) -> std::borrow::Cow<'b, str> {
-    view.next_typescript_id(kind, &block.id()).into_owned().into()
+fn numbered_id<'b>(view: &ReplyView<'_>, kind: BlockKind, block: &'b ContentBlock) -> Cow<'b, str> {
+    view.next_typescript_id(kind, block.id()).into_owned().into()
 }
 
 fn push(frames: &mut Frames<'_>, view: &ReplyView<'_>, block: &ContentBlock, id: &str) {
@@ -92,15 +95,13 @@ fn set_id(block: &mut ContentBlock, id: &str) {
 /// Returns the event that ends a block in TypeScript.
 pub(super) fn end_of(view: &ReplyView<'_>, block: &ContentBlock, id: &str) -> Option<EventKind<'static>> {
     let reply_id = view.reply_id();
-    let block_id = id.to_owned().into();
+    let block_id = id.to_owned();
     Some(match block {
-        ContentBlock::Text(_) => TextBlockEndEvent { reply_id, block_id, text: None }.into(),
-        ContentBlock::Thinking(_) => ThinkingBlockEndEvent { reply_id, block_id }.into(),
-        ContentBlock::Data(_) => DataBlockEndEvent { reply_id, block_id }.into(),
-        ContentBlock::ToolCall(_) => ToolCallEndEvent { reply_id, tool_call_id: block_id }.into(),
-        ContentBlock::ToolResult(result) => {
-            ToolResultEndEvent { reply_id, tool_call_id: block_id, state: result.state }.into()
-        }
+        ContentBlock::Text(_) => TextBlockEndEvent::new(reply_id, block_id).into(),
+        ContentBlock::Thinking(_) => ThinkingBlockEndEvent::new(reply_id, block_id).into(),
+        ContentBlock::Data(_) => DataBlockEndEvent::new(reply_id, block_id).into(),
+        ContentBlock::ToolCall(_) => ToolCallEndEvent::new(reply_id, block_id).into(),
+        ContentBlock::ToolResult(result) => ToolResultEndEvent::new(reply_id, block_id, result.state).into(),
         _ => return None,
     })
 }

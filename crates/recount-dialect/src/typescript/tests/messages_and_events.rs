@@ -68,9 +68,9 @@ fn comparable(text: &str) -> String {
             entries.sort();
             return format!("{{{}}}", entries.join(","));
         }
-        match json.to_list() {
+        match json.to_array() {
             Some(items) => format!("[{}]", items.iter().map(sorted).collect::<Vec<_>>().join(",")),
-            None => json.as_str().to_owned(),
+            None => json.as_raw().to_owned(),
         }
     }
     sorted(&Json::parse(text).unwrap())

@@ -22,9 +22,9 @@ fn value(text: &str) -> Value {
                 .collect::<serde_json::Map<_, _>>()
                 .into();
         }
-        match json.to_list() {
+        match json.to_array() {
             Some(items) => items.iter().map(of).collect(),
-            None => json.to().unwrap_or_else(|_| json.as_str().into()),
+            None => json.deserialize_as().unwrap_or_else(|_| json.as_raw().into()),
         }
     }
     of(&Json::parse(text).unwrap())

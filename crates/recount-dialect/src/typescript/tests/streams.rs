@@ -155,7 +155,7 @@ fn package(frames: &[String]) -> HashMap<String, Value> {
 fn native_view(message: &Msg) -> Value {
     let mut seen: HashMap<(String, String), usize> = HashMap::new();
     let blocks = message.content().iter().map(|block| {
-        let mut id = block.id().into_owned();
+        let mut id = block.id().to_owned();
         let mut typescript_id = |kind: &str| {
             let count = seen.entry((kind.to_owned(), id.clone())).or_default();
             *count += 1;

@@ -52,7 +52,8 @@ pub(super) fn read(text: &str) -> Result<ClientMessage, Box<InvalidMessage>> {
 
 fn read_object(body: &Object) -> Result<ClientMessage, Problem> {
     if let Some(name) = body.get("subscribe") {
-        let name = name.to_text().ok_or_else(|| Problem::bad_field("subscribe", "expected a session"))?;
+        let name =
+            name.as_str().map(str::to_owned).ok_or_else(|| Problem::bad_field("subscribe", "expected a session"))?;
         if name == ALL_SESSIONS {
             check_fields(body, &["subscribe", "ref"])?;
             return Ok(ClientMessage::SubscribeToNews);
@@ -61,7 +62,8 @@ fn read_object(body: &Object) -> Result<ClientMessage, Problem> {
         return wanted(body, &name).map(ClientMessage::Subscribe);
     }
     if let Some(name) = body.get("unsubscribe") {
-        let name = name.to_text().ok_or_else(|| Problem::bad_field("unsubscribe", "expected a session"))?;
+        let name =
+            name.as_str().map(str::to_owned).ok_or_else(|| Problem::bad_field("unsubscribe", "expected a session"))?;
         check_fields(body, &["unsubscribe", "ref"])?;
         return Ok(if name == ALL_SESSIONS {
             ClientMessage::UnsubscribeFromNews
@@ -77,11 +79,11 @@ fn read_object(body: &Object) -> Result<ClientMessage, Problem> {
 }
 
 fn text_of(body: &Object, field: &str) -> Option<String> {
-    body.get(field).and_then(Json::to_text)
+    body.get(field).and_then(Json::as_str).map(str::to_owned)
 }
 
 fn wanted(body: &Object, name: &str) -> Result<SubscribeRequest, Problem> {
-    let flag = |field: &str, default: bool| match body.get(field).map(Json::as_str) {
+    let flag = |field: &str, default: bool| match body.get(field).map(Json::as_raw) {
         None | Some("null") => Ok(default),
         Some("true") => Ok(true),
         Some("false") => Ok(false),
@@ -90,7 +92,9 @@ fn wanted(body: &Object, name: &str) -> Result<SubscribeRequest, Problem> {
     let text = |field: &str| match body.get(field) {
         None => Ok(None),
         Some(value) if value.is_null() => Ok(None),
-        Some(value) => value.to_text().map(Some).ok_or_else(|| Problem::bad_field(field, "expected a string")),
+        Some(value) => {
+            value.as_str().map(str::to_owned).map(Some).ok_or_else(|| Problem::bad_field(field, "expected a string"))
+        }
     };
     let target = text("dialect")?.unwrap_or_else(|| "native".to_owned()).parse();
     let target =
@@ -98,12 +102,12 @@ fn wanted(body: &Object, name: &str) -> Result<SubscribeRequest, Problem> {
     let media = text("media")?.map_or(Ok(Media::default()), |word| parse_media(&word))?;
     check_media(target, media)?;
     let start = text("after")?.map_or(Ok(Start::Snapshot), |after| parse_start(Some(&after)))?;
-    let signals = match body.get("signals").and_then(Json::to_list) {
+    let signals = match body.get("signals").and_then(Json::to_array) {
         Some(names) => {
-            let names: Option<Vec<String>> = names.iter().map(Json::to_text).collect();
+            let names: Option<Vec<&str>> = names.iter().map(Json::as_str).collect();
             let names =
                 names.ok_or_else(|| Problem::bad_field("signals", "expected true, false or a list of names"))?;
-            SignalFilter::named(names.iter().map(String::as_str)).ok_or_else(signals_too_long)?
+            SignalFilter::named(names.into_iter()).ok_or_else(signals_too_long)?
         }
         None => SignalFilter::all_if(flag("signals", true)?),
     };

@@ -148,10 +148,10 @@ impl Socket {
         }
         let key = self.key(name)?;
         let limit = self.app.limits().event;
-        if event.as_str().len() > limit {
+        if event.as_raw().len() > limit {
             return Err(Problem::too_large(format!("an event may have {limit} bytes")));
         }
-        let event = Event::from_json(event.as_str())?;
+        let event = Event::from_json(event.as_raw())?;
         let outcome = self.app.host().append(&key, None, Events::of([&event])).await;
         let outcome = outcome.map_err(|error| Problem::of_host(&error, &[]));
         self.app.metrics().posted(outcome.as_ref());

@@ -81,7 +81,7 @@ impl Screen {
 
     /// Says that the cursor led nowhere. A snapshot follows.
     fn gap(&mut self, data: &str) -> Result<()> {
-        let reason = Object::parse(data)?.get("reason").and_then(Json::to_text).unwrap_or_default();
+        let reason = Object::parse(data)?.get("reason").and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
         let why = format!("the cursor cannot be continued: {}", why_not_continued(&reason));
         if self.is_json && !self.follows {
             bail!("{why}\nhint: `--after start` prints all events that there are");
@@ -106,9 +106,9 @@ impl Screen {
             .iter()
             .filter_map(|(id, reply)| {
                 let reply = reply.to_object()?;
-                let message = Msg::from_json(reply.get("message")?.as_str()).ok()?;
-                let call_floor = reply.get("call_floor").and_then(|floor| floor.as_str().parse().ok());
-                let place = places.get(id).and_then(|place| place.as_str().parse().ok()).unwrap_or(usize::MAX);
+                let message = Msg::from_json(reply.get("message")?.as_raw()).ok()?;
+                let call_floor = reply.get("call_floor").and_then(|floor| floor.as_raw().parse().ok());
+                let place = places.get(id).and_then(|place| place.as_raw().parse().ok()).unwrap_or(usize::MAX);
                 Some((place, CheckpointReply { message, call_floor }))
             })
             .collect();

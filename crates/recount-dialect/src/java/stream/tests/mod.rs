@@ -125,7 +125,7 @@ fn summarize(events: &[AgentEvent]) -> Vec<String> {
             EventKind::RequireUserConfirm(kind) => ("", ids(kind.tool_calls.iter().map(|call| &*call.id))),
             EventKind::RequireExternalExecution(kind) => ("", ids(kind.tool_calls.iter().map(|call| &*call.id))),
             EventKind::Custom(kind) => {
-                (&*kind.name, kind.value.get("state").and_then(Json::to_text).unwrap_or_default())
+                (&*kind.name, kind.value.get("state").and_then(Json::as_str).map(str::to_owned).unwrap_or_default())
             }
             _ => ("", String::new()),
         };
@@ -150,7 +150,7 @@ fn blocks(message: &Msg) -> Vec<String> {
         Block::ToolResult(block) => {
             format!("result {} {} {}", block.id, block.state.as_str(), block.output.text().unwrap_or_default())
         }
-        other => other.type_name().into_owned(),
+        other => other.type_name().to_owned(),
     };
     message.content().iter().map(block).collect()
 }

@@ -79,7 +79,8 @@ fn java_reply_is_written_with_one_result() {
         summaries.extend(frames(&fold, event));
         let _ = fold.apply(event);
     }
-    let kind = |frame: &String| Object::parse(frame).unwrap().get("type").and_then(Json::to_text).unwrap();
+    let kind =
+        |frame: &String| Object::parse(frame).unwrap().get("type").and_then(Json::as_str).map(str::to_owned).unwrap();
     let kinds: Vec<String> = summaries.iter().map(kind).collect();
     assert_eq!(kinds.iter().filter(|kind| *kind == "AGENT_RESULT").count(), 1, "{kinds:?}");
     assert_eq!(kinds[kinds.len() - 2..], ["AGENT_RESULT", "AGENT_END"]);

@@ -46,7 +46,7 @@ struct Case {
 
 impl Case {
     fn list(&self, name: &str) -> Vec<Json> {
-        self.fields.get(name).and_then(Json::to_list).unwrap_or_default()
+        self.fields.get(name).and_then(Json::to_array).unwrap_or_default()
     }
 
     fn turns(&self) -> Vec<Turn> {
@@ -57,7 +57,7 @@ impl Case {
     fn remembered(&self) -> Vec<Vec<Msg>> {
         let mut remembered: Vec<Vec<Msg>> = Vec::new();
         for message in self.list("context") {
-            let message = read_message(message.as_str()).unwrap();
+            let message = read_message(message.as_raw()).unwrap();
             if message.role() == Role::User {
                 remembered.push(Vec::new());
             } else if let Some(turn) = remembered.last_mut() {
@@ -73,21 +73,21 @@ struct Turn(Object);
 impl Turn {
     /// Returns whether the turn begins with a user message, rather than a decision about a call.
     fn is_users(&self) -> bool {
-        let inputs = self.0.get("input").and_then(Json::to_list).unwrap_or_default();
+        let inputs = self.0.get("input").and_then(Json::to_array).unwrap_or_default();
         inputs.is_empty()
             || inputs
                 .iter()
-                .map(|input| read_message(input.as_str()).unwrap())
+                .map(|input| read_message(input.as_raw()).unwrap())
                 .any(|message| message.role() == Role::User && !message.content().is_empty())
     }
 
     fn events(&self) -> usize {
-        self.0.get("events").unwrap().as_str().parse().unwrap()
+        self.0.get("events").unwrap().as_raw().parse().unwrap()
     }
 
     fn result(&self) -> Option<Msg> {
         let result = self.0.get("result").filter(|result| !result.is_null())?;
-        Some(read_message(result.as_str()).unwrap())
+        Some(read_message(result.as_raw()).unwrap())
     }
 }
 
@@ -96,7 +96,7 @@ fn cases() -> Vec<Case> {
     let text = std::fs::read_to_string(path).unwrap();
     let case = |line: &str| {
         let fields = Object::parse(line).unwrap();
-        Case { name: fields.get("case").and_then(Json::to_text).unwrap(), fields }
+        Case { name: fields.get("case").and_then(Json::as_str).map(str::to_owned).unwrap(), fields }
     };
     text.lines().map(case).collect()
 }
@@ -109,7 +109,7 @@ fn read(case: &Case) -> Vec<AgentEvent> {
             resumed.user_turn();
         }
         let (events, following) = rest.split_at(turn.events());
-        events.iter().for_each(|event| resumed.push(event.as_str()));
+        events.iter().for_each(|event| resumed.push(event.as_raw()));
         rest = following;
     }
     assert_eq!(rest, []);

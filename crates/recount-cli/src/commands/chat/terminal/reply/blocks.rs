@@ -152,7 +152,7 @@ impl ReplyView {
     }
 
     pub(super) fn signal(&mut self, name: Option<CustomName>, value: &Object) {
-        let said = |key: &str| value.get(key).and_then(Json::to_text).unwrap_or_default();
+        let said = |key: &str| value.get(key).and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
         let note = match name {
             Some(CustomName::Retry) => format!("{}: {}, trying again", said("model"), said("class")),
             Some(CustomName::Fallback) => format!("{} failed, asking {}", said("from"), said("to")),
@@ -171,7 +171,7 @@ impl ReplyView {
 /// Returns the text for a call's arguments: a command after the access that it requests, everything else as JSON.
 fn arguments(tool: &str, input: &str) -> String {
     let Ok(object) = Object::parse(input) else { return visible(input).into_owned() };
-    let command = object.get("command").and_then(Json::to_text);
+    let command = object.get("command").and_then(Json::as_str).map(str::to_owned);
     let request = request_line(tool, input);
     let is_known = |key: &str| key == "command" || (request.is_some() && matches!(key, "access" | "reason"));
     if let Some(command) = command.filter(|_| object.iter().all(|(key, _)| is_known(key))) {

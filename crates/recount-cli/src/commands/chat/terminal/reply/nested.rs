@@ -38,13 +38,14 @@ impl ReplyView {
     /// Takes an event of an agent that works for this one. Tells whether it was one.
     pub(super) fn nested_event(&mut self, event: &Event<'_>) -> bool {
         if let EventKind::ReplyStart(start) = &event.kind
-            && let Some(parent) = event.carried("parent").and_then(|parent| parent.to_text())
+            && let Some(parent) = event.carried("parent").and_then(|parent| parent.as_str().map(str::to_owned))
         {
             match self.nested.iter().position(|nested| nested.has(&parent)) {
                 Some(at) => self.in_nested(at, |view| view.event(event)),
                 None => {
                     let metadata = event.carried("metadata").and_then(|metadata| metadata.to_object());
-                    let call_id = metadata.and_then(|metadata| metadata.get("tool_call_id").and_then(Json::to_text));
+                    let call_id = metadata
+                        .and_then(|metadata| metadata.get("tool_call_id").and_then(Json::as_str).map(str::to_owned));
                     self.begin_nested(&start.reply_id, &start.name, call_id.unwrap_or_default());
                 }
             }
@@ -122,7 +123,7 @@ impl ReplyView {
 mod tests {
     use std::cell::RefCell;
 
-    use recount_message::{AgentEvent, Object, ReplyEnd, ReplyWriter, Stamps};
+    use recount_message::{AgentEvent, ReplyEnd, ReplyStart, ReplyWriter, Stamps};
 
     use super::*;
 
@@ -130,13 +131,12 @@ mod tests {
     fn agents_that_speak_at_once_are_told_apart() {
         let events: RefCell<Vec<AgentEvent>> = RefCell::default();
         let reply = |name: &str, id: &str, parent: Option<(&str, &str)>| {
-            let mut carried = Object::new();
+            let mut start = ReplyStart::new("s1", name).with_reply_id(id);
             if let Some((reply_id, call_id)) = parent {
-                carried.insert("parent", reply_id);
-                carried.insert("metadata", Object::from([("tool_call_id", call_id)]));
+                start = start.with_parent(reply_id).with_metadata([("tool_call_id", call_id)]);
             }
             let sink = |event| events.borrow_mut().push(event);
-            ReplyWriter::start_with(sink, Stamps::repeatable(), "s1", name.to_owned(), id.to_owned(), carried)
+            ReplyWriter::start_with(sink, Stamps::repeatable(), start)
         };
         let mut lead = reply("lead", "r1", None);
         lead.text("Let us see.");
