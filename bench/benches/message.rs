@@ -1,4 +1,4 @@
-//! Events and messages: every step of every stream, and the time of an event as messages grow.
+//! Events and messages: all steps of all streams, and the time per event as messages grow.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use recount_bench::clock::cpu_time;
 use recount_bench::steps;
 use recount_bench::streams::{self, Stream};
 
-/// Lets criterion measure CPU time.
+/// CPU time as a measurement of criterion.
 struct CpuTime;
 
 impl Measurement for CpuTime {
@@ -41,7 +41,7 @@ impl Measurement for CpuTime {
     }
 }
 
-/// Every step of every stream, a tenth of the size that the table takes.
+/// Measures all steps of all streams, at a tenth of the size used in the table.
 fn streams_by_step(criterion: &mut Criterion<CpuTime>) {
     let all = [
         streams::text(10_000),

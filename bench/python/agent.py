@@ -1,9 +1,9 @@
-"""How long AgentScope's agent takes for a reply whose model answers at once.
+"""Measures AgentScope's agent with a model that responds without delay.
 
-agent.py TALK_DELTAS ROUNDS    print the least time of each workload as JSON
+agent.py TALK_DELTAS ROUNDS    print the minimum time of each workload as JSON
 
-`talk` is one answer of text. `tools` is as many rounds, each with a text in four pieces, a call whose arguments come in
-three, and the tool's result. `lag` is the time from a piece of the model's to the event that tells of it, in `talk`.
+`talk` is one response of text. `tools` has ROUNDS rounds, each with text in four deltas, a call with arguments in three,
+and the tool's result. `lag` is the time from a delta of the model to its event, in `talk`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ logging.getLogger("as").setLevel(logging.CRITICAL)
 
 
 class InstantModel(ChatModelBase):
-    """Answers at once, and notes when it gave each piece of text."""
+    """Responds without delay and records the time of each text delta."""
 
     def __init__(self, answers: list[list[Any]]) -> None:
         super().__init__(None, "instant", self.Parameters(), max_retries=0, context_size=10**9)  # type: ignore[arg-type]
@@ -52,7 +52,7 @@ class InstantModel(ChatModelBase):
 
 
 class Echo(ToolBase):
-    """Says what it was given."""
+    """Returns its input."""
 
     name = "echo"
     description = "Says what it was given."
@@ -81,7 +81,7 @@ def tools(rounds: int) -> list[list[Any]]:
 
 
 async def reply(answers: list[list[Any]]) -> tuple[int, float, list[int]]:
-    """How many events came, how much of the processor it took, and how long each piece of text was on its way."""
+    """Returns the number of events, the CPU time, and the latency of each text delta."""
     model = InstantModel(answers)
     agent = Agent(
         name="Friday",

@@ -1,14 +1,14 @@
-"""How fast AgentScope for Python decodes and folds a stream of events.
+"""Measures decoding and folding of events in AgentScope for Python.
 
     python fold.py STREAM [--passes N]
 
-STREAM is a file with one event per line. Printed is one JSON object: the CPU
-seconds of every step, the least of all passes, and what came out of it.
+STREAM is a file with one event per line. Prints one JSON object: the CPU
+seconds of each step, the minimum of all passes, and the number of messages
+and blocks.
 
-The package is used as well as it can be used: events are decoded by a
-TypeAdapter of the discriminated union, which is seven times as fast as the
-plain one, and the garbage collector, which finds nothing to collect here, is
-off.
+The fastest configuration is used: events are decoded by a TypeAdapter of the
+discriminated union, which is seven times as fast as the plain union, and the
+garbage collector, which has nothing to collect here, is off.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Annotated, Any, TypeVar
 
 T = TypeVar("T")
 
-# A warning per deprecated event type and per event that is skipped.
+# One warning per deprecated event type and skipped event.
 warnings.filterwarnings("ignore", category=DeprecationWarning)
 logging.getLogger("as").setLevel(logging.CRITICAL)
 
@@ -37,13 +37,13 @@ from pydantic import Field, TypeAdapter  # noqa: E402
 
 
 def decode(lines: list[bytes]) -> list[Any]:
-    """The events."""
+    """Decodes the events."""
     read = EVENT.validate_json
     return [read(line) for line in lines]
 
 
 def fold(events: list[Any]) -> list[Msg]:
-    """The messages that the events make, each begun by its REPLY_START."""
+    """Folds the events into messages, each started by REPLY_START."""
     messages: list[Msg] = []
     for event in events:
         if event.type == EventType.REPLY_START:
@@ -54,23 +54,23 @@ def fold(events: list[Any]) -> list[Msg]:
 
 
 def encode(events: list[Any]) -> int:
-    """The events as JSON, each thrown away."""
+    """Encodes each event and discards the result."""
     return sum(len(event.model_dump_json()) for event in events)
 
 
 def encode_messages(messages: list[Msg]) -> int:
-    """The messages as JSON, each thrown away."""
+    """Encodes each message and discards the result."""
     return sum(len(message.model_dump_json()) for message in messages)
 
 
 class Clock:
-    """The least CPU time that each step has taken."""
+    """The minimum CPU time of each step."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
     def measure(self, step: str, run: Callable[[], T]) -> T:
-        """What a step returns, after its time has been taken."""
+        """Runs a step, records its time and returns its result."""
         start = time.process_time()
         result = run()
         spent = time.process_time() - start

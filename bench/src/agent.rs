@@ -1,4 +1,4 @@
-//! The agent with a model that answers at once.
+//! The agent with a model that responds without delay.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,55 +15,55 @@ use serde::Deserialize;
 
 use crate::clock::cpu_time;
 
-/// What a delta of text says.
+/// The text of a delta.
 const PIECE: &str = "twelve chars";
 
-/// What the model answers.
+/// The responses of the model.
 #[derive(Debug, Clone, Copy)]
 pub enum Workload {
-    /// One answer of so many deltas of text.
+    /// One response with this number of text deltas.
     Talk(usize),
-    /// So many rounds, each with a text in four pieces, a call whose arguments come in three, and the tool's result.
+    /// This number of rounds, each with text in four deltas, a call with arguments in three, and the tool's result.
     Tools(usize),
 }
 
-/// What a reply took.
+/// The measurement of a reply.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Taken {
-    /// How many events came.
+pub struct Measurement {
+    /// The number of events.
     pub events: usize,
-    /// Of the processor.
+    /// CPU time in seconds.
     pub seconds: f64,
-    /// From a piece of the model's to its event.
+    /// The latency from a delta of the model to its event.
     pub lag: Option<Lag>,
 }
 
-/// Seconds on the wall from a piece of the model's to its event.
+/// Wall-clock seconds from a delta of the model to its event.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub struct Lag {
-    /// Of half of them.
+    /// The median.
     pub median: f64,
-    /// Of all but one in a hundred.
+    /// The 99th percentile.
     pub p99: f64,
 }
 
-/// What Python took.
+/// The measurements of AgentScope for Python.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Theirs {
+pub struct PythonMeasurements {
     /// See [`Workload::Talk`].
-    pub talk: Taken,
+    pub talk: Measurement,
     /// See [`Workload::Tools`].
-    pub tools: Taken,
+    pub tools: Measurement,
 }
 
-/// A model that answers at once, and notes when it gave each piece of text.
-struct Instantly {
+/// A model that responds without delay and records the time of each text delta.
+struct InstantModel {
     workload: Workload,
-    given: Arc<Mutex<Vec<Instant>>>,
-    asked: Mutex<usize>,
+    sent: Arc<Mutex<Vec<Instant>>>,
+    calls: Mutex<usize>,
 }
 
-impl ChatModel for Instantly {
+impl ChatModel for InstantModel {
     fn name(&self) -> &str {
         "instant"
     }
@@ -75,9 +75,9 @@ impl ChatModel for Instantly {
         reply: &'a mut AgentReplyWriter,
     ) -> BoxFuture<'a, CallOutcome> {
         let round = {
-            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-            *asked += 1;
-            *asked
+            let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+            *calls += 1;
+            *calls
         };
         Box::pin(async move {
             reply.model_call("instant");
@@ -87,7 +87,7 @@ impl ChatModel for Instantly {
                 Workload::Tools(_) => (1, false),
             };
             for _ in 0..deltas {
-                self.given.lock().unwrap_or_else(PoisonError::into_inner).push(Instant::now());
+                self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(Instant::now());
                 reply.text(PIECE);
                 tokio::task::yield_now().await;
             }
@@ -100,34 +100,34 @@ impl ChatModel for Instantly {
             }
             let usage = Some(Usage::new(1, 1));
             reply.end_model_call(usage.clone());
-            let finish = if calls { StopReason::ToolCalls } else { StopReason::Stop };
-            CallOutcome::new(CallEnd::completed(finish, usage, true), "instant/instant")
+            let stop_reason = if calls { StopReason::ToolCalls } else { StopReason::Stop };
+            CallOutcome::new(CallEnd::completed(stop_reason, usage, true), "instant/instant")
         })
     }
 }
 
-/// The least time of a reply in some rounds.
+/// Returns the fastest of `rounds` replies of Recount's agent.
 ///
 /// # Errors
 ///
-/// When the reply fails.
-pub fn ours(workload: Workload, rounds: usize) -> anyhow::Result<Taken> {
+/// Returns an error if a reply fails.
+pub fn measure_recount(workload: Workload, rounds: usize) -> anyhow::Result<Measurement> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut best: Option<Taken> = None;
+    let mut best: Option<Measurement> = None;
     for _ in 0..rounds {
-        let taken = runtime.block_on(reply(workload))?;
-        if best.as_ref().is_none_or(|best| taken.seconds < best.seconds) {
-            best = Some(taken);
+        let measurement = runtime.block_on(reply(workload))?;
+        if best.as_ref().is_none_or(|best| measurement.seconds < best.seconds) {
+            best = Some(measurement);
         }
     }
-    best.context("no round was asked for")
+    best.context("`rounds` must be at least 1")
 }
 
-async fn reply(workload: Workload) -> anyhow::Result<Taken> {
-    let given = Arc::new(Mutex::new(Vec::new()));
-    let model = Instantly { workload, given: Arc::clone(&given), asked: Mutex::new(0) };
+async fn reply(workload: Workload) -> anyhow::Result<Measurement> {
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let model = InstantModel { workload, sent: Arc::clone(&sent), calls: Mutex::new(0) };
     let schema = r#"{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}"#;
-    let spec = ToolSpec::new("echo", "Says what it was given.").parameters(Json::parse(schema)?).read_only();
+    let spec = ToolSpec::new("echo", "Returns its input.").parameters(Json::parse(schema)?).read_only();
     let echo = FunctionTool::dynamic(spec, |arguments, _context| async move {
         Ok(arguments.get("text").and_then(Json::as_str).map(str::to_owned).unwrap_or_default())
     });
@@ -145,13 +145,13 @@ async fn reply(workload: Workload) -> anyhow::Result<Taken> {
     while let Some(event) = stream.next().await {
         events += 1;
         if matches!(workload, Workload::Talk(_)) && matches!(event.kind, EventKind::TextBlockDelta(_)) {
-            let given = given.lock().unwrap_or_else(PoisonError::into_inner).get(lags.len()).copied();
-            lags.push(given.map_or(Duration::ZERO, |given| given.elapsed()));
+            let sent = sent.lock().unwrap_or_else(PoisonError::into_inner).get(lags.len()).copied();
+            lags.push(sent.map_or(Duration::ZERO, |sent| sent.elapsed()));
         }
     }
     let seconds = cpu_time().saturating_sub(begin).as_secs_f64();
     stream.into_msg().await?;
-    Ok(Taken { events, seconds, lag: lag(lags) })
+    Ok(Measurement { events, seconds, lag: lag(lags) })
 }
 
 fn lag(mut lags: Vec<Duration>) -> Option<Lag> {
@@ -160,12 +160,12 @@ fn lag(mut lags: Vec<Duration>) -> Option<Lag> {
     Some(Lag { median: at(50)?, p99: at(99)? })
 }
 
-/// What AgentScope for Python takes for the same.
+/// Runs the same workloads with AgentScope for Python.
 ///
 /// # Errors
 ///
-/// When the interpreter cannot be run or does not have the package.
-pub fn theirs(interpreter: &PathBuf, deltas: usize, rounds: usize) -> anyhow::Result<Theirs> {
+/// Returns an error if the interpreter cannot be run or does not have the package.
+pub fn measure_python(interpreter: &PathBuf, deltas: usize, rounds: usize) -> anyhow::Result<PythonMeasurements> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/agent.py");
     let output = Command::new(interpreter)
         .arg(&script)
@@ -173,12 +173,12 @@ pub fn theirs(interpreter: &PathBuf, deltas: usize, rounds: usize) -> anyhow::Re
         .output()
         .with_context(|| format!("cannot run {}", interpreter.display()))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         bail!(
             "{} failed:\n{}\nhint: it needs the packages of conformance/python/requirements.txt",
             script.display(),
-            said.trim_end()
+            stderr.trim_end()
         );
     }
-    serde_json::from_slice(&output.stdout).context("the script did not print what it should")
+    serde_json::from_slice(&output.stdout).context("invalid output of the script")
 }

@@ -1,26 +1,26 @@
-//! CPU time, which other work on the same machine disturbs less than time on the wall.
+//! CPU time, which is less affected by other load on the machine than wall-clock time.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-/// All rounds together take at least this much CPU time, in as many rounds as that needs.
-const ENOUGH: Duration = Duration::from_millis(500);
+/// The minimum CPU time of all rounds together. Short rounds are repeated until it is reached.
+const MIN_TOTAL: Duration = Duration::from_millis(500);
 
-/// What most and nearly all of some times are, in milliseconds.
+/// Percentiles of durations, in milliseconds.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Percentiles {
-    /// Half of them are not longer.
+    /// The median.
     pub p50: f64,
-    /// Ninety-nine of a hundred are not longer.
+    /// The 99th percentile.
     pub p99: f64,
-    /// The longest.
+    /// The maximum.
     pub max: f64,
 }
 
 impl Percentiles {
-    /// Those of times that are in order.
+    /// Returns the percentiles of sorted durations.
     pub fn of(sorted: &[Duration]) -> Self {
         let at = |share: usize| {
             let index = (sorted.len() * share / 100).min(sorted.len().saturating_sub(1));
@@ -30,7 +30,7 @@ impl Percentiles {
     }
 }
 
-/// The CPU time that this thread has used, in the kernel too.
+/// Returns the CPU time of this thread, in user and kernel mode.
 pub fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
@@ -38,11 +38,11 @@ pub fn cpu_time() -> Duration {
     Duration::new(seconds, nanoseconds)
 }
 
-/// The CPU time of a step. What the step returns is dropped outside of it.
+/// Returns the CPU time of a step, without dropping its result.
 ///
 /// # Errors
 ///
-/// The error of the step.
+/// Returns the error of the step.
 pub fn time<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<Duration, E> {
     let start = cpu_time();
     let result = std::hint::black_box(step()?);
@@ -51,14 +51,13 @@ pub fn time<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<Duration, E> {
     Ok(spent)
 }
 
-/// The least time of each step in `rounds` rounds, or in more if they are short.
+/// Returns the minimum time of each step over `rounds` rounds, or over more if they are short.
 ///
-/// Every round does every step once: what disturbs the machine for a while disturbs all steps alike, and each of them
-/// gets its turn when nothing does.
+/// Each round runs every step once, so that temporary load on the machine affects all steps alike.
 ///
 /// # Errors
 ///
-/// The first error of a round.
+/// Returns the first error of a round.
 pub fn least<E, const STEPS: usize>(
     rounds: usize,
     mut round: impl FnMut() -> Result<[Duration; STEPS], E>,
@@ -66,7 +65,7 @@ pub fn least<E, const STEPS: usize>(
     let mut times: [Vec<Duration>; STEPS] = std::array::from_fn(|_| Vec::new());
     let mut total = Duration::ZERO;
     let mut done = 0;
-    while done < rounds || total < ENOUGH {
+    while done < rounds || total < MIN_TOTAL {
         for (times, spent) in times.iter_mut().zip(round()?) {
             times.push(spent);
             total += spent;
@@ -76,8 +75,8 @@ pub fn least<E, const STEPS: usize>(
     Ok(times.map(least_plausible))
 }
 
-/// The least time that is not far below the others. Where a hypervisor takes the CPU away, the clock can stand still for
-/// a while, and what is measured then is nothing.
+/// Returns the minimum of the times that are at least half of the median. On a virtual machine, the CPU clock can stop for a
+/// while and yield times that are too short.
 fn least_plausible(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     let median = times.get(times.len() / 2).copied().unwrap_or_default();
@@ -89,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_stood_still_does_not_count() {
+    fn least_plausible_ignores_times_below_half_of_the_median() {
         let times = [90, 0, 70, 80, 12, 100, 75];
         assert_eq!(least_plausible(times.map(Duration::from_millis).to_vec()), Duration::from_millis(70));
     }

@@ -1,8 +1,8 @@
-//! Benchmarks of Recount, side by side with its peers.
+//! Benchmarks of Recount and comparable systems.
 //!
-//! [`streams`] makes the events, [`responses`] what models send, [`steps`] is what is measured, [`clock`] measures it. The
-//! binary prints a table of all of it beside AgentScope for Python; `benches/` watches the same steps with criterion.
-//! [`log`] is about the log, [`agent`] about the agent, [`server`] about the service.
+//! [`streams`] generates events, [`responses`] generates model responses, [`steps`] contains the measured operations, and
+//! [`clock`] measures them. The binary compares them with AgentScope for Python; `benches/` measures the same steps with
+//! criterion. [`log`] measures the log, [`agent`] the agent, [`server`] the service.
 
 pub mod agent;
 pub mod clock;

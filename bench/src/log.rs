@@ -1,5 +1,4 @@
-//! The log: how fast it is beside a bare loop on the same table, how soon a reader has something, and how much room an
-//! event takes.
+//! The log: throughput relative to a bare insert loop, latency of subscriptions, and size on disk.
 
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
@@ -18,12 +17,12 @@ use rusqlite::{Connection, params};
 use crate::clock::cpu_time;
 use crate::streams;
 
-/// How many sessions are written to in turn.
+/// The number of sessions that are written to in turn.
 pub const SESSIONS: usize = 1_000;
-/// How many entries are committed at once. It is what the log's writer takes, when that much is there.
+/// The number of entries per commit: the maximum batch of the log's writer.
 pub const BATCH: usize = 2_048;
 
-/// Entries for each of the sessions.
+/// The entries for each session.
 #[derive(Debug)]
 pub struct Load {
     lines: Vec<String>,
@@ -31,11 +30,11 @@ pub struct Load {
 }
 
 impl Load {
-    /// A reply with so many text deltas for each session.
+    /// Creates a reply with `deltas` text deltas for each session.
     ///
     /// # Errors
     ///
-    /// When the stream cannot be read, which would be its fault.
+    /// Returns an error if the generated stream is invalid.
     pub fn new(deltas: usize) -> anyhow::Result<Self> {
         let stream = streams::text(deltas);
         let lines: Vec<String> = stream.text.lines().map(str::to_owned).collect();
@@ -43,29 +42,29 @@ impl Load {
         Ok(Self { lines, events })
     }
 
-    /// How many entries there are in all sessions together.
+    /// Returns the number of entries in all sessions together.
     pub fn entries(&self) -> usize {
         self.lines.len() * SESSIONS
     }
 }
 
-/// How long the bare loop took.
+/// The time of the bare loop.
 #[derive(Debug, Clone, Copy)]
-pub struct Spent {
-    /// On the wall.
+pub struct BareLoopTime {
+    /// Wall-clock time.
     pub wall: Duration,
-    /// Of the processor.
+    /// CPU time.
     pub cpu: Duration,
 }
 
-/// What a loop takes that does nothing but insert rows into the table of the log.
+/// Measures a loop that only inserts rows into the table of the log.
 ///
 /// # Errors
 ///
-/// When the database cannot be written.
-pub fn bare_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent> {
+/// Returns an error if the database cannot be written.
+pub fn bare_loop(load: &Load, durability: Durability) -> anyhow::Result<BareLoopTime> {
     let directory = tempfile::tempdir()?;
-    // The same tables, made by the same code.
+    // Creates the same tables with the same code.
     let mut storage = SqliteStorage::open(directory.path(), &mut Options::default().durability(durability))?;
     storage.close()?;
     drop(storage);
@@ -76,16 +75,16 @@ pub fn bare_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent> {
     let synchronous = if durability == Durability::Disk { "FULL" } else { "NORMAL" };
     connection.pragma_update(None, "synchronous", synchronous)?;
 
-    // Somebody has to empty the write-ahead log, as the log's own thread does.
+    // Checkpoints the write-ahead log, as the log's own thread does.
     let (done, is_done) = std::sync::mpsc::channel::<()>();
-    let emptying = Connection::open(directory.path().join("log.sqlite"))?;
+    let checkpoint_connection = Connection::open(directory.path().join("log.sqlite"))?;
     let log = directory.path().join("log.sqlite-wal");
-    let emptier = std::thread::spawn(move || {
+    let checkpointer = std::thread::spawn(move || {
         while let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = is_done.recv_timeout(Duration::from_millis(500)) {
             if std::fs::metadata(&log).is_ok_and(|metadata| metadata.len() >= 64 << 20) {
                 for mode in ["PASSIVE", "TRUNCATE"] {
-                    // A commit may be in the way; there is a next time.
-                    let _ = emptying.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+                    // Fails if a commit is in progress; the next attempt follows.
+                    let _ = checkpoint_connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
                 }
             }
         }
@@ -109,21 +108,21 @@ pub fn bare_loop(load: &Load, durability: Durability) -> anyhow::Result<Spent> {
         transaction.commit()?;
         if written == 0 {
             let cpu = cpu_time().saturating_sub(cpu);
-            let spent = Spent { wall: started.elapsed(), cpu };
+            let spent = BareLoopTime { wall: started.elapsed(), cpu };
             drop(done);
-            emptier.join().map_err(|_| anyhow::anyhow!("the thread that empties the log panicked"))?;
+            checkpointer.join().map_err(|_| anyhow::anyhow!("the checkpoint thread panicked"))?;
             return Ok(spent);
         }
     }
 }
 
-/// What the log's writer takes for the same entries in the same order, each a request of its own, as many to a commit. As in
-/// a log, one thread plans while another commits what was planned before.
+/// Measures the log's writer with the same entries in the same order, each as one request, with the same batch size. As in a
+/// log, one thread plans a batch while another commits the previous one.
 ///
 /// # Errors
 ///
-/// When the log fails.
-pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Written> {
+/// Returns an error if the log fails.
+pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<WriterTime> {
     let directory = tempfile::tempdir()?;
     let mut storage = SqliteStorage::open(directory.path(), &mut Options::default().durability(durability))?;
     let mut writer = Writer::new(Env::default());
@@ -134,7 +133,7 @@ pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Writte
     let mut output = Counting::default();
     writer.run(&mut storage, &creating, &mut output);
 
-    // What callers do on their own threads.
+    // Callers create requests on their own threads, so this is not measured.
     let mut requests = load.events.iter().flat_map(|events| {
         keys.iter().map(move |key| Request::Append(AppendRequest::new(key.clone(), events.clone())))
     });
@@ -148,27 +147,27 @@ pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Writte
     }
 
     let readers = storage.readers();
-    let ground = PlanContext { views: &*readers, is_shared: storage.is_shared() };
-    let (begin, to_do) = sync_channel::<Vec<Write>>(1);
-    let (tell, done) = sync_channel(1);
+    let context = PlanContext { views: &*readers, is_shared: storage.is_shared() };
+    let (start, pending) = sync_channel::<Vec<Write>>(1);
+    let (report, done) = sync_channel(1);
     let committer = std::thread::spawn(move || {
         let cpu = cpu_time();
-        for writes in to_do {
+        for writes in pending {
             let result = storage.commit(&writes);
-            if tell.send((writes, result)).is_err() {
+            if report.send((writes, result)).is_err() {
                 break;
             }
         }
         (cpu_time().saturating_sub(cpu), storage)
     });
     let mut pipeline = Pipeline::new(writer);
-    // Nothing fails here, so nothing is tried again.
+    // No commit fails, so the fallback storage is not used.
     let mut no_storage = MemoryStorage::default();
     let mut finish = |pipeline: &mut Pipeline, output: &mut Counting| -> anyhow::Result<()> {
         let (writes, result) = done.recv()?;
         result?;
         if let Some(next) = pipeline.finish(writes, Ok(()), &mut no_storage, output) {
-            begin.send(next)?;
+            start.send(next)?;
         }
         pipeline.deliver(output);
         Ok(())
@@ -178,8 +177,8 @@ pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Writte
         for request in batch {
             pipeline.push(request);
         }
-        if let Some(writes) = pipeline.advance(ground, &mut output) {
-            begin.send(writes)?;
+        if let Some(writes) = pipeline.advance(context, &mut output) {
+            start.send(writes)?;
         } else {
             finish(&mut pipeline, &mut output)?;
         }
@@ -188,44 +187,44 @@ pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Writte
         finish(&mut pipeline, &mut output)?;
     }
     let (wall, planner) = (started.elapsed(), cpu_time().saturating_sub(cpu));
-    drop(begin);
-    let (committer, mut storage) = committer.join().map_err(|_| anyhow::anyhow!("the thread that commits panicked"))?;
-    anyhow::ensure!(output.done == load.entries() + SESSIONS, "only {} were answered", output.done);
+    drop(start);
+    let (committer, mut storage) = committer.join().map_err(|_| anyhow::anyhow!("the commit thread panicked"))?;
+    anyhow::ensure!(output.done == load.entries() + SESSIONS, "only {} requests succeeded", output.done);
     storage.close()?;
-    Ok(Written { wall, planner, committer })
+    Ok(WriterTime { wall, planner, committer })
 }
 
-/// How long the log's writer took.
+/// The times of the log's writer.
 #[derive(Debug, Clone, Copy)]
-pub struct Written {
-    /// On the wall.
+pub struct WriterTime {
+    /// Wall-clock time.
     pub wall: Duration,
-    /// Of the processor, in the thread that plans.
+    /// CPU time of the planning thread.
     pub planner: Duration,
-    /// Of the processor, in the thread that commits.
+    /// CPU time of the commit thread.
     pub committer: Duration,
 }
 
-/// Counts what went well.
+/// Counts successful requests.
 #[derive(Debug, Default)]
 struct Counting {
     done: usize,
 }
 
 impl WriterOutput for Counting {
-    fn respond(&mut self, _: usize, answer: Result<Response, Error>) {
-        self.done += usize::from(answer.is_ok());
+    fn respond(&mut self, _: usize, response: Result<Response, Error>) {
+        self.done += usize::from(response.is_ok());
     }
 
     fn publish(&mut self, _: SessionUpdate<'_>) {}
 }
 
-/// The time on the wall for the same entries through the handles of the log, each handed over by itself, until all of them
-/// are acknowledged. How many go into a commit is then what has come in the meantime.
+/// Measures the wall-clock time for the same entries through [`Appender::send`](recount_log::Appender::send), until all of them
+/// are acknowledged. The batch size is the number of entries queued during the previous commit.
 ///
 /// # Errors
 ///
-/// When the log fails.
+/// Returns an error if the log fails.
 pub async fn appends(load: &Load, durability: Durability) -> anyhow::Result<Duration> {
     let directory = tempfile::tempdir()?;
     let log = Log::open(directory.path(), Options::default().durability(durability))?;
@@ -248,7 +247,7 @@ pub async fn appends(load: &Load, durability: Durability) -> anyhow::Result<Dura
     Ok(spent)
 }
 
-/// A session with very many entries.
+/// A long session.
 #[derive(Debug)]
 pub struct LongSession {
     log: Log,
@@ -257,20 +256,20 @@ pub struct LongSession {
 }
 
 impl LongSession {
-    /// Writes so many replies of a thousand deltas each.
+    /// Writes `replies` replies of a thousand deltas each.
     ///
     /// # Errors
     ///
-    /// When the log fails.
+    /// Returns an error if the log fails.
     pub async fn write(directory: &Path, replies: usize) -> anyhow::Result<Self> {
         Self::of(directory, &streams::blocks_of_messages(replies, 1, 1_000).text).await
     }
 
-    /// Writes one reply with so many deltas, which has not ended.
+    /// Writes one reply with `deltas` deltas and without an end.
     ///
     /// # Errors
     ///
-    /// When the log fails.
+    /// Returns an error if the log fails.
     pub async fn write_open_reply(directory: &Path, deltas: usize) -> anyhow::Result<Self> {
         let stream = streams::text(deltas);
         let end = stream.text.find("\"TEXT_BLOCK_END\"").context("the stream has no end")?;
@@ -281,30 +280,30 @@ impl LongSession {
     async fn of(directory: &Path, lines: &str) -> anyhow::Result<Self> {
         let log = Log::open(directory, Options::default())?;
         let key = SessionKey::new("long")?;
-        let draft = log.stage(key.clone(), &Object::new()).await?;
+        let staged = log.stage(key.clone(), &Object::new()).await?;
         let lines: Vec<&str> = lines.lines().collect();
         for piece in lines.chunks(BATCH) {
-            draft.append(Events::from_lines(piece.join("\n").as_bytes())?).await?;
+            staged.append(Events::from_lines(piece.join("\n").as_bytes())?).await?;
         }
-        let row = draft.publish().await?;
+        let row = staged.publish().await?;
         Ok(Self { log, key, head: Cursor { epoch: row.epoch, seq: row.head } })
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn entries(&self) -> u64 {
         self.head.seq
     }
 
-    /// How long it takes from joining to the first frame, for each of some cursors in turn.
+    /// Returns the sorted times from subscribing to the first frame, for `count` cursors one after the other.
     ///
     /// # Errors
     ///
-    /// When the log fails.
+    /// Returns an error if the log fails.
     pub async fn joins(&self, count: u64) -> anyhow::Result<Vec<Duration>> {
         let session = self.log.session(self.key.clone());
         let mut times = Vec::new();
         for number in 0..count {
-            // Far from each other, and in no order.
+            // Pseudo-random cursors, far from each other.
             let seq = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % self.head.seq;
             let started = Instant::now();
             let mut reader = session.subscribe(Start::After(Cursor { seq, ..self.head }))?;
@@ -316,11 +315,11 @@ impl LongSession {
         Ok(times)
     }
 
-    /// How long it takes from joining to the snapshot.
+    /// Returns the sorted times from subscribing to the snapshot.
     ///
     /// # Errors
     ///
-    /// When the log fails.
+    /// Returns an error if the log fails.
     pub async fn snapshots(&self, count: usize) -> anyhow::Result<Vec<Duration>> {
         let session = self.log.session(self.key.clone());
         let mut times = Vec::new();
@@ -328,45 +327,45 @@ impl LongSession {
             let started = Instant::now();
             let frame = session.subscribe(Start::Snapshot)?.next().await?;
             times.push(started.elapsed());
-            anyhow::ensure!(matches!(frame, Frame::Snapshot(_)), "no snapshot came");
+            anyhow::ensure!(matches!(frame, Frame::Snapshot(_)), "expected a snapshot");
         }
         times.sort_unstable();
         Ok(times)
     }
 
-    /// Joins all deltas and gives the room back.
+    /// Compacts all deltas and shrinks the database.
     ///
     /// # Errors
     ///
-    /// When the log fails.
+    /// Returns an error if the log fails.
     pub async fn compact(&self) -> anyhow::Result<()> {
         self.log.compact(None, Duration::ZERO).await?;
         Ok(())
     }
 
-    /// Gives back room, so that what is measured is what is needed.
+    /// Shrinks the database to the size that it needs.
     ///
     /// # Errors
     ///
-    /// When the log fails.
+    /// Returns an error if the log fails.
     pub async fn shrink(&self) -> anyhow::Result<()> {
         Ok(self.log.shrink().await?)
     }
 
-    /// Ends in good order.
+    /// Closes the log.
     ///
     /// # Errors
     ///
-    /// When the log fails.
+    /// Returns an error if the log fails.
     pub async fn close(self) -> anyhow::Result<()> {
         Ok(self.log.close().await?)
     }
 
-    /// The same session after a restart.
+    /// Closes the log and opens it again.
     ///
     /// # Errors
     ///
-    /// When the log cannot be opened.
+    /// Returns an error if the log cannot be opened.
     pub async fn reopen(self, directory: &Path) -> anyhow::Result<Self> {
         let Self { log, key, head } = self;
         log.close().await?;
@@ -374,12 +373,12 @@ impl LongSession {
     }
 }
 
-/// The size of the database of a log.
+/// Returns the size of the database of a log, in bytes.
 ///
 /// # Errors
 ///
-/// When there is none.
+/// Returns an error if the file does not exist.
 pub fn size(directory: &Path) -> anyhow::Result<u64> {
     let file = directory.join("log.sqlite");
-    Ok(std::fs::metadata(&file).with_context(|| format!("cannot look at {}", file.display()))?.len())
+    Ok(std::fs::metadata(&file).with_context(|| format!("cannot read the size of {}", file.display()))?.len())
 }

@@ -1,4 +1,4 @@
-//! Prints how fast the log is beside a bare loop on the same table, and whether that is as fast as it should be.
+//! Measures the log, compares it with a bare insert loop and checks the targets.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -6,26 +6,28 @@ use std::time::Duration;
 
 use clap::Parser;
 use recount_bench::clock::Percentiles;
-use recount_bench::log::{BATCH, Load, LongSession, SESSIONS, Spent, Written, appends, bare_loop, size, writer_loop};
+use recount_bench::log::{
+    BATCH, BareLoopTime, Load, LongSession, SESSIONS, WriterTime, appends, bare_loop, size, writer_loop,
+};
 use recount_bench::report::{Limit, Target, write_targets};
 use recount_log::Durability;
 use serde::Serialize;
 
-/// How fast the log is.
+/// Measures the log and compares it with a bare insert loop
 #[derive(Debug, Parser)]
 struct Options {
-    /// How many deltas each of a thousand sessions gets.
+    /// Number of deltas per session
     #[arg(long, default_value_t = 100)]
     deltas: usize,
-    /// How often the bare loop and the log are measured, in turn; the median counts.
+    /// Number of alternating rounds of the bare loop and the log; the median counts
     #[arg(long, default_value_t = 9)]
     rounds: usize,
-    /// How many thousand entries the long session has.
+    /// Length of the long session, in thousands of entries
     #[arg(long, default_value_t = 1_000)]
     thousands: usize,
 }
 
-/// What was measured.
+/// All measurements.
 #[derive(Debug, Serialize)]
 struct Figures {
     appends: Vec<Appends>,
@@ -43,13 +45,13 @@ struct Figures {
 #[derive(Debug, Serialize)]
 struct Appends {
     durability: &'static str,
-    /// Of the processor: the bare loop, and each of the two threads of the log.
+    /// CPU time of the bare loop and of the two threads of the log.
     bare_us_per_entry: f64,
     planner_us_per_entry: f64,
     committer_us_per_entry: f64,
-    /// Of the bare loop's rate, as far as the processor sets it: with a core for each thread, the slower one does.
+    /// The rate of the log relative to the bare loop if each thread has a core: the slower thread determines it.
     share: f64,
-    /// On the wall.
+    /// Rates in wall-clock time.
     bare_per_second: f64,
     writer_per_second: f64,
     wall_share: f64,
@@ -57,15 +59,15 @@ struct Appends {
     handles_share: f64,
 }
 
-/// The same entries, written in three ways right after each other.
+/// The same entries, written in three ways one after the other.
 struct Round {
-    bare: Spent,
-    writer: Written,
+    bare: BareLoopTime,
+    writer: WriterTime,
     handles: Duration,
 }
 
 impl Round {
-    /// Measures all three. Which of the first two begins changes, so that neither always finds what the other left behind.
+    /// Measures all three. The order of the first two alternates, because the first one warms caches for the second.
     async fn measure(load: &Load, durability: Durability, is_writer_first: bool) -> anyhow::Result<Self> {
         let bare = || tokio::task::block_in_place(|| bare_loop(load, durability));
         let writer = || tokio::task::block_in_place(|| writer_loop(load, durability));
@@ -80,8 +82,8 @@ impl Round {
 }
 
 impl Appends {
-    /// The medians. That of the share is the median of each round's own, so that a slow moment of the machine counts for
-    /// both or for neither.
+    /// Returns the medians. The median of a share is that of the shares of all rounds, so that temporary load on the machine
+    /// affects both sides.
     fn of(durability: Durability, entries: usize, rounds: &[Round]) -> Self {
         let median = |figure: &dyn Fn(&Round) -> f64| {
             let mut figures: Vec<f64> = rounds.iter().map(figure).collect();
@@ -113,14 +115,14 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            // Where even this cannot be written, the exit status still says it.
+            // If standard error is closed, the exit status still reports the failure.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::from(2)
         }
     }
 }
 
-/// Measures everything, prints it, and tells whether no target was missed.
+/// Measures and prints. Returns whether all targets were met.
 fn run(options: &Options) -> anyhow::Result<bool> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build()?;
     let figures = runtime.block_on(measure(options))?;
@@ -149,7 +151,7 @@ async fn measure(options: &Options) -> anyhow::Result<Figures> {
     long.shrink().await?;
     let entries = long.entries();
     let bytes_per_event = size(directory.path())? as f64 / entries as f64;
-    // The first ones fill the caches; what is meant is a session that is in use.
+    // Fills the caches, as in a session that is in use.
     long.joins(100).await?;
     let join_ms = Percentiles::of(&long.joins(2_000).await?);
     let snapshot_ms = Percentiles::of(&long.snapshots(200).await?);
@@ -159,7 +161,7 @@ async fn measure(options: &Options) -> anyhow::Result<Figures> {
     let bytes_per_event_compacted = size(directory.path())? as f64 / entries as f64;
     long.close().await?;
 
-    // The same with one reply that has not ended.
+    // The same with one open reply.
     let directory = tempfile::tempdir()?;
     let open = LongSession::write_open_reply(directory.path(), options.thousands * 1_000).await?;
     open.joins(100).await?;
@@ -183,19 +185,9 @@ async fn measure(options: &Options) -> anyhow::Result<Figures> {
 }
 
 fn print(figures: &Figures, out: &mut impl Write) -> std::io::Result<()> {
-    writeln!(out, "appends, {SESSIONS} sessions in turn, {BATCH} to a commit")?;
-    let columns = [
-        "",
-        "bare loop",
-        "planning",
-        "committing",
-        "share",
-        "bare loop",
-        "the writer",
-        "share",
-        "the handles",
-        "share",
-    ];
+    writeln!(out, "appends, {SESSIONS} sessions in turn, {BATCH} per commit")?;
+    let columns =
+        ["", "bare loop", "planning", "committing", "share", "bare loop", "writer", "share", "handles", "share"];
     let units =
         ["durability", "us of CPU", "us of CPU", "us of CPU", "", "entries/s", "entries/s", "", "entries/s", ""];
     for [first, bare, plan, commit, share, bare_rate, writer_rate, wall_share, handles, handles_share] in
@@ -225,7 +217,7 @@ fn print(figures: &Figures, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "{:<28} {:>8} {:>8} {:>8}", "", "p50", "p99", "max")?;
     for (name, times) in [
         ("at a random cursor", figures.join_ms),
-        ("right after a restart", figures.join_after_restart_ms),
+        ("after a restart", figures.join_after_restart_ms),
         ("with a snapshot", figures.snapshot_ms),
         ("within one open reply", figures.open_join_ms),
         ("with a snapshot of it", figures.open_snapshot_ms),
@@ -259,7 +251,7 @@ fn targets(figures: &Figures) -> Vec<Target> {
             measured: Some(figures.join_ms.p99),
         },
         Target {
-            name: "join right after a restart: ms, p99",
+            name: "join after a restart: ms, p99",
             limit: Limit::AtMost(10.0),
             measured: Some(figures.join_after_restart_ms.p99),
         },
@@ -269,12 +261,12 @@ fn targets(figures: &Figures) -> Vec<Target> {
             measured: Some(figures.snapshot_ms.p99),
         },
         Target {
-            name: "join within a reply that has not ended: ms, p99",
+            name: "join within an open reply: ms, p99",
             limit: Limit::AtMost(10.0),
             measured: Some(figures.open_join_ms.p99),
         },
         Target {
-            name: "snapshot of a reply that has not ended: ms, p99",
+            name: "snapshot of an open reply: ms, p99",
             limit: Limit::AtMost(10.0),
             measured: Some(figures.open_snapshot_ms.p99),
         },

@@ -1,4 +1,4 @@
-//! Prints how fast Recount is beside AgentScope for Python, and whether that is as fast as it should be.
+//! Compares Recount with AgentScope for Python and checks the targets.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,22 +14,22 @@ use recount_bench::steps;
 use recount_bench::streams::{self, Stream};
 use recount_dialect::Dialect;
 
-/// How fast Recount is beside AgentScope for Python.
+/// Compares Recount with AgentScope for Python
 #[derive(Debug, Parser)]
 struct Options {
-    /// An interpreter that has AgentScope 2.0.10.
+    /// A Python interpreter with AgentScope 2.0.10
     #[arg(long, default_value = "python3")]
     python: PathBuf,
-    /// Measure Recount alone.
+    /// Measure Recount only
     #[arg(long, conflicts_with = "python")]
     no_python: bool,
-    /// Let Python fold the streams of many blocks and of data whole.
+    /// Fold the whole streams `blocks` and `data` in Python
     #[arg(long)]
     full: bool,
-    /// How often Recount does each step at least; the least time counts.
+    /// Minimum number of rounds with Recount; the minimum time counts
     #[arg(long, default_value_t = 20)]
     rounds: usize,
-    /// How many interpreters are started for a stream; the least time counts.
+    /// Number of Python processes per stream; the minimum time counts
     #[arg(long, default_value_t = 3)]
     processes: usize,
 }
@@ -39,14 +39,14 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            // Where even this cannot be written, the exit status still says it.
+            // If standard error is closed, the exit status still reports the failure.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::from(2)
         }
     }
 }
 
-/// Measures everything, prints it, and tells whether no target was missed.
+/// Measures and prints. Returns whether all targets were met.
 fn run(options: &Options) -> anyhow::Result<bool> {
     let python = if options.no_python { None } else { Some(Python::new(options.python.clone())?) };
     let mut report = Report::default();
@@ -70,8 +70,8 @@ fn run(options: &Options) -> anyhow::Result<bool> {
     Ok(!report.targets.iter().any(Target::is_missed))
 }
 
-/// The streams, and whether Python is asked about them too. Its time grows with the square of the blocks and of the
-/// data, so by default it gets smaller streams of those.
+/// Returns the streams, and whether each is also measured in Python. Python's time is quadratic in the number of blocks and in
+/// the size of data, so by default it gets smaller streams of these kinds.
 fn all_streams(full: bool) -> Vec<(Stream, bool)> {
     let renamed = |stream: Stream, name: &str| Stream { name: name.to_owned(), ..stream };
     let mut all = vec![(streams::text(100_000), true), (streams::blocks(2_000, 50), full)];
@@ -87,7 +87,7 @@ fn all_streams(full: bool) -> Vec<(Stream, bool)> {
     all
 }
 
-/// Measures every step of a stream.
+/// Measures all steps of a stream.
 fn measure(stream: &Stream, python: Option<&Python>, options: &Options, report: &mut Report) -> anyhow::Result<()> {
     let (lines, byte_lines) = (stream.lines(), stream.byte_lines());
     let events = steps::events(&lines)?;
@@ -105,7 +105,7 @@ fn measure(stream: &Stream, python: Option<&Python>, options: &Options, report: 
             ])
         })?;
 
-    let answer = python.map(|python| python.ask(stream, &fold, options.processes)).transpose()?;
+    let answer = python.map(|python| python.measure(stream, &fold, options.processes)).transpose()?;
     let theirs = |step: fn(Seconds) -> f64| answer.as_ref().map(|answer| step(answer.seconds));
     let (bytes, message_bytes) = (stream.text.len(), steps::encode_messages(&fold));
     let rows = [
@@ -148,7 +148,7 @@ fn row(
     }
 }
 
-/// What it costs to convert a stream, event by event.
+/// Measures the conversion of a stream between dialects.
 fn conversion(stream: &Stream, dialect: Dialect, rounds: usize) -> anyhow::Result<Conversion> {
     let lines = stream.lines();
     let events = steps::events(&lines)?;
@@ -164,10 +164,10 @@ fn conversion(stream: &Stream, dialect: Dialect, rounds: usize) -> anyhow::Resul
     Ok(Conversion { stream: stream.name.clone(), dialect: dialect.name(), from: ratio(from), to: ratio(to) })
 }
 
-/// How many deltas a response has.
+/// The number of deltas per response.
 const DELTAS: usize = 50_000;
 
-/// What a response takes from bytes to events, beside `serde_json` skipping its chunks.
+/// Measures the decoding of a response, compared with `serde_json` skipping its chunks.
 fn decoding(response: &Response, rounds: usize) -> anyhow::Result<Decoding> {
     let chunks: Vec<&str> = response.chunks.iter().map(String::as_str).collect();
     let [skip, decode, write] = least(rounds, || {
@@ -187,8 +187,8 @@ fn decoding(response: &Response, rounds: usize) -> anyhow::Result<Decoding> {
     })
 }
 
-/// The time of an event in messages of several sizes. The number of events is the same for every size: where messages
-/// are small, there are more of them.
+/// Measures the time per event in messages of several sizes. The number of events is the same for each size: there are more
+/// messages if they are smaller.
 fn growth(rounds: usize) -> anyhow::Result<Vec<Growth>> {
     Ok(vec![
         growth_of("blocks in turn", streams::BLOCKS, streams::blocks_of_size, rounds)?,
@@ -226,27 +226,27 @@ fn targets(report: &Report) -> Vec<Target> {
     let growth = |of| report.growth.iter().find(|growth| growth.of == of).and_then(Growth::ratio);
     vec![
         Target {
-            name: "text, bytes to message: times as fast as Python",
+            name: "text, bytes to message: speed relative to Python",
             limit: Limit::AtLeast(80.0),
             measured: text.and_then(|row| row.python_ratio),
         },
         Target {
-            name: "text, bytes to message: times the time of serde_json skipping",
+            name: "text, bytes to message: time relative to serde_json skipping",
             limit: Limit::AtMost(2.0),
             measured: text.map(|row| row.skip_ratio),
         },
         Target {
-            name: "fold at 5,000 blocks: times the time at 10",
+            name: "fold at 5,000 blocks: time relative to 10",
             limit: Limit::AtMost(1.5),
             measured: growth("blocks in turn"),
         },
         Target {
-            name: "fold at 4,000 data deltas: times the time at 100",
+            name: "fold at 4,000 data deltas: time relative to 100",
             limit: Limit::AtMost(1.5),
             measured: growth("data deltas"),
         },
         Target {
-            name: "text, to or from a dialect: times the time of native decode and encode",
+            name: "text, dialect conversion: time relative to native decode and encode",
             limit: Limit::AtMost(2.0),
             measured: text_conversion,
         },

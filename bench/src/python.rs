@@ -1,4 +1,4 @@
-//! The other side: AgentScope for Python, on the same bytes.
+//! AgentScope for Python on the same bytes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::streams::Stream;
 
-/// An interpreter that has AgentScope.
+/// A Python interpreter with AgentScope.
 #[derive(Debug)]
 pub struct Python {
     interpreter: PathBuf,
     directory: tempfile::TempDir,
 }
 
-/// What the script prints.
+/// The output of the script.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Answer {
-    /// What has answered.
+pub struct PythonResult {
+    /// The versions of the interpreter and its packages.
     pub versions: Versions,
     /// The CPU time of each step.
     pub seconds: Seconds,
@@ -28,14 +28,14 @@ pub struct Answer {
     blocks: usize,
 }
 
-/// The versions that the figures are for.
+/// The measured versions.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Versions {
-    /// The interpreter.
+    /// The version of Python.
     pub python: String,
-    /// The package.
+    /// The version of AgentScope.
     pub agentscope: String,
-    /// The package that it decodes with.
+    /// The version of pydantic, which decodes events.
     pub pydantic: String,
 }
 
@@ -64,23 +64,23 @@ impl Seconds {
 }
 
 impl Python {
-    /// Takes an interpreter and a place for the streams that it is to read.
+    /// Creates a temporary directory for the streams that the interpreter reads.
     ///
     /// # Errors
     ///
-    /// When there can be no such place.
+    /// Returns an error if the directory cannot be created.
     pub fn new(interpreter: PathBuf) -> anyhow::Result<Self> {
-        let directory = tempfile::tempdir().context("no directory for the streams")?;
+        let directory = tempfile::tempdir().context("cannot create a directory for the streams")?;
         Ok(Self { interpreter, directory })
     }
 
-    /// Asks `processes` new interpreters for a stream and takes the least time of each step. They must come to as many
-    /// messages and blocks as the fold did.
+    /// Measures a stream in `processes` new processes and returns the minimum time of each step.
     ///
     /// # Errors
     ///
-    /// When the interpreter cannot be run, does not have the package, or comes to something else.
-    pub fn ask(&self, stream: &Stream, fold: &Fold, processes: usize) -> anyhow::Result<Answer> {
+    /// Returns an error if the interpreter cannot be run, does not have the package, or produces another number of messages or
+    /// blocks than `fold`.
+    pub fn measure(&self, stream: &Stream, fold: &Fold, processes: usize) -> anyhow::Result<PythonResult> {
         let path = self.directory.path().join("stream.jsonl");
         std::fs::write(&path, &stream.text).with_context(|| format!("cannot write {}", path.display()))?;
         let mut answer = self.run(&path)?;
@@ -96,13 +96,11 @@ impl Python {
         Ok(answer)
     }
 
-    fn run(&self, stream: &Path) -> anyhow::Result<Answer> {
+    fn run(&self, stream: &Path) -> anyhow::Result<PythonResult> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/fold.py");
-        let output = Command::new(&self.interpreter)
-            .arg(&script)
-            .arg(stream)
-            .output()
-            .with_context(|| format!("cannot run {} (`--no-python` does without)", self.interpreter.display()))?;
+        let output = Command::new(&self.interpreter).arg(&script).arg(stream).output().with_context(|| {
+            format!("cannot run {}; hint: `--no-python` measures Recount only", self.interpreter.display())
+        })?;
         if !output.status.success() {
             bail!(
                 "{} failed:\n{}\nhint: the interpreter needs the packages of conformance/python/requirements.txt; \
@@ -111,6 +109,6 @@ impl Python {
                 String::from_utf8_lossy(&output.stderr).trim_end(),
             );
         }
-        serde_json::from_slice(&output.stdout).context("the script did not print what it should")
+        serde_json::from_slice(&output.stdout).context("invalid output of the script")
     }
 }

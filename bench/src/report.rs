@@ -1,4 +1,4 @@
-//! The table, the targets and the figures.
+//! The report: tables, targets and JSON.
 
 use std::io::{self, Write};
 
@@ -6,33 +6,33 @@ use serde::Serialize;
 
 use crate::python::Versions;
 
-/// Everything that was measured.
+/// All measurements.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
-    /// What was compared with.
+    /// The versions of Python and its packages; `None` without Python.
     pub versions: Option<Versions>,
-    /// The steps of every stream.
+    /// The steps of all streams.
     pub rows: Vec<Row>,
-    /// What the responses of models take.
+    /// The decoding of model responses.
     pub responses: Vec<Decoding>,
-    /// What becomes of the time per event when messages grow.
+    /// The time per event as messages grow.
     pub growth: Vec<Growth>,
-    /// What the figures should be, and whether they are.
+    /// The targets.
     pub targets: Vec<Target>,
-    /// What conversion costs.
+    /// The conversions between dialects.
     pub dialects: Vec<Conversion>,
 }
 
-/// What converting a stream costs, as a ratio to native decode and encode.
+/// The time for converting a stream, relative to native decoding and encoding.
 #[derive(Debug, Clone, Serialize)]
 pub struct Conversion {
     /// The stream.
     pub stream: String,
     /// The dialect.
     pub dialect: &'static str,
-    /// From the dialect to native.
+    /// From the dialect to the native format.
     pub from: f64,
-    /// From native to the dialect.
+    /// From the native format to the dialect.
     pub to: f64,
 }
 
@@ -43,44 +43,44 @@ pub struct Row {
     pub stream: String,
     /// The step.
     pub step: &'static str,
-    /// Nanoseconds of CPU time for an event.
+    /// Nanoseconds of CPU time per event.
     pub ns_per_event: f64,
-    /// Millions of bytes in a second: of the stream's JSON, or of the message's where that is written.
+    /// Megabytes per second of the stream's JSON, or of the message's if that is encoded.
     pub mb_per_s: f64,
-    /// Microseconds that Python takes for an event.
+    /// Microseconds of CPU time per event in Python.
     pub python_us_per_event: Option<f64>,
-    /// How many times as long Python takes.
+    /// Python's time divided by Recount's.
     pub python_ratio: Option<f64>,
-    /// How many times as long it takes as `serde_json` does to skip the same lines.
+    /// The time divided by that of `serde_json` skipping the same lines.
     pub skip_ratio: f64,
 }
 
-/// What the response of a model takes from bytes to events.
+/// The decoding of a model response from bytes to events.
 #[derive(Debug, Serialize)]
 pub struct Decoding {
-    /// Whose response it is.
+    /// The provider.
     pub provider: &'static str,
-    /// Nanoseconds of CPU time for a chunk.
+    /// Nanoseconds of CPU time per chunk.
     pub ns_per_chunk: f64,
-    /// The part of it that writing the events takes.
+    /// The part of it for writing the events.
     pub ns_to_write: f64,
-    /// Millions of bytes of the response in a second.
+    /// Megabytes of the response per second.
     pub mb_per_s: f64,
-    /// How many times as long it takes as `serde_json` does to skip the same chunks.
+    /// The time divided by that of `serde_json` skipping the same chunks.
     pub skip_ratio: f64,
 }
 
-/// The time of an event in messages of several sizes.
+/// The time per event in messages of several sizes.
 #[derive(Debug, Serialize)]
 pub struct Growth {
-    /// What grows.
+    /// The part of the message that grows.
     pub of: &'static str,
-    /// Each size, and nanoseconds of CPU time for an event at that size.
+    /// Each size with the nanoseconds of CPU time per event.
     pub ns_per_event: Vec<(usize, f64)>,
 }
 
 impl Growth {
-    /// How many times as long an event takes in the largest message as in the smallest.
+    /// Returns the time per event in the largest message divided by that in the smallest.
     pub fn ratio(&self) -> Option<f64> {
         let (_, first) = self.ns_per_event.first()?;
         let (_, last) = self.ns_per_event.last()?;
@@ -88,29 +88,29 @@ impl Growth {
     }
 }
 
-/// A figure that the product has to reach.
+/// A target for a measurement.
 #[derive(Debug, Serialize)]
 pub struct Target {
-    /// What it is about.
+    /// The name.
     pub name: &'static str,
-    /// What is asked for.
+    /// The limit.
     pub limit: Limit,
-    /// What it came to, if it could be measured.
+    /// The measured value, if it was measured.
     pub measured: Option<f64>,
 }
 
-/// What is asked of a figure.
+/// The limit of a target.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// It must not be lower.
+    /// The minimum.
     AtLeast(f64),
-    /// It must not be higher.
+    /// The maximum.
     AtMost(f64),
 }
 
 impl Target {
-    /// Whether the figure was measured and is not as it should be.
+    /// Whether the value was measured and is beyond the limit.
     pub fn is_missed(&self) -> bool {
         match (self.measured, self.limit) {
             (None, _) => false,
@@ -121,11 +121,11 @@ impl Target {
 }
 
 impl Report {
-    /// Writes everything for people, and on the last line everything as JSON.
+    /// Writes the tables, and all measurements as JSON on the last line.
     ///
     /// # Errors
     ///
-    /// When nothing can be written to `out`.
+    /// Returns an error if `out` cannot be written to.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         self.write_rows(out)?;
         self.write_responses(out)?;
@@ -169,8 +169,8 @@ impl Report {
         }
         if self.versions.is_some() && self.rows.iter().any(|row| row.stream == "blocks / 10") {
             writeln!(out)?;
-            writeln!(out, "Python's time for blocks and data grows with their square: it gets a tenth and a fifth of")?;
-            writeln!(out, "those streams, measured on both sides. --full gives it all of them.")?;
+            writeln!(out, "Python's time for blocks and data is quadratic: it gets a tenth and a fifth of")?;
+            writeln!(out, "these streams, measured on both sides. Use --full for the whole streams.")?;
         }
         writeln!(out)
     }
@@ -205,7 +205,7 @@ impl Report {
     }
 
     fn write_dialects(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "conversion, times the time of native decode and encode")?;
+        writeln!(out, "conversion, relative to native decoding and encoding")?;
         for conversion in &self.dialects {
             let Conversion { stream, dialect, from, to } = conversion;
             writeln!(
@@ -219,11 +219,11 @@ impl Report {
     }
 }
 
-/// Writes what figures should be, and whether they are.
+/// Writes the targets and whether they are met.
 ///
 /// # Errors
 ///
-/// When nothing can be written to `out`.
+/// Returns an error if `out` cannot be written to.
 pub fn write_targets(targets: &[Target], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "targets")?;
     for target in targets {

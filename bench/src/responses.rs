@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 /// A response of a provider.
 #[derive(Debug)]
 pub struct Response {
-    /// Who sends it.
+    /// The provider.
     pub provider: Provider,
     /// The JSON of each chunk.
     pub chunks: Vec<String>,
-    /// The bytes as they come over the wire.
+    /// The bytes on the wire.
     pub bytes: Vec<u8>,
 }
 
@@ -34,7 +34,7 @@ fn response(provider: Provider, chunks: &[Value]) -> Response {
     Response { provider, bytes: bytes.collect::<String>().into_bytes(), chunks }
 }
 
-/// What the delta with a number is.
+/// The kind of a delta.
 enum Delta {
     Thinking,
     Text,
@@ -49,8 +49,8 @@ fn delta(number: usize, deltas: usize) -> Delta {
     }
 }
 
-const SAID: &str = "twelve chars";
-/// A part of arguments, which are JSON in JSON and so full of escapes.
+const TEXT: &str = "twelve chars";
+/// A part of arguments. They are JSON in a JSON string and therefore full of escapes.
 const ARGUED: &str = r#""key":"value","#;
 
 fn openai(deltas: usize) -> Vec<Value> {
@@ -66,8 +66,8 @@ fn openai(deltas: usize) -> Vec<Value> {
         call(json!({"index": 0, "id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{"}}));
     let mut chunks = vec![chunk(begin, None)];
     chunks.extend((0..deltas).map(|number| match delta(number, deltas) {
-        Delta::Thinking => chunk(json!({"reasoning_content": SAID}), None),
-        Delta::Text => chunk(json!({"content": SAID}), None),
+        Delta::Thinking => chunk(json!({"reasoning_content": TEXT}), None),
+        Delta::Text => chunk(json!({"content": TEXT}), None),
         Delta::Arguments => chunk(call(json!({"index": 0, "function": {"arguments": ARGUED}})), None),
     }));
     chunks.push(chunk(json!({}), Some("tool_calls")));
@@ -79,8 +79,8 @@ fn openai_responses(deltas: usize) -> Vec<Value> {
     let mut chunks = vec![json!({"type": "response.output_item.added", "output_index": 2, "item": item})];
     chunks.extend((0..deltas).map(|number| {
         let (kind, item, index, said) = match delta(number, deltas) {
-            Delta::Thinking => ("reasoning_summary_text", "rs_68af4030baa48193b0b43b4c2a176a1a", 0, SAID),
-            Delta::Text => ("output_text", "msg_68af4030baa48193b0b43b4c2a176a1b", 1, SAID),
+            Delta::Thinking => ("reasoning_summary_text", "rs_68af4030baa48193b0b43b4c2a176a1a", 0, TEXT),
+            Delta::Text => ("output_text", "msg_68af4030baa48193b0b43b4c2a176a1b", 1, TEXT),
             Delta::Arguments => ("function_call_arguments", "fc_68af4030baa48193b0b43b4c2a176a1c", 2, ARGUED),
         };
         json!({
@@ -97,8 +97,8 @@ fn anthropic(deltas: usize) -> Vec<Value> {
     let mut chunks = vec![json!({"type": "content_block_start", "index": 2, "content_block": call})];
     chunks.extend((0..deltas).map(|number| {
         let (index, delta) = match delta(number, deltas) {
-            Delta::Thinking => (0, json!({"type": "thinking_delta", "thinking": SAID})),
-            Delta::Text => (1, json!({"type": "text_delta", "text": SAID})),
+            Delta::Thinking => (0, json!({"type": "thinking_delta", "thinking": TEXT})),
+            Delta::Text => (1, json!({"type": "text_delta", "text": TEXT})),
             Delta::Arguments => (2, json!({"type": "input_json_delta", "partial_json": ARGUED})),
         };
         json!({"type": "content_block_delta", "index": index, "delta": delta})
@@ -117,9 +117,9 @@ fn gemini(deltas: usize) -> Vec<Value> {
     };
     let mut chunks: Vec<Value> = (0..deltas)
         .map(|number| match delta(number, deltas) {
-            Delta::Thinking => chunk(json!({"text": SAID, "thought": true}), number),
-            // Gemini gives calls whole.
-            Delta::Text | Delta::Arguments => chunk(json!({"text": SAID}), number),
+            Delta::Thinking => chunk(json!({"text": TEXT, "thought": true}), number),
+            // Gemini sends complete calls.
+            Delta::Text | Delta::Arguments => chunk(json!({"text": TEXT}), number),
         })
         .collect();
     chunks.push(json!({"candidates": [{"finishReason": "STOP"}]}));
@@ -130,9 +130,9 @@ fn ollama(deltas: usize) -> Vec<Value> {
     let mut chunks: Vec<Value> = (0..deltas)
         .map(|number| {
             let message = match delta(number, deltas) {
-                Delta::Thinking => json!({"role": "assistant", "content": "", "thinking": SAID}),
-                // Ollama gives calls whole.
-                Delta::Text | Delta::Arguments => json!({"role": "assistant", "content": SAID}),
+                Delta::Thinking => json!({"role": "assistant", "content": "", "thinking": TEXT}),
+                // Ollama sends complete calls.
+                Delta::Text | Delta::Arguments => json!({"role": "assistant", "content": TEXT}),
             };
             json!({"model": "qwen3:14b", "created_at": "2026-01-01T00:00:00.123456Z", "message": message, "done": false})
         })

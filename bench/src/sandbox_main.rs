@@ -1,4 +1,4 @@
-//! Prints how much longer a command takes in the sandbox than without it.
+//! Measures the overhead of the sandbox for a command.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -11,13 +11,13 @@ use recount_bench::report::{Limit, Target, write_targets};
 use recount_sandbox::{Access, Launch, Level, Profile, Sandbox};
 use serde::Serialize;
 
-/// How much longer a command takes in the sandbox than without it.
+/// Measures the overhead of the sandbox for a command
 #[derive(Debug, Parser)]
 struct Options {
-    /// The program that confines the command.
+    /// The sandbox helper program
     #[arg(long, value_name = "PATH")]
     helper: PathBuf,
-    /// How many times each way is measured, in turn.
+    /// Number of alternating rounds
     #[arg(long, default_value_t = 200)]
     rounds: usize,
 }
@@ -31,15 +31,15 @@ struct Figures {
     landlock_ms: Option<f64>,
 }
 
-/// A way to start the command.
+/// The mode in which the command is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Mode {
     Plain,
     /// In the namespaces of a session, as the shell tool does it.
     InSession,
-    /// With all namespaces of its own.
+    /// In new namespaces.
     Single,
-    /// Without namespaces.
+    /// With Landlock only.
     Landlock,
 }
 
@@ -52,27 +52,27 @@ fn main() -> anyhow::Result<ExitCode> {
     let full = Sandbox::with_helper(&options.helper);
     anyhow::ensure!(
         full.support().level == Level::Full,
-        "this machine does not enforce every profile: {}",
+        "this machine cannot enforce all profiles: {}",
         full.support().explanation()
     );
     let landlock = full.at_most(Level::Landlock);
-    let mut ways = vec![Way::Plain, Way::InSession, Way::Single];
+    let mut modes = vec![Mode::Plain, Mode::InSession, Mode::Single];
     if landlock.support().level == Level::Landlock {
-        ways.push(Way::Landlock);
+        modes.push(Mode::Landlock);
     }
-    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); ways.len()];
-    // The first round creates the session, and brings files into memory.
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); modes.len()];
+    // The first round creates the session and warms the page cache. It is not counted.
     for round in 0..=options.rounds {
-        for (way, times) in ways.iter().zip(&mut times) {
-            let sandbox = if *way == Way::Landlock { &landlock } else { &full };
-            let time = measured(*way, sandbox, &profile)?;
+        for (mode, times) in modes.iter().zip(&mut times) {
+            let sandbox = if *mode == Mode::Landlock { &landlock } else { &full };
+            let time = measured(*mode, sandbox, &profile)?;
             if round > 0 {
                 times.push(time);
             }
         }
     }
-    let mut median = |way: Way| {
-        let at = ways.iter().position(|known| *known == way)?;
+    let mut median = |mode: Mode| {
+        let at = modes.iter().position(|known| *known == mode)?;
         let times = times.get_mut(at)?;
         times.sort_unstable();
         times.get(times.len() / 2).map(|time| time.as_secs_f64() * 1e3)
@@ -80,13 +80,13 @@ fn main() -> anyhow::Result<ExitCode> {
     report(&mut median)
 }
 
-fn report(median: &mut impl FnMut(Way) -> Option<f64>) -> anyhow::Result<ExitCode> {
-    let mut known = |way| median(way).unwrap_or(f64::NAN);
+fn report(median: &mut impl FnMut(Mode) -> Option<f64>) -> anyhow::Result<ExitCode> {
+    let mut known = |mode| median(mode).unwrap_or(f64::NAN);
     let figures = Figures {
-        plain_ms: known(Way::Plain),
-        session_ms: known(Way::InSession),
-        single_ms: known(Way::Single),
-        landlock_ms: median(Way::Landlock),
+        plain_ms: known(Mode::Plain),
+        session_ms: known(Mode::InSession),
+        single_ms: known(Mode::Single),
+        landlock_ms: median(Mode::Landlock),
     };
     let mut out = std::io::stdout().lock();
     writeln!(out, "`{COMMAND} -c :`, median in milliseconds")?;
@@ -113,18 +113,18 @@ fn report(median: &mut impl FnMut(Way) -> Option<f64>) -> anyhow::Result<ExitCod
     Ok(if targets.iter().any(Target::is_missed) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Runs the command once, from the profile to its end.
-fn measured(way: Way, sandbox: &Sandbox, profile: &Profile) -> anyhow::Result<Duration> {
+/// Measures one run of the command, including its preparation.
+fn measured(mode: Mode, sandbox: &Sandbox, profile: &Profile) -> anyhow::Result<Duration> {
     let arguments: Vec<OsString> = ["--noprofile", "--norc", "-c", ":"].map(OsString::from).to_vec();
     let begun = Instant::now();
-    let session = (way != Way::Single).then_some("bench");
-    let (mut command, guard) = match way {
-        Way::Plain => {
+    let session = (mode != Mode::Single).then_some("bench");
+    let (mut command, guard) = match mode {
+        Mode::Plain => {
             let mut command = Command::new(COMMAND);
             command.args(&arguments).stdin(Stdio::null());
             (command, None)
         }
-        Way::InSession | Way::Single | Way::Landlock => {
+        Mode::InSession | Mode::Single | Mode::Landlock => {
             let Launch { command, guard, .. } = sandbox.launch(profile, session, COMMAND.as_ref(), &arguments)?;
             (command, Some(guard))
         }

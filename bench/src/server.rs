@@ -1,8 +1,8 @@
-//! The service under load, as a process of its own, beside Nchan.
+//! Load tests of the service and of Nchan, each in a process of its own.
 //!
-//! [`process`] starts the two, [`wire`] speaks with them, and each of the others measures something: [`fanout`] how long an
-//! event is on its way to many readers, [`idle`] what is taken by who does nothing, [`appends`] how fast events are
-//! taken, [`joins`] how soon somebody has something who comes back.
+//! [`process`] starts the servers, and [`wire`] is the HTTP client. [`fanout`] measures the latency of events to many readers,
+//! [`idle`] the memory of idle readers and the start of the service, [`appends`] the throughput of appends, and [`joins`] the
+//! time to the first event after a reconnect.
 
 pub mod appends;
 pub mod fanout;

@@ -1,4 +1,4 @@
-//! Prints how fast the service is beside Nchan, and whether that is as fast as it should be.
+//! Measures the service, compares it with Nchan and checks the targets.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,45 +10,45 @@ use recount_bench::clock::Percentiles;
 use recount_bench::log::LongSession;
 use recount_bench::report::{Limit, Target, write_targets};
 use recount_bench::server::appends::Batches;
-use recount_bench::server::fanout::{Crowd, Script};
+use recount_bench::server::fanout::{Fleet, Script};
 use recount_bench::server::idle::{kib_per_reader, start};
 use recount_bench::server::joins::joins;
 use recount_bench::server::process::{Kind, Nginx, Programs, Server, raise_open_file_limit};
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
-/// How fast the service is.
+/// Measures the service and compares it with Nchan
 #[derive(Debug, Parser)]
 struct Options {
-    /// The command whose service is measured.
+    /// The `recount` binary to measure
     #[arg(long, default_value = "target/release/recount")]
     recount: PathBuf,
-    /// Another build of it, to be told along in the rounds of readers.
+    /// Another build to measure in the same rounds
     #[arg(long)]
     beside: Option<PathBuf>,
-    /// How many rounds there are, if not the usual number.
+    /// Number of rounds
     #[arg(long)]
     rounds: Option<usize>,
-    /// Everything in little, and without judging: that it works.
+    /// Run everything with small sizes and without checking the targets
     #[arg(long)]
     small: bool,
-    /// Only what was named: start, spread, one, idle, appends, joins.
+    /// Measurements to run: start, spread, one, idle, appends, joins
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
 
-/// How much of everything.
+/// The sizes of the measurements.
 struct Size {
     sessions: usize,
     readers: usize,
-    /// Events a second of each session.
+    /// Events per second and session.
     rate: u32,
-    /// Events of each session in a round.
+    /// Events per session and round.
     events: usize,
     rounds: usize,
     idle: usize,
     deltas: usize,
-    /// Thousands of entries of the long session.
+    /// The length of the long session, in thousands of entries.
     thousands: usize,
     joins: u64,
 }
@@ -68,10 +68,10 @@ const FULL: Size = Size {
 const SMALL: Size =
     Size { sessions: 4, readers: 20, rate: 20, events: 5, rounds: 1, idle: 100, deltas: 200, thousands: 2, joins: 20 };
 
-/// How many events a batch has.
+/// The number of events per batch.
 const BATCH: usize = 100;
 
-/// What was measured, for programs: the last line.
+/// The last line of the output, as JSON.
 #[derive(Debug, Serialize)]
 struct Outcome {
     append_share: Option<f64>,
@@ -81,7 +81,7 @@ struct Outcome {
     join_ms: Option<f64>,
 }
 
-/// Everything that was measured.
+/// All measurements.
 #[derive(Debug, Default)]
 struct Figures {
     append_share: Option<f64>,
@@ -98,7 +98,7 @@ struct Figures {
     nchan_one_session_p50_ms: Option<f64>,
     nchan_one_session_p99_ms: Option<f64>,
     nchan_kib_per_reader: Option<f64>,
-    /// Of the processor, for one event to one reader.
+    /// CPU time per event and reader, in microseconds.
     cpu_us: Option<f64>,
     nchan_cpu_us: Option<f64>,
     one_session_cpu_us: Option<f64>,
@@ -116,19 +116,19 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            // Where even this cannot be written, the exit status still says it.
+            // If standard error is closed, the exit status still reports the failure.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::from(2)
         }
     }
 }
 
-/// Measures everything, prints it, and tells whether no target was missed.
+/// Measures and prints. Returns whether all targets were met.
 fn run(options: &Options) -> anyhow::Result<bool> {
     let open_files = usize::try_from(raise_open_file_limit()?).unwrap_or(usize::MAX);
     let mut size = if options.small { SMALL } else { FULL };
     if open_files < size.idle + 500 {
-        progress(&format!("only {open_files} files may be open, so there are fewer idle readers"));
+        progress(&format!("the limit of {open_files} open files reduces the number of idle readers"));
         size.idle = open_files.saturating_sub(500);
     }
     size.rounds = options.rounds.unwrap_or(size.rounds);
@@ -136,7 +136,7 @@ fn run(options: &Options) -> anyhow::Result<bool> {
         beside: options.beside.clone().map(|recount| Programs { recount, nchan: None }),
         programs: Programs { recount: options.recount.clone(), nchan: Nginx::find() },
         size,
-        // One thread for the load, as one would give it to a client; two for the log, as the service has them here.
+        // One thread generates the load. The log has two threads, as the service has on this machine.
         load: Builder::new_current_thread().enable_all().build()?,
         log: Builder::new_multi_thread().worker_threads(2).enable_all().build()?,
     };
@@ -147,7 +147,7 @@ fn run(options: &Options) -> anyhow::Result<bool> {
         ..Figures::default()
     };
     if bench.programs.nchan.is_none() {
-        progress("Nchan is not installed, so there is nothing beside Recount");
+        progress("Nchan is not installed: no comparison");
     }
     let is_wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
     if is_wanted("start") {
@@ -189,7 +189,7 @@ fn run(options: &Options) -> anyhow::Result<bool> {
     Ok(options.small || !targets.iter().any(Target::is_missed))
 }
 
-/// What was measured of one round.
+/// The measurements of one round.
 #[derive(Clone, Copy)]
 struct Spread {
     times: Percentiles,
@@ -197,7 +197,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// The median of the rounds' p50, p99 and time of the processor.
+    /// Returns the medians of p50, p99 and CPU time over all rounds.
     fn figures(rounds: Option<Vec<Self>>) -> [Option<f64>; 3] {
         let Some(rounds) = rounds else { return [None; 3] };
         let of = |figure: fn(&Self) -> f64| Some(median(rounds.iter().map(figure)));
@@ -215,7 +215,7 @@ struct Bench {
 
 impl Bench {
     fn start(&self, figures: &mut Figures) -> anyhow::Result<()> {
-        progress("the service is started again and again");
+        progress("measuring the start of the service");
         let (mut milliseconds, mut mebibytes) = (Vec::new(), Vec::new());
         for _ in 0..self.size.rounds {
             let (took, kib) = start(&self.programs)?;
@@ -227,8 +227,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The rounds of Recount and of Nchan. They take turns, so that a slow moment of the machine is nobody's in
-    /// particular.
+    /// Measures Recount and Nchan in alternating rounds, so that temporary load on the machine affects both.
     fn fanout(&self, sessions: usize) -> anyhow::Result<[Option<Vec<Spread>>; 2]> {
         let Size { readers, rate, events, rounds, .. } = self.size;
         let script = Arc::new(Script::new()?);
@@ -238,30 +237,30 @@ impl Bench {
             servers.push(("beside", beside.start_recount()?));
         }
         self.load.block_on(async {
-            progress(&format!("{readers} readers of {sessions} sessions come"));
-            let mut crowds = Vec::new();
+            progress(&format!("connecting {readers} readers of {sessions} sessions"));
+            let mut fleets = Vec::new();
             for (name, server) in servers {
-                let mut crowd = Crowd::gather(server, &script, sessions, readers).await?;
-                crowd.round(&script, rate as usize, rate).await?;
-                crowds.push((name, crowd, Vec::new()));
+                let mut fleet = Fleet::connect(server, &script, sessions, readers).await?;
+                fleet.round(&script, rate as usize, rate).await?;
+                fleets.push((name, fleet, Vec::new()));
             }
             for round in 1..=rounds {
-                for (name, crowd, taken) in &mut crowds {
-                    let before = crowd.cpu_time()?;
-                    let times = crowd.round(&script, events, rate).await?;
-                    let cpu = crowd.cpu_time()?.saturating_sub(before);
+                for (name, fleet, results) in &mut fleets {
+                    let before = fleet.cpu_time()?;
+                    let times = fleet.round(&script, events, rate).await?;
+                    let cpu = fleet.cpu_time()?.saturating_sub(before);
                     let cpu_us = cpu.as_secs_f64() * 1e6 / times.len() as f64;
                     let times = Percentiles::of(&times);
                     let Percentiles { p50, p99, .. } = times;
-                    let told = format!("p50 {p50:.2} ms, p99 {p99:.2} ms, {cpu_us:.1} us of the processor");
-                    progress(&format!("round {round} of {rounds}, {name}: {told}"));
-                    taken.push(Spread { times, cpu_us });
+                    let result = format!("p50 {p50:.2} ms, p99 {p99:.2} ms, {cpu_us:.1} us of CPU");
+                    progress(&format!("round {round} of {rounds}, {name}: {result}"));
+                    results.push(Spread { times, cpu_us });
                 }
             }
             let mut taken =
-                |of| crowds.iter_mut().find(|(name, ..)| *name == of).map(|(.., taken)| std::mem::take(taken));
+                |of| fleets.iter_mut().find(|(name, ..)| *name == of).map(|(.., results)| std::mem::take(results));
             if let [Some(p50), Some(p99), Some(cpu_us)] = Spread::figures(taken("beside")) {
-                progress(&format!("beside: p50 {p50:.2} ms, p99 {p99:.2} ms, {cpu_us:.1} us of the processor"));
+                progress(&format!("beside: p50 {p50:.2} ms, p99 {p99:.2} ms, {cpu_us:.1} us of CPU"));
             }
             Ok([taken("Recount"), taken("Nchan")])
         })
@@ -269,11 +268,12 @@ impl Bench {
 
     fn idle(&self, server: &Server) -> anyhow::Result<f64> {
         let Size { sessions, idle, .. } = self.size;
-        progress(&format!("{idle} readers come and hear nothing, {}", name(server.kind)));
+        progress(&format!("connecting {idle} idle readers, {}", name(server.kind)));
         self.load.block_on(kib_per_reader(server, sessions, idle))
     }
 
-    /// Over HTTP and in this process in turn. The share is the median of each round's own.
+    /// Measures appends over HTTP and in this process, in alternating rounds. The share is the median of the shares of all
+    /// rounds.
     fn appends(&self, figures: &mut Figures) -> anyhow::Result<()> {
         let batches = Batches::new(self.size.sessions, self.size.deltas, BATCH);
         let (mut over_http, mut in_process) = (Vec::new(), Vec::new());
@@ -283,7 +283,7 @@ impl Bench {
             drop(server);
             in_process.push(self.log.block_on(batches.in_process())?);
             if let (Some(http), Some(log)) = (over_http.last(), in_process.last()) {
-                progress(&format!("appends, round {round}: {http:.0} a second over HTTP, {log:.0} in process"));
+                progress(&format!("appends, round {round}: {http:.0} per second over HTTP, {log:.0} in process"));
             }
         }
         figures.append_share = Some(median(over_http.iter().zip(&in_process).map(|(http, log)| http / log)));
@@ -294,11 +294,11 @@ impl Bench {
 
     fn joins(&self) -> anyhow::Result<Percentiles> {
         let Size { thousands, joins: count, .. } = self.size;
-        progress(&format!("a session of {thousands} thousand entries is written"));
+        progress(&format!("writing a session of {thousands} thousand entries"));
         let directory = Arc::new(tempfile::tempdir()?);
         self.log.block_on(async { LongSession::write(directory.path(), thousands).await?.close().await })?;
         let server = self.programs.start_recount_in(&directory)?;
-        progress(&format!("{count} readers come back to it, one after the other"));
+        progress(&format!("reconnecting {count} times"));
         Ok(Percentiles::of(&self.load.block_on(joins(&server, "long", count))?))
     }
 }
@@ -316,26 +316,26 @@ fn median(figures: impl Iterator<Item = f64>) -> f64 {
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// How many processes wanted to run in the last minute.
+/// Returns the load average of the last minute.
 fn load_average() -> f64 {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(f64::NAN)
 }
 
-fn progress(what: &str) {
-    // Nobody has to read it.
-    let _ = writeln!(std::io::stderr(), "{what}");
+/// Prints progress to standard error, which may be closed.
+fn progress(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn print(figures: &Figures, out: &mut impl Write) -> std::io::Result<()> {
-    writeln!(out, "from sending an event to a reader having it, {} readers, ms", figures.readers)?;
+    writeln!(out, "latency from POST to reader, {} readers, ms", figures.readers)?;
     writeln!(out, "{:<34} {:>12} {:>12} {:>12} {:>12}", "", "p50", "p99", "Nchan p50", "Nchan p99")?;
     let Figures { p50_ms, p99_ms, nchan_p50_ms, nchan_p99_ms, .. } = *figures;
     let spread = [p50_ms, p99_ms, nchan_p50_ms, nchan_p99_ms];
     let Figures { one_session_p50_ms, one_session_p99_ms, .. } = *figures;
     let Figures { nchan_one_session_p50_ms, nchan_one_session_p99_ms, .. } = *figures;
     let one = [one_session_p50_ms, one_session_p99_ms, nchan_one_session_p50_ms, nchan_one_session_p99_ms];
-    for (name, row) in [("of many sessions", spread), ("of one session", one)] {
+    for (name, row) in [("many sessions", spread), ("one session", one)] {
         let [p50, p99, nchan_p50, nchan_p99] = row.map(figure);
         writeln!(out, "{name:<34} {p50:>12} {p99:>12} {nchan_p50:>12} {nchan_p99:>12}")?;
     }
@@ -344,24 +344,24 @@ fn print(figures: &Figures, out: &mut impl Write) -> std::io::Result<()> {
     let [many, nchan_many] = [figures.cpu_us, figures.nchan_cpu_us].map(figure);
     writeln!(out, "{:<34} {many:>12} {nchan_many:>12}", "us of CPU per event and reader")?;
     let [one, nchan_one] = [figures.one_session_cpu_us, figures.nchan_one_session_cpu_us].map(figure);
-    writeln!(out, "{:<34} {one:>12} {nchan_one:>12}", "the same, of one session")?;
+    writeln!(out, "{:<34} {one:>12} {nchan_one:>12}", "the same, one session")?;
     let idle = format!("KiB per reader, {} idle", figures.idle_readers);
     writeln!(out, "{idle:<34} {:>12} {:>12}", figure(figures.kib_per_reader), figure(figures.nchan_kib_per_reader))?;
     writeln!(out)?;
     writeln!(out, "{:<34} {:>12} {:>12} {:>12}", "", "HTTP", "in process", "share")?;
     let rate = |rate: Option<f64>| rate.map(|rate| format!("{rate:.0}")).unwrap_or_default();
     let (http, log) = (rate(figures.http_appends_per_second), rate(figures.log_appends_per_second));
-    let appends = format!("events a second, {BATCH} to a batch");
+    let appends = format!("events per second, {BATCH} per batch");
     writeln!(out, "{appends:<34} {http:>12} {log:>12} {:>12}", figure(figures.append_share))?;
     writeln!(out)?;
     writeln!(out, "{:<34} {:>12} {:>12}", "", "p50", "p99")?;
     let (p50, p99) = (figure(figures.join_p50_ms), figure(figures.join_ms));
     writeln!(out, "{:<34} {p50:>12} {p99:>12}", "ms to the first event at a cursor")?;
     writeln!(out)?;
-    writeln!(out, "{:<34} {:>12}", "ms to start", figure(figures.start_ms))?;
-    writeln!(out, "{:<34} {:>12}", "MiB that it has then", figure(figures.idle_mib))?;
+    writeln!(out, "{:<34} {:>12}", "start, ms", figure(figures.start_ms))?;
+    writeln!(out, "{:<34} {:>12}", "memory after the start, MiB", figure(figures.idle_mib))?;
     writeln!(out)?;
-    writeln!(out, "the machine's load before: {:.2}", figures.load_before)?;
+    writeln!(out, "load average before: {:.2}", figures.load_before)?;
     writeln!(out)
 }
 
@@ -373,13 +373,13 @@ fn targets(figures: &Figures) -> Vec<Target> {
     let ratio = |ours: Option<f64>, theirs: Option<f64>| Some(ours? / theirs?);
     vec![
         Target {
-            name: "2,000 readers of 100 sessions: p99, times Nchan's",
+            name: "2,000 readers of 100 sessions: p99 relative to Nchan",
             limit: Limit::AtMost(1.0),
             measured: ratio(figures.p99_ms, figures.nchan_p99_ms),
         },
         Target { name: "2,000 readers of 100 sessions: p99, ms", limit: Limit::AtMost(5.0), measured: figures.p99_ms },
         Target {
-            name: "2,000 readers of one session: p99, times Nchan's",
+            name: "2,000 readers of one session: p99 relative to Nchan",
             limit: Limit::AtMost(1.0),
             measured: ratio(figures.one_session_p99_ms, figures.nchan_one_session_p99_ms),
         },
@@ -390,10 +390,6 @@ fn targets(figures: &Figures) -> Vec<Target> {
             measured: figures.join_ms,
         },
         Target { name: "start after a clean stop: ms", limit: Limit::AtMost(100.0), measured: figures.start_ms },
-        Target {
-            name: "memory of a service that does nothing: MiB",
-            limit: Limit::AtMost(30.0),
-            measured: figures.idle_mib,
-        },
+        Target { name: "memory of an idle service: MiB", limit: Limit::AtMost(30.0), measured: figures.idle_mib },
     ]
 }

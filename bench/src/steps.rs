@@ -1,4 +1,4 @@
-//! What is measured: the ways from bytes to a message and back.
+//! The measured operations, from bytes to messages and back.
 
 use std::hint::black_box;
 
@@ -9,11 +9,11 @@ use serde::de::IgnoredAny;
 
 use crate::responses::Response;
 
-/// Lets `serde_json` skip over every line. It reads no field, so this is a floor for whoever reads them.
+/// Skips each line with `serde_json`. It reads no field, so it is a lower bound for decoders.
 ///
 /// # Errors
 ///
-/// When a line is not JSON.
+/// Returns an error if a line is not JSON.
 pub fn skip(lines: &[&str]) -> serde_json::Result<()> {
     for line in lines {
         black_box(serde_json::from_str::<IgnoredAny>(line)?);
@@ -21,11 +21,11 @@ pub fn skip(lines: &[&str]) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// Decodes every line into an event that borrows from it.
+/// Decodes each line into an event that borrows from it.
 ///
 /// # Errors
 ///
-/// When a line is not an event.
+/// Returns an error if a line is not an event.
 pub fn decode(lines: &[&str]) -> Result<(), DecodeError> {
     for line in lines {
         let event = Event::from_json(line)?;
@@ -34,11 +34,11 @@ pub fn decode(lines: &[&str]) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// Decodes every line into an event that can be kept.
+/// Decodes each line into an owned event.
 ///
 /// # Errors
 ///
-/// When a line is not an event.
+/// Returns an error if a line is not an event.
 pub fn decode_owned(lines: &[&str]) -> Result<(), DecodeError> {
     for line in lines {
         let event = Event::from_json(line)?.into_owned();
@@ -47,20 +47,20 @@ pub fn decode_owned(lines: &[&str]) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// Decodes every line and keeps the events.
+/// Decodes all lines and returns the events.
 ///
 /// # Errors
 ///
-/// When a line is not an event.
+/// Returns an error if a line is not an event.
 pub fn events<'a>(lines: &[&'a str]) -> Result<Vec<Event<'a>>, DecodeError> {
     lines.iter().map(|line| Event::from_json(line)).collect()
 }
 
-/// Reads every line as an event of a dialect, and writes it natively.
+/// Decodes each line as an event of a dialect and encodes it natively.
 ///
 /// # Errors
 ///
-/// When a line is not an event.
+/// Returns an error if a line is not an event.
 pub fn from_dialect(dialect: Dialect, lines: &[String]) -> Result<(), DecodeError> {
     let mut out = String::new();
     for line in lines {
@@ -71,11 +71,11 @@ pub fn from_dialect(dialect: Dialect, lines: &[String]) -> Result<(), DecodeErro
     Ok(())
 }
 
-/// Reads every line as a native event, and writes it in a dialect.
+/// Decodes each line as a native event and encodes it in a dialect.
 ///
 /// # Errors
 ///
-/// When a line is not an event.
+/// Returns an error if a line is not an event.
 pub fn to_dialect(dialect: Dialect, lines: &[&str]) -> Result<(), DecodeError> {
     for line in lines {
         black_box(dialect.write_event(&Event::from_json(line)?));
@@ -83,7 +83,7 @@ pub fn to_dialect(dialect: Dialect, lines: &[&str]) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// Folds events that have been decoded before.
+/// Folds decoded events.
 pub fn fold(events: &[Event<'_>]) -> Fold {
     let mut fold = Fold::new();
     for event in events {
@@ -92,7 +92,7 @@ pub fn fold(events: &[Event<'_>]) -> Fold {
     fold
 }
 
-/// Encodes every event, each into the same text, and tells how many bytes they have.
+/// Encodes each event into the same buffer. Returns the total number of bytes.
 pub fn encode(events: &[Event<'_>]) -> usize {
     let mut out = String::new();
     let mut bytes = 0;
@@ -104,11 +104,11 @@ pub fn encode(events: &[Event<'_>]) -> usize {
     bytes
 }
 
-/// All that a reader does with the bytes of its lines: a UTF-8 check, an event that borrows, and the fold.
+/// Validates UTF-8, decodes borrowing events and folds them, as a reader does.
 ///
 /// # Errors
 ///
-/// When a line is not UTF-8 or not an event.
+/// Returns an error if a line is not UTF-8 or not an event.
 pub fn bytes_to_message(lines: &[&[u8]]) -> Result<Fold, DecodeError> {
     let mut fold = Fold::new();
     for line in lines {
@@ -117,19 +117,19 @@ pub fn bytes_to_message(lines: &[&[u8]]) -> Result<Fold, DecodeError> {
     Ok(fold)
 }
 
-/// Encodes the messages of a fold and tells how many bytes they have.
+/// Encodes the messages of a fold. Returns the total number of bytes.
 pub fn encode_messages(fold: &Fold) -> usize {
     fold.messages().map(|message| black_box(message.to_json()).len()).sum()
 }
 
-/// How many bytes of a response come at a time.
+/// The size of the pieces in which a response arrives.
 const PIECE: usize = 16 * 1024;
 
-/// Decodes a response to events, which are dropped one by one, and gives the message.
+/// Decodes a response to events, which are dropped one by one. Returns the message.
 ///
 /// # Errors
 ///
-/// When the response cannot be decoded.
+/// Returns an error if the response is invalid.
 pub fn decode_response(response: &Response) -> Result<Msg, CallError> {
     let mut reply = reply();
     let mut decoder = Decoder::new(response.provider, DecodeOptions::default());
@@ -142,7 +142,7 @@ pub fn decode_response(response: &Response) -> Result<Msg, CallError> {
     }
 }
 
-/// Writes as many deltas of text to events, without any decoding.
+/// Writes `count` text deltas as events, without decoding.
 pub fn write_deltas(count: usize) -> Msg {
     let mut reply = reply();
     for _ in 0..count {

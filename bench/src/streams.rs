@@ -1,4 +1,4 @@
-//! Streams of events, the same ones in every run, line by line as AgentScope Python 2.0.10 writes them.
+//! Deterministic streams of events, in the exact JSON of AgentScope for Python 2.0.10.
 
 mod material;
 mod writer;
@@ -9,27 +9,27 @@ use writer::{Call, Writer};
 /// A stream of events as JSON lines.
 #[derive(Debug, Clone)]
 pub struct Stream {
-    /// What the stream is called in the table.
+    /// The name in the table.
     pub name: String,
     /// The lines, each with a line break.
     pub text: String,
-    /// How many events there are.
+    /// The number of events.
     pub events: usize,
 }
 
 impl Stream {
-    /// The lines without their line breaks.
+    /// Returns the lines without line breaks.
     pub fn lines(&self) -> Vec<&str> {
         self.text.lines().collect()
     }
 
-    /// The same lines as bytes, as they come from a socket or a file.
+    /// Returns the lines as bytes, as they arrive from a socket or a file.
     pub fn byte_lines(&self) -> Vec<&[u8]> {
         self.text.lines().map(str::as_bytes).collect()
     }
 }
 
-/// One text block that grows by twelve characters at a time.
+/// Returns one text block with deltas of twelve characters.
 pub fn text(deltas: usize) -> Stream {
     let mut writer = Writer::new();
     let mut prose = Source::new(PROSE);
@@ -43,33 +43,33 @@ pub fn text(deltas: usize) -> Stream {
     writer.into_stream("text")
 }
 
-/// How many blocks the messages have in which growth is measured.
+/// The numbers of blocks per message for which growth is measured.
 pub const BLOCKS: [usize; 4] = [10, 100, 1_000, 5_000];
 
-/// How many data deltas the messages have in which growth is measured.
+/// The numbers of data deltas per message for which growth is measured.
 pub const DATA_DELTAS: [usize; 3] = [100, 1_000, 4_000];
 
-/// 5,000 text blocks with ten deltas each, in messages of so many blocks.
+/// Returns 5,000 text blocks with ten deltas each, in messages of `size` blocks.
 pub fn blocks_of_size(size: usize) -> Stream {
     blocks_of_messages(5_000 / size, size, 10)
 }
 
-/// The same with all blocks of a message open at once.
+/// As [`blocks_of_size`], with all blocks of a message open at the same time.
 pub fn open_blocks_of_size(size: usize) -> Stream {
     open_blocks_of_messages(5_000 / size, size, 10)
 }
 
-/// 4,000 data deltas of 4,800 bytes each, in messages of so many deltas.
+/// Returns 4,000 data deltas of 4,800 bytes each, in messages of `size` deltas.
 pub fn data_of_size(size: usize) -> Stream {
     data_of_messages(4_000 / size, size, 4_800)
 }
 
-/// Many text blocks of one message, one after the other.
+/// Returns one message with consecutive text blocks.
 pub fn blocks(blocks: usize, deltas: usize) -> Stream {
     blocks_of_messages(1, blocks, deltas)
 }
 
-/// The same in several messages.
+/// Returns several messages with consecutive text blocks.
 pub fn blocks_of_messages(messages: usize, blocks: usize, deltas: usize) -> Stream {
     let mut writer = Writer::new();
     let mut prose = Source::new(PROSE);
@@ -87,7 +87,7 @@ pub fn blocks_of_messages(messages: usize, blocks: usize, deltas: usize) -> Stre
     writer.into_stream("blocks")
 }
 
-/// Messages whose text blocks are all open at once. Every delta is for another block than the one before it.
+/// Returns messages whose text blocks are all open at the same time. Consecutive deltas belong to different blocks.
 pub fn open_blocks_of_messages(messages: usize, blocks: usize, deltas: usize) -> Stream {
     let mut writer = Writer::new();
     let mut prose = Source::new(PROSE);
@@ -108,7 +108,7 @@ pub fn open_blocks_of_messages(messages: usize, blocks: usize, deltas: usize) ->
     writer.into_stream("open blocks")
 }
 
-/// One tool call whose arguments come in many pieces.
+/// Returns one tool call with arguments in many deltas.
 pub fn arguments(deltas: usize) -> Stream {
     let mut writer = Writer::new();
     let mut json = Source::new(ARGUMENTS);
@@ -122,12 +122,12 @@ pub fn arguments(deltas: usize) -> Stream {
     writer.into_stream("arguments")
 }
 
-/// An image of so many bytes, in so many pieces of base64.
+/// Returns an image of `bytes` bytes in `deltas` base64 deltas.
 pub fn data(bytes: usize, deltas: usize) -> Stream {
     data_of_messages(1, deltas, bytes / deltas.max(1))
 }
 
-/// Messages with an image each, in pieces of so many bytes.
+/// Returns messages with an image each, in deltas of `piece` bytes.
 pub fn data_of_messages(messages: usize, deltas: usize, piece: usize) -> Stream {
     let mut writer = Writer::new();
     for _ in 0..messages {
@@ -143,8 +143,8 @@ pub fn data_of_messages(messages: usize, deltas: usize, piece: usize) -> Stream 
     writer.into_stream("data")
 }
 
-/// A session as it happens: replies with thinking, text, parallel tool calls, their results, confirmations, tools that
-/// run elsewhere, hints, images and usage. It ends with the first reply after so many events.
+/// Returns a realistic session: replies with thinking, text, parallel tool calls, results, confirmations, external tools, hints,
+/// images and usage. It ends with the first reply after `events` events.
 pub fn mixed(events: usize) -> Stream {
     let mut writer = Writer::new();
     let mut session = Session {
@@ -159,7 +159,7 @@ pub fn mixed(events: usize) -> Stream {
     writer.into_stream("mixed")
 }
 
-/// What the parts of a session are made of.
+/// The sources of the content of a session.
 struct Session {
     prose: Source,
     foreign: Source,
@@ -184,7 +184,7 @@ impl Session {
         writer.end_reply();
     }
 
-    /// A call of the model that asks for tools, and the tools.
+    /// Writes a model call that requests tools, and their results.
     fn round(&mut self, writer: &mut Writer) {
         writer.start_model_call();
         self.thinking(writer);
@@ -237,7 +237,7 @@ impl Session {
         call
     }
 
-    /// The tools answer side by side.
+    /// Writes the interleaved results of parallel tools.
     fn results(&mut self, writer: &mut Writer, calls: &[Call], confirmed: bool) {
         for call in calls {
             writer.start_result(call);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn every_event_is_canonical_and_applies() -> Result<(), DecodeError> {
+    fn generated_events_are_canonical_and_fold() -> Result<(), DecodeError> {
         check(&text(100), 106, 1)?;
         check(&blocks(5, 10), 64, 1)?;
         check(&blocks_of_messages(3, 5, 10), 192, 3)?;
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_is_padded_in_every_piece_is_joined_as_bytes() -> Result<(), DecodeError> {
+    fn data_deltas_with_padding_are_concatenated_as_bytes() -> Result<(), DecodeError> {
         let stream = data(1_000, 10);
         let fold = steps::bytes_to_message(&stream.byte_lines())?;
         let message: String = fold.messages().map(Msg::to_json).collect();

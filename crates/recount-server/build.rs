@@ -1,6 +1,6 @@
-//! Has the service built again when the page has changed that is a part of it.
+//! Rebuilds the crate when the web page has changed, which is embedded in it.
 
-#![allow(clippy::print_stdout, reason = "a build script speaks to cargo so")]
+#![allow(clippy::print_stdout, reason = "cargo reads the standard output of build scripts")]
 
 fn main() {
     println!("cargo::rerun-if-changed=../../web/dist");

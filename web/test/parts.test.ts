@@ -90,8 +90,8 @@ test("what goes wrong is told in words", () => {
   expect(wordsFor(new TypeError("Failed to fetch"))).toBe("The service cannot be reached.");
   // A proxy says so, and the service itself has reasons.
   expect(wordsFor(new RecountError({ status: 502 }))).toBe("The service cannot be reached.");
-  const busy = { status: 503, type: "urn:recount:problem:unavailable", detail: "there are too many connections" };
-  expect(wordsFor(new RecountError(busy))).toBe("There are too many connections.");
+  const busy = { status: 503, type: "urn:recount:problem:unavailable", detail: "too many connections" };
+  expect(wordsFor(new RecountError(busy))).toBe("Too many connections.");
   expect(wordsFor(new Error("no room"))).toBe("No room.");
 });
 

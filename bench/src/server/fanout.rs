@@ -1,4 +1,4 @@
-//! How long an event is on its way to many readers.
+//! The latency of events to many readers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,43 +10,43 @@ use super::process::{Kind, Server};
 use super::wire::{Client, Stream, request};
 use crate::streams;
 
-/// How many connections are opened at a time.
-const AT_ONCE: usize = 16;
-/// Nothing arrives for so long: it never will.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// What stands before the time in an event.
+/// The number of connections that are opened concurrently.
+const CONCURRENCY: usize = 16;
+/// The time without a new event after which a round fails.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The text before the timestamp in an event.
 const MARK: &[u8] = b"\"delta\":\"@";
 
-/// Sessions, each with a writer and readers who are there already.
+/// Sessions, each with a writer and connected readers.
 #[derive(Debug)]
-pub struct Crowd {
+pub struct Fleet {
     server: Server,
     writers: Vec<Client>,
     readers: usize,
-    seen: Arc<Seen>,
+    latencies: Arc<Latencies>,
     _reading: JoinSet<()>,
-    /// How many events each session has got.
+    /// The number of events written to each session.
     written: usize,
 }
 
-/// How long each event took to each reader.
+/// The latency of each event to each reader.
 #[derive(Debug)]
-struct Seen {
-    began: Instant,
+struct Latencies {
+    epoch: Instant,
     microseconds: Mutex<Vec<u32>>,
 }
 
-impl Seen {
+impl Latencies {
     fn lock(&self) -> MutexGuard<'_, Vec<u32>> {
         self.microseconds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Now, as it stands in events.
+    /// Returns the timestamp for an event, in nanoseconds.
     fn now(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    fn note(&self, line: &[u8]) {
+    fn record(&self, line: &[u8]) {
         let Some(at) = memchr::memmem::find(line, MARK) else { return };
         let digits = line.iter().skip(at + MARK.len()).take_while(|byte| byte.is_ascii_digit());
         let sent = digits.fold(0_u64, |number, digit| number * 10 + u64::from(digit - b'0'));
@@ -55,29 +55,30 @@ impl Seen {
     }
 }
 
-/// The events that a session begins with, and those that follow.
+/// The first events of a session, and a template for the deltas that follow.
 #[derive(Debug)]
 pub struct Script {
-    /// The reply's beginning, up to its text.
+    /// The events of the reply up to its first delta.
     opening: String,
-    /// The event around its id, the time of sending, and the rest.
+    /// The parts of a delta around its id and timestamp.
     delta: [String; 3],
 }
 
 impl Script {
-    /// The text of a reply.
+    /// Creates a script from a generated stream.
     ///
     /// # Errors
     ///
-    /// When the stream that it is taken from is another one than it should be.
+    /// Returns an error if the generated stream has an unexpected format.
     pub fn new() -> anyhow::Result<Self> {
         let stream = streams::text(1);
-        let place =
+        let start =
             stream.text.find("{\"id\":\"").filter(|at| *at == 0).context("an event does not begin with its id")?;
         let lines = stream.lines();
-        let index = lines.iter().position(|line| line.contains("TEXT_BLOCK_DELTA")).context("there is no delta")?;
+        let index =
+            lines.iter().position(|line| line.contains("TEXT_BLOCK_DELTA")).context("the stream has no delta")?;
         let delta = lines.get(index).copied().unwrap_or_default();
-        let (_, after_id) = delta.split_at_checked(place + 7).context("the delta has no id")?;
+        let (_, after_id) = delta.split_at_checked(start + 7).context("the delta has no id")?;
         let (_, middle) = after_id.split_once('"').context("the id has no end")?;
         let (middle, rest) = middle.split_once("\"delta\":\"").context("the delta has no text")?;
         let opening = lines.get(..index).unwrap_or_default().join("\n");
@@ -91,64 +92,64 @@ impl Script {
     }
 }
 
-impl Crowd {
-    /// Makes sessions, and lets readers come.
+impl Fleet {
+    /// Creates sessions and connects readers.
     ///
     /// # Errors
     ///
-    /// When the server does not do as it should.
-    pub async fn gather(server: Server, script: &Script, sessions: usize, readers: usize) -> anyhow::Result<Self> {
+    /// Returns an error if a request or connection fails.
+    pub async fn connect(server: Server, script: &Script, sessions: usize, readers: usize) -> anyhow::Result<Self> {
         let mut writers = Vec::new();
         for session in 0..sessions {
             let mut writer = Client::connect(server.address).await?;
             if server.kind == Kind::Recount {
-                writer.ask(&request("PUT", &format!("/v1/sessions/s{session}"), b"")).await?.success()?;
+                writer.request(&request("PUT", &format!("/v1/sessions/s{session}"), b"")).await?.success()?;
                 let opening = request("POST", &server.publish_path(session), script.opening.as_bytes());
-                writer.ask(&opening).await?.success()?;
+                writer.request(&opening).await?.success()?;
             }
             writers.push(writer);
         }
-        let seen = Arc::new(Seen { began: Instant::now(), microseconds: Mutex::default() });
+        let latencies = Arc::new(Latencies { epoch: Instant::now(), microseconds: Mutex::default() });
         let mut reading = JoinSet::new();
         for stream in open_streams(&server, sessions, readers).await? {
-            let seen = Arc::clone(&seen);
-            // Who is cut off is missed at the end of a round.
+            let latencies = Arc::clone(&latencies);
+            // Events that a disconnected reader misses are detected at the end of the round.
             reading.spawn(async move {
                 let mut stream = stream;
-                while stream.lines(|line| seen.note(line)).await.unwrap_or(false) {}
+                while stream.lines(|line| latencies.record(line)).await.unwrap_or(false) {}
             });
         }
-        Ok(Self { server, writers, readers, seen, _reading: reading, written: 0 })
+        Ok(Self { server, writers, readers, latencies, _reading: reading, written: 0 })
     }
 
-    /// How much of the processor the server has used so far.
+    /// Returns the CPU time that the server has used.
     ///
     /// # Errors
     ///
-    /// When the system does not say.
+    /// Returns an error if `/proc` cannot be read.
     pub fn cpu_time(&self) -> anyhow::Result<Duration> {
         self.server.cpu_time()
     }
 
-    /// Lets each session say so many events, evenly, and gives how long each took to each of its readers, in order.
+    /// Writes `count` events to each session at a constant rate. Returns the sorted latencies of all events to all readers.
     ///
     /// # Errors
     ///
-    /// When an event is refused or does not arrive.
+    /// Returns an error if an event is rejected or does not arrive.
     pub async fn round(&mut self, script: &Arc<Script>, count: usize, rate: u32) -> anyhow::Result<Vec<Duration>> {
         let sessions = self.writers.len();
         let pause = Duration::from_secs(1) / rate;
         let start = tokio::time::Instant::now() + Duration::from_millis(20);
         let mut writing = JoinSet::new();
         for (session, mut writer) in std::mem::take(&mut self.writers).into_iter().enumerate() {
-            let (script, seen) = (Arc::clone(script), Arc::clone(&self.seen));
+            let (script, latencies) = (Arc::clone(script), Arc::clone(&self.latencies));
             let (path, written) = (self.server.publish_path(session), self.written);
             let first = start + pause * u32::try_from(session)? / u32::try_from(sessions)?;
             writing.spawn(async move {
                 for number in 0..count {
                     tokio::time::sleep_until(first + pause * u32::try_from(number)?).await;
-                    let event = script.event(written + number, seen.now());
-                    writer.ask(&request("POST", &path, event.as_bytes())).await?.success()?;
+                    let event = script.event(written + number, latencies.now());
+                    writer.request(&request("POST", &path, event.as_bytes())).await?.success()?;
                 }
                 anyhow::Ok((session, writer))
             });
@@ -160,36 +161,36 @@ impl Crowd {
         writers.sort_by_key(|(session, _)| *session);
         self.writers = writers.into_iter().map(|(_, writer)| writer).collect();
         self.written += count;
-        self.arrived(self.readers * count).await
+        self.wait_for_arrival(self.readers * count).await
     }
 
-    /// Waits until all events have arrived.
-    async fn arrived(&self, expected: usize) -> anyhow::Result<Vec<Duration>> {
+    /// Waits until all events have arrived, and returns their sorted latencies.
+    async fn wait_for_arrival(&self, expected: usize) -> anyhow::Result<Vec<Duration>> {
         let (mut last, mut since) = (0, Instant::now());
         loop {
-            let now = self.seen.lock().len();
+            let now = self.latencies.lock().len();
             if now == expected {
                 break;
             }
             if now > last {
                 (last, since) = (now, Instant::now());
             }
-            anyhow::ensure!(since.elapsed() < PATIENCE, "{now} events have arrived, and not {expected}");
+            anyhow::ensure!(since.elapsed() < TIMEOUT, "received {now} of {expected} events");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let mut times = std::mem::take(&mut *self.seen.lock());
+        let mut times = std::mem::take(&mut *self.latencies.lock());
         times.sort_unstable();
         Ok(times.into_iter().map(|microseconds| Duration::from_micros(microseconds.into())).collect())
     }
 }
 
-/// Opens streams of sessions in turn.
+/// Opens streams, distributed over the sessions round-robin.
 pub(super) async fn open_streams(server: &Server, sessions: usize, readers: usize) -> anyhow::Result<Vec<Stream>> {
     let mut opening = JoinSet::new();
-    for lane in 0..AT_ONCE.min(readers) {
+    for lane in 0..CONCURRENCY.min(readers) {
         let address = server.address;
         let paths: Vec<String> =
-            (lane..readers).step_by(AT_ONCE).map(|reader| server.stream_path(reader % sessions)).collect();
+            (lane..readers).step_by(CONCURRENCY).map(|reader| server.stream_path(reader % sessions)).collect();
         opening.spawn(async move {
             let mut streams = Vec::new();
             for path in paths {

@@ -1,4 +1,4 @@
-//! What is measured: Recount and Nchan, each started for it and ended by its id.
+//! The measured servers, Recount and Nchan. They are started for a measurement and killed by process id.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,10 +11,10 @@ use anyhow::Context as _;
 use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process, setrlimit};
 use tempfile::TempDir;
 
-/// How long a process may take to begin or to end.
+/// The time limit for the start and the end of a process.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Who is measured.
+/// The kind of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `recount serve`.
@@ -23,24 +23,24 @@ pub enum Kind {
     Nchan,
 }
 
-/// A process that serves on this machine. It ends when this is dropped.
+/// A running server process. It is stopped on drop.
 #[derive(Debug)]
 pub struct Server {
-    /// Who it is.
+    /// The kind of the server.
     pub kind: Kind,
-    /// Where it listens.
+    /// The address that it listens on.
     pub address: SocketAddr,
     child: Child,
-    /// What it keeps, for as long as it runs.
+    /// The data directory, which must outlive the process.
     _directory: Arc<TempDir>,
 }
 
-/// The programs that are measured.
+/// The programs to measure.
 #[derive(Debug, Clone)]
 pub struct Programs {
-    /// `recount`.
+    /// The path of `recount`.
     pub recount: PathBuf,
-    /// nginx, where its module Nchan is installed too.
+    /// nginx, if it is installed with the module Nchan.
     pub nchan: Option<Nginx>,
 }
 
@@ -52,7 +52,7 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// Where Debian puts them.
+    /// Looks for nginx and Nchan at the paths of the Debian packages.
     pub fn find() -> Option<Self> {
         let (binary, module) = ("/usr/sbin/nginx", "/usr/lib/nginx/modules/ngx_nchan_module.so");
         let found = Self { binary: binary.into(), module: module.into() };
@@ -61,25 +61,25 @@ impl Nginx {
 }
 
 impl Programs {
-    /// Starts the service, with nothing in it.
+    /// Starts the service with an empty data directory.
     ///
     /// # Errors
     ///
-    /// When it does not start.
+    /// Returns an error if the server does not start.
     pub fn start_recount(&self) -> anyhow::Result<Server> {
         self.start_recount_in(&Arc::new(tempfile::tempdir()?))
     }
 
-    /// Starts the service with the data of a directory.
+    /// Starts the service with a data directory.
     ///
     /// # Errors
     ///
-    /// When it does not start.
+    /// Returns an error if the server does not start.
     pub fn start_recount_in(&self, directory: &Arc<TempDir>) -> anyhow::Result<Server> {
         let mut child = Command::new(std::path::absolute(&self.recount)?)
             .args(["serve", "--listen", "127.0.0.1:0", "--model", "demo", "--data"])
             .arg(directory.path())
-            // Where there is no configuration file.
+            // A directory without a configuration file.
             .current_dir(directory.path())
             .env_remove("RECOUNT_CONFIG")
             .env("RECOUNT_LOG_DURABILITY", "process")
@@ -88,13 +88,13 @@ impl Programs {
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot start {}", self.recount.display()))?;
-        let mut told = String::new();
-        let mut out = BufReader::new(child.stdout.take().context("its output is not to be read")?);
-        while !told.contains("Data is kept") {
-            anyhow::ensure!(out.read_line(&mut told)? > 0, "the service has ended: {told}");
+        let mut output = String::new();
+        let mut out = BufReader::new(child.stdout.take().context("the standard output is not piped")?);
+        while !output.contains("Data is kept") {
+            anyhow::ensure!(out.read_line(&mut output)? > 0, "the service has exited: {output}");
         }
-        let address = told.split("http://").nth(1).and_then(|rest| rest.split_whitespace().next());
-        let address = address.context("the service does not say where it is")?.parse()?;
+        let address = output.split("http://").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let address = address.context("the output of the service has no address")?.parse()?;
         Ok(Server { kind: Kind::Recount, address, child, _directory: Arc::clone(directory) })
     }
 
@@ -102,7 +102,7 @@ impl Programs {
     ///
     /// # Errors
     ///
-    /// When it does not start.
+    /// Returns an error if the server does not start.
     pub fn start_nchan(&self) -> anyhow::Result<Option<Server>> {
         let Some(nginx) = &self.nchan else { return Ok(None) };
         let directory = tempfile::tempdir()?;
@@ -159,7 +159,7 @@ http {{
 }
 
 impl Server {
-    /// Where an event of a session is posted to.
+    /// Returns the path for posting events to a session.
     pub fn publish_path(&self, session: usize) -> String {
         match self.kind {
             Kind::Recount => format!("/v1/sessions/s{session}/events"),
@@ -167,7 +167,7 @@ impl Server {
         }
     }
 
-    /// Where a session is read from now on.
+    /// Returns the path of a stream of new events of a session.
     pub fn stream_path(&self, session: usize) -> String {
         match self.kind {
             Kind::Recount => format!("/v1/sessions/s{session}/stream?after=now"),
@@ -175,21 +175,20 @@ impl Server {
         }
     }
 
-    /// How much memory it has right now, in KiB, nginx with its worker.
+    /// Returns the resident memory in KiB; for nginx including its worker.
     ///
     /// # Errors
     ///
-    /// When the system does not say.
+    /// Returns an error if `/proc` cannot be read.
     pub fn resident_kib(&self) -> anyhow::Result<u64> {
         self.processes()?.into_iter().map(resident_kib).sum()
     }
 
-    /// How much of the processor it has used so far, nginx with its worker. Other work on the machine does not count, which
-    /// makes it the figure to look at where there is some.
+    /// Returns the CPU time used so far; for nginx including its worker. It does not depend on other load on the machine.
     ///
     /// # Errors
     ///
-    /// When the system does not say.
+    /// Returns an error if `/proc` cannot be read.
     pub fn cpu_time(&self) -> anyhow::Result<Duration> {
         self.processes()?.into_iter().map(cpu_time).sum()
     }
@@ -205,8 +204,8 @@ impl Server {
 fn cpu_time(process: u32) -> anyhow::Result<Duration> {
     let mut nanoseconds = 0;
     for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
-        let told = std::fs::read_to_string(thread?.path().join("schedstat"))?;
-        nanoseconds += told.split(' ').next().unwrap_or_default().parse::<u64>()?;
+        let output = std::fs::read_to_string(thread?.path().join("schedstat"))?;
+        nanoseconds += output.split(' ').next().unwrap_or_default().parse::<u64>()?;
     }
     Ok(Duration::from_nanos(nanoseconds))
 }
@@ -234,11 +233,11 @@ impl Drop for Server {
     }
 }
 
-/// Lets this process, and those that it starts, open as many files as they are allowed to. Gives that number.
+/// Raises the soft limit of open files to the hard limit, for this process and its children. Returns the limit.
 ///
 /// # Errors
 ///
-/// When the system does not let it.
+/// Returns an error if the limit cannot be raised.
 pub fn raise_open_file_limit() -> anyhow::Result<u64> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;

@@ -1,4 +1,4 @@
-//! As much of HTTP as the load needs, so that it is the service that is measured and not who asks it.
+//! A minimal HTTP client, so that its own overhead does not affect the measurements.
 
 use std::net::SocketAddr;
 
@@ -6,56 +6,56 @@ use anyhow::Context as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// A connection for one request after the other.
+/// A connection for sequential requests.
 #[derive(Debug)]
 pub struct Client {
     stream: TcpStream,
     read: Vec<u8>,
 }
 
-/// What was answered.
+/// A response.
 #[derive(Debug)]
-pub struct Answer {
-    /// Whether it went well.
+pub struct Response {
+    /// The status code.
     pub status: u16,
-    /// The text.
+    /// The body.
     pub body: Vec<u8>,
 }
 
-impl Answer {
-    /// The answer, if it went well.
+impl Response {
+    /// Returns the response if its status is 2xx.
     ///
     /// # Errors
     ///
-    /// When it did not.
+    /// Returns an error with the status and body otherwise.
     pub fn success(self) -> anyhow::Result<Self> {
         let body = String::from_utf8_lossy(&self.body);
-        anyhow::ensure!((200..300).contains(&self.status), "the answer is {}: {body}", self.status);
+        anyhow::ensure!((200..300).contains(&self.status), "unexpected status {}: {body}", self.status);
         Ok(self)
     }
 }
 
 impl Client {
-    /// Connects.
+    /// Connects to a server.
     ///
     /// # Errors
     ///
-    /// When nobody is there.
+    /// Returns an error if the connection fails.
     pub async fn connect(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, read: Vec::new() })
     }
 
-    /// Sends a request, and gives the answer.
+    /// Sends a request and returns the response.
     ///
     /// # Errors
     ///
-    /// When the connection breaks.
-    pub async fn ask(&mut self, request: &[u8]) -> anyhow::Result<Answer> {
+    /// Returns an error if the connection is closed.
+    pub async fn request(&mut self, request: &[u8]) -> anyhow::Result<Response> {
         self.stream.write_all(request).await?;
         loop {
-            if let Some((answer, length)) = self.answer()? {
+            if let Some((answer, length)) = self.parse_response()? {
                 self.read.drain(..length);
                 return Ok(answer);
             }
@@ -63,19 +63,19 @@ impl Client {
         }
     }
 
-    fn answer(&self) -> anyhow::Result<Option<(Answer, usize)>> {
+    fn parse_response(&self) -> anyhow::Result<Option<(Response, usize)>> {
         let mut headers = [httparse::EMPTY_HEADER; 32];
         let mut response = httparse::Response::new(&mut headers);
         let httparse::Status::Complete(head) = response.parse(&self.read)? else { return Ok(None) };
         let length = response.headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-length"));
         let length: usize = length.map_or(Ok("0"), |header| std::str::from_utf8(header.value))?.parse()?;
-        let status = response.code.context("the answer has no status")?;
+        let status = response.code.context("the response has no status")?;
         let body = self.read.get(head..head + length);
-        Ok(body.map(|body| (Answer { status, body: body.to_vec() }, head + length)))
+        Ok(body.map(|body| (Response { status, body: body.to_vec() }, head + length)))
     }
 }
 
-/// A request with a body; an empty one is left out.
+/// Returns a request. An empty body is omitted.
 pub fn request(method: &str, path: &str, body: &[u8]) -> Vec<u8> {
     let mut request = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n").into_bytes();
     if !body.is_empty() {
@@ -87,20 +87,20 @@ pub fn request(method: &str, path: &str, body: &[u8]) -> Vec<u8> {
     request
 }
 
-/// A stream of events that has begun.
+/// An open event stream.
 #[derive(Debug)]
 pub struct Stream {
     stream: TcpStream,
-    /// The beginning of a line.
+    /// The incomplete last line.
     rest: Vec<u8>,
 }
 
 impl Stream {
-    /// Connects, asks for a stream, and waits for the head of the answer.
+    /// Connects, requests a stream, and waits for the head of the response.
     ///
     /// # Errors
     ///
-    /// When nobody is there, or when the answer is another one.
+    /// Returns an error if the connection fails or the status is not 200.
     pub async fn open(address: SocketAddr, path: &str) -> anyhow::Result<Self> {
         let mut stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -123,11 +123,11 @@ impl Stream {
         }
     }
 
-    /// Gives each whole line that is there, waiting for some. Whether the stream goes on.
+    /// Waits for data and calls `each` for each complete line. Returns whether the stream is still open.
     ///
     /// # Errors
     ///
-    /// When the connection breaks.
+    /// Returns an error if the connection is closed.
     pub async fn lines(&mut self, mut each: impl FnMut(&[u8])) -> anyhow::Result<bool> {
         if let Some(end) = memchr::memrchr(b'\n', &self.rest) {
             let came_with_head: Vec<u8> = self.rest.drain(..=end).collect();
@@ -135,7 +135,7 @@ impl Stream {
             return Ok(true);
         }
         self.stream.readable().await?;
-        // On the stack, so that thousands of readers do not each have one.
+        // On the stack, so that thousands of readers do not each keep a buffer.
         let mut buffer = [0; 8 * 1024];
         let length = match self.stream.try_read(&mut buffer) {
             Ok(0) => return Ok(false),

@@ -1,6 +1,6 @@
-//! What texts, arguments and results are made of.
+//! The content of texts, arguments and results.
 
-/// A text without end, taken piece by piece.
+/// An endless text, taken in pieces.
 pub(super) struct Source {
     characters: std::iter::Cycle<std::str::Chars<'static>>,
 }
@@ -15,7 +15,7 @@ impl Source {
     }
 }
 
-/// An answer in Markdown, with a line break every hundred characters or so.
+/// A reply in Markdown, with a line break about every hundred characters.
 pub(super) const PROSE: &str = "\
 The report has three parts. First the figures of the last quarter, then what has changed since, and last
 what to do about it. Sales in the north grew by 4.2 %, which is more than \"the best case\" of the plan.
@@ -29,19 +29,19 @@ to the plan, in percent. It would be worth looking at the west again once the ne
 
 ";
 
-/// The same in languages that do not fit into ASCII.
+/// A reply in languages with non-ASCII characters.
 pub(super) const FOREIGN: &str = "\
 Der Bericht hat drei Teile: die Zahlen des letzten Quartals, was sich seither geändert hat, und was zu tun wäre.
 报告分为三部分：上一季度的数据、此后的变化，以及建议的措施。北区增长了百分之四点二。
 Отчёт состоит из трёх частей: показатели за квартал, изменения и предложения. 🌍
 ";
 
-/// What a model writes when it calls a tool: JSON that holds a file.
+/// Arguments of a tool call: JSON with the content of a file.
 pub(super) const ARGUMENTS: &str = "\
 {\"path\": \"reports/quarter.csv\", \"content\": \"region,plan,actual,delta\\nnorth,120000,125040,4.2\\n\
 south,98000,98000,0.0\\nwest,76000,71440,-6.0\\n\", \"mode\": \"overwrite\", \"encoding\": \"utf-8\"}";
 
-/// What a tool prints.
+/// The output of a tool.
 pub(super) const OUTPUT: &str = "\
 -rw-r--r-- 1 friday staff   4096 Mar 12 09:26 reports/quarter.csv\n\
 -rw-r--r-- 1 friday staff  18211 Mar 12 09:31 reports/quarter.md\n\

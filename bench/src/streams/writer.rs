@@ -1,17 +1,17 @@
-//! Events as AgentScope Python 2.0.10 writes them, with ids and times that are the same in every run.
+//! Writes events in the JSON of AgentScope for Python 2.0.10, with deterministic ids and times.
 
 use std::fmt;
 
 use super::Stream;
 
-/// A tool call that has been written.
+/// A tool call in the stream.
 pub(super) struct Call {
     pub(super) input: String,
     id: String,
     name: &'static str,
 }
 
-/// Writes events one after the other, each with an id and a time of its own.
+/// Writes consecutive events, each with an id and a time.
 pub(super) struct Writer {
     pub(super) events: usize,
     pub(super) random: Random,
@@ -39,7 +39,7 @@ impl Writer {
         self.events += 1;
     }
 
-    /// Local time without a zone and with microseconds, as Python's `datetime.now().isoformat()` writes it.
+    /// Returns the local time without a zone and with microseconds, as Python's `datetime.now().isoformat()` writes it.
     fn time(&self) -> String {
         let microseconds = self.events as u64 * 7_919 + 123_457;
         let seconds = microseconds / 1_000_000;
@@ -47,7 +47,7 @@ impl Writer {
         format!("2026-03-{day:02}T{hour:02}:{minute:02}:{:02}.{:06}", seconds % 60, microseconds % 1_000_000)
     }
 
-    /// A whole reply with one call of the model.
+    /// Writes a reply with one model call.
     pub(super) fn reply(&mut self, content: impl FnOnce(&mut Self)) {
         self.start_reply();
         self.start_model_call();
@@ -77,7 +77,7 @@ impl Writer {
         );
     }
 
-    /// An event whose first field is the reply's id.
+    /// Writes an event whose first field is the reply's id.
     fn reply_event(&mut self, kind: &str, fields: fmt::Arguments<'_>) {
         let reply = self.reply.clone();
         self.event(kind, format_args!("\"reply_id\":\"{reply}\",{fields}"));
@@ -110,7 +110,7 @@ impl Writer {
     }
 
     pub(super) fn text_delta(&mut self, block: &str, delta: &str) {
-        self.block_event("TEXT_BLOCK_DELTA", block, format_args!(",\"delta\":{}", quoted(delta)));
+        self.block_event("TEXT_BLOCK_DELTA", block, format_args!(",\"delta\":{}", json_string(delta)));
     }
 
     pub(super) fn end_text(&mut self, block: &str) {
@@ -124,7 +124,7 @@ impl Writer {
     }
 
     pub(super) fn thinking_delta(&mut self, block: &str, delta: &str) {
-        self.block_event("THINKING_BLOCK_DELTA", block, format_args!(",\"delta\":{}", quoted(delta)));
+        self.block_event("THINKING_BLOCK_DELTA", block, format_args!(",\"delta\":{}", json_string(delta)));
     }
 
     pub(super) fn end_thinking(&mut self, block: &str) {
@@ -151,7 +151,7 @@ impl Writer {
 
     pub(super) fn hint(&mut self, hint: &str) {
         let block = self.random.id();
-        self.block_event("HINT_BLOCK", &block, format_args!(",\"source\":\"alice\",\"hint\":{}", quoted(hint)));
+        self.block_event("HINT_BLOCK", &block, format_args!(",\"source\":\"alice\",\"hint\":{}", json_string(hint)));
     }
 
     fn call_event(&mut self, kind: &str, call: &str, fields: fmt::Arguments<'_>) {
@@ -165,7 +165,7 @@ impl Writer {
     }
 
     pub(super) fn call_delta(&mut self, call: &Call, delta: &str) {
-        self.call_event("TOOL_CALL_DELTA", &call.id, format_args!(",\"delta\":{}", quoted(delta)));
+        self.call_event("TOOL_CALL_DELTA", &call.id, format_args!(",\"delta\":{}", json_string(delta)));
     }
 
     pub(super) fn end_call(&mut self, call: &Call) {
@@ -177,7 +177,7 @@ impl Writer {
     }
 
     pub(super) fn result_text(&mut self, call: &Call, delta: &str) {
-        self.call_event("TOOL_RESULT_TEXT_DELTA", &call.id, format_args!(",\"delta\":{}", quoted(delta)));
+        self.call_event("TOOL_RESULT_TEXT_DELTA", &call.id, format_args!(",\"delta\":{}", json_string(delta)));
     }
 
     pub(super) fn result_data(&mut self, call: &Call, base64: &str) {
@@ -193,7 +193,7 @@ impl Writer {
         self.call_event("TOOL_RESULT_END", &call.id, format_args!(",\"state\":\"{state}\""));
     }
 
-    /// The agent asks for permission, and the user gives or refuses it.
+    /// Writes a confirmation request and its result.
     pub(super) fn confirm(&mut self, calls: &[Call], confirmed: bool) {
         let asked: Vec<String> = calls.iter().map(|call| self.call_block(call, "asking")).collect();
         self.reply_event("REQUIRE_USER_CONFIRM", format_args!("\"tool_calls\":[{}]", asked.join(",")));
@@ -204,14 +204,14 @@ impl Writer {
         self.reply_event("USER_CONFIRM_RESULT", format_args!("\"confirm_results\":[{}]", answers.join(",")));
     }
 
-    /// The calls are handed out, and their results come back whole.
+    /// Writes calls of external tools and their complete results.
     pub(super) fn run_elsewhere(&mut self, calls: &[Call], output: &str) {
         let handed_out: Vec<String> = calls.iter().map(|call| self.call_block(call, "submitted")).collect();
         self.reply_event("REQUIRE_EXTERNAL_EXECUTION", format_args!("\"tool_calls\":[{}]", handed_out.join(",")));
         let results: Vec<String> = calls
             .iter()
             .map(|Call { id, name, .. }| {
-                let (time, output) = (self.time(), quoted(output));
+                let (time, output) = (self.time(), json_string(output));
                 format!(
                     "{{\"type\":\"tool_result\",\"id\":\"{id}\",\"name\":\"{name}\",\"output\":{output},\
                      \"state\":\"success\",\"metadata\":{{}},\"created_at\":\"{time}\",\"finished_at\":\"{time}\"}}"
@@ -222,7 +222,7 @@ impl Writer {
     }
 
     fn call_block(&self, Call { id, name, input }: &Call, state: &str) -> String {
-        let (time, input) = (self.time(), quoted(input));
+        let (time, input) = (self.time(), json_string(input));
         format!(
             "{{\"type\":\"tool_call\",\"id\":\"{id}\",\"name\":\"{name}\",\"input\":{input},\"state\":\"{state}\",\
              \"suggested_rules\":[{{\"tool_name\":\"{name}\",\"rule_content\":\"reports/*\",\"behavior\":\"allow\",\
@@ -231,12 +231,12 @@ impl Writer {
     }
 }
 
-/// A text as a JSON string.
-fn quoted(text: &str) -> String {
+/// Returns a text as a JSON string.
+fn json_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The generator SplitMix64: the same numbers everywhere.
+/// The random number generator SplitMix64, which is deterministic.
 pub(super) struct Random(u64);
 
 impl Random {
@@ -248,12 +248,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// 32 hexadecimal digits.
+    /// Returns 32 hexadecimal digits.
     pub(super) fn id(&mut self) -> String {
         format!("{:016x}{:016x}", self.next(), self.next())
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, inclusive.
     pub(super) fn between(&mut self, low: usize, high: usize) -> usize {
         low + (self.next() % (high - low + 1) as u64) as usize
     }
@@ -268,7 +268,7 @@ impl Random {
         }
     }
 
-    /// The base64 of so many random bytes, padded as the end of a text is.
+    /// Returns the padded base64 of random bytes.
     pub(super) fn base64(&mut self, bytes: usize) -> String {
         const DIGITS: [char; 64] = digits();
         let mut digit = |group_bits: u32| DIGITS[(self.next() % 64) as usize & !((1 << group_bits) - 1)];

@@ -1,7 +1,7 @@
-//! An agent behind a handler of one's own: whoever posts a message gets its reply as server-sent events.
+//! An agent in a handler of your own: each posted message is answered with its reply as server-sent events.
 //!
-//! This is the short way, for a program that keeps nothing: when the reader goes away, the reply ends. `recount serve` keeps
-//! a log, so that readers can come and go.
+//! This is the shortest way, without a log: the reply ends when its client disconnects. The example `embed` and
+//! `recount serve` use a log, so that clients can disconnect and resume.
 //!
 //! ```text
 //! cargo run -p recount-server --example sse
@@ -28,19 +28,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A service with one route.
+/// Returns an application with one route.
 pub(crate) fn app(agent: &Agent) -> Router {
     Router::new().route("/chat", post(chat)).with_state(agent.clone())
 }
 
-/// Answers a message. Each event is a frame, and the last one is the end of the reply.
+/// Replies to a message. Each event is a frame; the last one ends the reply.
 async fn chat(State(agent): State<Agent>, message: String) -> Response {
     match agent.reply_stream(message) {
         Ok(reply) => {
             let frames = reply.map(|event| Ok::<_, Infallible>(format!("data: {}\n\n", event.to_json())));
             ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(frames)).into_response()
         }
-        // Such as that it is busy with another message.
+        // For example, the agent is busy with another message.
         Err(error) => (http::StatusCode::CONFLICT, error.to_string()).into_response(),
     }
 }

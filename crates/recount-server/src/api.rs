@@ -32,7 +32,7 @@ use crate::{heartbeat, maintenance, session_events};
 ///
 /// let api = Api::start(host, Auth::Tokens(Tokens::none()), ServerOptions::default());
 /// let app: Router = Router::new()
-///     .route("/", get(async || "An application of one's own."))
+///     .route("/", get(async || "The application's own page."))
 ///     .nest("/agents", api.router())
 ///     .route("/chat/{id}/events", api.stream_route());
 /// # drop(app);

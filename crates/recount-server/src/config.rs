@@ -1,4 +1,4 @@
-//! The configuration: one TOML file, and variables of the environment.
+//! The configuration of `recount serve`: a TOML file and environment variables.
 
 mod fields;
 
@@ -28,24 +28,24 @@ pub use recount_agent_config::ConfigError;
 /// let error = Config::load(Some("[server]\nlisten_on = 1\n"), []).unwrap_err();
 /// assert!(error.to_string().starts_with("line 2: unknown field `listen_on`, expected one of `listen`"));
 /// let error = Config::load(None, [("RECOUNT_LIMITS_RATE".to_owned(), "fast".to_owned())]).unwrap_err();
-/// assert!(error.to_string().starts_with("the variable RECOUNT_LIMITS_RATE: \"fast\" is no size"));
+/// assert!(error.to_string().starts_with("the variable RECOUNT_LIMITS_RATE: invalid size \"fast\""));
 /// # Ok::<(), recount_server::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Config {
-    /// Where it listens, and where its data is.
+    /// The address, the data directory and the default model.
     pub server: ServerConfig,
-    /// How the log is kept.
+    /// The durability and compaction of the log.
     pub log: LogConfig,
-    /// How much anybody may ask for.
+    /// Limits on requests and connections.
     pub limits: LimitsConfig,
-    /// What is told to others about how it works.
+    /// Logs and traces.
     pub telemetry: TelemetryConfig,
-    /// How the programs that agents start are confined.
+    /// The sandbox of programs that agents start.
     pub sandbox: SandboxConfig,
-    /// The agents, by their names.
+    /// The agents, by name.
     pub agents: AgentsConfig,
 }
 
@@ -54,16 +54,16 @@ pub struct Config {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ServerConfig {
-    /// The address, as `host:port`.
+    /// The address to listen on, as `host:port`.
     #[serde(deserialize_with = "fields::address")]
     pub listen: String,
-    /// The names by which it is known, beside `localhost` and its own addresses.
+    /// Host names that requests may be addressed to, in addition to `localhost` and the addresses that the server listens on.
     #[serde(deserialize_with = "fields::hosts")]
     pub hosts: Vec<String>,
     /// The data directory.
     pub data: PathBuf,
-    /// How long running replies have when the service ends.
-    #[serde(deserialize_with = "fields::text_of_duration")]
+    /// Time that running replies have at shutdown to reach a checkpoint.
+    #[serde(deserialize_with = "fields::duration_text")]
     pub drain: String,
     /// The model of the default agent, as `provider/name`.
     #[serde(deserialize_with = "fields::model_name", skip_serializing_if = "Option::is_none")]
@@ -75,34 +75,34 @@ pub struct ServerConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct LogConfig {
-    /// What an acknowledged event survives: `disk` a power loss, `process` the end of the process.
+    /// The durability of acknowledged events: `disk` survives a power loss, `process` a crash of the process.
     pub durability: DurabilitySetting,
-    /// After how long the deltas of what is complete are joined.
-    #[serde(deserialize_with = "fields::text_of_duration")]
+    /// Age at which the deltas of complete replies are compacted.
+    #[serde(deserialize_with = "fields::duration_text")]
     pub compact_after: String,
-    /// What becomes of replies whose process died: `continue` or `close`.
+    /// The handling of interrupted replies at a restart: `continue` or `close`.
     pub on_restart: OnRestartSetting,
 }
 
-/// What an acknowledged event survives.
+/// The value of `log.durability`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DurabilitySetting {
-    /// A power loss.
+    /// Acknowledged events survive a power loss.
     #[default]
     Disk,
-    /// The end of the process.
+    /// Acknowledged events survive a crash of the process.
     Process,
 }
 
-/// What becomes of replies whose process died.
+/// The value of `log.on_restart`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnRestartSetting {
-    /// They go on.
+    /// Interrupted replies are resumed.
     #[default]
     Continue,
-    /// They end with an error.
+    /// Interrupted replies end with an error.
     Close,
 }
 
@@ -111,19 +111,19 @@ pub enum OnRestartSetting {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct LimitsConfig {
-    /// How large a body may be.
+    /// The maximum size of a request body.
     #[serde(deserialize_with = "fields::size")]
     pub body: usize,
-    /// How large an event or a message may be.
+    /// The maximum size of an event or message.
     #[serde(deserialize_with = "fields::size")]
     pub event: usize,
-    /// How many sessions a tenant may have.
+    /// The maximum number of sessions per tenant.
     #[serde(deserialize_with = "fields::size")]
     pub sessions: usize,
-    /// How many connections there may be; none means as many as files may be open, less 256.
+    /// The maximum number of connections. Default: the number of files that the process may open, minus 256.
     #[serde(deserialize_with = "fields::some_size", skip_serializing_if = "Option::is_none")]
     pub connections: Option<usize>,
-    /// How many requests a second each token or address may make.
+    /// The number of requests per second for each token or remote address.
     #[serde(deserialize_with = "fields::size")]
     pub rate: usize,
 }
@@ -133,30 +133,30 @@ pub struct LimitsConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct TelemetryConfig {
-    /// What is logged: `error`, `warn`, `info`, `debug`, `trace`, or a list of directives such as `recount_server=debug`.
+    /// The log filter: `error`, `warn`, `info`, `debug`, `trace`, or a list of directives such as `recount_server=debug`.
     pub log: String,
-    /// How it is written: `text` or `json`.
+    /// The log format: `text` or `json`.
     pub format: LogFormat,
-    /// Where spans are sent, by OTLP over HTTP, such as `http://127.0.0.1:4318`; none means nowhere, unless
-    /// `OTEL_EXPORTER_OTLP_ENDPOINT` says so.
+    /// The OTLP endpoint for spans, over HTTP, such as `http://127.0.0.1:4318`. Default: `OTEL_EXPORTER_OTLP_ENDPOINT`; without
+    /// either, no spans are exported.
     #[serde(deserialize_with = "fields::endpoint", skip_serializing_if = "Option::is_none")]
     pub otlp: Option<String>,
-    /// What the service is called in them, unless `OTEL_SERVICE_NAME` says so.
+    /// The service name in spans, unless `OTEL_SERVICE_NAME` is set.
     pub service_name: String,
 }
 
-/// How logs are written.
+/// The value of `telemetry.format`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For people.
+    /// Human-readable lines.
     #[default]
     Text,
-    /// For programs.
+    /// A JSON object per line.
     Json,
 }
 
-/// How the variables begin: `RECOUNT_SERVER_LISTEN` is `listen` of `[server]`.
+/// The prefix of environment variables: `RECOUNT_SERVER_LISTEN` is `listen` of `[server]`.
 const PREFIX: &str = "RECOUNT_";
 
 impl Default for ServerConfig {
@@ -172,7 +172,7 @@ impl Default for ServerConfig {
 }
 
 impl ServerConfig {
-    /// Reads an address to listen on: a host and a port.
+    /// Validates an address to listen on: a host and a port.
     ///
     /// ```
     /// use recount_server::ServerConfig;
@@ -183,7 +183,7 @@ impl ServerConfig {
     ///
     /// # Errors
     ///
-    /// When it is none. Whether one can listen there is seen when one tries.
+    /// Returns a message with the expected format. The address is not resolved.
     pub fn parse_listen(text: &str) -> Result<String, String> {
         let is_host = |host: &str| match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
             Some(address) => address.parse::<Ipv6Addr>().is_ok(),
@@ -194,7 +194,7 @@ impl ServerConfig {
         match text.rsplit_once(':') {
             Some((host, port)) if is_host(host) && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
             _ => Err(format!(
-                "{text:?} is no address: expected a host and a port, such as \"127.0.0.1:7171\" or \"[::1]:7171\""
+                "invalid address {text:?}: expected a host and a port, such as \"127.0.0.1:7171\" or \"[::1]:7171\""
             )),
         }
     }
@@ -225,12 +225,11 @@ impl Default for TelemetryConfig {
 }
 
 impl Config {
-    /// Reads a file's text, and puts what the environment says on top of it.
+    /// Parses the text of a file and applies environment variables, which take precedence.
     ///
     /// # Errors
     ///
-    /// When something in it is not known or not what it should be. What is wrong with the text has its line, and what is
-    /// wrong with a variable has its name.
+    /// Returns an error for unknown and invalid fields, with the line of the file or the name of the variable.
     pub fn load(
         text: Option<&str>,
         environment: impl IntoIterator<Item = (String, String)>,
@@ -248,14 +247,14 @@ impl Config {
                 continue;
             }
             let set = toml::Table::from_iter([(key, toml::Value::String(value))]);
-            // By itself first, so that it is clear whose fault it is.
+            // Parsed separately first, to attribute an error to the variable.
             let alone = toml::Table::from_iter([(section.clone(), set.clone().into())]);
             alone.try_into::<Self>().map_err(|error| {
                 ConfigError::at_span(text, None, format!("the variable {name}: {}", error.message()))
             })?;
             let entry = table.entry(section).or_insert_with(|| toml::Table::new().into());
             if let toml::Value::String(policy) = entry {
-                // `sandbox = "off"` is short for a table.
+                // `sandbox = "off"` is short for a table with `policy`.
                 *entry = toml::Table::from_iter([("policy".to_owned(), policy.clone().into())]).into();
             }
             if let Some(section) = entry.as_table_mut() {
@@ -265,24 +264,24 @@ impl Config {
         table.try_into().map_err(|error: toml::de::Error| ConfigError::at_span(text, None, error.message()))
     }
 
-    /// The whole of it as TOML, with what was left out.
+    /// Returns the configuration as TOML, including defaults.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).unwrap_or_default()
     }
 
-    /// The same as a JSON object, on several lines.
+    /// Returns the configuration as pretty-printed JSON, including defaults.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
-    /// How much anybody may ask for.
+    /// Returns the limits for [`ServerOptions`](crate::ServerOptions).
     pub fn limits(&self) -> Limits {
         let LimitsConfig { body, event, sessions, connections, rate } = self.limits;
         let rate = u32::try_from(rate).unwrap_or(u32::MAX);
         Limits { body, event, sessions, connections, rate, ..Limits::default() }
     }
 
-    /// What an acknowledged event survives.
+    /// Returns the durability for the options of the log.
     pub fn durability(&self) -> Durability {
         match self.log.durability {
             DurabilitySetting::Disk => Durability::Disk,
@@ -290,12 +289,12 @@ impl Config {
         }
     }
 
-    /// After how long deltas are joined.
+    /// Returns the age at which deltas are compacted.
     pub fn compact_after(&self) -> Duration {
         parse_duration(&self.log.compact_after).unwrap_or(Duration::from_secs(30 * 86_400))
     }
 
-    /// How long running replies have when the service ends.
+    /// Returns the time that running replies have at shutdown.
     pub fn drain(&self) -> Duration {
         parse_duration(&self.server.drain).unwrap_or(Duration::from_secs(10))
     }

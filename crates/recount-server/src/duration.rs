@@ -1,8 +1,8 @@
-//! Durations and sizes, as people write them.
+//! Parsing of durations and sizes.
 
 use std::time::Duration;
 
-/// Reads a duration: a number and one of `s`, `m`, `h`, `d`.
+/// Parses a duration: a number and one of `s`, `m`, `h`, `d`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -13,9 +13,9 @@ use std::time::Duration;
 ///
 /// # Errors
 ///
-/// When it is none.
+/// Returns a message with the expected format if `text` is not a duration.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let error = || format!("{text:?} is no duration: expected a number and one of s, m, h, d, such as \"30d\"");
+    let error = || format!("invalid duration {text:?}: expected a number and one of s, m, h, d, such as \"30d\"");
     let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(error)?;
     let number: u64 = number.trim().parse().map_err(|_| error())?;
     let seconds = match unit {
@@ -28,7 +28,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(error)
 }
 
-/// Reads a size: a number of bytes, or of `KiB`, `MiB`, `GiB`.
+/// Parses a size: a number of bytes, `KiB`, `MiB` or `GiB`.
 ///
 /// ```
 /// assert_eq!(recount_server::parse_size("32 MiB"), Ok(32 * 1024 * 1024));
@@ -36,9 +36,9 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 ///
-/// When it is none.
+/// Returns a message with the expected format if `text` is not a size.
 pub fn parse_size(text: &str) -> Result<usize, String> {
-    let error = || format!("{text:?} is no size: expected a number of bytes, KiB, MiB or GiB, such as \"32 MiB\"");
+    let error = || format!("invalid size {text:?}: expected a number of bytes, KiB, MiB or GiB, such as \"32 MiB\"");
     let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
     let unit = text.strip_prefix(digits).unwrap_or_default().trim();
     let number: usize = digits.trim().parse().map_err(|_| error())?;

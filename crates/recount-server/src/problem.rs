@@ -1,4 +1,4 @@
-//! What went wrong, as clients are told: problem JSON (RFC 9457).
+//! Error responses: problem JSON (RFC 9457).
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
@@ -8,48 +8,48 @@ use recount_message::{DecodeError, Json, Object};
 use crate::telemetry::ErrorSummary;
 use crate::tokens::Scope;
 
-/// An answer that says what is wrong.
+/// An error response.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
     status: StatusCode,
-    /// A word for programs, which ends the `type`.
-    kind: &'static str,
+    /// The problem code, which is the last part of `type`.
+    code: &'static str,
     detail: String,
     members: Vec<(&'static str, Json)>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// The kind of a problem with what is there already.
+/// The code for a session that already exists.
 const EXISTS: &str = "exists";
-/// The kind of a problem with an input that does not fit.
+/// The code for an input event that the log rejects.
 const REFUSED: &str = "refused";
 
-/// The media type of problems.
+/// The media type of error responses.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
 
 impl Problem {
-    pub(crate) fn new(status: StatusCode, kind: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, kind, detail: detail.into(), members: Vec::new(), headers: Vec::new() }
+    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+        Self { status, code, detail: detail.into(), members: Vec::new(), headers: Vec::new() }
     }
 
-    /// Something in the request cannot be read.
+    /// The request is malformed.
     pub(crate) fn bad(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", detail)
     }
 
-    /// A field or parameter is wrong.
+    /// A field, parameter or header is invalid.
     pub(crate) fn bad_field(field: &str, detail: impl Into<String>) -> Self {
         Self::bad(detail).with("field", field)
     }
 
-    /// JSON that is not what was expected.
+    /// A body is not valid JSON, or does not have the expected fields.
     pub(crate) fn decode(error: &DecodeError) -> Self {
         let problem = Self::bad(error.to_string());
         if error.path().is_empty() { problem } else { problem.with("field", error.path()) }
     }
 
     pub(crate) fn no_session(name: &str) -> Self {
-        Self::not_found(format!("there is no session `{name}`"))
+        Self::not_found(format!("unknown session `{name}`"))
     }
 
     pub(crate) fn not_found(detail: impl Into<String>) -> Self {
@@ -67,8 +67,8 @@ impl Problem {
             .header(header::WWW_AUTHENTICATE, &challenge)
     }
 
-    pub(crate) fn conflict(kind: &'static str, detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::CONFLICT, kind, detail)
+    pub(crate) fn conflict(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, code, detail)
     }
 
     pub(crate) fn unsupported_media_type(detail: impl Into<String>) -> Self {
@@ -88,7 +88,7 @@ impl Problem {
         self
     }
 
-    /// With the line that it is about, counted from one.
+    /// Adds the line of the body, counted from one.
     pub(crate) fn at_line(self, line: usize) -> Self {
         self.with("line", line as u64)
     }
@@ -104,19 +104,19 @@ impl Problem {
         self.status
     }
 
-    /// What whoever watches the service is told of it.
+    /// Returns the summary for telemetry.
     pub(crate) fn summary(&self) -> ErrorSummary {
-        ErrorSummary { code: self.kind, detail: self.detail.clone() }
+        ErrorSummary { code: self.code, detail: self.detail.clone() }
     }
 
-    /// Whether there is one already of what was to be made.
-    pub(crate) fn is_about_existing(&self) -> bool {
-        self.kind == EXISTS
+    /// Whether the session to be created already exists.
+    pub(crate) fn is_session_exists(&self) -> bool {
+        self.code == EXISTS
     }
 
-    /// Whether an input was late, doubled or foreign.
-    pub(crate) fn is_about_input(&self) -> bool {
-        self.kind == REFUSED
+    /// Whether the log has rejected an input event.
+    pub(crate) fn is_input_rejected(&self) -> bool {
+        self.code == REFUSED
     }
 
     pub(crate) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
@@ -125,8 +125,8 @@ impl Problem {
 
     pub(crate) fn to_json(&self) -> String {
         let mut object = Object::new();
-        object.insert("type", format!("urn:recount:problem:{}", self.kind));
-        object.insert("title", title(self.kind, self.status));
+        object.insert("type", format!("urn:recount:problem:{}", self.code));
+        object.insert("title", title(self.code, self.status));
         object.insert("status", u64::from(self.status.as_u16()));
         object.insert("detail", self.detail.as_str());
         for (member, value) in &self.members {
@@ -135,15 +135,15 @@ impl Problem {
         object.to_json()
     }
 
-    /// What the log refused, where each event of a batch came from a line.
+    /// Converts an error of the log. `lines` has the line of the request body for each event of the batch.
     pub(crate) fn of_log(error: &Error, lines: &[usize]) -> Self {
         match error {
             Error::UnknownSession(key) => Self::no_session(key.name()),
-            // Only a fork asks for a message by its id.
+            // Only a fork looks up a message by its id.
             Error::UnknownMessage { id, .. } => {
-                Self::not_found(format!("there is no message `{id}`")).with("field", "before")
+                Self::not_found(format!("unknown message `{id}`")).with("field", "before")
             }
-            Error::SessionExists(key) => Self::conflict(EXISTS, format!("there is a session `{}` already", key.name())),
+            Error::SessionExists(key) => Self::conflict(EXISTS, format!("the session `{}` already exists", key.name())),
             Error::Refused(refusal) => {
                 let line = lines.get(refusal.index).copied().unwrap_or(refusal.index + 1);
                 Self::conflict(REFUSED, refusal.to_string())
@@ -152,50 +152,51 @@ impl Problem {
                     .at_line(line)
             }
             Error::Moved { head, .. } => {
-                Self::conflict("moved", format!("the session is at {head} by now")).with("head", head.to_string())
+                Self::conflict("moved", format!("the head of the session is {head}")).with("head", head.to_string())
             }
             Error::LeaseLost { .. } | Error::LeaseHeld { .. } | Error::Broken(_) => {
                 Self::conflict("taken", error.to_string())
             }
             Error::Gap { reason, .. } => Self::gap(reason.as_str()),
             Error::Storage(StorageError::Full(_)) => {
-                Self::new(StatusCode::INSUFFICIENT_STORAGE, "full", "there is no room for it")
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, "full", "no disk space left")
             }
             Error::Closed => Self::unavailable("the service is shutting down"),
             _ => {
-                tracing::error!(%error, "the log failed");
+                tracing::error!(%error, "log operation failed");
                 Self::new(
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "internal",
-                    "the log failed; its cause is in the service's log",
+                    "log operation failed; see the server log for the cause",
                 )
             }
         }
     }
 
-    /// A cursor that cannot be continued.
+    /// Reading cannot continue from a cursor.
     pub(crate) fn gap(reason: &str) -> Self {
-        let detail = format!("the cursor cannot be continued ({reason}); take a snapshot and go on from there");
+        let detail =
+            format!("cannot resume from the cursor ({reason}); hint: read a snapshot and continue from its cursor");
         Self::new(StatusCode::GONE, "gap", detail).with("reason", reason)
     }
 
-    /// A text that is no cursor.
+    /// A cursor has an invalid syntax.
     pub(crate) fn bad_cursor(field: &str, text: &str) -> Self {
-        Self::bad_field(field, format!("{text:?} is no cursor: expected two numbers with a dot between them"))
+        Self::bad_field(field, format!("invalid cursor {text:?}: expected two numbers separated by a dot"))
     }
 }
 
-fn title(kind: &'static str, status: StatusCode) -> &'static str {
-    match kind {
-        REFUSED => "The input does not fit what the reply waits for",
-        "moved" => "The session has moved on",
-        "gap" => "The cursor cannot be continued",
-        "no_agent" => "There is no such agent",
-        EXISTS => "There is one already",
-        "different" => "There is another one already",
+fn title(code: &'static str, status: StatusCode) -> &'static str {
+    match code {
+        REFUSED => "The reply does not wait for this input",
+        "moved" => "The head of the session has changed",
+        "gap" => "Cannot resume from the cursor",
+        "no_agent" => "Agent unavailable",
+        EXISTS => "Session already exists",
+        "different" => "Id already in use",
         "busy" => "The session is busy",
-        "taken" => "Somebody else works on it",
-        "full" => "No room",
+        "taken" => "Session is in use by another process",
+        "full" => "Insufficient storage",
         "too_many_sessions" => "Too many sessions",
         _ => status.canonical_reason().unwrap_or("Error"),
     }
@@ -225,7 +226,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// The text of a cursor, or nothing where it is absent or empty.
+/// Parses a cursor. An absent or empty one is `None`.
 pub(crate) fn parse_cursor(field: &str, text: Option<&str>) -> Result<Option<Cursor>, Problem> {
     match text {
         None | Some("") => Ok(None),

@@ -1,4 +1,4 @@
-//! Who may do what: tokens, kept as hashes in a file of the data directory.
+//! Access tokens, stored as hashes in a file of the data directory.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,27 +16,27 @@ use serde::{Deserialize, Serialize};
 
 /// The file in the data directory.
 const FILE: &str = "tokens.jsonl";
-/// How every token begins, so that people and scanners recognise one.
+/// The prefix of each token, by which secret scanners recognize it.
 const PREFIX: &str = "rct_";
 
-/// How much a token allows. Each scope includes those before it.
+/// The permissions of a token. Each scope includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Scope {
-    /// To read sessions.
+    /// Read sessions.
     Read,
-    /// To write to them.
+    /// Write to sessions.
     Write,
-    /// To look at the service itself.
+    /// Read the metrics of the service.
     Admin,
 }
 
 impl Scope {
-    /// All of them.
+    /// All scopes, in ascending order.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Admin];
 
-    /// Its name.
+    /// Returns the name of the scope.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -61,26 +61,26 @@ impl FromStr for Scope {
     }
 }
 
-/// What is known of a token. The token itself is not.
+/// The stored information about a token. It does not include the token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TokenInfo {
-    /// Names it in lists, and to revoke it.
+    /// The id, by which the token is listed and revoked.
     pub id: String,
-    /// Its SHA-256 digest, in hexadecimal.
+    /// The SHA-256 digest of the token, in hexadecimal.
     pub hash: String,
-    /// Whose sessions it opens.
+    /// The tenant whose sessions the token gives access to.
     pub tenant: String,
-    /// How much it allows.
+    /// The permissions.
     pub scope: Scope,
-    /// When it was made.
+    /// The time of creation.
     pub created_at: String,
 }
 
 /// The tokens of a data directory.
 ///
-/// The file is looked at whenever somebody asks, so that tokens can be made and revoked while a service runs. As soon as
-/// there is a file, everybody needs a token: to revoke the last one opens nothing.
+/// The file is checked for changes on each access, so that tokens can be created and revoked while a service runs. Once the
+/// file exists, every request needs a token, even after the last one was revoked.
 ///
 /// ```
 /// use recount_server::{Scope, Tokens};
@@ -101,78 +101,78 @@ pub struct TokenInfo {
 #[derive(Debug)]
 pub struct Tokens {
     path: Option<PathBuf>,
-    known: Mutex<TokenCache>,
+    cache: Mutex<TokenCache>,
 }
 
 #[derive(Debug, Default)]
 struct TokenCache {
-    /// The file as it was last read; nothing where there is none.
-    stamp: Option<FileVersion>,
-    /// There has been a file. One that is removed while the service runs does not open it.
+    /// The version of the file that was read last; `None` if there is no file.
+    version: Option<FileVersion>,
+    /// Whether the file has ever existed. Deleting it while the service runs does not turn authentication off.
     are_required: bool,
     by_hash: HashMap<String, TokenInfo>,
 }
 
-/// What changes when the file does.
+/// A value that changes when the file does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileVersion {
     modified: Option<SystemTime>,
     length: u64,
-    /// ReplySelector file it is. Times are coarse, and one that takes the place of another may be as long.
-    file: u64,
+    /// Timestamps are coarse, and a replacement may have the same length.
+    inode: u64,
 }
 
 impl FileVersion {
     fn of(metadata: &fs::Metadata) -> Self {
         #[cfg(unix)]
-        let file = std::os::unix::fs::MetadataExt::ino(metadata);
+        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
         #[cfg(not(unix))]
-        let file = 0;
-        Self { modified: metadata.modified().ok(), length: metadata.len(), file }
+        let inode = 0;
+        Self { modified: metadata.modified().ok(), length: metadata.len(), inode }
     }
 }
 
 impl Tokens {
-    /// Those of a data directory, whether or not there is a file by now.
+    /// Returns the tokens of a data directory, which need not exist yet.
     pub fn in_directory(directory: &Path) -> Self {
-        Self { path: Some(directory.join(FILE)), known: Mutex::default() }
+        Self { path: Some(directory.join(FILE)), cache: Mutex::default() }
     }
 
-    /// None at all, and never any.
+    /// Returns an empty set of tokens. Requests need no token.
     pub fn none() -> Self {
-        Self { path: None, known: Mutex::default() }
+        Self { path: None, cache: Mutex::default() }
     }
 
-    /// Whether everybody needs one.
+    /// Whether requests need a token.
     pub fn are_required(&self) -> bool {
-        self.known().are_required
+        self.refreshed().are_required
     }
 
-    /// What is known of a token.
+    /// Looks up a token.
     pub fn find(&self, token: &str) -> Option<TokenInfo> {
-        // The hash of what somebody sends says nothing about how close it is to one that is kept.
-        self.known().by_hash.get(&hash(token)).cloned()
+        // A lookup by hash leaks no timing information about stored tokens.
+        self.refreshed().by_hash.get(&hash(token)).cloned()
     }
 
-    /// Whether a token is still good, by its id. Nobody's is good as long as nobody needs one.
+    /// Whether a token with this id exists. Without an id: whether requests need no token.
     pub(crate) fn is_valid(&self, id: Option<&str>) -> bool {
-        let known = self.known();
+        let cache = self.refreshed();
         match id {
-            Some(id) => known.by_hash.values().any(|token| token.id == id),
-            None => !known.are_required,
+            Some(id) => cache.by_hash.values().any(|token| token.id == id),
+            None => !cache.are_required,
         }
     }
 
-    /// Another one whenever tokens were made or revoked.
+    /// Returns the version of the file, which changes when tokens are created or revoked.
     pub(crate) fn file_version(&self) -> Option<FileVersion> {
-        self.known().stamp
+        self.refreshed().version
     }
 
-    /// Makes a token.
+    /// Creates a token. It is returned here only; the file has its hash.
     ///
     /// # Errors
     ///
-    /// When the tenant is no name, or the file cannot be written.
+    /// Returns an error if the tenant is not a valid name, or if the file cannot be written.
     pub fn create(&self, tenant: &str, scope: Scope) -> io::Result<(TokenInfo, SecretString)> {
         SessionKey::of_tenant(tenant, "any").map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let token = format!("{PREFIX}{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
@@ -188,7 +188,7 @@ impl Tokens {
         }
         let _lock = lock_file(path)?;
         let mut file = private(fs::OpenOptions::new().create(true).append(true).read(true)).open(path)?;
-        // What somebody could not write to its end spoils one line and not the next one too.
+        // An incomplete last line must not corrupt the new one.
         let mut text = String::new();
         file.read_to_string(&mut text)?;
         if !text.is_empty() && !text.ends_with('\n') {
@@ -198,24 +198,24 @@ impl Tokens {
         Ok((info, SecretString::from(token)))
     }
 
-    /// All of them, in the order in which they were made.
+    /// Returns all tokens in the order of their creation.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn list(&self) -> io::Result<Vec<TokenInfo>> {
         match fs::read_to_string(self.path()?) {
-            Ok(text) => Ok(read(&text)),
+            Ok(text) => Ok(parse(&text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
         }
     }
 
-    /// The lines of the file that are no tokens, counted from one. Whoever has such a token is not let in.
+    /// Returns the numbers of the lines that are not valid, counted from one. Their tokens are rejected.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn invalid_lines(&self) -> io::Result<Vec<usize>> {
         match fs::read_to_string(self.path()?) {
             Ok(text) => Ok(text.lines().zip(1..).filter(|(line, _)| is_invalid(line)).map(|(_, at)| at).collect()),
@@ -224,11 +224,11 @@ impl Tokens {
         }
     }
 
-    /// Revokes a token by its id. Says whether there was one.
+    /// Revokes a token by its id. Returns whether it existed.
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn revoke(&self, id: &str) -> io::Result<bool> {
         let path = self.path()?;
         let _lock = lock_file(path)?;
@@ -242,7 +242,7 @@ impl Tokens {
             text.push_str(&serde_json::to_string(token)?);
             text.push('\n');
         }
-        // Whoever reads in between sees the old file or the new one.
+        // Concurrent readers see either the old file or the new one.
         let replacement = path.with_extension("jsonl.new");
         private(fs::OpenOptions::new().create(true).truncate(true).write(true))
             .open(&replacement)?
@@ -252,31 +252,31 @@ impl Tokens {
     }
 
     fn path(&self) -> io::Result<&Path> {
-        self.path.as_deref().ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "there is no data directory"))
+        self.path.as_deref().ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "no data directory"))
     }
 
-    /// What the file says now.
-    fn known(&self) -> MutexGuard<'_, TokenCache> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(path) = &self.path else { return known };
-        let stamp = match fs::metadata(path) {
+    /// Returns the cache after reading the file again if it has changed.
+    fn refreshed(&self) -> MutexGuard<'_, TokenCache> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(path) = &self.path else { return cache };
+        let version = match fs::metadata(path) {
             Ok(metadata) => Some(FileVersion::of(&metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            // What cannot be read lets nobody in.
-            Err(_) => Some(FileVersion { modified: None, length: 0, file: 0 }),
+            // An unreadable file rejects all tokens.
+            Err(_) => Some(FileVersion { modified: None, length: 0, inode: 0 }),
         };
-        if stamp != known.stamp {
-            let tokens = fs::read_to_string(path).map(|text| read(&text)).unwrap_or_default();
-            known.by_hash = tokens.into_iter().map(|token| (token.hash.clone(), token)).collect();
-            known.are_required |= stamp.is_some();
-            known.stamp = stamp;
+        if version != cache.version {
+            let tokens = fs::read_to_string(path).map(|text| parse(&text)).unwrap_or_default();
+            cache.by_hash = tokens.into_iter().map(|token| (token.hash.clone(), token)).collect();
+            cache.are_required |= version.is_some();
+            cache.version = version;
         }
-        known
+        cache
     }
 }
 
-/// Holds off whoever else would change the file, for as long as what this gives lives. A token that was made while another one
-/// is revoked would be gone with it.
+/// Acquires the exclusive lock for changes of the file, until the returned file is dropped. Without it, a token created during
+/// a revocation would be lost.
 fn lock_file(path: &Path) -> io::Result<fs::File> {
     let lock = private(fs::OpenOptions::new().create(true).truncate(false).write(true))
         .open(path.with_extension("jsonl.lock"))?;
@@ -294,7 +294,7 @@ fn is_invalid(line: &str) -> bool {
     !line.trim().is_empty() && serde_json::from_str::<TokenInfo>(line).is_err()
 }
 
-fn read(text: &str) -> Vec<TokenInfo> {
+fn parse(text: &str) -> Vec<TokenInfo> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
@@ -302,7 +302,7 @@ fn hash(token: &str) -> String {
     Digest::of(token.as_bytes()).to_string()
 }
 
-/// A secret, where something else than this module needs its text.
+/// Returns a JSON object with a secret, the only way in which a secret leaves this module.
 pub(crate) fn object_with(name: &str, secret: Option<&SecretString>) -> Object {
     let mut object = Object::new();
     object.insert(name, secret.map(|secret| secret.expose_secret().to_owned()));
@@ -315,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_torn_line_spoils_no_other() {
+    fn create_keeps_incomplete_line_separate() {
         let directory = tempfile::tempdir().unwrap();
         let tokens = Tokens::in_directory(directory.path());
         let (first, _) = tokens.create("acme", Scope::Read).unwrap();
@@ -328,20 +328,20 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_is_made_while_others_are_revoked_is_known() {
+    fn create_during_revocation_is_not_lost() {
         let directory = tempfile::tempdir().unwrap();
-        let make = |count: usize| -> Vec<TokenInfo> {
+        let create = |count: usize| -> Vec<TokenInfo> {
             let tokens = Tokens::in_directory(directory.path());
             (0..count).map(|_| tokens.create("acme", Scope::Read).unwrap().0).collect()
         };
-        let revoked = make(50);
+        let revoked = create(50);
         let kept = std::thread::scope(|scope| {
-            let making = scope.spawn(|| make(200));
+            let creation = scope.spawn(|| create(200));
             let tokens = Tokens::in_directory(directory.path());
             for token in &revoked {
                 assert!(tokens.revoke(&token.id).unwrap());
             }
-            making.join().unwrap()
+            creation.join().unwrap()
         });
         assert_eq!(Tokens::in_directory(directory.path()).list().unwrap(), kept);
     }

@@ -1,4 +1,4 @@
-//! How many tokens a session has taken.
+//! The token usage of sessions.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,36 +7,36 @@ use recount_log::storage::{View, Visibility};
 use recount_log::{Cursor, Error, Session, SessionKey};
 use recount_message::{Msg, Usage};
 
-/// Totals of sessions, as they were last counted.
+/// Caches the token usage of sessions.
 #[derive(Debug, Default)]
 pub(crate) struct UsageCache {
     totals: Mutex<HashMap<SessionKey, Total>>,
 }
 
-/// What a session had taken at a cursor.
+/// The usage of a session at a cursor.
 #[derive(Debug, Clone)]
 struct Total {
     at: Cursor,
     usage: Usage,
-    /// All messages before this place were complete then. They are not looked at again.
+    /// All messages before this sequence number are complete, and their sum is in `settled`. They are not read again.
     settled_before: u64,
     settled: Usage,
 }
 
-/// How many totals are remembered.
-const KEPT: usize = 4_096;
-/// How many messages are read at once.
+/// The maximum number of cached sessions.
+const CAPACITY: usize = 4_096;
+/// The number of messages read at once.
 const PAGE: usize = 64;
 
 impl UsageCache {
-    /// The tokens of all complete messages of a session at its head.
+    /// Returns the usage of all complete messages of a session.
     pub(crate) async fn of(&self, session: &Session) -> Result<Usage, Error> {
         let key = session.key().clone();
         let known = self.totals().get(&key).cloned();
         let total = session.log().read(move |view| count(view, &key, known)).await?;
         let usage = total.usage.clone();
         let mut totals = self.totals();
-        if totals.len() >= KEPT {
+        if totals.len() >= CAPACITY {
             totals.clear();
         }
         totals.insert(session.key().clone(), total);
@@ -48,7 +48,7 @@ impl UsageCache {
     }
 }
 
-/// Counts on from what was counted before.
+/// Sums up the usage, continuing from a cached total.
 fn count(view: &dyn View, key: &SessionKey, known: Option<Total>) -> Result<Total, Error> {
     let row = view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
     let at = Cursor { epoch: row.epoch, seq: row.head };

@@ -1,5 +1,5 @@
-//! The example does what it says.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+//! Runs the example `sse` over HTTP.
+#![allow(clippy::unwrap_used, reason = "a failed test may panic")]
 
 #[allow(dead_code, reason = "the example has a main function")]
 #[path = "../examples/sse.rs"]
@@ -11,7 +11,7 @@ use recount_message::{Event, Fold};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 #[tokio::test]
-async fn a_reply_is_streamed_to_who_asked() {
+async fn posted_message_streams_its_reply() {
     let agent = Agent::builder("Friday").model(ScriptedModel::new().streams(["Hello, ", "Alice."])).build().unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -33,23 +33,23 @@ fn a_file_is_named_with_the_line() {
         ("[limits]\nbodies = 1\n", "recount.toml:2: unknown field `bodies`, expected one of `body`, `event`"),
         (
             "[limits]\n\nbody = true\n",
-            "recount.toml:3: `body`: invalid type: boolean `true`, expected a number, or a text such as",
+            "recount.toml:3: `body`: invalid type: boolean `true`, expected a number, or a string such as",
         ),
-        ("[limits]\nbody = \"large\"\n", "recount.toml:2: \"large\" is no size: expected a number of bytes, KiB"),
+        ("[limits]\nbody = \"large\"\n", "recount.toml:2: invalid size \"large\": expected a number of bytes, KiB"),
         (
             "[server]\ndrain = \"10\"\n",
-            "recount.toml:2: \"10\" is no duration: expected a number and one of s, m, h, d",
+            "recount.toml:2: invalid duration \"10\": expected a number and one of s, m, h, d",
         ),
         (
             "[server]\nhosts = 7\n",
-            "recount.toml:2: `hosts`: invalid type: integer `7`, expected a list of texts, or a text with",
+            "recount.toml:2: `hosts`: invalid type: integer `7`, expected an array of strings, or a",
         ),
         ("[limits]\nconnections = 0\n", "recount.toml:2: expected at least 1, found 0"),
         (
             "[server]\nhosts = [\"http://x/\"]\n",
-            "recount.toml:2: \"http://x/\" is no host name: expected one without scheme and port",
+            "recount.toml:2: invalid host name \"http://x/\": expected one without scheme and port",
         ),
-        ("[telemetry]\notlp = \"nope\"\n", "recount.toml:2: \"nope\" is no URL: expected one such as"),
+        ("[telemetry]\notlp = \"nope\"\n", "recount.toml:2: invalid URL \"nope\": expected one such as"),
         ("[telemetry]\nlog = \"!!!\"\n", "recount.toml: cannot use `log` of `[telemetry]`: \"!!!\""),
         ("[server]\nmodel = \"gpt-5\"\n", "recount.toml:2: `gpt-5` is neither `provider/name` nor `demo`"),
         ("[log]\ndurability = \"disc\"\n", "recount.toml:2: unknown variant `disc`, expected `disk` or `process`"),
@@ -68,12 +68,12 @@ fn an_address_is_a_host_and_a_port() {
             &format!("[server]\nlisten = {listen:?}\n"),
             &[],
             &format!(
-                "recount.toml:2: {listen:?} is no address: expected a host and a port, such as \"127.0.0.1:7171\""
+                "recount.toml:2: invalid address {listen:?}: expected a host and a port, such as \"127.0.0.1:7171\""
             ),
         );
         let serve = run(&format!("serve --model demo --listen={listen}"), "", &[]);
         assert_eq!(serve.exit, Some(2));
-        assert!(serve.stderr.contains(&format!("{listen:?} is no address: expected")), "{}", serve.stderr);
+        assert!(serve.stderr.contains(&format!("invalid address {listen:?}: expected")), "{}", serve.stderr);
     }
     for listen in ["localhost:0", "[::1]:7171", "recount.example:80"] {
         let config = run("config", &format!("[server]\nlisten = {listen:?}\n"), &[]);
@@ -84,8 +84,8 @@ fn an_address_is_a_host_and_a_port() {
 #[test]
 fn a_variable_is_named() {
     for (name, value, told) in [
-        ("RECOUNT_SERVER_LISTEN", "abc", "\"abc\" is no address: expected"),
-        ("RECOUNT_LIMITS_BODY", "large", "\"large\" is no size: expected"),
+        ("RECOUNT_SERVER_LISTEN", "abc", "invalid address \"abc\": expected"),
+        ("RECOUNT_LIMITS_BODY", "large", "invalid size \"large\": expected"),
         ("RECOUNT_LOG_ON_RESTART", "stop", "unknown variant `stop`, expected `continue` or `close`"),
         ("RECOUNT_LIMITS_BODIES", "1", "unknown field `bodies`, expected one of `body`"),
         ("RECOUNT_MODEL", "gpt-5", "`gpt-5` is neither `provider/name` nor `demo`"),

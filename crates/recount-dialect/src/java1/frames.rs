@@ -5,9 +5,9 @@
 //! model call, tool results, and the agent's result. All other events become envelopes of a type that clients ignore.
 
 use recount_message::{
-    ContentBlock, CustomEvent, CustomName, Event, EventKind, FinishedReason, Fold, Json, ModelCallEndEvent,
-    Msg, Object, ReplyEndEvent, Role, TextBlock, ThinkingBlock, ToolCallBlock, ToolResultBlock,
-    ToolResultEndEvent, ToolResultState, Usage,
+    ContentBlock, CustomEvent, CustomName, Event, EventKind, FinishedReason, Fold, Json, ModelCallEndEvent, Msg,
+    Object, ReplyEndEvent, Role, TextBlock, ThinkingBlock, ToolCallBlock, ToolResultBlock, ToolResultEndEvent,
+    ToolResultState, Usage,
 };
 
 use super::envelope::{self, EVENT, EXTRACTED, SKIP, Step};

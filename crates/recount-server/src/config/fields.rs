@@ -1,4 +1,4 @@
-//! Fields of the configuration that are checked where they are read, so that an error can say where they stand.
+//! Deserializers that validate fields of the configuration, so that errors have a line number.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use super::ServerConfig;
 use crate::duration::{parse_duration, parse_size};
 
-pub(super) fn text_of_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub(super) fn duration_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
     parse_duration(&text).map_err(D::Error::custom)?;
     Ok(text)
@@ -30,7 +30,7 @@ pub(super) fn endpoint<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opt
     if uri.as_ref().is_some_and(is_web) {
         return Ok(Some(text));
     }
-    Err(D::Error::custom(format!("{text:?} is no URL: expected one such as \"http://127.0.0.1:4318\"")))
+    Err(D::Error::custom(format!("invalid URL {text:?}: expected one such as \"http://127.0.0.1:4318\"")))
 }
 
 pub(super) fn hosts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
@@ -41,7 +41,7 @@ pub(super) fn hosts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
     };
     match hosts.iter().find(|host| !is_name(host)) {
         Some(host) => Err(D::Error::custom(format!(
-            "{host:?} is no host name: expected one without scheme and port, such as \"recount.example.com\""
+            "invalid host name {host:?}: expected one without scheme and port, such as \"recount.example.com\""
         ))),
         None => Ok(hosts),
     }
@@ -57,7 +57,7 @@ impl<'de> Visitor<'de> for ListVisitor {
     type Value = Vec<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of texts, or a text with commas")
+        f.write_str("an array of strings, or a comma-separated string")
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<String>, E> {
@@ -88,7 +88,7 @@ impl Visitor<'_> for SizeVisitor {
     type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number, or a text such as \"32 MiB\"")
+        f.write_str("a number, or a string such as \"32 MiB\"")
     }
 
     fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<usize, E> {
@@ -106,7 +106,7 @@ impl Visitor<'_> for SizeVisitor {
     }
 }
 
-/// A limit of nothing would leave a service that answers nobody.
+/// Rejects a limit of zero, with which the service would reject every request.
 fn at_least_one<E: serde::de::Error>(size: usize) -> Result<usize, E> {
     if size == 0 { Err(E::custom("expected at least 1, found 0")) } else { Ok(size) }
 }

@@ -1,8 +1,8 @@
-//! Connections that a feed writes to itself.
+//! Direct writes: the feed writes new frames to the sockets of its subscribers.
 //!
-//! To wake a task for each of many readers takes about as long as to send them what there is. So a reader that has everything
-//! lends its connection to the feed, and whoever has encoded something sends it to all of them. A connection that does not
-//! take all of it at once is given back, and its reader goes on at its own pace.
+//! Waking a task for each of many subscribers takes about as long as sending the frames. So a subscriber that is up to date
+//! registers its socket with the feed, and the task that has encoded a chunk writes it to all registered sockets. A socket
+//! that does not accept all bytes at once is released, and its subscriber continues on its own.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -17,118 +17,119 @@ use tokio::sync::oneshot;
 use super::chunk::{Chunk, ChunkSlice};
 use super::feed::Feed;
 
-/// How many are sent to before others get their turn.
-const AT_ONCE: usize = 32;
+/// The number of sockets written to before the task yields.
+const BATCH: usize = 32;
 
-/// The connections that were lent to a feed.
+/// The sockets that are registered with a feed.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
-    lines: BTreeMap<u64, Line>,
-    next: u64,
+pub(super) struct DirectWriters {
+    writers: BTreeMap<u64, DirectWriter>,
+    next_id: u64,
 }
 
 #[derive(Debug)]
-struct Line {
-    connection: Arc<TcpStream>,
-    /// The place after what was sent to it.
-    at: Cursor,
-    /// What is still to be sent up to that place.
-    rest: Bytes,
-    /// Tells its reader that it is given back. Without this it has been.
-    back: Option<oneshot::Sender<()>>,
+struct DirectWriter {
+    socket: Arc<TcpStream>,
+    /// The position after the chunks that were written.
+    position: Cursor,
+    /// The bytes up to that position that the socket did not accept.
+    unsent: Bytes,
+    /// Dropped to notify the subscriber that the socket was released. `None` afterwards.
+    registered: Option<oneshot::Sender<()>>,
 }
 
-impl Lines {
-    /// Takes a connection to whose reader everything up to a place was sent.
-    pub(super) fn lend(&mut self, feed: &Arc<Feed>, connection: &Arc<TcpStream>, at: Cursor) -> DirectWriteGuard {
-        let (sender, back) = oneshot::channel();
-        let id = self.next;
-        self.next += 1;
-        let line = Line { connection: Arc::clone(connection), at, rest: Bytes::new(), back: Some(sender) };
-        self.lines.insert(id, line);
-        DirectWriteGuard { feed: Arc::clone(feed), id, back }
+impl DirectWriters {
+    /// Registers the socket of a subscriber that has received everything up to a position.
+    pub(super) fn register(&mut self, feed: &Arc<Feed>, socket: &Arc<TcpStream>, position: Cursor) -> DirectWriteGuard {
+        let (registered, released) = oneshot::channel();
+        let id = self.next_id;
+        self.next_id += 1;
+        let socket = Arc::clone(socket);
+        self.writers.insert(id, DirectWriter { socket, position, unsent: Bytes::new(), registered: Some(registered) });
+        DirectWriteGuard { feed: Arc::clone(feed), id, released }
     }
 
     pub(super) fn remove(&mut self, id: u64) -> Option<Reclaimed> {
-        self.lines.remove(&id).map(|Line { at, rest, .. }| Reclaimed { at, rest })
+        self.writers.remove(&id).map(|DirectWriter { position, unsent, .. }| Reclaimed { position, unsent })
     }
 
-    /// Gives all of them back.
-    pub(super) fn give_back(&mut self) {
-        for line in self.lines.values_mut() {
-            line.back = None;
+    /// Releases all sockets to their subscribers.
+    pub(super) fn release_all(&mut self) {
+        for writer in self.writers.values_mut() {
+            writer.registered = None;
         }
     }
 
-    /// Sends to some what they do not have, and says after which one to go on; nothing when that was all.
-    pub(super) fn send(&mut self, chunks: &VecDeque<Arc<Chunk>>, after: Option<u64>) -> Option<u64> {
+    /// Writes new chunks to one batch of sockets, those after the id `after`. Returns the id to continue after; `None` when
+    /// all sockets were written to.
+    pub(super) fn write_batch(&mut self, chunks: &VecDeque<Arc<Chunk>>, after: Option<u64>) -> Option<u64> {
         let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
         let mut last = None;
-        for (&id, line) in self.lines.range_mut(range).take(AT_ONCE) {
-            line.send(chunks);
+        for (&id, writer) in self.writers.range_mut(range).take(BATCH) {
+            writer.write(chunks);
             last = Some(id);
         }
-        last.filter(|last| self.lines.range(last + 1..).next().is_some())
+        last.filter(|last| self.writers.range(last + 1..).next().is_some())
     }
 }
 
-impl Line {
-    fn send(&mut self, chunks: &VecDeque<Arc<Chunk>>) {
-        // Usually the newest alone, so it is not worth looking at those in the middle first.
-        let new = chunks.iter().rev().take_while(|chunk| chunk.last > self.at.seq).count();
+impl DirectWriter {
+    fn write(&mut self, chunks: &VecDeque<Arc<Chunk>>) {
+        // Usually only the newest chunk is new, so the search starts there.
+        let new = chunks.iter().rev().take_while(|chunk| chunk.last > self.position.seq).count();
         for chunk in chunks.range(chunks.len() - new..) {
-            if self.back.is_none() {
+            if self.registered.is_none() {
                 return;
             }
-            let slice = ChunkSlice::after(chunk, self.at.seq);
-            self.at.seq = chunk.last;
+            let slice = ChunkSlice::after(chunk, self.position.seq);
+            self.position.seq = chunk.last;
             if slice.is_empty() {
                 continue;
             }
             let bytes = slice.as_bytes();
-            // Not through the runtime, which would look up first whether the connection is known to take nothing: with
-            // thousands of them that is never in the cache. What is wrong with one its reader finds out by itself.
-            let sent = send(&self.connection, bytes, SendFlags::NOSIGNAL).unwrap_or(0);
+            // A direct system call, because the runtime would first look up the socket's readiness, which with thousands of
+            // sockets is never in the CPU cache. The subscriber detects errors when it continues.
+            let sent = send(&self.socket, bytes, SendFlags::NOSIGNAL).unwrap_or(0);
             if sent < bytes.len() {
-                self.rest = slice.bytes().slice(sent..);
-                self.back = None;
+                self.unsent = slice.bytes().slice(sent..);
+                self.registered = None;
             }
         }
     }
 }
 
-/// A connection that is lent to a feed, as long as this is not dropped.
+/// Registers a socket with a feed until it is dropped.
 #[derive(Debug)]
 pub(crate) struct DirectWriteGuard {
     feed: Arc<Feed>,
     id: u64,
-    back: oneshot::Receiver<()>,
+    released: oneshot::Receiver<()>,
 }
 
-/// What has become of a connection that was lent.
+/// The state of a socket that was taken back from a feed.
 #[derive(Debug)]
 pub(crate) struct Reclaimed {
-    /// The place after what was sent.
-    pub(super) at: Cursor,
-    /// What is still to be sent up to that place.
-    pub(super) rest: Bytes,
+    /// The position after the chunks that were written.
+    pub(super) position: Cursor,
+    /// The bytes up to that position that must be sent first.
+    pub(super) unsent: Bytes,
 }
 
 impl DirectWriteGuard {
-    /// Returns when it is given back.
-    pub(super) async fn returned(&mut self) {
-        // Whether the sender says something or is gone is the same.
-        let _ = (&mut self.back).await;
+    /// Waits until the feed releases the socket.
+    pub(super) async fn released(&mut self) {
+        // The sender is only ever dropped.
+        let _ = (&mut self.released).await;
     }
 
-    /// Takes it back, whether or not it was given back.
-    pub(super) fn recall(self) -> Option<Reclaimed> {
-        self.feed.recall(self.id)
+    /// Takes the socket back, whether or not the feed has released it.
+    pub(super) fn reclaim(self) -> Option<Reclaimed> {
+        self.feed.remove_writer(self.id)
     }
 }
 
 impl Drop for DirectWriteGuard {
     fn drop(&mut self) {
-        self.feed.recall(self.id);
+        self.feed.remove_writer(self.id);
     }
 }

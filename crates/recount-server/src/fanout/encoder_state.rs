@@ -1,19 +1,19 @@
-//! What an encoder has to know of a place in a session.
+//! The state that an encoder needs at a position in a session.
 
 use std::collections::HashSet;
 
-use recount_log::storage::{MessageRow, Visibility};
+use recount_log::storage::MessageRow;
 use recount_log::{Cursor, Error, OpenReply, Session, Snapshot, Start};
+use recount_message::Fold;
 
 use super::StreamFormat;
-use super::encoder::{Encoder, EncoderState, finished_reply, fold_of};
+use super::encoder::{Encoder, EncoderState, fold_of, message_item};
 
-/// How many messages are looked at, at first, for those that wait for a reply to end.
-const FIRST_LOOK: usize = 16;
+/// The initial number of messages to search for those that are held back by an open reply.
+const INITIAL_PAGE: usize = 16;
 
-/// Where somebody begins, so that it does not depend on when they read. Whoever begins now, and has been told that they are
-/// heard, misses nothing of what happens next.
-pub(super) async fn settled(session: &Session, start: Start) -> Result<Start, Error> {
+/// Resolves [`Start::Now`] to the current head, so that a reader misses nothing that is committed before its first read.
+pub(super) async fn resolve_start(session: &Session, start: Start) -> Result<Start, Error> {
     if start != Start::Now {
         return Ok(start);
     }
@@ -21,97 +21,97 @@ pub(super) async fn settled(session: &Session, start: Start) -> Result<Start, Er
     Ok(Start::After(Cursor { epoch: row.epoch, seq: row.head }))
 }
 
-/// An encoder for what comes after a place; nothing means the very beginning.
+/// Creates an encoder for the entries after a cursor; `None` means the beginning of the session.
 pub(crate) async fn encoder_at(
     session: &Session,
-    style: &StreamFormat,
-    place: Option<Cursor>,
+    format: &StreamFormat,
+    position: Option<Cursor>,
 ) -> Result<Encoder, Error> {
-    let before = match place {
-        Some(cursor) if style.needs_fold() => match session.open_at(cursor).await {
+    let state = match position {
+        Some(cursor) if format.needs_fold() => match session.open_at(cursor).await {
             Ok(open) => {
                 let nested = open.iter().filter(|reply| reply.nested).map(|reply| reply.id.clone());
-                let nested: HashSet<String> = if style.all { HashSet::new() } else { nested.collect() };
-                let shown: Vec<OpenReply> = open.into_iter().filter(|reply| style.all || !reply.nested).collect();
-                EncoderState { fold: fold_in_order(session, style, cursor, &shown).await?, nested }
+                let nested: HashSet<String> = if format.all { HashSet::new() } else { nested.collect() };
+                let included: Vec<OpenReply> = open.into_iter().filter(|reply| format.all || !reply.nested).collect();
+                EncoderState { fold: ordered_fold(session, format, cursor, &included).await?, nested }
             }
-            // Whoever reads on from here gets a snapshot first.
+            // A reader at this cursor receives a snapshot first.
             Err(Error::Gap { .. }) => EncoderState::default(),
             Err(error) => return Err(error),
         },
-        Some(cursor) if !style.all => {
+        Some(cursor) if !format.all => {
             EncoderState { nested: nested_at(session, cursor).await?, ..EncoderState::default() }
         }
         _ => EncoderState::default(),
     };
-    Ok(Encoder::new(style, session.key().name(), before))
+    Ok(Encoder::new(format, session.key().name(), state))
 }
 
-/// An encoder for what comes after a snapshot.
+/// Creates an encoder for the entries after a snapshot.
 pub(crate) async fn encoder_after_snapshot(
     session: &Session,
-    style: &StreamFormat,
+    format: &StreamFormat,
     snapshot: &Snapshot,
 ) -> Result<Encoder, Error> {
-    let mut before = EncoderState::default();
-    if style.needs_fold() {
-        before.fold = fold_in_order(session, style, snapshot.cursor, &snapshot.open).await?;
+    let mut state = EncoderState::default();
+    if format.needs_fold() {
+        state.fold = ordered_fold(session, format, snapshot.cursor, &snapshot.open).await?;
     }
-    if !style.all {
-        before.nested = nested_at(session, snapshot.cursor).await?;
+    if !format.all {
+        state.nested = nested_at(session, snapshot.cursor).await?;
     }
-    Ok(Encoder::new(style, session.key().name(), before))
+    Ok(Encoder::new(format, session.key().name(), state))
 }
 
-/// The open replies as one fold, with the messages that wait for the first of them to end.
-async fn fold_in_order(
+/// Returns a fold of the open replies and, in a sequential format, of the messages that the first of them holds back.
+async fn ordered_fold(
     session: &Session,
-    style: &StreamFormat,
+    format: &StreamFormat,
     cursor: Cursor,
     open: &[OpenReply],
-) -> Result<recount_message::Fold, Error> {
+) -> Result<Fold, Error> {
     let mut replies: Vec<(u64, String)> = open.iter().map(|reply| (reply.start_seq, reply.fold.to_string())).collect();
-    if let Some(first) = open.iter().map(|reply| reply.start_seq).min().filter(|_| style.is_sequential()) {
-        let waiting = complete_between(session, style, first, cursor.seq).await?;
-        let item = |message: &MessageRow| finished_reply(&message.body);
-        replies.extend(waiting.iter().map(|message| (message.start_seq, item(message))));
+    if let Some(first) = open.iter().map(|reply| reply.start_seq).min().filter(|_| format.is_sequential()) {
+        let held_back = messages_between(session, format, first, cursor.seq).await?;
+        replies.extend(held_back.iter().map(|message| (message.start_seq, message_item(&message.body))));
     }
-    replies.sort_by_key(|(place, _)| *place);
+    replies.sort_by_key(|(start_seq, _)| *start_seq);
     Ok(fold_of(cursor, replies.iter().map(|(_, reply)| reply)))
 }
 
-/// The messages that began after a place and were complete at another.
-async fn complete_between(
+/// Returns the messages that started after `after` and were complete at `until`.
+async fn messages_between(
     session: &Session,
-    style: &StreamFormat,
+    format: &StreamFormat,
     after: u64,
     until: u64,
 ) -> Result<Vec<MessageRow>, Error> {
     let key = session.key().clone();
-    let show = if style.all { Visibility::All } else { Visibility::TopLevel };
-    let look = session.log().read(move |view| {
-        let mut count = FIRST_LOOK;
+    let visibility = format.visibility();
+    let read = session.log().read(move |view| {
+        let mut count = INITIAL_PAGE;
         loop {
-            let mut messages = view.messages_before(&key, until.saturating_add(1), show, count)?;
-            let is_all = messages.len() < count || messages.first().is_none_or(|message| message.start_seq <= after);
-            if is_all {
+            let mut messages = view.messages_before(&key, until.saturating_add(1), visibility, count)?;
+            let reaches_start =
+                messages.len() < count || messages.first().is_none_or(|oldest| oldest.start_seq <= after);
+            if reaches_start {
                 messages.retain(|message| message.start_seq > after && message.end_seq <= until);
                 return Ok(messages);
             }
             count = count.saturating_mul(4);
         }
     });
-    look.await
+    read.await
 }
 
-/// The replies that are open at a place and a part of another one.
+/// Returns the ids of the sub-agent replies that are open at a cursor.
 async fn nested_at(session: &Session, cursor: Cursor) -> Result<HashSet<String>, Error> {
     let key = session.key().clone();
-    let look = session.log().read(move |view| {
+    let read = session.log().read(move |view| {
         let open =
             view.open_reply_infos(&key)?.into_iter().filter(|reply| reply.nested && reply.start_seq <= cursor.seq);
         let ended = view.messages_spanning(&key, cursor.seq)?.into_iter().filter(|message| message.nested);
         Ok(open.map(|reply| reply.id).chain(ended.map(|message| message.id)).collect())
     });
-    look.await
+    read.await
 }

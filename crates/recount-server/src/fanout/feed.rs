@@ -1,128 +1,129 @@
-//! What is said in a session from now on, encoded once for all who are shown the same.
+//! Feeds: the newest frames of a session in one format, encoded once for all subscribers.
 
 use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use recount_log::storage::Visibility;
 use recount_log::{Cursor, Epoch, Error, Frame, Reader, Session, SessionKey, Start};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use super::StreamFormat;
 use super::chunk::{Chunk, ChunkBuilder, ChunkSlice};
-use super::direct_write::{DirectWriteGuard, Lines, Reclaimed};
+use super::direct_write::{DirectWriteGuard, DirectWriters, Reclaimed};
 use super::encoder::Encoder;
-use super::encoder_state::encoder_after_snapshot;
+use super::encoder_state::{encoder_after_snapshot, encoder_at};
 use crate::media::BlobCache;
 
-/// How much of a feed is kept. Who falls behind it reads the log.
-const KEPT: usize = 512 * 1024;
+/// The size of a feed's ring, in bytes. A subscriber that falls further behind reads the log.
+const RING_SIZE: usize = 512 * 1024;
 
-/// All feeds that somebody follows.
+type FeedKey = (SessionKey, StreamFormat);
+
+/// The feeds that have subscribers.
 #[derive(Debug, Default)]
 pub(crate) struct Feeds {
-    feeds: Mutex<HashMap<(SessionKey, StreamFormat), Arc<Feed>>>,
-    media: BlobCache,
+    feeds: Mutex<HashMap<FeedKey, Arc<Feed>>>,
+    blobs: BlobCache,
 }
 
-/// The newest frames of a session in one style, and the bell that rings when there are more.
+/// The newest frames of a session in one format.
 #[derive(Debug)]
 pub(crate) struct Feed {
     ring: Mutex<Ring>,
-    bell: watch::Sender<()>,
+    /// Changes when the ring does.
+    updates: watch::Sender<()>,
 }
 
 #[derive(Debug, Default)]
 struct Ring {
-    /// Nothing as long as it has not begun.
+    /// `None` until the feed has a position.
     epoch: Option<Epoch>,
-    /// The last entry before the first that is kept.
+    /// The sequence number of the entry before the first chunk.
     after: u64,
-    /// The last entry that was looked at.
+    /// The sequence number of the last entry that was encoded.
     head: u64,
     chunks: VecDeque<Arc<Chunk>>,
     weight: usize,
-    /// The connections of those who have everything.
-    lines: Lines,
-    /// Why nothing more comes.
-    end: Option<Error>,
+    writers: DirectWriters,
+    /// The error that has ended the feed.
+    error: Option<Error>,
 }
 
-/// What a feed has for somebody at a place.
+/// The result of reading a feed at a position.
 #[derive(Debug)]
 pub(crate) enum FeedRead {
-    /// Frames, and the place after them.
+    /// Frames, and the position after them.
     Frames(ChunkSlice, Cursor),
-    /// There is nothing after that place yet.
-    Nothing,
-    /// It does not reach back that far.
-    Elsewhere,
-    /// Nothing more comes.
-    Over(Error),
+    /// There is no entry after the position yet.
+    UpToDate,
+    /// The position is before the ring or of another epoch. The log has its entries.
+    OutOfRange,
+    /// The feed has ended.
+    Ended(Error),
 }
 
 impl Feeds {
-    /// The bytes that readers are told the URLs of.
-    pub(crate) fn media(&self) -> &BlobCache {
-        &self.media
+    /// The blobs whose URLs occur in frames.
+    pub(crate) fn blobs(&self) -> &BlobCache {
+        &self.blobs
     }
 
-    /// Follows a session. What is said from now on is in the feed when this is there.
-    pub(crate) async fn follow(
+    /// Subscribes to a session. Entries committed after this returns are in the feed.
+    pub(crate) async fn subscribe(
         self: &Arc<Self>,
         session: &Session,
-        style: &StreamFormat,
+        format: &StreamFormat,
     ) -> Result<(Arc<Feed>, watch::Receiver<()>), Error> {
-        let (feed, mut bell) = self.get(session, style);
+        let (feed, mut updates) = self.get_or_start(session, format);
         loop {
-            bell.mark_unchanged();
+            updates.mark_unchanged();
             {
                 let ring = lock(&feed.ring);
-                if let Some(error) = &ring.end {
+                if let Some(error) = &ring.error {
                     return Err(error.clone());
                 }
                 if ring.epoch.is_some() {
                     break;
                 }
             }
-            bell.changed().await.map_err(|_| Error::Closed)?;
+            updates.changed().await.map_err(|_| Error::Closed)?;
         }
-        Ok((feed, bell))
+        Ok((feed, updates))
     }
 
-    /// How many there are.
     pub(crate) fn count(&self) -> usize {
         lock(&self.feeds).len()
     }
 
-    fn get(self: &Arc<Self>, session: &Session, style: &StreamFormat) -> (Arc<Feed>, watch::Receiver<()>) {
+    fn get_or_start(self: &Arc<Self>, session: &Session, format: &StreamFormat) -> (Arc<Feed>, watch::Receiver<()>) {
         let mut feeds = lock(&self.feeds);
-        let key = (session.key().clone(), style.clone());
+        let key = (session.key().clone(), format.clone());
         if let Some(feed) = feeds.get(&key) {
-            return (Arc::clone(feed), feed.bell.subscribe());
+            return (Arc::clone(feed), feed.updates.subscribe());
         }
-        let (bell, receiver) = watch::channel(());
-        let feed = Arc::new(Feed { ring: Mutex::default(), bell });
+        let (updates, receiver) = watch::channel(());
+        let feed = Arc::new(Feed { ring: Mutex::default(), updates });
         feeds.insert(key.clone(), Arc::clone(&feed));
-        let (feeds, pumped, session) = (Arc::clone(self), Arc::clone(&feed), session.clone());
+        let (feeds, started, session) = (Arc::clone(self), Arc::clone(&feed), session.clone());
         tokio::spawn(async move {
             let error = tokio::select! {
-                error = pump(&session, &key.1, &pumped, &feeds.media) => error,
-                () = feeds.abandoned(&key, &pumped) => return,
+                error = run(&session, &key.1, &started, &feeds.blobs) => error,
+                () = feeds.remove_when_unused(&key, &started) => return,
             };
-            // Whoever comes now begins anew.
+            // The next subscriber starts a new feed.
             lock(&feeds.feeds).remove(&key);
-            pumped.end(error);
+            started.end(error);
         });
         (feed, receiver)
     }
 
-    /// Returns when nobody follows a feed any more, and it has been forgotten.
-    async fn abandoned(&self, key: &(SessionKey, StreamFormat), feed: &Feed) {
+    /// Waits until a feed has no subscribers, and removes it.
+    async fn remove_when_unused(&self, key: &FeedKey, feed: &Feed) {
         loop {
-            feed.bell.closed().await;
+            feed.updates.closed().await;
             let mut feeds = lock(&self.feeds);
-            if feed.bell.receiver_count() == 0 {
+            if feed.updates.receiver_count() == 0 {
                 feeds.remove(key);
                 return;
             }
@@ -130,24 +131,23 @@ impl Feeds {
     }
 }
 
-/// Encodes what is said, until there is nothing more to come.
-async fn pump(session: &Session, style: &StreamFormat, feed: &Feed, media: &BlobCache) -> Error {
-    match try_pump(session, style, feed, media).await {
+/// Encodes new entries until the session or the log ends.
+async fn run(session: &Session, format: &StreamFormat, feed: &Feed, blobs: &BlobCache) -> Error {
+    match try_run(session, format, feed, blobs).await {
         Ok(never) => match never {},
         Err(error) => error,
     }
 }
 
-async fn try_pump(
+async fn try_run(
     session: &Session,
-    style: &StreamFormat,
+    format: &StreamFormat,
     feed: &Feed,
-    media: &BlobCache,
-) -> Result<std::convert::Infallible, Error> {
-    let show = if style.all { Visibility::All } else { Visibility::TopLevel };
-    let start = if style.needs_fold() { Start::Snapshot } else { Start::Now };
-    let mut reader = session.subscribe_with(start, show)?;
-    let mut encoder = begin(session, style, feed, &mut reader).await?;
+    blobs: &BlobCache,
+) -> Result<Infallible, Error> {
+    let start = if format.needs_fold() { Start::Snapshot } else { Start::Now };
+    let mut reader = session.subscribe_with(start, format.visibility())?;
+    let mut encoder = start_encoder(session, format, feed, &mut reader).await?;
     loop {
         let first = reader.next().await?;
         let mut chunk = ChunkBuilder::default();
@@ -156,96 +156,98 @@ async fn try_pump(
             match frame {
                 Frame::Entry(entry) => {
                     encoder.entry(&entry, &mut chunk);
-                    feed.note(entry.cursor);
+                    feed.advance(entry.cursor);
                 }
-                // The session is another one now. Whoever was at a place of the former finds out by reading the log.
+                // The session was replaced. Subscribers with a cursor of the old epoch find a gap in the log.
                 Frame::Snapshot(snapshot) => {
                     chunk = ChunkBuilder::default();
-                    encoder = encoder_after_snapshot(session, style, &snapshot).await?;
-                    feed.restart(snapshot.cursor);
+                    encoder = encoder_after_snapshot(session, format, &snapshot).await?;
+                    feed.reset(snapshot.cursor);
                 }
                 _ => {}
             }
         }
-        media.keep(session, encoder.take_uploads()).await?;
+        blobs.store(session, encoder.take_uploads()).await?;
         feed.push(chunk);
-        feed.send().await;
+        feed.write_direct().await;
     }
 }
 
-/// Finds the place where a feed begins.
-async fn begin(session: &Session, style: &StreamFormat, feed: &Feed, reader: &mut Reader) -> Result<Encoder, Error> {
+/// Sets the feed's position to that of the reader and returns an encoder for it.
+async fn start_encoder(
+    session: &Session,
+    format: &StreamFormat,
+    feed: &Feed,
+    reader: &mut Reader,
+) -> Result<Encoder, Error> {
     let first = reader.try_next().await?;
     let (cursor, encoder) = match first {
-        Some(Frame::Snapshot(snapshot)) => (snapshot.cursor, encoder_after_snapshot(session, style, &snapshot).await?),
+        Some(Frame::Snapshot(snapshot)) => (snapshot.cursor, encoder_after_snapshot(session, format, &snapshot).await?),
         _ => {
             let cursor = reader.position().ok_or(Error::Closed)?;
-            (cursor, super::encoder_at(session, style, Some(cursor)).await?)
+            (cursor, encoder_at(session, format, Some(cursor)).await?)
         }
     };
-    feed.restart(cursor);
+    feed.reset(cursor);
     Ok(encoder)
 }
 
 impl Feed {
-    /// What is after a place.
-    pub(crate) fn take(&self, at: Cursor) -> FeedRead {
+    /// Returns the frames after a position.
+    pub(crate) fn read(&self, position: Cursor) -> FeedRead {
         let ring = lock(&self.ring);
-        if ring.epoch == Some(at.epoch) && at.seq >= ring.after {
-            let index = ring.chunks.partition_point(|chunk| chunk.last <= at.seq);
+        let is_in_range = ring.epoch == Some(position.epoch) && position.seq >= ring.after;
+        if is_in_range {
+            let index = ring.chunks.partition_point(|chunk| chunk.last <= position.seq);
             if let Some(chunk) = ring.chunks.get(index) {
-                return FeedRead::Frames(ChunkSlice::after(chunk, at.seq), Cursor { seq: chunk.last, ..at });
+                let slice = ChunkSlice::after(chunk, position.seq);
+                return FeedRead::Frames(slice, Cursor { seq: chunk.last, ..position });
             }
-            return match &ring.end {
-                Some(error) => FeedRead::Over(error.clone()),
-                None => FeedRead::Nothing,
-            };
         }
-        match &ring.end {
-            Some(error) => FeedRead::Over(error.clone()),
-            None => FeedRead::Elsewhere,
+        match &ring.error {
+            Some(error) => FeedRead::Ended(error.clone()),
+            None if is_in_range => FeedRead::UpToDate,
+            None => FeedRead::OutOfRange,
         }
     }
 
-    /// Lends the connection of a reader that has everything up to a place, which may be further than this has come. Nothing
-    /// if there is something after it.
-    pub(crate) fn lend(self: &Arc<Self>, connection: &Arc<TcpStream>, at: Cursor) -> Option<DirectWriteGuard> {
+    /// Registers the socket of a subscriber that has received everything up to a position, which may be ahead of the feed.
+    /// Returns `None` if there are frames after the position.
+    pub(crate) fn register(self: &Arc<Self>, socket: &Arc<TcpStream>, position: Cursor) -> Option<DirectWriteGuard> {
         let mut ring = lock(&self.ring);
         let newest = ring.chunks.back().map_or(ring.after, |chunk| chunk.last);
-        let has_everything = ring.epoch == Some(at.epoch) && at.seq >= newest && ring.end.is_none();
-        has_everything.then(|| ring.lines.lend(self, connection, at))
+        let is_up_to_date = ring.epoch == Some(position.epoch) && position.seq >= newest && ring.error.is_none();
+        is_up_to_date.then(|| ring.writers.register(self, socket, position))
     }
 
-    /// Takes a connection back.
-    pub(super) fn recall(&self, id: u64) -> Option<Reclaimed> {
-        lock(&self.ring).lines.remove(id)
+    pub(super) fn remove_writer(&self, id: u64) -> Option<Reclaimed> {
+        lock(&self.ring).writers.remove(id)
     }
 
-    /// Begins, or begins anew, at a place. Whoever was at another one has to find its way from there.
-    fn restart(&self, cursor: Cursor) {
+    /// Clears the ring and sets its position. Subscribers at other positions read the log.
+    fn reset(&self, cursor: Cursor) {
         let mut ring = lock(&self.ring);
-        ring.lines.give_back();
-        let lines = std::mem::take(&mut ring.lines);
-        *ring = Ring { epoch: Some(cursor.epoch), after: cursor.seq, head: cursor.seq, lines, ..Ring::default() };
+        ring.writers.release_all();
+        let writers = std::mem::take(&mut ring.writers);
+        *ring = Ring { epoch: Some(cursor.epoch), after: cursor.seq, head: cursor.seq, writers, ..Ring::default() };
         drop(ring);
-        self.bell.send_replace(());
+        self.updates.send_replace(());
     }
 
-    /// Nothing more comes.
     fn end(&self, error: Error) {
         let mut ring = lock(&self.ring);
-        ring.lines.give_back();
-        ring.end = Some(error);
+        ring.writers.release_all();
+        ring.error = Some(error);
         drop(ring);
-        self.bell.send_replace(());
+        self.updates.send_replace(());
     }
 
-    /// An entry was looked at.
-    fn note(&self, cursor: Cursor) {
+    /// Records that an entry was encoded, even if it has no frame.
+    fn advance(&self, cursor: Cursor) {
         lock(&self.ring).head = cursor.seq;
     }
 
-    /// Keeps what was encoded since the last chunk.
+    /// Appends a chunk, and drops the oldest ones beyond [`RING_SIZE`].
     fn push(&self, chunk: ChunkBuilder) {
         let mut ring = lock(&self.ring);
         let (after, last) = (ring.chunks.back().map_or(ring.after, |chunk| chunk.last), ring.head);
@@ -255,28 +257,28 @@ impl Feed {
         let chunk = chunk.finish(last);
         ring.weight += chunk.weight();
         ring.chunks.push_back(Arc::new(chunk));
-        while ring.weight > KEPT && ring.chunks.len() > 1 {
+        while ring.weight > RING_SIZE && ring.chunks.len() > 1 {
             let Some(oldest) = ring.chunks.pop_front() else { break };
             ring.weight -= oldest.weight();
             ring.after = oldest.last;
         }
         drop(ring);
-        self.bell.send_replace(());
+        self.updates.send_replace(());
     }
 
-    /// Sends what was kept to those who have lent their connections.
-    async fn send(&self) {
-        let mut sent = self.send_some(None);
-        while sent.is_some() {
+    /// Writes new chunks to all registered sockets, and yields between batches.
+    async fn write_direct(&self) {
+        let mut last = self.write_batch(None);
+        while last.is_some() {
             tokio::task::yield_now().await;
-            sent = self.send_some(sent);
+            last = self.write_batch(last);
         }
     }
 
-    fn send_some(&self, after: Option<u64>) -> Option<u64> {
+    fn write_batch(&self, after: Option<u64>) -> Option<u64> {
         let mut ring = lock(&self.ring);
-        let Ring { lines, chunks, .. } = &mut *ring;
-        lines.send(chunks, after)
+        let Ring { writers, chunks, .. } = &mut *ring;
+        writers.write_batch(chunks, after)
     }
 }
 

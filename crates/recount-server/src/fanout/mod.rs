@@ -1,4 +1,4 @@
-//! Readers of sessions: what each is shown, encoded once for all who are shown the same.
+//! Fan-out: each session is encoded once per stream format, and all subscribers share the bytes.
 
 mod chunk;
 mod direct_write;
@@ -17,50 +17,56 @@ pub(crate) use signals::{MAX_NAMES_LEN, SignalFilter};
 pub(crate) use subscriber::{Delivery, SseDelivery, StartPosition, Subscriber};
 
 use recount_dialect::{Dialect, Target};
+use recount_log::storage::Visibility;
 
 use crate::media::Media;
 
-/// What a reader is shown, and how it is put on the wire.
+/// The format in which a reader receives a session. Readers with the same format share the encoded frames.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct StreamFormat {
     pub(crate) target: Target,
-    /// ReplySelector CUSTOM events are shown.
+    /// The CUSTOM events that are included.
     pub(crate) signals: SignalFilter,
-    /// Whether the replies of sub-agents are shown.
+    /// Whether the replies of sub-agents are included.
     pub(crate) all: bool,
     pub(crate) media: Media,
     pub(crate) framing: Framing,
 }
 
-/// How frames are put on the wire.
+/// The framing of events on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Framing {
     /// Server-sent events.
     Sse,
-    /// One JSON object for each, which names its session.
+    /// WebSocket: a JSON object per event, which names its session.
     Ws,
-    /// One event per line.
+    /// JSON Lines.
     Lines,
 }
 
 impl StreamFormat {
-    /// Whether an entry goes through as it is.
+    /// Whether entries are sent without being parsed.
     pub(crate) fn is_passthrough(&self) -> bool {
         self.is_native() && self.signals == SignalFilter::All && self.all && self.media == Media::Inline
     }
 
-    /// Whether a frame follows from more than its own event.
+    /// Whether the frames of an event depend on the events before it.
     pub(crate) fn needs_fold(&self) -> bool {
         !self.is_native() || self.media == Media::Url
     }
 
-    /// Whether readers get Recount's own events.
+    /// Whether readers receive Recount's own events.
     pub(crate) fn is_native(&self) -> bool {
         self.target == Target::Dialect(Dialect::Native)
     }
 
-    /// Whether readers are told one reply after the other, so that a message may wait for another to end.
+    /// Whether the protocol has one reply after the other, so that a message is held back until the open reply ends.
     pub(crate) fn is_sequential(&self) -> bool {
         matches!(self.target, Target::FrontEnd(_))
+    }
+
+    /// The entries of the log that readers receive.
+    fn visibility(&self) -> Visibility {
+        if self.all { Visibility::All } else { Visibility::TopLevel }
     }
 }

@@ -1,67 +1,65 @@
-//! Somebody who reads one reply, and then nothing more.
+//! A reader of one reply, for the AI SDK, whose streams end with the reply.
 
 use bytes::Bytes;
-use recount_log::storage::Visibility;
 use recount_log::{Cursor, Entry, Error, Frame, OpenReply, Reader, Session, Start};
 use recount_message::{CustomName, Event, EventKind, Json};
 
 use super::StreamFormat;
 use super::chunk::ChunkBuilder;
-use super::encoder::{Encoder, EncoderState, finished_reply, fold_of};
-use super::encoder_state::settled;
+use super::encoder::{Encoder, EncoderState, fold_of, message_item};
+use super::encoder_state::resolve_start;
 
-/// What ends a stream of the AI SDK.
+/// The frame that ends a stream of the AI SDK.
 const DONE: &str = "data: [DONE]\n\n";
 
-/// ReplySelector reply is wanted.
+/// Selects the reply to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReplySelector<'r> {
-    /// The one with an id: from its beginning, also when it is over or has not begun.
+    /// The reply with an id, from its beginning. It may have ended, or not have started yet.
     ById(&'r str),
-    /// The one that is going on.
+    /// The reply in progress.
     Running,
-    /// The one that was open at a place, or the next that begins after it.
+    /// The reply that is open at a position, or the next one that starts after it.
     FromPosition(Start),
 }
 
-/// Reads one reply until it has ended or waits for somebody.
+/// Reads one reply until it ends or waits for input.
 #[derive(Debug)]
 pub(crate) struct ReplyReader {
     reader: Reader,
     encoder: Encoder,
-    /// Whether it may be a sub-agent's.
+    /// Whether the reply may be that of a sub-agent.
     all: bool,
-    /// Nothing as long as it is the next one that begins.
+    /// `None` until the next reply starts.
     id: Option<String>,
-    /// What is to be sent first.
-    first: Option<ChunkBuilder>,
-    has_begun: bool,
+    /// Frames that were encoded and not returned yet.
+    pending: Option<ChunkBuilder>,
+    has_started: bool,
     is_over: bool,
 }
 
 impl ReplyReader {
-    /// Begins to read; nothing where no reply is going on.
+    /// Creates a reader. Returns `None` for [`ReplySelector::Running`] if no reply is in progress.
     ///
     /// # Errors
     ///
-    /// When there is no such session.
-    pub(crate) async fn begin(
+    /// Returns an error if the session does not exist.
+    pub(crate) async fn open(
         session: &Session,
-        style: &StreamFormat,
-        which: ReplySelector<'_>,
+        format: &StreamFormat,
+        selector: ReplySelector<'_>,
     ) -> Result<Option<Self>, Error> {
-        let show = if style.all { Visibility::All } else { Visibility::TopLevel };
-        let start = match which {
+        let start = match selector {
             ReplySelector::ById(_) | ReplySelector::Running => Start::Snapshot,
-            ReplySelector::FromPosition(start) => settled(session, start).await?,
+            ReplySelector::FromPosition(start) => resolve_start(session, start).await?,
         };
         let (mut open, mut cursor) = (Vec::new(), None);
-        let mut reader = session.subscribe_with(start, show)?;
+        let mut reader = session.subscribe_with(start, format.visibility())?;
         match start {
-            Start::After(at) => match session.open_at(at).await {
-                Ok(replies) => (open, cursor) = (replies, Some(at)),
-                // Where it was cannot be found any more. What is going on now is what is left of it.
-                Err(Error::Gap { .. }) => return Box::pin(Self::begin(session, style, ReplySelector::Running)).await,
+            Start::After(position) => match session.open_at(position).await {
+                Ok(replies) => (open, cursor) = (replies, Some(position)),
+                // The position is gone. The reply in progress now is the best continuation.
+                Err(Error::Gap { .. }) => return Box::pin(Self::open(session, format, ReplySelector::Running)).await,
                 Err(error) => return Err(error),
             },
             Start::Snapshot => {
@@ -74,8 +72,8 @@ impl ReplyReader {
             }
             _ => {}
         }
-        open.retain(|reply| style.all || !reply.nested);
-        let reply = match which {
+        open.retain(|reply| format.all || !reply.nested);
+        let reply = match selector {
             ReplySelector::ById(id) => open.into_iter().find(|reply| reply.id == id),
             ReplySelector::Running | ReplySelector::FromPosition(_) => {
                 open.into_iter().min_by_key(|reply| reply.start_seq)
@@ -83,34 +81,33 @@ impl ReplyReader {
         };
         let name = session.key().name();
         let mut out = ChunkBuilder::default();
-        let (id, encoder) = match (which, reply, cursor) {
+        let (id, encoder) = match (selector, reply, cursor) {
             (_, Some(OpenReply { id, fold, .. }), Some(cursor)) => {
-                let encoder = Encoder::new(
-                    style,
-                    name,
-                    EncoderState { fold: fold_of(cursor, [fold].iter()), ..EncoderState::default() },
-                );
+                let state = EncoderState { fold: fold_of(cursor, [fold].iter()), ..EncoderState::default() };
+                let encoder = Encoder::new(format, name, state);
                 encoder.resumed(cursor, &mut out);
                 (Some(id), encoder)
             }
             (ReplySelector::Running, ..) => return Ok(None),
-            (ReplySelector::ById(id), ..) => (Some(id.to_owned()), whole(session, style, id, cursor, &mut out).await?),
-            (ReplySelector::FromPosition(_), ..) => (None, Encoder::new(style, name, EncoderState::default())),
+            (ReplySelector::ById(id), ..) => {
+                (Some(id.to_owned()), ended_reply(session, format, id, cursor, &mut out).await?)
+            }
+            (ReplySelector::FromPosition(_), ..) => (None, Encoder::new(format, name, EncoderState::default())),
         };
-        let has_begun = !out.is_empty();
-        let (first, is_over) = (has_begun.then_some(out), has_begun && encoder.rests());
-        Ok(Some(Self { reader, encoder, all: style.all, id, first, has_begun, is_over }))
+        let has_started = !out.is_empty();
+        let (pending, is_over) = (has_started.then_some(out), has_started && encoder.is_idle());
+        Ok(Some(Self { reader, encoder, all: format.all, id, pending, has_started, is_over }))
     }
 
-    /// What comes next; nothing means that the reply is over. To give up waiting loses nothing.
+    /// Waits for the next frames. Returns `None` when the reply is over. Cancel safe.
     ///
     /// # Errors
     ///
-    /// When the session is gone or the log is closed.
+    /// Returns an error if the session was deleted or the log is closed.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
-            if let Some(out) = self.first.take() {
-                return Ok(Some(self.sent(out)));
+            if let Some(out) = self.pending.take() {
+                return Ok(Some(self.finish(out)));
             }
             if self.is_over {
                 return Ok(None);
@@ -121,7 +118,7 @@ impl ReplyReader {
             for frame in frames {
                 match frame {
                     Frame::Entry(entry) => self.entry(&entry, &mut out),
-                    // The session is another one now.
+                    // The session was replaced.
                     _ => self.is_over = true,
                 }
                 if self.is_over {
@@ -129,7 +126,7 @@ impl ReplyReader {
                 }
             }
             if !out.is_empty() {
-                self.first = Some(out);
+                self.pending = Some(out);
             }
         }
     }
@@ -142,57 +139,58 @@ impl ReplyReader {
         {
             self.id = Some(start.reply_id.to_string());
         }
-        let Some(id) = self.id.as_deref().filter(|id| is_for(&event, id)) else { return };
-        let is_of_reply = event.reply_id() == Some(id) || named_by(&event).as_deref() == Some(id);
+        let Some(id) = self.id.as_deref().filter(|id| is_relevant(&event, id)) else { return };
+        let is_of_reply = event.reply_id() == Some(id) || custom_reply_id(&event).as_deref() == Some(id);
         self.encoder.entry(entry, out);
-        self.has_begun |= matches!(event.kind, EventKind::ReplyStart(_));
-        self.is_over = self.has_begun && is_of_reply && self.encoder.rests();
+        self.has_started |= matches!(event.kind, EventKind::ReplyStart(_));
+        self.is_over = self.has_started && is_of_reply && self.encoder.is_idle();
     }
 
-    fn sent(&self, mut out: ChunkBuilder) -> Bytes {
-        if self.is_over && self.encoder.rests() {
+    fn finish(&self, mut out: ChunkBuilder) -> Bytes {
+        if self.is_over && self.encoder.is_idle() {
             out.text.push_str(DONE);
         }
         out.text.into()
     }
 }
 
-/// Whether an event is of a reply, or of nobody's.
-fn is_for(event: &Event<'_>, id: &str) -> bool {
+/// Whether an event belongs to a reply or to no reply.
+fn is_relevant(event: &Event<'_>, id: &str) -> bool {
     match &event.kind {
         EventKind::Custom(custom) => match custom.own_name() {
             Some(CustomName::Message) => false,
-            Some(CustomName::Block | CustomName::Call) => named_by(event).as_deref() == Some(id),
-            _ => custom.reply_id.as_deref().is_none_or(|named| named == id),
+            Some(CustomName::Block | CustomName::Call) => custom_reply_id(event).as_deref() == Some(id),
+            _ => custom.reply_id.as_deref().is_none_or(|reply_id| reply_id == id),
         },
-        kind => kind.reply_id().is_none_or(|named| named == id),
+        kind => kind.reply_id().is_none_or(|reply_id| reply_id == id),
     }
 }
 
-fn named_by(event: &Event<'_>) -> Option<String> {
+/// Returns the reply id in the value of a CUSTOM event.
+fn custom_reply_id(event: &Event<'_>) -> Option<String> {
     match &event.kind {
         EventKind::Custom(custom) => custom.value.get("reply_id").and_then(Json::as_str).map(str::to_owned),
         _ => None,
     }
 }
 
-/// What there is of a reply that is not open: all of it, or nothing yet.
-async fn whole(
+/// Encodes a reply that is not open, and returns the encoder after it. If the reply does not exist yet, it has no frames.
+async fn ended_reply(
     session: &Session,
-    style: &StreamFormat,
+    format: &StreamFormat,
     id: &str,
     cursor: Option<Cursor>,
     out: &mut ChunkBuilder,
 ) -> Result<Encoder, Error> {
-    let (key, wanted) = (session.key().clone(), id.to_owned());
-    let message = session.log().read(move |view| Ok(view.message(&key, &wanted)?)).await?;
+    let (key, reply_id) = (session.key().clone(), id.to_owned());
+    let message = session.log().read(move |view| Ok(view.message(&key, &reply_id)?)).await?;
     let name = session.key().name();
     let (Some(message), Some(cursor)) = (message, cursor) else {
-        return Ok(Encoder::new(style, name, EncoderState::default()));
+        return Ok(Encoder::new(format, name, EncoderState::default()));
     };
-    let reply = finished_reply(&message.body);
-    let encoder =
-        Encoder::new(style, name, EncoderState { fold: fold_of(cursor, [reply].iter()), ..EncoderState::default() });
+    let reply = message_item(&message.body);
+    let state = EncoderState { fold: fold_of(cursor, [reply].iter()), ..EncoderState::default() };
+    let encoder = Encoder::new(format, name, state);
     encoder.prelude(cursor, out);
     Ok(encoder)
 }

@@ -1,9 +1,8 @@
-//! Somebody who reads a session.
+//! A subscriber: one reader of a session.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use recount_log::storage::Visibility;
 use recount_log::{Cursor, Error, Frame, GapReason, Reader, Session, Start};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -12,52 +11,52 @@ use super::StreamFormat;
 use super::chunk::{ChunkBuilder, ChunkSlice};
 use super::direct_write::DirectWriteGuard;
 use super::encoder::Encoder;
-use super::encoder_state::{encoder_after_snapshot, encoder_at, settled};
+use super::encoder_state::{encoder_after_snapshot, encoder_at, resolve_start};
 use super::feed::{Feed, FeedRead, Feeds};
 
-/// Where a reader begins.
+/// The position at which a reader starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StartPosition {
-    /// At a place of the log.
     Log(Start),
-    /// At a place that cannot be read: a gap, and then a snapshot.
+    /// The client's cursor is invalid: it receives a gap, and then a snapshot.
     InvalidCursor,
 }
 
-/// Reads a session, from anywhere, for as long as it likes.
+/// Reads a session from any position.
 ///
-/// It reads the log by itself until it has come to what everybody gets, and takes that from then on. When it falls behind,
-/// it reads the log again. Nothing is kept for it.
+/// A subscriber first reads the log with an encoder of its own. Once it has reached the ring of the session's feed, it takes
+/// the shared frames from there. If it falls behind the ring, it reads the log again. So a slow subscriber takes no memory.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     session: Session,
-    style: StreamFormat,
+    format: StreamFormat,
     feeds: Arc<Feeds>,
     feed: Arc<Feed>,
-    bell: watch::Receiver<()>,
-    from: StartPosition,
-    at: Option<Cursor>,
-    own: Option<Box<Own>>,
-    lent: Option<DirectWriteGuard>,
+    updates: watch::Receiver<()>,
+    start: StartPosition,
+    /// The position after the frames that were returned. `None` before the first.
+    position: Option<Cursor>,
+    log_reader: Option<Box<LogReader>>,
+    direct_write: Option<DirectWriteGuard>,
     is_live: bool,
 }
 
-/// A reader of the log that is at another place than most.
+/// A reader of the log, for a position that is not in the feed.
 #[derive(Debug)]
-struct Own {
+struct LogReader {
     reader: Reader,
     encoder: Encoder,
 }
 
-/// What a reader gets.
+/// An item of a subscriber.
 #[derive(Debug)]
 pub(crate) enum Delivery {
     Frames(ChunkSlice),
-    /// It has everything that is there; said once.
+    /// All existing entries were returned. Returned once.
     Live(Cursor),
 }
 
-/// The same for who only sends it.
+/// An item of a subscriber whose frames are sent as bytes.
 #[derive(Debug)]
 pub(crate) enum SseDelivery {
     Frames(Bytes),
@@ -65,8 +64,8 @@ pub(crate) enum SseDelivery {
 }
 
 impl From<Delivery> for SseDelivery {
-    fn from(next: Delivery) -> Self {
-        match next {
+    fn from(delivery: Delivery) -> Self {
+        match delivery {
             Delivery::Frames(slice) => Self::Frames(slice.bytes()),
             Delivery::Live(cursor) => Self::Live(cursor),
         }
@@ -74,90 +73,100 @@ impl From<Delivery> for SseDelivery {
 }
 
 impl Subscriber {
-    /// Begins to read.
+    /// Subscribes to a session.
     ///
     /// # Errors
     ///
-    /// When there is no such session.
-    pub(crate) async fn begin(
+    /// Returns an error if the session does not exist or the log is closed.
+    pub(crate) async fn subscribe(
         feeds: &Arc<Feeds>,
         session: Session,
-        style: StreamFormat,
-        from: StartPosition,
+        format: StreamFormat,
+        start: StartPosition,
     ) -> Result<Self, Error> {
-        let (feed, bell) = feeds.follow(&session, &style).await?;
-        let from = match from {
-            StartPosition::Log(start) => StartPosition::Log(settled(&session, start).await?),
+        let (feed, updates) = feeds.subscribe(&session, &format).await?;
+        let start = match start {
+            StartPosition::Log(start) => StartPosition::Log(resolve_start(&session, start).await?),
             StartPosition::InvalidCursor => StartPosition::InvalidCursor,
         };
-        let feeds = Arc::clone(feeds);
-        Ok(Self { session, style, feeds, feed, bell, from, at: None, own: None, lent: None, is_live: false })
+        Ok(Self {
+            session,
+            format,
+            feeds: Arc::clone(feeds),
+            feed,
+            updates,
+            start,
+            position: None,
+            log_reader: None,
+            direct_write: None,
+            is_live: false,
+        })
     }
 
-    /// What comes next, as soon as there is something. To give up waiting loses nothing.
+    /// Waits for the next item. Cancel safe.
     ///
     /// # Errors
     ///
-    /// When the session is gone or the log is closed.
+    /// Returns an error if the session was deleted or the log is closed.
     pub(crate) async fn next(&mut self) -> Result<Delivery, Error> {
         loop {
-            if let Some(next) = self.next_now().await? {
-                return Ok(next);
+            if let Some(delivery) = self.try_next().await? {
+                return Ok(delivery);
             }
-            // The feed never goes away before it has said why.
-            self.bell.changed().await.map_err(|_| Error::Closed)?;
+            // The feed reports its error before it is dropped.
+            self.updates.changed().await.map_err(|_| Error::Closed)?;
         }
     }
 
-    /// The same for who has a connection to lend: while there is nothing to send, what comes is sent to it along with all
-    /// the others. EncoderState anything else is sent, it has to be [recalled](Self::recall).
+    /// As [`next`](Self::next). While the subscriber is up to date, the feed writes new frames to the socket directly. The
+    /// socket must be [reclaimed](Self::reclaim) before anything else is sent to it.
     ///
     /// # Errors
     ///
-    /// When the session is gone or the log is closed.
-    pub(crate) async fn next_lending(&mut self, connection: &Arc<TcpStream>) -> Result<SseDelivery, Error> {
+    /// Returns an error if the session was deleted or the log is closed.
+    pub(crate) async fn next_with_direct_write(&mut self, socket: &Arc<TcpStream>) -> Result<SseDelivery, Error> {
         loop {
-            if let Some(lent) = &mut self.lent {
-                lent.returned().await;
-                if let Some(rest) = self.recall() {
-                    return Ok(SseDelivery::Frames(rest));
+            if let Some(direct_write) = &mut self.direct_write {
+                direct_write.released().await;
+                if let Some(unsent) = self.reclaim() {
+                    return Ok(SseDelivery::Frames(unsent));
                 }
             }
-            if let Some(next) = self.next_now().await? {
-                return Ok(next.into());
+            if let Some(delivery) = self.try_next().await? {
+                return Ok(delivery.into());
             }
-            self.lent = self.at.and_then(|at| self.feed.lend(connection, at));
+            self.direct_write = self.position.and_then(|position| self.feed.register(socket, position));
         }
     }
 
-    /// Takes the connection back. What is left to be sent has to be sent before anything else.
-    pub(crate) fn recall(&mut self) -> Option<Bytes> {
-        let returned = self.lent.take()?.recall()?;
-        self.at = Some(returned.at);
-        Some(returned.rest).filter(|rest| !rest.is_empty())
+    /// Takes the socket back from the feed. Returns the bytes that must be sent before anything else.
+    pub(crate) fn reclaim(&mut self) -> Option<Bytes> {
+        let reclaimed = self.direct_write.take()?.reclaim()?;
+        self.position = Some(reclaimed.position);
+        Some(reclaimed.unsent).filter(|unsent| !unsent.is_empty())
     }
 
-    /// What comes next, if there is something by now.
-    async fn next_now(&mut self) -> Result<Option<Delivery>, Error> {
+    /// Returns the next item if there is one now.
+    async fn try_next(&mut self) -> Result<Option<Delivery>, Error> {
         loop {
-            self.bell.mark_unchanged();
-            match self.at.map(|at| (at, self.feed.take(at))) {
-                Some((_, FeedRead::Frames(slice, at))) => {
-                    self.own = None;
-                    self.at = Some(at);
+            self.updates.mark_unchanged();
+            match self.position.map(|position| (position, self.feed.read(position))) {
+                Some((_, FeedRead::Frames(slice, position))) => {
+                    self.log_reader = None;
+                    self.position = Some(position);
                     if !slice.is_empty() {
                         return Ok(Some(Delivery::Frames(slice)));
                     }
                 }
-                Some((at, FeedRead::Nothing)) => {
-                    self.own = None;
+                Some((position, FeedRead::UpToDate)) => {
+                    self.log_reader = None;
                     let was_live = std::mem::replace(&mut self.is_live, true);
-                    return Ok((!was_live).then_some(Delivery::Live(at)));
+                    return Ok((!was_live).then_some(Delivery::Live(position)));
                 }
-                Some((_, FeedRead::Over(error))) => return Err(error),
-                None | Some((_, FeedRead::Elsewhere)) => {
-                    // Boxed, because a reader that only waits should not be as large as one that reads.
-                    if let Some(slice) = Box::pin(self.read()).await? {
+                Some((_, FeedRead::Ended(error))) => return Err(error),
+                None | Some((_, FeedRead::OutOfRange)) => {
+                    // Boxed to keep the future of a waiting subscriber small.
+                    if let Some(slice) = Box::pin(self.read_log()).await? {
                         return Ok(Some(Delivery::Frames(slice)));
                     }
                 }
@@ -165,19 +174,18 @@ impl Subscriber {
         }
     }
 
-    /// Reads some of the log. Nothing means that there is nothing to show, and that it is worth looking at the feed again.
-    async fn read(&mut self) -> Result<Option<ChunkSlice>, Error> {
+    /// Reads entries from the log. `None` means that they have no frames, or that the feed has changed.
+    async fn read_log(&mut self) -> Result<Option<ChunkSlice>, Error> {
         let mut out = ChunkBuilder::default();
-        let show = if self.style.all { Visibility::All } else { Visibility::TopLevel };
-        let mut own = match self.own.take() {
-            Some(own) => own,
+        let mut log_reader = match self.log_reader.take() {
+            Some(log_reader) => log_reader,
             None => {
-                let (start, encoder) = match (self.at, self.from) {
-                    (Some(at), _) => (Start::After(at), self.encoder_at(Some(at)).await?),
-                    (None, StartPosition::Log(Start::After(at))) => {
-                        let encoder = self.encoder_at(Some(at)).await?;
-                        encoder.resumed(at, &mut out);
-                        (Start::After(at), encoder)
+                let (start, encoder) = match (self.position, self.start) {
+                    (Some(position), _) => (Start::After(position), self.encoder_at(Some(position)).await?),
+                    (None, StartPosition::Log(Start::After(cursor))) => {
+                        let encoder = self.encoder_at(Some(cursor)).await?;
+                        encoder.resumed(cursor, &mut out);
+                        (Start::After(cursor), encoder)
                     }
                     (None, StartPosition::Log(start)) => (start, self.encoder_at(None).await?),
                     (None, StartPosition::InvalidCursor) => {
@@ -186,57 +194,57 @@ impl Subscriber {
                         (Start::Snapshot, encoder)
                     }
                 };
-                Box::new(Own { reader: self.session.subscribe_with(start, show)?, encoder })
+                let reader = self.session.subscribe_with(start, self.format.visibility())?;
+                Box::new(LogReader { reader, encoder })
             }
         };
-        let first = match own.reader.try_next().await? {
+        let first = match log_reader.reader.try_next().await? {
             Some(frame) => frame,
-            None if self.at.is_none() => {
-                // It has begun where there is nothing to read.
-                self.at = own.reader.position();
-                return Ok(slice(out, self.at));
+            None if self.position.is_none() => {
+                // There are no entries after the start position.
+                self.position = log_reader.reader.position();
+                return Ok(slice_of(out, self.position));
             }
-            // The feed has not come as far, or is of another history. Either of them will say something.
+            // The feed is behind this position, or has another epoch. One of them will change.
             None => tokio::select! {
-                frame = own.reader.next() => frame?,
-                _ = self.bell.changed() => {
-                    self.own = Some(own);
+                frame = log_reader.reader.next() => frame?,
+                _ = self.updates.changed() => {
+                    self.log_reader = Some(log_reader);
                     return Ok(None);
                 }
             },
         };
-        let (mut last, mut uploads) = (self.at, Vec::new());
-        let frames: Vec<Frame> = std::iter::once(first).chain(own.reader.drain_buffered()).collect();
+        let (mut last, mut uploads) = (self.position, Vec::new());
+        let frames: Vec<Frame> = std::iter::once(first).chain(log_reader.reader.drain_buffered()).collect();
         for frame in frames {
             match frame {
                 Frame::Entry(entry) => {
-                    own.encoder.entry(&entry, &mut out);
-                    uploads.append(&mut own.encoder.take_uploads());
+                    log_reader.encoder.entry(&entry, &mut out);
+                    uploads.append(&mut log_reader.encoder.take_uploads());
                     last = Some(entry.cursor);
                 }
                 Frame::Gap(reason) => self.encoder_at(None).await?.gap(reason, &mut out),
                 Frame::Snapshot(snapshot) => {
-                    own.encoder = encoder_after_snapshot(&self.session, &self.style, &snapshot).await?;
-                    own.encoder.snapshot(&snapshot, &mut out);
-                    uploads.append(&mut own.encoder.take_uploads());
+                    log_reader.encoder = encoder_after_snapshot(&self.session, &self.format, &snapshot).await?;
+                    log_reader.encoder.snapshot(&snapshot, &mut out);
+                    uploads.append(&mut log_reader.encoder.take_uploads());
                     last = Some(snapshot.cursor);
                 }
                 _ => {}
             }
         }
-        self.feeds.media().keep(&self.session, uploads).await?;
-        self.at = last;
-        self.own = Some(own);
-        Ok(slice(out, last))
+        self.feeds.blobs().store(&self.session, uploads).await?;
+        self.position = last;
+        self.log_reader = Some(log_reader);
+        Ok(slice_of(out, last))
     }
 
-    async fn encoder_at(&self, place: Option<Cursor>) -> Result<Encoder, Error> {
-        encoder_at(&self.session, &self.style, place).await
+    async fn encoder_at(&self, position: Option<Cursor>) -> Result<Encoder, Error> {
+        encoder_at(&self.session, &self.format, position).await
     }
 }
 
-/// The frames that were made on the way to a place, if there are any.
-fn slice(out: ChunkBuilder, at: Option<Cursor>) -> Option<ChunkSlice> {
-    let seq = at.map_or(0, |cursor| cursor.seq);
+fn slice_of(out: ChunkBuilder, position: Option<Cursor>) -> Option<ChunkSlice> {
+    let seq = position.map_or(0, |cursor| cursor.seq);
     (!out.is_empty()).then(|| ChunkSlice::whole(out.finish(seq)))
 }

@@ -1,4 +1,4 @@
-//! Bytes on their way to where URLs find them.
+//! Storage of the blobs whose URLs readers receive.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use recount_log::{Digest, Error, Session};
 
-/// Bytes that have to be kept before anybody is told of their URL.
+/// A blob to be stored before readers receive its URL.
 #[derive(Debug)]
 pub(crate) struct BlobUpload {
     pub(crate) digest: Digest,
@@ -14,40 +14,41 @@ pub(crate) struct BlobUpload {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What was kept lately, by tenant. It need not be written again for the next reader.
+/// Remembers the blobs that were stored recently, by tenant, so that they are not stored again for each reader.
 #[derive(Debug, Default)]
 pub(crate) struct BlobCache {
-    lately: Mutex<HashMap<(String, Digest), Instant>>,
+    stored: Mutex<HashMap<(String, Digest), Instant>>,
 }
 
-/// For so long bytes are known to be there. They are removed a day after they were last uploaded.
-const LATELY: Duration = Duration::from_secs(3_600);
-const MOST: usize = 16_384;
+/// The time for which a stored blob is remembered. The log keeps unreferenced blobs for a day after their last upload.
+const CACHE_TTL: Duration = Duration::from_secs(3_600);
+/// The maximum number of remembered blobs.
+const CAPACITY: usize = 16_384;
 
 impl BlobCache {
-    /// Keeps bytes for a session's tenant.
+    /// Stores blobs for the tenant of a session.
     ///
     /// # Errors
     ///
-    /// When the log does not take them.
-    pub(crate) async fn keep(&self, session: &Session, uploads: Vec<BlobUpload>) -> Result<(), Error> {
+    /// Returns an error if the log cannot store them.
+    pub(crate) async fn store(&self, session: &Session, uploads: Vec<BlobUpload>) -> Result<(), Error> {
         for BlobUpload { digest, media_type, bytes } in uploads {
-            let place = (session.key().tenant().to_owned(), digest);
-            if self.is_kept(&place) {
+            let key = (session.key().tenant().to_owned(), digest);
+            if self.is_stored(&key) {
                 continue;
             }
-            session.log().upload(&place.0, &media_type, bytes).await?;
-            let mut lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
-            if lately.len() >= MOST {
-                lately.clear();
+            session.log().upload(&key.0, &media_type, bytes).await?;
+            let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+            if stored.len() >= CAPACITY {
+                stored.clear();
             }
-            lately.insert(place, Instant::now());
+            stored.insert(key, Instant::now());
         }
         Ok(())
     }
 
-    fn is_kept(&self, place: &(String, Digest)) -> bool {
-        let lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
-        lately.get(place).is_some_and(|since| since.elapsed() < LATELY)
+    fn is_stored(&self, key: &(String, Digest)) -> bool {
+        let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        stored.get(key).is_some_and(|since| since.elapsed() < CACHE_TTL)
     }
 }

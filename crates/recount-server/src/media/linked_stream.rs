@@ -1,4 +1,6 @@
-//! Events, as a reader is told them who wants media by URL.
+//! Events with URLs in place of base64 data.
+
+use std::borrow::Cow;
 
 use recount_message::{
     AgentEvent, Base64Source, Checkpoint, ContentBlock, CustomEvent, CustomName, DataBlock, DataBlockDeltaEvent, Event,
@@ -8,59 +10,59 @@ use recount_message::{
 use super::BlobUpload;
 use super::linker::{Growth, Linker, base64_of, has_base64};
 
-/// What is told in place of an event.
+/// The replacement of an event.
 #[derive(Debug)]
 pub(crate) enum Linked {
     /// The event itself.
     Same,
-    /// These; none at all where there is nothing to tell yet.
+    /// These events; empty if the data is not complete yet.
     Events(Vec<AgentEvent>),
 }
 
-/// Reads a stream, and says what is told of it.
+/// Replaces base64 data in a stream of events.
 #[derive(Debug)]
 pub(crate) struct LinkedStream {
-    /// The open replies, with everything that was said.
+    /// The open replies with their base64 data.
     fold: Fold,
     linker: Linker,
 }
 
 impl LinkedStream {
-    /// What follows open replies.
+    /// Creates a stream that continues open replies.
     pub(crate) fn after(fold: Fold) -> Self {
         Self { fold, linker: Linker::default() }
     }
 
-    /// The open replies, as such a reader has them.
+    /// Returns the open replies with linked media.
     pub(crate) fn linked_fold(&mut self) -> Fold {
         let checkpoint = self.fold.checkpoint();
         let replies = checkpoint.replies.into_iter().map(|reply| self.linker.reply(reply)).collect();
         Fold::resume(Checkpoint { replies, ..checkpoint })
     }
 
-    /// For what is not a part of the stream.
+    /// The linker, for data outside of the stream.
     pub(crate) fn linker(&mut self) -> &mut Linker {
         &mut self.linker
     }
 
-    /// The bytes of what was told since the last time.
+    /// Returns the blobs linked since the last call.
     pub(crate) fn take_uploads(&mut self) -> Vec<BlobUpload> {
         std::mem::take(&mut self.linker.uploads)
     }
 
-    /// Takes the next event.
+    /// Applies the next event and returns its replacement. `text` is the event as JSON.
     pub(crate) fn take(&mut self, event: &Event<'_>, text: &str) -> Linked {
         let linked = self.linked(event, text);
-        let items = self.items_of(event);
+        let count = self.item_count(event);
         let _ = self.fold.apply(event);
-        let is_new_item = self.items_of(event) > items;
+        let is_new_item = self.item_count(event) > count;
         if !self.fold.take_ended().is_empty() {
-            // Without this the ids of all ended messages would stay.
+            // Drops the ids of ended messages, which would accumulate.
             let checkpoint = Checkpoint { taken: Vec::new(), ..self.fold.checkpoint() };
             self.fold = Fold::resume(checkpoint);
         }
         match (&event.kind, linked) {
-            // It has its place among the others from the beginning.
+            // An empty delta keeps the position of the new item among the others.
             (EventKind::ToolResultDataDelta(kind), Linked::Events(_)) if is_new_item => {
                 let mut kind = kind.clone();
                 kind.data = Some("".into());
@@ -102,7 +104,7 @@ impl LinkedStream {
         }
     }
 
-    /// A message or a block that came whole.
+    /// Links the media of a complete message or block in a CUSTOM event. Returns `None` for any other.
     fn signal<'e>(&mut self, kind: &CustomEvent<'e>) -> Option<CustomEvent<'e>> {
         let value = match kind.own_name()? {
             CustomName::Message => {
@@ -120,7 +122,7 @@ impl LinkedStream {
         Some(kind.clone().with_value(value))
     }
 
-    /// A block that came whole. What else it has or lacks is left to who folds it.
+    /// Links the media of a block in a CUSTOM event. All other fields are copied.
     fn block(&mut self, given: &Json, reply_id: &str) -> Option<Object> {
         let mut block = ContentBlock::from_json(given.as_raw(), reply_id, "").ok()?;
         self.linker.block(&mut block);
@@ -133,32 +135,32 @@ impl LinkedStream {
         Some(fields)
     }
 
-    /// An event that ends blocks, with the URLs of their data before it.
-    fn ending(&mut self, event: &Event<'_>, is_meant: impl Fn(&ContentBlock) -> bool) -> Linked {
+    /// Returns an event that ends blocks, preceded by deltas with the URLs of their data.
+    fn ending(&mut self, event: &Event<'_>, is_ended: impl Fn(&ContentBlock) -> bool) -> Linked {
         let Some(reply_id) = event.reply_id() else { return Linked::Same };
         let Some(reply) = self.fold.open_reply(reply_id) else { return Linked::Same };
-        let mut told = Vec::new();
-        let open = reply.message().content().iter().filter(|block| block.finished_at().is_none() && is_meant(block));
+        let mut deltas = Vec::new();
+        let open = reply.message().content().iter().filter(|block| block.finished_at().is_none() && is_ended(block));
         for block in open {
             match block {
-                ContentBlock::Data(block) => told.extend(data_delta(&mut self.linker, reply_id, block)),
-                ContentBlock::ToolResult(result) => told.extend(result_deltas(&mut self.linker, reply_id, result)),
+                ContentBlock::Data(block) => deltas.extend(data_delta(&mut self.linker, reply_id, block)),
+                ContentBlock::ToolResult(result) => deltas.extend(result_deltas(&mut self.linker, reply_id, result)),
                 _ => {}
             }
         }
-        if told.is_empty() {
+        if deltas.is_empty() {
             return Linked::Same;
         }
         let (id, time) = (&event.id, &event.created_at);
-        let told = told.into_iter().zip(1..).map(|(kind, number)| {
+        let deltas = deltas.into_iter().zip(1..).map(|(kind, number)| {
             let id = if id.is_empty() { String::new() } else { format!("{id}.{number}") };
             Event::stamped(id, time.to_string(), kind)
         });
-        Linked::Events(told.chain([event.clone().into_owned()]).collect())
+        Linked::Events(deltas.chain([event.clone().into_owned()]).collect())
     }
 
-    /// How many items the result has that an event is about.
-    fn items_of(&self, event: &Event<'_>) -> usize {
+    /// Returns the number of items of the tool result that a delta belongs to.
+    fn item_count(&self, event: &Event<'_>) -> usize {
         let EventKind::ToolResultDataDelta(kind) = &event.kind else { return 0 };
         let Some(reply) = self.fold.open_reply(&kind.reply_id) else { return 0 };
         let mut results = reply.message().content().iter().rev().filter_map(|block| match block {
@@ -171,7 +173,7 @@ impl LinkedStream {
 
 fn data_delta(linker: &mut Linker, reply_id: &str, block: &DataBlock) -> Option<EventKind<'static>> {
     let source = base64_of(block)?;
-    let (data, url) = told(linker, source);
+    let (data, url) = data_or_url(linker, source);
     let mut delta = DataBlockDeltaEvent::new(reply_id.to_owned(), block.id.clone(), source.media_type.clone());
     delta.data = data;
     delta.url = url;
@@ -182,7 +184,7 @@ fn result_deltas(linker: &mut Linker, reply_id: &str, result: &ToolResultBlock) 
     let delta = |item: &MediaBlock| {
         let MediaBlock::Data(block) = item else { return None };
         let source = base64_of(block)?;
-        let (data, url) = told(linker, source);
+        let (data, url) = data_or_url(linker, source);
         let (reply_id, media_type) = (reply_id.to_owned(), source.media_type.clone());
         let mut delta =
             ToolResultDataDeltaEvent::new(reply_id, result.id.clone(), media_type).with_block_id(block.id.clone());
@@ -193,10 +195,10 @@ fn result_deltas(linker: &mut Linker, reply_id: &str, result: &ToolResultBlock) 
     result.output.blocks().iter().filter_map(delta).collect()
 }
 
-type Text = Option<std::borrow::Cow<'static, str>>;
+type OptionalText = Option<Cow<'static, str>>;
 
-/// Data as the fields of a delta: `data` or `url`.
-fn told(linker: &mut Linker, source: &Base64Source) -> (Text, Text) {
+/// Returns the fields `data` and `url` of a delta.
+fn data_or_url(linker: &mut Linker, source: &Base64Source) -> (OptionalText, OptionalText) {
     match linker.link(source) {
         Some(link) => (None, Some(link.url().to_owned().into())),
         None => (Some(source.data.clone().into()), None),

@@ -1,4 +1,4 @@
-//! URLs in place of base64.
+//! Replaces base64 data by the URLs of blobs.
 
 use recount_log::{Digest, OpenReply, Snapshot};
 use recount_message::{
@@ -7,13 +7,13 @@ use recount_message::{
 
 use super::BlobUpload;
 
-/// Puts URLs in place of base64, and collects the bytes.
+/// Replaces base64 data by URLs, and collects the blobs to store.
 #[derive(Debug, Default)]
 pub(crate) struct Linker {
     pub(crate) uploads: Vec<BlobUpload>,
 }
 
-/// Whether data may still grow.
+/// Whether more data may follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Growth {
     Complete,
@@ -27,12 +27,12 @@ impl Growth {
 }
 
 impl Linker {
-    /// A message that is complete, as JSON.
+    /// Links the media of a complete message in JSON.
     pub(crate) fn complete(&mut self, text: &str) -> String {
         self.text(text, |linker, block| linker.block_as(block, Growth::Complete))
     }
 
-    /// A reply that is open, as JSON.
+    /// Links the media of an open reply's message in JSON.
     pub(crate) fn open(&mut self, text: &str) -> String {
         self.text(text, Self::block)
     }
@@ -53,12 +53,12 @@ impl Linker {
         Msg::as_received(parts)
     }
 
-    /// The state of an open reply.
+    /// Links the media of an open reply.
     pub(super) fn reply(&mut self, reply: CheckpointReply) -> CheckpointReply {
         CheckpointReply { message: self.message(reply.message, Self::block), call_floor: reply.call_floor }
     }
 
-    /// All that a snapshot shows.
+    /// Links the media of a snapshot.
     pub(crate) fn snapshot(&mut self, snapshot: &Snapshot) -> Snapshot {
         let messages = snapshot.messages.iter().map(|message| self.complete(message)).collect();
         let open = snapshot.open.iter().map(|reply| {
@@ -78,7 +78,7 @@ impl Linker {
         }
     }
 
-    /// A block of a reply that is open.
+    /// Links the media of a block of an open reply.
     pub(super) fn block(&mut self, block: &mut ContentBlock) {
         let growth = match block {
             ContentBlock::Data(block) => Growth::of(block.finished_at.as_ref()),
@@ -118,7 +118,7 @@ impl Linker {
         }
     }
 
-    /// Where data is from now on. What is no base64 stays as it is.
+    /// Returns the URL of base64 data; `None` if it is not valid base64, which is left as it is.
     pub(super) fn link(&mut self, source: &Base64Source) -> Option<UrlSource> {
         let bytes = source.bytes().ok()?;
         let digest = Digest::of(&bytes);
@@ -127,7 +127,7 @@ impl Linker {
     }
 }
 
-/// The base64 of a block that has some.
+/// Returns the base64 source of a block, if it has data.
 pub(super) fn base64_of(block: &DataBlock) -> Option<&Base64Source> {
     match &block.source {
         Source::Base64(source) => Some(source).filter(|source| !source.data.is_empty()),
@@ -135,7 +135,7 @@ pub(super) fn base64_of(block: &DataBlock) -> Option<&Base64Source> {
     }
 }
 
-/// Whether a text is worth a closer look.
+/// Whether JSON may contain a base64 source. A cheap test before parsing.
 pub(super) fn has_base64(text: &str) -> bool {
     text.contains("\"base64\"")
 }

@@ -1,8 +1,8 @@
-//! Media by URL: for readers who do not want bytes as base64 in what they read.
+//! Media by URL, for readers that do not want base64 in events.
 //!
-//! Such a reader is told everything with the URLs of blobs in place of base64, which it fetches if it likes. What is not
-//! complete has no bytes yet: data that grows is told empty, and its URL when it ends. So there is one law: what such a
-//! reader folds is what everybody folds, with [`Linker`] applied to it.
+//! Such a reader receives the URLs of blobs in place of base64 data. Data that is still growing has no URL yet: it is empty
+//! until the event that ends it. The invariant: the fold of such a reader is the fold of any other reader with [`Linker`]
+//! applied to it.
 
 mod blob_cache;
 mod linked_stream;
@@ -12,18 +12,18 @@ pub(crate) use blob_cache::{BlobCache, BlobUpload};
 pub(crate) use linked_stream::{Linked, LinkedStream};
 pub(crate) use linker::Linker;
 
-/// How a reader wants media.
+/// The form in which a reader receives media.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Media {
-    /// As base64, where they came so.
+    /// As they are in the log, usually as base64.
     #[default]
     Inline,
-    /// By their URLs.
+    /// As URLs of blobs.
     Url,
 }
 
 impl Media {
-    /// The words for them.
+    /// The values of the parameter `media`.
     pub(crate) const WORDS: &[&str] = &["inline", "url"];
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {

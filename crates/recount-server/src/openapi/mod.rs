@@ -1,6 +1,6 @@
-//! The service described for programs: OpenAPI 3.1.
+//! The OpenAPI 3.1 document.
 //!
-//! [`routes`] lists what there is; this makes the document of it. A test holds the list to the routes that are served.
+//! It is generated from the list in [`routes`]. A test compares the list with the routes that are served.
 
 mod parameters;
 mod routes;
@@ -12,18 +12,18 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::problem::MEDIA_TYPE;
-use crate::routes::{RouteResult, json as answer};
+use crate::routes::{RouteResult, json as json_response};
 use parameters::Parameter;
-pub(crate) use routes::{Body, Guard, ROUTES, Route, Success, route_of};
+pub(crate) use routes::{Access, Body, ROUTES, Route, Success, route_of};
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_string());
 
 /// `GET /openapi.json`
 pub(crate) async fn get() -> RouteResult {
-    Ok(answer(StatusCode::OK, DOCUMENT.clone()))
+    Ok(json_response(StatusCode::OK, DOCUMENT.clone()))
 }
 
-/// The whole document.
+/// Returns the document.
 pub(crate) fn document() -> Value {
     let mut paths = Map::new();
     for route in ROUTES {
@@ -37,7 +37,7 @@ pub(crate) fn document() -> Value {
         "info": {
             "title": "Recount",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Sessions of AI agents: a durable log each, read from any cursor.",
+            "description": "Sessions of AI agents. Each is a durable log that clients read from any cursor.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "paths": paths,
@@ -65,8 +65,8 @@ fn operation(route: &Route) -> Value {
     if let Some(body) = body(route.body) {
         fields.insert("requestBody".to_owned(), body);
     }
-    if route.guard == Guard::Token {
-        // Where there are no tokens, nothing is needed.
+    if route.access == Access::Token {
+        // `{}`: a service without tokens requires no authentication.
         fields.insert("security".to_owned(), json!([{}, {"token": []}, {"ticket": []}]));
     }
     operation
@@ -74,14 +74,14 @@ fn operation(route: &Route) -> Value {
 
 fn parameter(parameter: &Parameter) -> Value {
     let mut schema = parameter.schema();
-    if parameter.place == "query" {
-        // An empty one is as good as none.
+    if parameter.location == "query" {
+        // An empty parameter is treated as absent.
         schema = json!({"anyOf": [schema, {"type": "string", "maxLength": 0}]});
     }
     json!({
         "name": parameter.name,
-        "in": parameter.place,
-        "required": parameter.place == "path",
+        "in": parameter.location,
+        "required": parameter.location == "path",
         "description": parameter.summary,
         "schema": schema,
     })
@@ -114,29 +114,29 @@ fn responses(route: &Route) -> Value {
         let (status, response) = match *success {
             Success::Json(status, schema) => (
                 status,
-                json!({"description": "Done", "content": {"application/json": {"schema": schemas::reference(schema)}}}),
+                json!({"description": "Success", "content": {"application/json": {"schema": schemas::reference(schema)}}}),
             ),
             Success::Text(status, media_type) => {
                 let text = json!({"schema": {"type": "string"}});
-                // A page that was not built is a text that says so.
+                // If the page was not built, the response is a plain text.
                 let others = if media_type == "text/html" { json!({"text/plain": text}) } else { json!({}) };
                 let mut content = json!({media_type: text});
                 if let (Some(content), Value::Object(others)) = (content.as_object_mut(), others) {
                     content.extend(others);
                 }
-                (status, json!({"description": "Done", "content": content}))
+                (status, json!({"description": "Success", "content": content}))
             }
             Success::Bytes(status) => {
-                (status, json!({"description": "The bytes, as what they were uploaded", "content": {"*/*": {}}}))
+                (status, json!({"description": "The bytes, with the media type of the upload", "content": {"*/*": {}}}))
             }
-            Success::Empty(status) => (status, json!({"description": "Done"})),
+            Success::Empty(status) => (status, json!({"description": "Success"})),
         };
         responses.insert(status.to_string(), response);
     }
-    let common: &[u16] = match route.guard {
-        Guard::Nothing => &[405, 503],
-        Guard::Host => &[400, 403, 405, 500, 503],
-        Guard::Token => &[400, 401, 403, 405, 429, 500, 503],
+    let common: &[u16] = match route.access {
+        Access::Public => &[405, 503],
+        Access::Host => &[400, 403, 405, 500, 503],
+        Access::Token => &[400, 401, 403, 405, 429, 500, 503],
     };
     for status in common.iter().chain(route.errors) {
         responses.insert(status.to_string(), problem(*status));
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reference_is_there() {
+    fn document_defines_all_referenced_schemas() {
         let document = document();
         let text = document.to_string();
         for (at, _) in text.match_indices("#/components/schemas/") {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_unique() {
+    fn operation_ids_are_unique() {
         let mut ids: Vec<&str> = ROUTES.iter().map(|route| route.id).collect();
         ids.sort_unstable();
         ids.dedup();

@@ -1,4 +1,4 @@
-//! What can stand in a path, a query or a header.
+//! The parameters in paths, queries and headers.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::media::Media;
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
     /// `path`, `query` or `header`.
-    pub(crate) place: &'static str,
+    pub(crate) location: &'static str,
     pub(crate) summary: &'static str,
     kind: Kind,
 }
@@ -18,15 +18,15 @@ pub(crate) struct Parameter {
 #[derive(Debug)]
 enum Kind {
     Name,
-    NameOrNothing,
+    NameOrEmpty,
     Digest,
     Text,
     Cursor,
-    Place,
+    StartPosition,
     Flag,
     SignalFilter,
     Number(u64),
-    Words(&'static [&'static str]),
+    Enum(&'static [&'static str]),
 }
 
 impl Parameter {
@@ -35,10 +35,10 @@ impl Parameter {
             Kind::Name => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}),
             Kind::Digest => json!({"type": "string", "pattern": "^[0-9a-f]{64}$"}),
             Kind::Text => json!({"type": "string"}),
-            // An empty parameter is as good as none.
-            Kind::NameOrNothing => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{0,64}$"}),
+            // An empty parameter is treated as absent.
+            Kind::NameOrEmpty => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{0,64}$"}),
             Kind::Cursor => json!({"type": "string", "pattern": "^([0-9]+\\.[0-9]+)?$"}),
-            Kind::Place => {
+            Kind::StartPosition => {
                 json!({"anyOf": [{"enum": ["start", "now"]}, {"type": "string", "pattern": "^([0-9]+\\.[0-9]+)?$"}]})
             }
             Kind::SignalFilter => {
@@ -46,7 +46,7 @@ impl Parameter {
             }
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Number(most) => json!({"type": "integer", "minimum": 1, "maximum": most}),
-            Kind::Words(words) => json!({"enum": words}),
+            Kind::Enum(words) => json!({"enum": words}),
         }
     }
 }
@@ -54,54 +54,75 @@ impl Parameter {
 const DIALECTS: &[&str] = &["native", "java", "java1", "typescript"];
 const TARGETS: &[&str] = &["native", "java", "java1", "typescript", "ag-ui", "ai-sdk"];
 
-pub(super) const ID: Parameter = Parameter { name: "id", place: "path", summary: "The session", kind: Kind::Name };
+pub(super) const ID: Parameter =
+    Parameter { name: "id", location: "path", summary: "The name of the session", kind: Kind::Name };
 pub(super) const ALL: Parameter =
-    Parameter { name: "all", place: "query", summary: "Whether sub-agents' replies are shown", kind: Kind::Flag };
+    Parameter { name: "all", location: "query", summary: "Include the replies of sub-agents", kind: Kind::Flag };
 pub(super) const SIGNALS: Parameter = Parameter {
     name: "signals",
-    place: "query",
-    summary: "Whether CUSTOM events are shown, or the names of those that are, with commas",
+    location: "query",
+    summary: "Include CUSTOM events: true, false or a comma-separated list of names",
     kind: Kind::SignalFilter,
 };
-pub(super) const DIALECT: Parameter =
-    Parameter { name: "dialect", place: "query", summary: "Whose JSON it is", kind: Kind::Words(DIALECTS) };
-pub(super) const TARGET: Parameter =
-    Parameter { name: "dialect", place: "query", summary: "Whose JSON to write", kind: Kind::Words(TARGETS) };
-pub(super) const REPLY: Parameter =
-    Parameter { name: "reply", place: "query", summary: "The reply, where the dialect is ai-sdk", kind: Kind::Text };
-pub(super) const AFTER: Parameter =
-    Parameter { name: "after", place: "query", summary: "Where to begin: a cursor, start or now", kind: Kind::Place };
-pub(super) const HEAD: Parameter =
-    Parameter { name: "after", place: "query", summary: "The cursor that must still be the head", kind: Kind::Cursor };
+pub(super) const DIALECT: Parameter = Parameter {
+    name: "dialect",
+    location: "query",
+    summary: "The dialect of the events in the body",
+    kind: Kind::Enum(DIALECTS),
+};
+pub(super) const TARGET: Parameter = Parameter {
+    name: "dialect",
+    location: "query",
+    summary: "The dialect or front-end protocol of the events in the response",
+    kind: Kind::Enum(TARGETS),
+};
+pub(super) const REPLY: Parameter = Parameter {
+    name: "reply",
+    location: "query",
+    summary: "The id of the reply; only with the dialect ai-sdk",
+    kind: Kind::Text,
+};
+pub(super) const AFTER: Parameter = Parameter {
+    name: "after",
+    location: "query",
+    summary: "The start position: a cursor, start or now",
+    kind: Kind::StartPosition,
+};
+pub(super) const HEAD: Parameter = Parameter {
+    name: "after",
+    location: "query",
+    summary: "The expected head of the session: appends nothing if it has changed",
+    kind: Kind::Cursor,
+};
 pub(super) const LAST_EVENT_ID: Parameter =
-    Parameter { name: "Last-Event-ID", place: "header", summary: "The cursor to go on from", kind: Kind::Text };
+    Parameter { name: "Last-Event-ID", location: "header", summary: "The cursor to resume from", kind: Kind::Text };
 
 pub(super) const MEDIA: Parameter = Parameter {
     name: "media",
-    place: "query",
-    summary: "Whether media are base64 or the URLs of blobs",
-    kind: Kind::Words(Media::WORDS),
+    location: "query",
+    summary: "The form of media: base64 or URLs of blobs",
+    kind: Kind::Enum(Media::WORDS),
 };
 
 pub(super) const fn limit(most: u64) -> Parameter {
-    Parameter { name: "limit", place: "query", summary: "How many at most", kind: Kind::Number(most) }
+    Parameter { name: "limit", location: "query", summary: "The maximum number of items", kind: Kind::Number(most) }
 }
 
 pub(super) const AFTER_SESSION: Parameter = Parameter {
     name: "after",
-    place: "query",
-    summary: "Sessions whose names come after this one, which need not be there",
-    kind: Kind::NameOrNothing,
+    location: "query",
+    summary: "Only sessions whose names sort after this one",
+    kind: Kind::NameOrEmpty,
 };
 pub(super) const BEFORE_MESSAGE: Parameter =
-    Parameter { name: "before", place: "query", summary: "The message after the page", kind: Kind::Text };
+    Parameter { name: "before", location: "query", summary: "Only messages before this one", kind: Kind::Text };
 pub(super) const ON_BUSY: Parameter = Parameter {
     name: "on_busy",
-    place: "query",
-    summary: "What to do while a reply is under way",
-    kind: Kind::Words(&["reject", "queue", "interrupt"]),
+    location: "query",
+    summary: "The handling of a message while a reply is in progress",
+    kind: Kind::Enum(&["reject", "queue", "interrupt"]),
 };
 pub(super) const DIGEST: Parameter =
-    Parameter { name: "digest", place: "path", summary: "SHA-256, in hexadecimal", kind: Kind::Digest };
+    Parameter { name: "digest", location: "path", summary: "SHA-256, in hexadecimal", kind: Kind::Digest };
 pub(super) const NAME: Parameter =
-    Parameter { name: "id", place: "path", summary: "The session's name", kind: Kind::Text };
+    Parameter { name: "id", location: "path", summary: "The name of the session", kind: Kind::Text };

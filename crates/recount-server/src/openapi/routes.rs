@@ -1,4 +1,4 @@
-//! What there is.
+//! The list of all routes.
 
 use http::Method;
 
@@ -7,7 +7,7 @@ use super::parameters::{
     Parameter, REPLY, SIGNALS, TARGET, limit,
 };
 
-/// A route, as the document describes it.
+/// The description of a route.
 #[derive(Debug)]
 pub(crate) struct Route {
     pub(crate) method: &'static str,
@@ -17,31 +17,33 @@ pub(crate) struct Route {
     pub(crate) parameters: &'static [Parameter],
     pub(crate) body: Body,
     pub(crate) successes: &'static [Success],
-    /// Statuses of problems, beside those that every route has.
+    /// The statuses of error responses, in addition to those that all routes have.
     pub(crate) errors: &'static [u16],
-    pub(crate) guard: Guard,
+    pub(crate) access: Access,
 }
 
-/// What is looked at before a request is let in.
+/// The checks before a request is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Guard {
-    Nothing,
+pub(crate) enum Access {
+    /// No checks.
+    Public,
+    /// The `Host` header.
     Host,
-    /// The host, and a token where there are any.
+    /// The `Host` header, and a token if tokens are required.
     Token,
 }
 
-/// What a route takes.
+/// The request body of a route.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Body {
     None,
-    /// JSON of a schema.
+    /// JSON with the schema of this name.
     Json(&'static str),
     Events,
     Bytes,
 }
 
-/// What a route answers.
+/// A successful response of a route.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Success {
     Json(u16, &'static str),
@@ -51,13 +53,13 @@ pub(crate) enum Success {
 }
 
 impl Route {
-    /// The names of its parameters in the query.
+    /// Returns the names of the query parameters.
     pub(crate) fn query(&self) -> impl Iterator<Item = &'static str> {
-        self.parameters.iter().filter(|parameter| parameter.place == "query").map(|parameter| parameter.name)
+        self.parameters.iter().filter(|parameter| parameter.location == "query").map(|parameter| parameter.name)
     }
 
-    /// Whether a path is one of its paths.
-    fn is_at(&self, path: &str) -> bool {
+    /// Whether a path matches the path template.
+    fn matches(&self, path: &str) -> bool {
         let (mut template, mut path) = (self.path.split('/'), path.split('/'));
         loop {
             match (template.next(), path.next()) {
@@ -69,13 +71,13 @@ impl Route {
     }
 }
 
-/// The route of a request, if there is one.
+/// Returns the route of a request, if there is one.
 pub(crate) fn route_of(method: &Method, path: &str) -> Option<&'static Route> {
     let method = if *method == Method::HEAD { "GET" } else { method.as_str() };
-    ROUTES.iter().find(|route| route.method == method && route.is_at(path))
+    ROUTES.iter().find(|route| route.method == method && route.matches(path))
 }
 
-const fn guarded(method: &'static str, path: &'static str, id: &'static str, summary: &'static str) -> Route {
+const fn authenticated(method: &'static str, path: &'static str, id: &'static str, summary: &'static str) -> Route {
     Route {
         method,
         path,
@@ -85,12 +87,12 @@ const fn guarded(method: &'static str, path: &'static str, id: &'static str, sum
         body: Body::None,
         successes: &[],
         errors: &[],
-        guard: Guard::Token,
+        access: Access::Token,
     }
 }
 
-const fn open(method: &'static str, path: &'static str, id: &'static str, summary: &'static str) -> Route {
-    Route { guard: Guard::Host, ..guarded(method, path, id, summary) }
+const fn public(method: &'static str, path: &'static str, id: &'static str, summary: &'static str) -> Route {
+    Route { access: Access::Host, ..authenticated(method, path, id, summary) }
 }
 
 /// Every route.
@@ -98,140 +100,183 @@ pub(crate) const ROUTES: &[Route] = &[
     Route {
         parameters: &[AFTER_SESSION, limit(1_000)],
         successes: &[Success::Json(200, "SessionPage")],
-        ..guarded("GET", "/v1/sessions", "listSessions", "Sessions, in the order of their names")
+        ..authenticated("GET", "/v1/sessions", "listSessions", "List sessions by name")
     },
     Route {
         body: Body::Json("SessionChange"),
         successes: &[Success::Json(201, "SessionWithUsage")],
         errors: &[408, 413, 415, 507],
-        ..guarded("POST", "/v1/sessions", "createSession", "Make a session")
+        ..authenticated("POST", "/v1/sessions", "createSession", "Create a session")
     },
     Route {
         parameters: &[ID],
         successes: &[Success::Json(200, "SessionWithUsage")],
         errors: &[404],
-        ..guarded("GET", "/v1/sessions/{id}", "getSession", "A session, with its usage")
+        ..authenticated("GET", "/v1/sessions/{id}", "getSession", "Read a session with its usage")
     },
     Route {
         parameters: &[ID],
         body: Body::Json("SessionChange"),
         successes: &[Success::Json(200, "SessionWithUsage"), Success::Json(201, "SessionWithUsage")],
         errors: &[408, 409, 413, 415, 507],
-        ..guarded("PUT", "/v1/sessions/{id}", "putSession", "Make a session with a name of one's own, or change it")
+        ..authenticated("PUT", "/v1/sessions/{id}", "putSession", "Create a session with a chosen name, or change it")
     },
     Route {
         parameters: &[ID],
         body: Body::Json("SessionChange"),
         successes: &[Success::Json(200, "SessionWithUsage")],
         errors: &[404, 408, 413, 415, 507],
-        ..guarded("PATCH", "/v1/sessions/{id}", "changeSession", "Change what is said about a session; null removes")
+        ..authenticated(
+            "PATCH",
+            "/v1/sessions/{id}",
+            "changeSession",
+            "Change the properties of a session; null removes one",
+        )
     },
     Route {
         parameters: &[ID],
         successes: &[Success::Empty(204)],
         errors: &[404],
-        ..guarded("DELETE", "/v1/sessions/{id}", "deleteSession", "Remove a session")
+        ..authenticated("DELETE", "/v1/sessions/{id}", "deleteSession", "Delete a session")
     },
     Route {
         parameters: &[ID, BEFORE_MESSAGE, limit(200), ALL, MEDIA],
         successes: &[Success::Json(200, "MessagePage")],
         errors: &[404],
-        ..guarded("GET", "/v1/sessions/{id}/messages", "listMessages", "Messages, oldest first within a page")
+        ..authenticated(
+            "GET",
+            "/v1/sessions/{id}/messages",
+            "listMessages",
+            "List messages, oldest first within a page",
+        )
     },
     Route {
         parameters: &[ID, ON_BUSY],
         body: Body::Json("NewMessage"),
         successes: &[Success::Json(202, "Posted")],
         errors: &[404, 408, 409, 413, 415, 422, 507],
-        ..guarded("POST", "/v1/sessions/{id}/messages", "postMessage", "Say something; the session's agent answers")
+        ..authenticated(
+            "POST",
+            "/v1/sessions/{id}/messages",
+            "postMessage",
+            "Post a message, to which the session's agent replies",
+        )
     },
     Route {
         parameters: &[ID, AFTER, limit(10_000), TARGET, SIGNALS, ALL, MEDIA],
         successes: &[Success::Text(200, "application/x-ndjson")],
         errors: &[404, 410],
-        ..guarded("GET", "/v1/sessions/{id}/events", "listEvents", "Events after a cursor, one per line")
+        ..authenticated("GET", "/v1/sessions/{id}/events", "listEvents", "List the events after a cursor, one per line")
     },
     Route {
         parameters: &[ID, HEAD, DIALECT],
         body: Body::Events,
         successes: &[Success::Json(200, "Appended")],
         errors: &[404, 408, 409, 413, 415, 422, 507],
-        ..guarded(
+        ..authenticated(
             "POST",
             "/v1/sessions/{id}/events",
             "postEvents",
-            "Append events: answers, signals, an agent's elsewhere",
+            "Append events: confirmations, results, signals, or those of an external agent",
         )
     },
     Route {
         parameters: &[ID, AFTER, LAST_EVENT_ID, TARGET, REPLY, SIGNALS, ALL, MEDIA],
         successes: &[Success::Text(200, "text/event-stream"), Success::Empty(204)],
         errors: &[404],
-        ..guarded("GET", "/v1/sessions/{id}/stream", "streamSession", "Follow a session by server-sent events")
+        ..authenticated(
+            "GET",
+            "/v1/sessions/{id}/stream",
+            "streamSession",
+            "Subscribe to a session with server-sent events",
+        )
     },
     Route {
         parameters: &[ID, AFTER, TARGET, SIGNALS, ALL, MEDIA],
         successes: &[Success::Empty(101)],
         errors: &[404, 426],
-        ..guarded("GET", "/v1/sessions/{id}/ws", "connectSession", "Follow and write to a session by WebSocket")
+        ..authenticated(
+            "GET",
+            "/v1/sessions/{id}/ws",
+            "connectSession",
+            "Subscribe and write to a session over WebSocket",
+        )
     },
     Route {
         successes: &[Success::Empty(101)],
         errors: &[426],
-        ..guarded("GET", "/v1/ws", "connect", "Follow and write to any number of sessions by WebSocket")
+        ..authenticated("GET", "/v1/ws", "connect", "Subscribe and write to any number of sessions over WebSocket")
     },
     Route {
         parameters: &[ID],
         body: Body::Json("Interrupt"),
         successes: &[Success::Json(202, "Interrupted")],
         errors: &[404, 408, 413, 415],
-        ..guarded("POST", "/v1/sessions/{id}/interrupt", "interrupt", "Stop the reply that is under way or waits")
+        ..authenticated(
+            "POST",
+            "/v1/sessions/{id}/interrupt",
+            "interrupt",
+            "Interrupt the reply that is in progress or waits",
+        )
     },
     Route {
         parameters: &[ID],
         body: Body::Json("Fork"),
         successes: &[Success::Json(201, "SessionWithUsage")],
         errors: &[404, 408, 409, 410, 413, 415, 507],
-        ..guarded("POST", "/v1/sessions/{id}/fork", "forkSession", "Make a session of another one's beginning")
+        ..authenticated(
+            "POST",
+            "/v1/sessions/{id}/fork",
+            "forkSession",
+            "Create a session that copies the beginning of another one",
+        )
     },
     Route {
         parameters: &[ID],
         body: Body::Bytes,
         successes: &[Success::Json(201, "Blob")],
         errors: &[404, 408, 413, 415, 507],
-        ..guarded("POST", "/v1/sessions/{id}/blobs", "uploadBlob", "BlobUpload bytes that messages can name")
+        ..authenticated("POST", "/v1/sessions/{id}/blobs", "uploadBlob", "Upload a blob for messages")
     },
     Route {
         parameters: &[ID, DIGEST],
         successes: &[Success::Bytes(200)],
         errors: &[404],
-        ..guarded("GET", "/v1/sessions/{id}/blobs/{digest}", "getBlob", "Bytes that were uploaded")
+        ..authenticated("GET", "/v1/sessions/{id}/blobs/{digest}", "getBlob", "Download a blob")
     },
     Route {
         successes: &[Success::Json(200, "Agents")],
-        ..guarded("GET", "/v1/agents", "listAgents", "The agents that sessions can have")
+        ..authenticated("GET", "/v1/agents", "listAgents", "List agents")
     },
     Route {
         body: Body::Json("Empty"),
         successes: &[Success::Json(200, "Ticket")],
         errors: &[408, 413, 415],
-        ..guarded("POST", "/v1/tickets", "createTicket", "A ticket for opening a stream where no header can be sent")
+        ..authenticated(
+            "POST",
+            "/v1/tickets",
+            "createTicket",
+            "Create a ticket, which replaces the token where no header can be sent",
+        )
     },
     Route {
         successes: &[Success::Json(200, "Health")],
-        guard: Guard::Nothing,
-        ..open("GET", "/healthz", "healthz", "Whether the process answers")
+        access: Access::Public,
+        ..public("GET", "/healthz", "healthz", "Liveness")
     },
-    Route { successes: &[Success::Json(200, "Health")], ..open("GET", "/readyz", "readyz", "Whether it takes work") },
+    Route { successes: &[Success::Json(200, "Health")], ..public("GET", "/readyz", "readyz", "Readiness") },
     Route {
         successes: &[Success::Text(200, "application/openmetrics-text")],
-        ..guarded("GET", "/metrics", "metrics", "What the service counts, for Prometheus")
+        ..authenticated("GET", "/metrics", "metrics", "Metrics for Prometheus")
     },
-    Route { successes: &[Success::Json(200, "Document")], ..open("GET", "/openapi.json", "openapi", "This document") },
-    Route { successes: &[Success::Text(200, "text/html")], ..open("GET", "/", "page", "The page") },
+    Route {
+        successes: &[Success::Json(200, "Document")],
+        ..public("GET", "/openapi.json", "openapi", "This document")
+    },
+    Route { successes: &[Success::Text(200, "text/html")], ..public("GET", "/", "page", "The web page") },
     Route {
         parameters: &[NAME],
         successes: &[Success::Text(200, "text/html")],
-        ..open("GET", "/s/{id}", "sessionPage", "The page, at a session")
+        ..public("GET", "/s/{id}", "sessionPage", "The web page of a session")
     },
 ];

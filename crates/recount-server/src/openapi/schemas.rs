@@ -1,13 +1,13 @@
-//! What the bodies are.
+//! The schemas of request and response bodies.
 
 use serde_json::{Value, json};
 
-/// A reference to a schema.
+/// Returns a reference to a schema.
 pub(super) fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// All schemas.
+/// Returns all schemas.
 pub(super) fn all() -> Value {
     let session = json!({
         "id": {"type": "string"},
@@ -15,11 +15,11 @@ pub(super) fn all() -> Value {
         "agent": {"type": "string"},
         "title": {"type": ["string", "null"]},
         "metadata": {"type": "object"},
-        "retention": {"type": ["string", "null"], "description": "How long it is kept after its last event, such as 30d"},
+        "retention": {"type": ["string", "null"], "description": "Time after the last event at which the session is deleted, such as 30d"},
         "created_at": {"type": "string"},
-        "updated_at": {"type": "string", "description": "When its last message was complete; until then, when it was made"},
+        "updated_at": {"type": "string", "description": "Completion of the last message; before the first, the creation of the session"},
         "status": {"enum": ["idle", "running", "waiting"]},
-        "open": {"type": "array", "items": {"type": "string"}, "description": "The replies that have not ended"},
+        "open": {"type": "array", "items": {"type": "string"}, "description": "The ids of open replies"},
     });
     let required = json!([
         "id",
@@ -45,8 +45,8 @@ pub(super) fn all() -> Value {
         "finished_at": {"type": ["string", "null"]},
         "on_busy": {"enum": ["reject", "queue", "interrupt"]},
     });
-    let mut whole_message = new_message.clone();
-    whole_message["content"] = content(json!({"type": "object"}));
+    let mut complete_message = new_message.clone();
+    complete_message["content"] = content(json!({"type": "object"}));
     json!({
         "Problem": {
             "type": "object",
@@ -56,14 +56,14 @@ pub(super) fn all() -> Value {
                 "title": {"type": "string"},
                 "status": {"type": "integer"},
                 "detail": {"type": "string"},
-                "field": {"type": "string", "description": "The field, parameter or header that is wrong"},
-                "line": {"type": "integer", "minimum": 1, "description": "The line or element that is wrong"},
+                "field": {"type": "string", "description": "The invalid field, parameter or header"},
+                "line": {"type": "integer", "minimum": 1, "description": "The invalid line or array element"},
                 "reason": {"type": "string", "description": "late, duplicate, foreign, not_waiting; epoch, future, compacted"},
-                "head": {"type": "string", "description": "Where the session is by now"},
-                "id": {"type": "string", "description": "The event that was refused"},
+                "head": {"type": "string", "description": "The current head of the session"},
+                "id": {"type": "string", "description": "The id of the rejected event"},
             },
         },
-        "Cursor": {"type": "string", "description": "A place in a session, to be handed back as it is"},
+        "Cursor": {"type": "string", "description": "A position in a session. Opaque: pass it back unchanged"},
         "Session": {"type": "object", "required": required, "properties": session},
         "SessionWithUsage": {
             "allOf": [reference("Session")],
@@ -85,7 +85,7 @@ pub(super) fn all() -> Value {
             "required": ["sessions", "next"],
             "properties": {
                 "sessions": {"type": "array", "items": reference("Session")},
-                "next": {"type": ["string", "null"], "description": "What to give as `after` for the next page"},
+                "next": {"type": ["string", "null"], "description": "The value of `after` for the next page; null on the last page"},
             },
         },
         "SessionChange": {
@@ -104,11 +104,11 @@ pub(super) fn all() -> Value {
             "required": ["id", "name", "role", "content"],
         },
         "NewMessage": {
-            "description": "A user's message that says something; what is left out is filled in. One with `name` and `role` \
-                may have fields and blocks that are not known here, and keeps them",
+            "description": "A user's message, which must not be empty. Missing fields are filled in. With `name` and `role`, \
+                unknown fields and blocks are accepted and stored",
             "anyOf": [
                 {"type": "object", "required": ["content"], "properties": new_message, "additionalProperties": false},
-                {"type": "object", "required": ["content", "name", "role"], "properties": whole_message},
+                {"type": "object", "required": ["content", "name", "role"], "properties": complete_message},
             ],
         },
         "MessagePage": {
@@ -146,8 +146,8 @@ pub(super) fn all() -> Value {
                         "properties": {
                             "line": {"type": "integer"},
                             "id": {"type": "string"},
-                            "reason": {"type": "string", "description": "A word for programs, such as unknown_block"},
-                            "message": {"type": "string", "description": "The same for people"},
+                            "reason": {"type": "string", "description": "A code, such as unknown_block"},
+                            "message": {"type": "string", "description": "A description of the reason"},
                         },
                     },
                 },
@@ -157,19 +157,19 @@ pub(super) fn all() -> Value {
         "Interrupt": {
             "type": "object",
             "additionalProperties": false,
-            "properties": {"id": {"type": ["string", "null"], "description": "RequestLabels again with it, nothing else is stopped"}},
+            "properties": {"id": {"type": ["string", "null"], "description": "Idempotency key: repeating the request with the same id interrupts nothing else"}},
         },
         "Interrupted": {
             "type": "object",
             "required": ["cursor"],
-            "properties": {"cursor": {"type": ["string", "null"], "description": "Nothing where there was nothing to stop"}},
+            "properties": {"cursor": {"type": ["string", "null"], "description": "null if no reply was in progress"}},
         },
         "Fork": {
             "type": "object",
             "additionalProperties": false,
             "properties": {
-                "after": {"type": ["string", "null"], "description": "The last cursor that is copied; all of it without"},
-                "before": {"type": ["string", "null"], "description": "Id of the first message that is not copied; not with `after`"},
+                "after": {"type": ["string", "null"], "description": "The last cursor to copy; default: the whole session"},
+                "before": {"type": ["string", "null"], "description": "The id of the first message not to copy; not together with `after`"},
                 "id": {"type": ["string", "null"], "pattern": "^[A-Za-z0-9_-]{1,64}$"},
             },
         },

@@ -1,4 +1,4 @@
-//! The agents that sessions can have.
+//! The list of agents.
 
 use http::StatusCode;
 use recount_message::{Json, Object};

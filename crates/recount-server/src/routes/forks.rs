@@ -1,4 +1,4 @@
-//! A session made of another one's beginning.
+//! Forks: new sessions that copy the beginning of another one.
 
 use recount_log::ForkPoint;
 
@@ -27,7 +27,7 @@ pub(super) async fn post(mut call: Call) -> RouteResult {
     };
     let name = text("id")?.unwrap_or_else(sessions::new_id);
     let to = sessions::new_key(&call, &name)?;
-    sessions::check_room(&call).await?;
+    sessions::check_session_limit(&call).await?;
     let fork = call.app.log().fork(from.key(), until, to).await?;
     sessions::created(&call, &fork).await
 }

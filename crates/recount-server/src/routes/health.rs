@@ -1,4 +1,4 @@
-//! Whether the service is well.
+//! Health checks and metrics.
 
 use axum::response::IntoResponse as _;
 use http::{StatusCode, header};
@@ -7,12 +7,12 @@ use super::{RouteResult, json};
 use crate::call::Call;
 use crate::problem::Problem;
 
-/// `GET /healthz`: whether the process answers at all.
+/// `GET /healthz`: liveness.
 pub(super) async fn healthz() -> RouteResult {
     Ok(json(StatusCode::OK, r#"{"status":"ok"}"#.to_owned()))
 }
 
-/// `GET /readyz`: whether it is worth sending requests here.
+/// `GET /readyz`: readiness. Fails while the service shuts down, or if the log cannot be read.
 pub(super) async fn readyz(call: Call) -> RouteResult {
     if call.app.closing().is_cancelled() || call.app.is_draining() {
         return Err(Problem::unavailable("the service is shutting down"));
@@ -24,7 +24,7 @@ pub(super) async fn readyz(call: Call) -> RouteResult {
 /// `GET /metrics`
 pub(super) async fn metrics(call: Call) -> RouteResult {
     let sessions = call.app.log().read(|view| Ok(view.session_count()?)).await?;
-    call.app.metrics().look(sessions, call.app.host().load());
+    call.app.metrics().update(sessions, call.app.host().load());
     let text = call.app.metrics().to_text();
     let media_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, media_type)], text).into_response())

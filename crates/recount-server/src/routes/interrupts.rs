@@ -1,4 +1,4 @@
-//! Stopping a reply.
+//! Interrupts: stopping the reply in progress.
 
 use http::StatusCode;
 use recount_message::Object;

@@ -1,4 +1,4 @@
-//! Messages: those that are there, and a user's new one.
+//! Messages: reading pages of them, and posting new ones.
 
 use std::collections::HashSet;
 
@@ -14,25 +14,25 @@ use crate::call::Call;
 use crate::media::{Linker, Media};
 use crate::problem::Problem;
 
-/// How many messages a page has.
+/// The default number of messages per page.
 const PAGE: usize = 50;
-const LARGEST_PAGE: usize = 200;
+const MAX_PAGE: usize = 200;
 
 /// `GET /v1/sessions/{id}/messages`
 pub(super) async fn list(call: Call) -> RouteResult {
     let session = call.session().await?;
-    let limit = call.params.number("limit", PAGE, LARGEST_PAGE)?;
-    let show = if call.params.flag("all", false)? { Visibility::All } else { Visibility::TopLevel };
+    let limit = call.params.number("limit", PAGE, MAX_PAGE)?;
+    let visibility = if call.params.flag("all", false)? { Visibility::All } else { Visibility::TopLevel };
     let before = call.params.get("before");
     let media = call.params.media()?;
-    // EncoderState and after: a reply may begin or end in between.
+    // Read before and after the page, because a reply may start or end in between.
     let mut open = match media {
         Media::Inline => HashSet::new(),
         Media::Url => open_replies(&session).await?,
     };
-    let page = session.messages(before, show, limit).await?.ok_or_else(|| {
+    let page = session.messages(before, visibility, limit).await?.ok_or_else(|| {
         let id = before.unwrap_or_default();
-        Problem::not_found(format!("there is no message `{id}`")).with("field", "before")
+        Problem::not_found(format!("unknown message `{id}`")).with("field", "before")
     })?;
     let messages = match media {
         Media::Inline => page.messages,
@@ -53,7 +53,7 @@ pub(super) async fn list(call: Call) -> RouteResult {
     Ok(response)
 }
 
-/// The same with the URLs of media. Those of replies that are open are as far as they have come.
+/// Replaces base64 data in messages by URLs. Data of open replies that is still growing is left out.
 async fn linked(
     call: &Call,
     session: &Session,
@@ -67,7 +67,7 @@ async fn linked(
         if is_open { linker.open(text) } else { linker.complete(text) }
     });
     let messages = messages.collect();
-    call.app.feeds().media().keep(session, linker.uploads).await?;
+    call.app.feeds().blobs().store(session, linker.uploads).await?;
     Ok(messages)
 }
 
@@ -81,21 +81,21 @@ async fn open_replies(session: &Session) -> Result<HashSet<String>, Problem> {
 pub(super) async fn post(mut call: Call) -> RouteResult {
     let session = call.session().await?;
     let mut body = call.object().await?;
-    let on_busy = match body.remove("on_busy") {
+    let in_body = match body.remove("on_busy") {
         Some(value) => {
             Some(value.as_str().map(str::to_owned).ok_or_else(|| Problem::bad_field("on_busy", "expected a string"))?)
         }
         None => None,
     };
-    let asked = call.params.get("on_busy").map(read_on_busy).transpose()?;
-    let on_busy = on_busy.as_deref().map(read_on_busy).transpose()?;
-    if on_busy.is_some() && asked.is_some() && on_busy != asked {
-        return Err(Problem::bad_field("on_busy", "the query and the body say different things"));
+    let in_query = call.params.get("on_busy").map(parse_on_busy).transpose()?;
+    let in_body = in_body.as_deref().map(parse_on_busy).transpose()?;
+    if in_body.is_some() && in_query.is_some() && in_body != in_query {
+        return Err(Problem::bad_field("on_busy", "the query and the body have different values"));
     }
-    let on_busy = on_busy.or(asked).unwrap_or_default();
-    let message = new_message::read(&session, body).await?;
+    let on_busy = in_body.or(in_query).unwrap_or_default();
+    let message = new_message::parse(&session, body).await?;
     if message.to_json().len() > call.app.limits().event {
-        return Err(Problem::too_large(format!("a message may have {} bytes", call.app.limits().event)));
+        return Err(Problem::too_large(format!("the message exceeds {} bytes", call.app.limits().event)));
     }
     let posted = call.app.host().post(session.key(), message, on_busy).await?;
     call.app.metrics().messages.inc();
@@ -105,7 +105,7 @@ pub(super) async fn post(mut call: Call) -> RouteResult {
     Ok(json(StatusCode::ACCEPTED, answer.to_json()))
 }
 
-fn read_on_busy(word: &str) -> Result<OnBusy, Problem> {
+fn parse_on_busy(word: &str) -> Result<OnBusy, Problem> {
     match word {
         "reject" => Ok(OnBusy::Reject),
         "queue" => Ok(OnBusy::Queue),

@@ -1,4 +1,4 @@
-//! A user's message, as somebody posts it.
+//! Parsing and validation of a user's new message.
 
 use recount_log::{Digest, Session};
 use recount_message::{ContentBlock, DataBlock, Json, Msg, Object, Role, Source, Stamps};
@@ -6,39 +6,39 @@ use recount_message::{ContentBlock, DataBlock, Json, Msg, Object, Role, Source, 
 use crate::call::check_fields;
 use crate::problem::Problem;
 
-/// The fields of a message that was written for this route.
+/// The fields of a message in the short form.
 const FIELDS: &[&str] = &["content", "name", "id", "metadata", "on_busy", "role", "created_at", "finished_at"];
-/// The scheme of the URLs that uploads have.
-const UPLOADED: &str = "recount-blob";
-/// The schemes of what a model can be shown.
-const SHOWN: [&str; 4] = ["https", "http", "data", UPLOADED];
+/// The URL scheme of uploaded blobs.
+const BLOB_SCHEME: &str = "recount-blob";
+/// The URL schemes that the host can pass to a model.
+const SCHEMES: [&str; 4] = ["https", "http", "data", BLOB_SCHEME];
 
-/// Reads a message. What a client need not know is filled in, and what no model would be shown is refused.
-pub(super) async fn read(session: &Session, body: Object) -> Result<Msg, Problem> {
-    // A whole message, as its own side writes it, may have fields and blocks that nobody here knows; they are kept.
-    let is_whole = body.contains_key("name") && body.contains_key("role");
-    if !is_whole {
+/// Parses a message, fills in missing fields and rejects content that no model would receive.
+pub(super) async fn parse(session: &Session, body: Object) -> Result<Msg, Problem> {
+    // A complete message of another implementation may have unknown fields and blocks, which are kept.
+    let is_complete = body.contains_key("name") && body.contains_key("role");
+    if !is_complete {
         check_fields(&body, FIELDS)?;
     }
-    let message = Msg::from_json(&filled_in(body)?.to_json())?;
+    let message = Msg::from_json(&fill_in(body)?.to_json())?;
     if message.role() != Role::User {
-        let detail = format!("expected a message of the role user, found {}", message.role().as_str());
+        let detail = format!("expected the role user, found {}", message.role().as_str());
         return Err(Problem::bad_field("role", detail));
     }
-    if !is_whole {
+    if !is_complete {
         check_types(message.content())?;
         check_data(message.content())?;
     }
-    check_says_something(message.content())?;
+    check_not_blank(message.content())?;
     check_uploads(session, message.content()).await?;
     Ok(message)
 }
 
-fn filled_in(mut body: Object) -> Result<Object, Problem> {
+fn fill_in(mut body: Object) -> Result<Object, Problem> {
     let content = body.get("content");
     let text = content.and_then(Json::as_str).map(str::to_owned);
     if text.is_none() && content.and_then(Json::to_array).is_none() {
-        return Err(Problem::bad_field("content", "a message has `content`: a text, or a list of blocks"));
+        return Err(Problem::bad_field("content", "expected a string or an array of blocks"));
     }
     if let Some(text) = text {
         let mut block = Object::new();
@@ -59,7 +59,7 @@ fn filled_in(mut body: Object) -> Result<Object, Problem> {
     if body.get("created_at").is_none_or(Json::is_null) {
         body.insert("created_at", stamps.time());
     }
-    // What is posted is complete.
+    // A posted message is complete.
     if body.get("finished_at").is_none_or(Json::is_null)
         && let Some(time) = body.get("created_at").cloned()
     {
@@ -68,37 +68,36 @@ fn filled_in(mut body: Object) -> Result<Object, Problem> {
     Ok(body)
 }
 
-/// Whether all blocks are of types that are known. One that is misspelt would be kept, and no model would ever see it.
+/// Rejects blocks of unknown types. A misspelt one would be stored, and no model would ever receive it.
 fn check_types(content: &[ContentBlock]) -> Result<(), Problem> {
     for (index, block) in content.iter().enumerate() {
         if let ContentBlock::Unknown(block) = block {
-            let detail = format!("there is no block of the type `{}`; expected text or data", block.type_name());
+            let detail = format!("unknown block type `{}`; expected text or data", block.type_name());
             return Err(Problem::bad_field(&format!("content[{index}].type"), detail));
         }
     }
     Ok(())
 }
 
-/// Whether there is something to show in every data block. A model would be told that something could not be read, and the
-/// user nothing.
+/// Rejects data blocks without valid data. The model would receive a note about it, and the user would not notice.
 fn check_data(content: &[ContentBlock]) -> Result<(), Problem> {
     for (index, block) in content.iter().enumerate() {
         let ContentBlock::Data(DataBlock { source, .. }) = block else { continue };
-        let wrong =
+        let invalid =
             |field: &str, detail: &str| Err(Problem::bad_field(&format!("content[{index}].source.{field}"), detail));
         match source {
-            Source::Base64(source) if source.bytes().is_err() => return wrong("data", "it is no base64"),
-            Source::Base64(source) if source.data.is_empty() => return wrong("data", "there are no bytes in it"),
-            Source::Url(source) if scheme_of(source.url()).is_none_or(|scheme| !SHOWN.contains(&&*scheme)) => {
-                return wrong("url", &format!("expected a URL with one of the schemes {}", SHOWN.join(", ")));
+            Source::Base64(source) if source.bytes().is_err() => return invalid("data", "invalid base64"),
+            Source::Base64(source) if source.data.is_empty() => return invalid("data", "empty data"),
+            Source::Url(source) if scheme_of(source.url()).is_none_or(|scheme| !SCHEMES.contains(&&*scheme)) => {
+                return invalid("url", &format!("expected a URL with one of the schemes {}", SCHEMES.join(", ")));
             }
             _ => {}
         }
-        // That of a URL may be found out.
+        // The media type of a URL may be guessed later.
         let is_guessed = matches!(source, Source::Url(_)) && source.media_type().is_empty();
         let is_type = |(kind, name): (&str, &str)| !kind.is_empty() && !name.is_empty();
         if !is_guessed && !source.media_type().split_once('/').is_some_and(is_type) {
-            return wrong("media_type", "expected a media type, such as image/png");
+            return invalid("media_type", "expected a media type, such as image/png");
         }
     }
     Ok(())
@@ -108,20 +107,20 @@ fn scheme_of(url: &str) -> Option<String> {
     url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase())
 }
 
-fn check_says_something(content: &[ContentBlock]) -> Result<(), Problem> {
+fn check_not_blank(content: &[ContentBlock]) -> Result<(), Problem> {
     let is_blank = |block: &ContentBlock| matches!(block, ContentBlock::Text(text) if text.text.trim().is_empty());
     if !content.iter().all(is_blank) {
         return Ok(());
     }
-    Err(Problem::bad_field("content", "the message says nothing: there is no text in it, and no data"))
+    Err(Problem::bad_field("content", "the message is empty: it has neither text nor data"))
 }
 
-/// Whether the uploads that a message names are there.
+/// Rejects URLs of blobs that were not uploaded.
 async fn check_uploads(session: &Session, content: &[ContentBlock]) -> Result<(), Problem> {
     for (index, block) in content.iter().enumerate() {
         let ContentBlock::Data(DataBlock { source: Source::Url(source), .. }) = block else { continue };
         let url = source.url();
-        if scheme_of(url).is_none_or(|scheme| scheme != UPLOADED) {
+        if scheme_of(url).is_none_or(|scheme| scheme != BLOB_SCHEME) {
             continue;
         }
         let upload = match Digest::in_url(url) {
@@ -131,7 +130,7 @@ async fn check_uploads(session: &Session, content: &[ContentBlock]) -> Result<()
         if upload.is_none() {
             let name = session.key().name();
             let detail =
-                format!("there is no blob {url:?}; hint: POST /v1/sessions/{name}/blobs answers with its `url`");
+                format!("unknown blob {url:?}; hint: POST /v1/sessions/{name}/blobs returns the `url` of an upload");
             return Err(Problem::bad_field(&format!("content[{index}].source.url"), detail));
         }
     }

@@ -1,4 +1,4 @@
-//! Sessions.
+//! Sessions: list, create, read, change and delete.
 
 use http::{HeaderValue, StatusCode, header};
 use recount_log::storage::SessionRow;
@@ -14,15 +14,15 @@ use crate::duration::parse_duration;
 use crate::problem::Problem;
 use crate::session_events::SessionChange;
 
-/// How many sessions a page has.
+/// The default number of sessions per page.
 const PAGE: usize = 100;
-const LARGEST_PAGE: usize = 1_000;
-/// How many characters a title has at most.
-const LONGEST_TITLE: usize = 1_024;
+const MAX_PAGE: usize = 1_000;
+/// The maximum length of a title, in characters.
+const MAX_TITLE: usize = 1_024;
 
 /// `GET /v1/sessions`
 pub(crate) async fn list(call: Call) -> RouteResult {
-    let limit = call.params.number("limit", PAGE, LARGEST_PAGE)?;
+    let limit = call.params.number("limit", PAGE, MAX_PAGE)?;
     let after = call.params.get("after").map(|name| call.key_of("after", name)).transpose()?;
     let mut rows = call.app.log().sessions(Some(&call.caller.tenant), after, limit + 1).await?;
     let has_more = rows.len() > limit;
@@ -32,7 +32,7 @@ pub(crate) async fn list(call: Call) -> RouteResult {
     for row in rows {
         match describe(&call.app, &row).await {
             Ok(session) => sessions.push(Json::from(session)),
-            // It was removed in the meantime.
+            // Deleted in the meantime.
             Err(Error::UnknownSession(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -46,8 +46,8 @@ pub(crate) async fn list(call: Call) -> RouteResult {
 /// `POST /v1/sessions`
 pub(crate) async fn create(mut call: Call) -> RouteResult {
     let body = call.object().await?;
-    let about = described(&call.app, &body, Object::new())?;
-    make(&call, &new_id(), &about).await
+    let properties = changed_properties(&call.app, &body, Object::new())?;
+    create_session(&call, &new_id(), &properties).await
 }
 
 /// `PUT /v1/sessions/{id}`
@@ -57,22 +57,22 @@ pub(crate) async fn put(mut call: Call) -> RouteResult {
     let session = call.app.log().session(key.clone());
     match session.info().await {
         Err(Error::UnknownSession(_)) => {
-            let about = described(&call.app, &body, Object::new())?;
-            match make(&call, key.name(), &about).await {
-                // Somebody was first in that moment.
-                Err(problem) if problem.is_about_existing() => {}
-                made => return made,
+            let properties = changed_properties(&call.app, &body, Object::new())?;
+            match create_session(&call, key.name(), &properties).await {
+                // Another client has created it in the meantime.
+                Err(problem) if problem.is_session_exists() => {}
+                created => return created,
             }
         }
         found => drop(found?),
     }
-    if body.is_empty() { answer(&call, &session).await } else { change(&call, &session, &body).await }
+    if body.is_empty() { respond(&call, &session).await } else { change(&call, &session, &body).await }
 }
 
 /// `GET /v1/sessions/{id}`
 pub(crate) async fn get(call: Call) -> RouteResult {
     let session = call.session().await?;
-    answer(&call, &session).await
+    respond(&call, &session).await
 }
 
 /// `PATCH /v1/sessions/{id}`
@@ -92,52 +92,51 @@ pub(crate) async fn delete(call: Call) -> RouteResult {
     Ok(axum::response::IntoResponse::into_response(StatusCode::NO_CONTENT))
 }
 
-/// A name for a session that was given none.
+/// Returns a random name for a session.
 pub(super) fn new_id() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }
 
-/// Whether the tenant may have one more.
-pub(super) async fn check_room(call: &Call) -> Result<(), Problem> {
-    let most = call.app.limits().sessions;
-    let count = call.app.session_count(&call.caller.tenant, most).await?;
-    if count < most {
+/// Rejects a new session if the tenant has reached its limit.
+pub(super) async fn check_session_limit(call: &Call) -> Result<(), Problem> {
+    let limit = call.app.limits().sessions;
+    let count = call.app.session_count(&call.caller.tenant, limit).await?;
+    if count < limit {
         return Ok(());
     }
-    let detail = format!("there are {most} sessions already, as many as are allowed");
+    let detail = format!("the limit of {limit} sessions is reached");
     Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sessions", detail))
 }
 
-/// The key of a session that is to be made.
+/// Returns the key of a new session.
 pub(super) fn new_key(call: &Call, name: &str) -> Result<SessionKey, Problem> {
     if name == ALL_SESSIONS {
-        let detail =
-            format!("`{ALL_SESSIONS}` is what one follows to hear of all sessions, and cannot be the name of one");
+        let detail = format!("the name `{ALL_SESSIONS}` is reserved for subscriptions to all sessions");
         return Err(Problem::bad_field("id", detail));
     }
     call.key_of("id", name)
 }
 
-async fn make(call: &Call, name: &str, about: &Object) -> RouteResult {
-    check_room(call).await?;
-    let session = call.app.log().create_with(new_key(call, name)?, about).await?;
+async fn create_session(call: &Call, name: &str, properties: &Object) -> RouteResult {
+    check_session_limit(call).await?;
+    let session = call.app.log().create_with(new_key(call, name)?, properties).await?;
     created(call, &session).await
 }
 
 async fn change(call: &Call, session: &Session, body: &Object) -> RouteResult {
     {
-        // Of two that change different things at once, the second one would undo the first.
-        let _alone = call.app.properties_lock().lock().await;
-        let known = Object::parse(&session.info().await?.properties).unwrap_or_default();
-        session.set_properties(&described(&call.app, body, known)?).await?;
+        // Without the lock, one of two concurrent changes would be lost.
+        let _lock = call.app.properties_lock().lock().await;
+        let current = Object::parse(&session.info().await?.properties).unwrap_or_default();
+        session.set_properties(&changed_properties(&call.app, body, current)?).await?;
     }
-    announced(call, StatusCode::OK, session, SessionChange::Changed).await
+    respond_and_publish(call, StatusCode::OK, session, SessionChange::Changed).await
 }
 
-/// The answer to somebody who has made a session.
+/// Returns the response for a new session and publishes it.
 pub(super) async fn created(call: &Call, session: &Session) -> RouteResult {
     call.app.session_created(session.key().clone());
-    let mut response = announced(call, StatusCode::CREATED, session, SessionChange::Created).await?;
+    let mut response = respond_and_publish(call, StatusCode::CREATED, session, SessionChange::Created).await?;
     let path = format!("{}/v1/sessions/{}", call.path_prefix(), session.key().name());
     if let Ok(location) = HeaderValue::from_str(&path) {
         response.headers_mut().insert(header::LOCATION, location);
@@ -145,19 +144,19 @@ pub(super) async fn created(call: &Call, session: &Session) -> RouteResult {
     Ok(response)
 }
 
-/// The answer to somebody who has changed a session. Those who follow the sessions are told as well.
-async fn announced(call: &Call, status: StatusCode, session: &Session, change: SessionChange) -> RouteResult {
+/// Returns the session as a response and publishes the change.
+async fn respond_and_publish(call: &Call, status: StatusCode, session: &Session, change: SessionChange) -> RouteResult {
     let info = describe(&call.app, &session.info().await?).await?;
     call.app.session_events().publish(&call.caller.tenant, session.key().name(), change, Some(&info.to_json()));
     Ok(json(status, with_usage(&call.app, session, info).await?.to_json()))
 }
 
-async fn answer(call: &Call, session: &Session) -> RouteResult {
+async fn respond(call: &Call, session: &Session) -> RouteResult {
     let info = describe(&call.app, &session.info().await?).await?;
     Ok(json(StatusCode::OK, with_usage(&call.app, session, info).await?.to_json()))
 }
 
-/// A session as whoever asks for it alone sees it. Lists leave the usage out, for which messages have to be looked at.
+/// Adds the token usage, which requires reading messages. Lists omit it.
 async fn with_usage(app: &App, session: &Session, mut info: Object) -> Result<Object, Error> {
     let complete = app.usages().of(session).await?;
     let open = session.open_replies().await?;
@@ -171,98 +170,97 @@ async fn with_usage(app: &App, session: &Session, mut info: Object) -> Result<Ob
     Ok(info)
 }
 
-/// What is known about a session after a request: what the request leaves out stays, `null` removes.
-fn described(app: &App, body: &Object, mut about: Object) -> Result<Object, Problem> {
+/// Applies a request body to the properties of a session: absent fields are kept, `null` removes a field.
+fn changed_properties(app: &App, body: &Object, mut properties: Object) -> Result<Object, Problem> {
     for (field, value) in body.iter() {
         if value.is_null() {
-            about.remove(field);
+            properties.remove(field);
         }
-        let wrong = |expected: &str| Err(Problem::bad_field(field, format!("expected {expected}")));
+        let invalid = |expected: &str| Err(Problem::bad_field(field, format!("expected {expected}")));
         match field {
             "agent" => match value.as_str().map(str::to_owned) {
                 Some(name) if app.host().agents().iter().any(|agent| agent.name == name) => {}
-                Some(name) => return Err(Problem::bad_field(field, format!("there is no agent `{name}`"))),
+                Some(name) => return Err(Problem::bad_field(field, format!("unknown agent `{name}`"))),
                 None if value.is_null() => {}
-                None => return wrong("the name of an agent"),
+                None => return invalid("the name of an agent"),
             },
-            "title"
-                if value.is_null() || value.as_str().is_some_and(|title| title.chars().count() <= LONGEST_TITLE) => {}
-            "title" => return wrong("a string of at most 1024 characters"),
+            "title" if value.is_null() || value.as_str().is_some_and(|title| title.chars().count() <= MAX_TITLE) => {}
+            "title" => return invalid("a string of at most 1024 characters"),
             "metadata" if value.is_null() || value.to_object().is_some() => {}
-            "metadata" => return wrong("an object"),
+            "metadata" => return invalid("an object"),
             "retention" if value.is_null() => {}
             "retention" => match value.as_str().map(parse_duration) {
                 Some(Ok(_)) => {}
                 Some(Err(problem)) => return Err(Problem::bad_field(field, problem)),
-                None => return wrong("a duration such as \"30d\""),
+                None => return invalid("a duration such as \"30d\""),
             },
             _ => {
-                let detail = format!("there is no field `{field}` here; expected agent, title, metadata, retention");
+                let detail = format!("unknown field `{field}`; expected agent, title, metadata, retention");
                 return Err(Problem::bad_field(field, detail));
             }
         }
         if !value.is_null() {
-            about.insert(field, value.clone());
+            properties.insert(field, value.clone());
         }
     }
-    Ok(about)
+    Ok(properties)
 }
 
-/// A session as clients see it.
+/// Returns a session as JSON, without its usage.
 pub(crate) async fn describe(app: &App, row: &SessionRow) -> Result<Object, Error> {
-    let about = Object::parse(&row.properties).unwrap_or_default();
-    let field = |name: &str| about.get(name).cloned().unwrap_or_else(Json::null);
-    let SessionState { status, open, settled } = standing(app, &row.key).await?;
+    let properties = Object::parse(&row.properties).unwrap_or_default();
+    let field = |name: &str| properties.get(name).cloned().unwrap_or_else(Json::null);
+    let SessionState { status, open, last_finished } = session_state(app, &row.key).await?;
     let mut session = Object::new();
     session.insert("id", row.key.name());
     session.insert("cursor", Cursor { epoch: row.epoch, seq: row.head }.to_string());
-    let agent = about.get("agent").cloned().unwrap_or_else(|| Json::from(app.host().default_agent()));
+    let agent = properties.get("agent").cloned().unwrap_or_else(|| Json::from(app.host().default_agent()));
     session.insert("agent", agent);
     session.insert("title", field("title"));
-    session.insert("metadata", about.get("metadata").cloned().unwrap_or_else(|| Json::from(Object::new())));
+    session.insert("metadata", properties.get("metadata").cloned().unwrap_or_else(|| Json::from(Object::new())));
     session.insert("retention", field("retention"));
     session.insert("created_at", row.created_at.as_str());
-    session.insert("updated_at", settled.map_or_else(|| row.created_at.clone(), format_time));
+    session.insert("updated_at", last_finished.map_or_else(|| row.created_at.clone(), format_time));
     session.insert("status", status);
     session.insert("open", open);
     Ok(session)
 }
 
-/// How a session stands.
+/// The state of a session as clients see it.
 struct SessionState {
     status: &'static str,
-    /// The replies that are open.
+    /// The ids of the open top-level replies.
     open: Vec<String>,
-    /// When its last message was complete.
-    settled: Option<Timestamp>,
+    /// The time at which the last message was complete.
+    last_finished: Option<Timestamp>,
 }
 
-async fn standing(app: &App, key: &SessionKey) -> Result<SessionState, Error> {
-    let looked = key.clone();
-    let look = app.log().read(move |view| Ok((view.open_reply_infos(&looked)?, view.last_finished_at(&looked)?)));
-    let (opened, settled) = look.await?;
-    let settled = settled.and_then(|at| Timestamp::from_millisecond(at).ok());
-    if opened.is_empty() {
-        return Ok(SessionState { status: "idle", open: Vec::new(), settled });
+async fn session_state(app: &App, key: &SessionKey) -> Result<SessionState, Error> {
+    let read_key = key.clone();
+    let read = app.log().read(move |view| Ok((view.open_reply_infos(&read_key)?, view.last_finished_at(&read_key)?)));
+    let (open, last_finished) = read.await?;
+    let last_finished = last_finished.and_then(|at| Timestamp::from_millisecond(at).ok());
+    if open.is_empty() {
+        return Ok(SessionState { status: "idle", open: Vec::new(), last_finished });
     }
     let open = app.log().session(key.clone()).open_replies().await?;
     let status = match open.as_slice() {
-        // They have ended in the meantime.
+        // Ended in the meantime.
         [] => "idle",
         open if open.iter().any(is_waiting) => "waiting",
         _ => "running",
     };
     let open = open.into_iter().filter(|reply| !reply.nested).map(|reply| reply.id).collect();
-    Ok(SessionState { status, open, settled })
+    Ok(SessionState { status, open, last_finished })
 }
 
-/// An open reply's message, as far as it has come.
+/// Returns the message of an open reply in its current state.
 fn message_of(reply: &OpenReply) -> Option<Msg> {
     let item = Object::parse(&reply.fold).ok()?;
     Msg::from_json(item.get("message")?.as_raw()).ok()
 }
 
-/// Whether a reply waits for somebody.
+/// Whether a reply waits for a confirmation or an external result.
 fn is_waiting(reply: &OpenReply) -> bool {
     message_of(reply).is_some_and(|message| {
         let mut calls = message.blocks::<ToolCallBlock>();

@@ -28,17 +28,17 @@ pub(crate) const PATH: &str = "/v1/sessions/{id}/stream";
 
 /// The frame that idle readers receive at each heartbeat.
 const HEARTBEAT: &[u8] = b":\n\n";
-/// What readers hear, once, who have been told everything that was there.
+/// The frame, sent once, that separates existing entries from new ones.
 const LIVE: &[u8] = b": live\n\n";
 
-/// The headers of a stream. Proxies are told to hand on each piece as it comes.
+/// The response headers of a stream. They turn off buffering in proxies.
 const HEADERS: [(&str, &str); 3] = [
     ("content-type", "text/event-stream; charset=utf-8"),
     ("cache-control", "no-store, no-transform"),
     ("x-accel-buffering", "no"),
 ];
 
-/// What the AI SDK knows its streams by.
+/// The header by which the AI SDK recognizes its streams.
 const UI_MESSAGE_STREAM: (&str, &str) = ("x-vercel-ai-ui-message-stream", "v1");
 
 /// `GET /v1/sessions/{id}/stream`
@@ -54,7 +54,7 @@ pub(super) async fn get(call: Call) -> RouteResult {
     Ok(response)
 }
 
-/// Begins to read a session, as its client asks; nothing where there is nothing to wait for.
+/// Opens a session for reading. Returns `None` if the client asked for the running reply and there is none.
 pub(crate) async fn open(
     app: &App,
     caller: Caller,
@@ -62,9 +62,9 @@ pub(crate) async fn open(
     params: &Params,
     headers: &HeaderMap,
 ) -> Result<Option<SseReader>, Problem> {
-    let style = params.stream_format(Framing::Sse)?;
-    let from = match headers.get("last-event-id").filter(|id| !id.is_empty()) {
-        // What a browser sends along is its memory, and not something that anybody could mend.
+    let format = params.stream_format(Framing::Sse)?;
+    let start = match headers.get("last-event-id").filter(|id| !id.is_empty()) {
+        // Browsers send this header themselves, so an invalid value is a gap and not an error of the caller.
         Some(id) => match id.to_str().ok().and_then(|id| id.parse().ok()) {
             Some(cursor) => StartPosition::Log(Start::After(cursor)),
             None => StartPosition::InvalidCursor,
@@ -72,27 +72,27 @@ pub(crate) async fn open(
         None => StartPosition::Log(parse_start(params.get("after"))?),
     };
     let reply = params.get("reply");
-    let source = if style.target == Target::FrontEnd(FrontEnd::AiSdk) {
-        let which = match (reply, from) {
+    let source = if format.target == Target::FrontEnd(FrontEnd::AiSdk) {
+        let selector = match (reply, start) {
             (Some(id), _) => ReplySelector::ById(id),
             (None, StartPosition::InvalidCursor | StartPosition::Log(Start::Snapshot)) => ReplySelector::Running,
             (None, StartPosition::Log(start)) => ReplySelector::FromPosition(start),
         };
-        match ReplyReader::begin(&session, &style, which).await? {
+        match ReplyReader::open(&session, &format, selector).await? {
             Some(reply) => Source::Reply(Box::new(reply)),
             None => return Ok(None),
         }
     } else if reply.is_some() {
-        return Err(Problem::bad_field("reply", "only a stream of the dialect `ai-sdk` is of one reply"));
+        return Err(Problem::bad_field("reply", "`reply` requires the dialect `ai-sdk`"));
     } else {
-        let is_from_now = from == StartPosition::Log(Start::Now);
-        Source::Session { follow: Subscriber::begin(app.feeds(), session, style, from).await?, is_from_now }
+        let starts_now = start == StartPosition::Log(Start::Now);
+        Source::Session { subscriber: Subscriber::subscribe(app.feeds(), session, format, start).await?, starts_now }
     };
-    let (beat, _counted) = (app.heartbeat().subscribe(), app.metrics().reader("sse"));
-    Ok(Some(SseReader { app: app.clone(), caller, source, beat, _counted }))
+    let (heartbeat, _gauge) = (app.heartbeat().subscribe(), app.metrics().reader("sse"));
+    Ok(Some(SseReader { app: app.clone(), caller, source, heartbeat, _gauge }))
 }
 
-/// Where a client wants to begin.
+/// Parses the parameter `after`. Without it, a reader starts with a snapshot.
 pub(crate) fn parse_start(after: Option<&str>) -> Result<Start, Problem> {
     match after {
         None | Some("") => Ok(Start::Snapshot),
@@ -102,40 +102,40 @@ pub(crate) fn parse_start(after: Option<&str>) -> Result<Start, Problem> {
     }
 }
 
-/// What is read.
+/// The source of the frames of a stream.
 #[derive(Debug)]
 enum Source {
     Session {
-        follow: Subscriber,
-        /// Whether the client asked for what comes now, so that it has no place to come back to before it is told one.
-        is_from_now: bool,
+        subscriber: Subscriber,
+        /// Whether the client asked for new entries only. It receives the current cursor, to have one to reconnect with.
+        starts_now: bool,
     },
     Reply(Box<ReplyReader>),
 }
 
 impl Source {
-    /// What comes next, if there is something to send; nothing means that it is over. A connection may be lent.
-    async fn next(&mut self, connection: Option<&Arc<TcpStream>>) -> Result<Option<Bytes>, Error> {
+    /// Waits for the next frames; `None` when the source has ended. With a socket, the feed may write to it directly.
+    async fn next(&mut self, socket: Option<&Arc<TcpStream>>) -> Result<Option<Bytes>, Error> {
         match self {
             Self::Reply(reply) => reply.next().await,
-            Self::Session { follow, is_from_now } => {
-                let next = match connection {
-                    Some(connection) => follow.next_lending(connection).await?,
-                    None => follow.next().await?.into(),
+            Self::Session { subscriber, starts_now } => {
+                let next = match socket {
+                    Some(socket) => subscriber.next_with_direct_write(socket).await?,
+                    None => subscriber.next().await?.into(),
                 };
                 Ok(Some(match next {
                     SseDelivery::Frames(bytes) => bytes,
-                    SseDelivery::Live(cursor) if *is_from_now => format!(": live\nid: {cursor}\n\n").into(),
+                    SseDelivery::Live(cursor) if *starts_now => format!(": live\nid: {cursor}\n\n").into(),
                     SseDelivery::Live(_) => Bytes::from_static(LIVE),
                 }))
             }
         }
     }
 
-    /// Takes a connection back, and gives what has to be sent before anything else.
-    fn recall(&mut self) -> Option<Bytes> {
+    /// Takes the socket back. Returns the bytes that must be sent before anything else.
+    fn reclaim(&mut self) -> Option<Bytes> {
         match self {
-            Self::Session { follow, .. } => follow.recall(),
+            Self::Session { subscriber, .. } => subscriber.reclaim(),
             Self::Reply(_) => None,
         }
     }
@@ -147,36 +147,36 @@ pub(crate) struct SseReader {
     app: App,
     caller: Caller,
     source: Source,
-    beat: watch::Receiver<()>,
-    _counted: GaugeGuard,
+    heartbeat: watch::Receiver<()>,
+    _gauge: GaugeGuard,
 }
 
 impl SseReader {
-    /// The headers of what is read.
+    /// Returns the response headers of the stream.
     pub(crate) fn headers(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let own = matches!(self.source, Source::Reply(_)).then_some(UI_MESSAGE_STREAM);
-        HEADERS.into_iter().chain(own)
+        let protocol = matches!(self.source, Source::Reply(_)).then_some(UI_MESSAGE_STREAM);
+        HEADERS.into_iter().chain(protocol)
     }
 
-    /// What to send next; nothing means that the stream is over. Until there is something, the connection may be written to
-    /// by others.
-    pub(crate) async fn next(&mut self, connection: Option<&Arc<TcpStream>>) -> Option<Bytes> {
+    /// Waits for the next bytes; `None` when the stream is over. With a socket, the feed may write to it directly in the
+    /// meantime.
+    pub(crate) async fn next(&mut self, socket: Option<&Arc<TcpStream>>) -> Option<Bytes> {
         tokio::select! {
             biased;
             () = self.app.closing().cancelled() => None,
-            // EncoderState what there is to tell, of which there may always be more.
-            beat = self.beat.changed() => {
-                let goes_on = beat.is_ok() && self.caller.is_authorized(&self.app);
-                // What is left of something else is as good a sign of life.
-                goes_on.then(|| self.source.recall().unwrap_or(Bytes::from_static(HEARTBEAT)))
+            // Before frames, of which there may always be more.
+            beat = self.heartbeat.changed() => {
+                let is_open = beat.is_ok() && self.caller.is_authorized(&self.app);
+                // Unsent bytes are as good as a heartbeat.
+                is_open.then(|| self.source.reclaim().unwrap_or(Bytes::from_static(HEARTBEAT)))
             }
-            // After an error the client comes back, and is told what there is to tell.
-            next = self.source.next(connection) => next.ok().flatten(),
+            // After an error the client reconnects and receives the cause as a response.
+            next = self.source.next(socket) => next.ok().flatten(),
         }
     }
 }
 
-/// The same as a stream, for the body of a response.
+/// An [`SseReader`] as the body of a response.
 struct Frames(Pin<Box<dyn Stream<Item = Result<Bytes, std::convert::Infallible>> + Send>>);
 
 impl Frames {

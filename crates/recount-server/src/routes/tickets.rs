@@ -1,4 +1,4 @@
-//! Tickets for browsers.
+//! Issuing tickets.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Readers that drop off all the time, while others write: each ends up with what an uninterrupted one has.
+//! Readers that disconnect and resume during concurrent writes. Each ends up with the frames of an uninterrupted reader.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,14 +15,14 @@ use serde_json::{Value, json};
 use crate::sockets::Socket;
 use crate::support::{self, Service, lines_of};
 
-/// What readers are shown.
+/// The query parameters of the readers.
 const STYLES: [&str; 7] =
     ["", "dialect=java", "dialect=java1", "dialect=typescript", "dialect=ag-ui", "all=true", "signals=false&all=true"];
 const WAYS: [Way; 3] = [Way::Stream, Way::Socket, Way::CatchUp];
 const SESSIONS: usize = 4;
-/// How many write to each session at the same time.
+/// The number of concurrent writers per session.
 const WRITERS: usize = 2;
-/// How often readers drop off in one course. More than that is another one, with sessions of its own.
+/// The maximum number of disconnects per round. A test with more runs several rounds, each with sessions of its own.
 const DROPS: usize = 5_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,12 +35,12 @@ enum Way {
 struct Course {
     service: Service,
     seed: u64,
-    /// How often each reader has dropped off.
+    /// The number of disconnects of each reader.
     drops: [AtomicUsize; WAYS.len() * STYLES.len()],
-    /// How often visitors have.
+    /// The number of disconnects of all visitors.
     visits: AtomicUsize,
     wanted: usize,
-    /// Where each session ends, once nothing more is written.
+    /// The last cursor of each session, once all writers have finished.
     heads: OnceLock<Vec<String>>,
 }
 
@@ -50,7 +50,7 @@ impl Course {
         drops.map(|count| count.load(Ordering::Acquire)).sum()
     }
 
-    /// Whether readers have dropped off often enough, each of them a good part of it.
+    /// Whether there were enough disconnects, and each reader had its share of them.
     fn has_enough(&self) -> bool {
         let share = self.wanted / (4 * self.drops.len());
         self.drops() >= self.wanted && self.drops.iter().all(|count| count.load(Ordering::Acquire) >= share)
@@ -58,7 +58,7 @@ impl Course {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_drops_off_ends_up_with_the_same() {
+async fn readers_resume_without_loss_or_duplicates() {
     let wanted = std::env::var("RECOUNT_DISCONNECTS").ok().and_then(|count| count.parse().ok());
     let (mut drops, wanted, shows_progress) = (0, wanted.unwrap_or(DROPS), wanted.is_some());
     for seed in 0.. {
@@ -73,9 +73,10 @@ async fn whoever_drops_off_ends_up_with_the_same() {
     }
 }
 
-/// Lets readers of every style drop off in every way, while others write, and holds them to what an uninterrupted one sees.
+/// Disconnects readers of all formats and transports during writes, and compares their frames with those of an uninterrupted
+/// reader.
 async fn run_course(seed: u64, wanted: usize) -> usize {
-    // In turn on a disk and in memory, which is faster and so has other orders of things.
+    // Alternates between storage on disk and in memory, which differ in timing.
     let directory = tempfile::tempdir().unwrap();
     let log = match seed % 2 {
         0 => Log::open(directory.path(), Options::default().durability(Durability::Process)).unwrap(),
@@ -101,7 +102,7 @@ async fn run_course(seed: u64, wanted: usize) -> usize {
     }
     let mut heads = Vec::new();
     for session in 0..SESSIONS {
-        // Whose last event everybody is shown, whatever else they are.
+        // The last event of this reply is visible in all formats.
         append(&course.service, session, &support::reply(&["The end."])).await;
         heads.push(head_of(&course.service, session).await);
     }
@@ -124,7 +125,7 @@ async fn run_course(seed: u64, wanted: usize) -> usize {
     course.drops()
 }
 
-/// Writes replies, two at a time, until readers have dropped off often enough. Others write to the same session.
+/// Writes replies, two at a time, until there were enough disconnects.
 async fn write(course: Arc<Course>, number: usize) {
     let session = number % SESSIONS;
     let mut random = Random::new(course.seed * 10_000 + number as u64);
@@ -155,7 +156,7 @@ async fn append(service: &Service, session: usize, events: &[AgentEvent]) {
     assert_eq!((answer.status, &answer.value()["written"]), (200, &json!(events.len())));
 }
 
-/// The events of a reply with a bit of everything.
+/// Returns the events of a random reply with all kinds of blocks.
 fn reply(random: &mut Random, parent: Option<&str>) -> Vec<AgentEvent> {
     let mut events = Vec::new();
     let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Friday");
@@ -189,12 +190,12 @@ fn reply(random: &mut Random, parent: Option<&str>) -> Vec<AgentEvent> {
     events
 }
 
-/// Reads a session to its end, a little at a time.
+/// Reads a session to its end and disconnects after a few frames each time.
 async fn read(course: Arc<Course>, session: usize, style: &'static str, way: Way, number: usize) -> Vec<String> {
     let mut random = Random::new(course.seed * 10_000 + number as u64 + 1_000);
     let (mut seen, mut cursor) = (Vec::new(), "start".to_owned());
     loop {
-        // Many are gone before they have read anything.
+        // Many readers disconnect before the first frame.
         let count = if random.chance(20) { 0 } else { random.between(1, 40) };
         let head = course.heads.get().map(|heads| &heads[session]);
         match way {
@@ -213,7 +214,7 @@ async fn head_of(service: &Service, session: usize) -> String {
     service.get(&format!("/v1/sessions/s{session}")).await.value()["cursor"].as_str().unwrap().to_owned()
 }
 
-/// Nothing comes for so long: the reader looks again whether there is anything to wait for.
+/// The time without a frame after which a reader checks whether the writers have finished.
 const QUIET: Duration = Duration::from_millis(100);
 
 async fn read_stream(
@@ -224,7 +225,7 @@ async fn read_stream(
     cursor: &mut String,
     seen: &mut Vec<String>,
 ) {
-    // As a browser does it the first time, and when it comes back.
+    // As a browser does on the first connection and on later ones.
     let mut stream = if cursor == "start" {
         service.stream(&format!("/v1/sessions/s{session}/stream?{style}&after=start"), &[]).await
     } else {
@@ -236,7 +237,7 @@ async fn read_stream(
         let frame = frame.expect("a frame");
         assert_eq!(frame.event, None, "{frame:?}");
         pending.push(frame.data);
-        // Without an id it comes again.
+        // A frame without an id is sent again.
         if let Some(id) = frame.id {
             take(id, &mut pending, cursor, seen);
         }
@@ -256,7 +257,7 @@ async fn read_socket(
     for (name, value) in style.split('&').filter_map(|pair| pair.split_once('=')) {
         wanted[name] = if name == "dialect" { json!(value) } else { json!(value == "true") };
     }
-    socket.say(wanted).await;
+    socket.send(wanted).await;
     let mut pending = Vec::new();
     for _ in 0..count {
         let Ok(frame) = tokio::time::timeout(QUIET, socket.text()).await else { return };
@@ -272,8 +273,8 @@ async fn read_socket(
     }
 }
 
-/// Takes the frames of an entry. To a front end each connection is a stream of its own, which begins with what is open at
-/// the place where it comes back: that is no entry.
+/// Takes the frames of an entry. A front-end protocol starts each connection with the replies that are open at the cursor;
+/// these frames are not entries.
 fn take(id: String, pending: &mut Vec<String>, cursor: &mut String, seen: &mut Vec<String>) {
     if id == *cursor {
         pending.clear();
@@ -303,7 +304,7 @@ async fn catch_up(
     tokio::time::sleep(Duration::from_millis(1)).await;
 }
 
-/// What a reader sees who never drops off.
+/// Returns the frames of a reader that never disconnects.
 async fn uninterrupted(service: &Service, session: usize, style: &str) -> Vec<String> {
     let head = head_of(service, session).await;
     let mut stream = service.stream(&format!("/v1/sessions/s{session}/stream?{style}&after=start"), &[]).await;
@@ -317,15 +318,15 @@ async fn uninterrupted(service: &Service, session: usize, style: &str) -> Vec<St
     }
 }
 
-/// What somebody saw who came without a cursor: a snapshot, and some entries after it.
+/// The frames of a reader without a cursor: a snapshot, and some entries after it.
 struct Visit {
     snapshot: Value,
     entries: Vec<String>,
-    /// The number of the last one.
+    /// The sequence number of the last entry.
     seq: u64,
 }
 
-/// Comes again and again as if for the first time.
+/// Connects repeatedly without a cursor.
 async fn visit(course: Arc<Course>, session: usize) -> Vec<Visit> {
     let mut random = Random::new(course.seed * 10_000 + session as u64 + 2_000);
     let mut visits = Vec::new();
@@ -359,7 +360,7 @@ fn folded(entries: &[String]) -> Fold {
     events.iter().collect()
 }
 
-/// Holds what visitors saw to the log.
+/// Compares the folds of visitors with the fold of the log.
 fn check_visits(entries: &[String], visits: &[Visit]) {
     for visit in visits {
         let expected = folded(&entries[..usize::try_from(visit.seq).unwrap()]);

@@ -1,28 +1,28 @@
-//! What front ends read, from every place of a session.
+//! Streams of front-end protocols, from every cursor of a session.
 
 use pretty_assertions::assert_eq;
 use recount_dialect::FrontEnd;
 use recount_message::{AgentEvent, Fold};
 
 use crate::sockets::Socket;
-use crate::support::{Service, lines_of, reply, said};
+use crate::support::{Service, lines_of, reply, user_message};
 
-/// Two replies at once, messages before, between and after them.
+/// Returns two concurrent replies, with messages before, between and after them.
 fn session() -> Vec<AgentEvent> {
     let (first, second) = (reply(&["Hello, ", "Alice"]), reply(&["And ", "more"]));
-    let mut events = vec![said("Hi")];
+    let mut events = vec![user_message("Hi")];
     events.extend_from_slice(&first[..4]);
-    events.push(said("Are you there?"));
+    events.push(user_message("Are you there?"));
     events.extend_from_slice(&second[..3]);
     events.extend_from_slice(&first[4..]);
-    events.push(said("Never mind"));
+    events.push(user_message("Never mind"));
     events.extend_from_slice(&second[3..]);
-    events.push(said("Bye"));
+    events.push(user_message("Bye"));
     events
 }
 
-/// What is told after a place, of all that was said in a session.
-fn told_after(front_end: FrontEnd, events: &[AgentEvent], place: usize) -> (Fold, Vec<String>) {
+/// Returns the fold at a position of a session, and the frames of the events after it.
+fn frames_after(front_end: FrontEnd, events: &[AgentEvent], place: usize) -> (Fold, Vec<String>) {
     let before: Fold = events[..place].iter().collect();
     let mut fold = before.clone();
     let mut frames = Vec::new();
@@ -44,13 +44,13 @@ async fn take(service: &Service, query: &str, count: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn whoever_comes_back_is_told_what_follows() {
+async fn resumed_stream_continues_after_every_cursor() {
     let service = Service::with_session("s").await;
     let events = session();
     service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
     let epoch = epoch_of(&service).await;
     for place in 0..events.len() {
-        let (before, frames) = told_after(FrontEnd::AgUi, &events, place);
+        let (before, frames) = frames_after(FrontEnd::AgUi, &events, place);
         let mut expected = FrontEnd::AgUi.resume_frames("s", &before);
         expected.extend(frames);
         let found = take(&service, &format!("dialect=ag-ui&after={epoch}.{place}"), expected.len()).await;
@@ -59,7 +59,7 @@ async fn whoever_comes_back_is_told_what_follows() {
 }
 
 #[tokio::test]
-async fn whoever_joins_is_told_everything() {
+async fn new_stream_includes_all_messages() {
     let service = Service::with_session("s").await;
     let mut fold = Fold::new();
     for event in session() {
@@ -70,9 +70,8 @@ async fn whoever_joins_is_told_everything() {
     }
 }
 
-/// The pages of a catch-up are one stream.
 #[tokio::test]
-async fn pages_go_on_where_they_ended() {
+async fn event_pages_form_one_stream() {
     let service = Service::with_session("s").await;
     let events = session();
     service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
@@ -81,21 +80,20 @@ async fn pages_go_on_where_they_ended() {
         for place in 0..events.len() {
             let path = format!("/v1/sessions/s/events?dialect={front_end}&after={epoch}.{place}");
             let found = service.get(&path).await.text();
-            assert_eq!(found.lines().collect::<Vec<_>>(), told_after(front_end, &events, place).1, "{front_end}");
+            assert_eq!(found.lines().collect::<Vec<_>>(), frames_after(front_end, &events, place).1, "{front_end}");
         }
     }
 }
 
-/// A WebSocket tells all of a session, reply after reply.
 #[tokio::test]
-async fn sockets_tell_the_same() {
+async fn socket_frames_equal_stream_frames() {
     let service = Service::with_session("s").await;
     let events = session();
     service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
     let epoch = epoch_of(&service).await;
     for front_end in FrontEnd::ALL {
         let place = 4;
-        let (before, frames) = told_after(front_end, &events, place);
+        let (before, frames) = frames_after(front_end, &events, place);
         let mut expected = front_end.resume_frames("s", &before);
         expected.extend(frames);
         let path = format!("/v1/sessions/s/ws?dialect={front_end}&after={epoch}.{place}");
@@ -107,17 +105,16 @@ async fn sockets_tell_the_same() {
     }
 }
 
-/// A stream of the AI SDK is one reply, and says when it is over.
 #[tokio::test]
-async fn a_stream_of_one_reply_ends_with_it() {
+async fn ai_sdk_stream_ends_with_its_reply() {
     let service = Service::with_session("s").await;
     let events = session();
     let id = events[1].reply_id().unwrap().to_owned();
     let own: Vec<AgentEvent> = events.iter().filter(|event| event.reply_id() == Some(&*id)).cloned().collect();
-    let mut whole = told_after(FrontEnd::AiSdk, &own, 0).1;
+    let mut whole = frames_after(FrontEnd::AiSdk, &own, 0).1;
     whole.push("[DONE]".to_owned());
     let epoch = epoch_of(&service).await;
-    // From before it begins, while it goes on, and when it is over.
+    // From before the reply starts, while it is in progress, and after it has ended.
     let mut early = service.stream(&format!("/v1/sessions/s/stream?dialect=ai-sdk&reply={id}"), &[]).await;
     let mut next = service.stream("/v1/sessions/s/stream?dialect=ai-sdk&after=now", &[]).await;
     assert!(early.head.contains("x-vercel-ai-ui-message-stream: v1"), "{}", early.head);
@@ -130,7 +127,7 @@ async fn a_stream_of_one_reply_ends_with_it() {
         assert_eq!(found, whole);
         assert_eq!(stream.next().await, None);
     }
-    let (before, frames) = told_after(FrontEnd::AiSdk, &own, 3);
+    let (before, frames) = frames_after(FrontEnd::AiSdk, &own, 3);
     let mut expected = FrontEnd::AiSdk.resume_frames("s", &before);
     expected.extend(frames);
     expected.push("[DONE]".to_owned());
@@ -139,33 +136,33 @@ async fn a_stream_of_one_reply_ends_with_it() {
     assert_eq!(take(&service, &format!("dialect=ai-sdk&after={epoch}.4"), expected.len()).await, expected);
     let late = take(&service, &format!("dialect=ai-sdk&reply={id}"), 3).await;
     assert!(late[0].contains(&id) && late[2].contains("Hello, Alice"), "{late:?}");
-    // Nothing is going on any more.
+    // No reply is in progress.
     let nothing = service.get("/v1/sessions/s/stream?dialect=ai-sdk").await;
     assert_eq!((nothing.status, nothing.body.len()), (204, 0));
     service.get(&format!("/v1/sessions/s/stream?reply={id}")).await.problem(400);
 }
 
-/// Their libraries take everything for an event of theirs.
+/// The client libraries parse every frame as an event of their protocol.
 #[tokio::test]
-async fn a_front_end_is_never_told_of_a_gap() {
+async fn front_end_streams_have_no_gap_frames() {
     let service = Service::with_session("s").await;
-    service.lines("/v1/sessions/s/events", &lines_of(&[said("one")])).await;
+    service.lines("/v1/sessions/s/events", &lines_of(&[user_message("one")])).await;
     let mut stream = service.stream("/v1/sessions/s/stream?dialect=ag-ui", &[("last-event-id", "1.1")]).await;
     let frame = stream.next().await.unwrap();
     assert_eq!((frame.event, frame.data.contains("RUN_STARTED")), (None, true));
 }
 
-/// A message is not a signal to them, however the log has it.
+/// In the log, a message is a CUSTOM event, but it is not a signal.
 #[tokio::test]
-async fn messages_are_no_signals() {
+async fn excluding_signals_keeps_messages() {
     let service = Service::with_session("s").await;
-    service.lines("/v1/sessions/s/events", &lines_of(&[said("one")])).await;
+    service.lines("/v1/sessions/s/events", &lines_of(&[user_message("one")])).await;
     let told = service.get("/v1/sessions/s/events?dialect=ag-ui&signals=false").await.text();
     assert!(told.contains(r#""content":"one""#), "{told}");
 }
 
 #[tokio::test]
-async fn what_is_only_written_is_not_read() {
+async fn front_end_dialects_are_rejected_for_posted_events() {
     let service = Service::with_session("s").await;
     let problem = service.lines("/v1/sessions/s/events?dialect=ag-ui", "{}").await.problem(400);
     assert_eq!(problem["field"], "dialect");

@@ -5,11 +5,11 @@ use recount_message::{Checkpoint, Event, Fold, Msg};
 use serde_json::{Value, json};
 
 use crate::sockets::Socket;
-use crate::support::{Service, lines_of, said};
+use crate::support::{Service, lines_of, user_message};
 
 const EVENTS: &str = "/v1/sessions/s/events";
 
-/// A conversation with media wherever there can be some, cut anywhere.
+/// Returns a conversation with media in all possible places, streamed in pieces.
 fn conversation() -> Vec<String> {
     let event = |number: usize, fields: Value| {
         let mut event = fields;
@@ -60,7 +60,7 @@ fn conversation() -> Vec<String> {
         whole(data("w2", "bm90IHlldA==", Value::Null)),
         json!({"type": "DATA_BLOCK_START", "block_id": "d2", "media_type": "image/png"}),
         block_delta("d2", "cmVzdA=="),
-        // An odd end: it is no base64, and stays what it is.
+        // Invalid base64 stays as it is.
         json!({"type": "DATA_BLOCK_START", "block_id": "d3", "media_type": "image/png"}),
         block_delta("d3", "YWJjZ"),
         json!({"type": "REPLY_END", "session_id": "s", "finished_reason": "completed"}),
@@ -86,10 +86,10 @@ async fn messages(service: &Service, session: &str) -> Vec<String> {
         .collect()
 }
 
-/// At every place: what was read so far folds into the messages that are there, and goes on from a snapshot and from a
-/// cursor into what they become.
+/// At every cursor, the frames so far fold into the current messages, and they can be continued from a snapshot and from the
+/// cursor.
 #[tokio::test]
-async fn a_reader_by_url_folds_what_everybody_folds() {
+async fn fold_with_media_urls_equals_linked_fold() {
     let service = Service::with_session("s").await;
     let events = conversation();
     service.lines(EVENTS, &events.join("\n")).await;
@@ -127,19 +127,19 @@ async fn a_reader_by_url_folds_what_everybody_folds() {
 }
 
 #[tokio::test]
-async fn every_url_is_there_and_nothing_is_left_inside() {
+async fn every_media_url_is_downloadable_and_no_base64_remains() {
     let service = Service::with_session("s").await;
     let all = conversation();
     service.lines(EVENTS, &all.join("\n")).await;
     let page = service.get("/v1/sessions/s/messages?media=url").await.text();
     let mut socket = Socket::open(&service, "/v1/ws").await;
-    socket.say(json!({"subscribe": "s", "media": "url"})).await;
+    socket.send(json!({"subscribe": "s", "media": "url"})).await;
     let snapshot = socket.next().await["snapshot"].to_string();
     let java = service.get(&format!("{EVENTS}?media=url&dialect=java")).await.text();
     for (text, what) in [(&page, "messages"), (&snapshot, "snapshot"), (&java, "java")] {
         for bytes in ["picture", "hello", "first", "second", "hint", "whole", "not yet", "rest"] {
             let digest = recount_log::Digest::of(bytes.as_bytes());
-            // Java is told of replies, and of a message that nobody streamed in a signal.
+            // Java receives replies as events, and a complete message in a signal.
             assert!(text.contains(&digest.url()), "{bytes} in {what}: {text}");
             let blob = service.get(&format!("/v1/sessions/s/blobs/{digest}")).await;
             assert_eq!((blob.status, blob.text().as_str()), (200, bytes));
@@ -149,18 +149,18 @@ async fn every_url_is_there_and_nothing_is_left_inside() {
     for data in ["cGljdHVyZQ==", "aGVs", "Zmly", "c2Vjb25k", "aGludA==", "d2hvbGU=", "cmVzdA=="] {
         assert!(!page.contains(data) && !snapshot.contains(data), "{data}");
     }
-    // Nothing has changed for others.
+    // Readers with inline media still receive base64.
     assert_eq!(service.get(EVENTS).await.text(), all.join("\n") + "\n");
     assert_eq!(service.get(&format!("{EVENTS}?media=base64")).await.problem(400)["field"], "media");
-    socket.say(json!({"subscribe": "s", "media": "none"})).await;
+    socket.send(json!({"subscribe": "s", "media": "none"})).await;
     assert_eq!(socket.next().await["live"].is_string(), true);
     assert_eq!(socket.next().await["problem"]["field"], "media");
 }
 
 #[tokio::test]
-async fn what_has_no_media_is_told_as_it_is() {
+async fn events_without_media_are_unchanged() {
     let service = Service::with_session("s").await;
-    let lines = lines_of(&[said("one"), said("two")]);
+    let lines = lines_of(&[user_message("one"), user_message("two")]);
     service.lines(EVENTS, &lines).await;
     assert_eq!(service.get(&format!("{EVENTS}?media=url")).await.text(), lines);
 }

@@ -1,11 +1,11 @@
-//! The document and the routes say the same.
+//! Compares the OpenAPI document with the routes.
 
 use serde_json::Value;
 
 use crate::support::Service;
 
 #[tokio::test]
-async fn every_route_is_described_and_every_described_route_is_there() {
+async fn document_and_router_have_the_same_routes() {
     let service = Service::with_session("s").await;
     let document = service.get("/openapi.json").await.value();
     assert_eq!(document["openapi"], "3.1.0");

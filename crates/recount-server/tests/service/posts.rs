@@ -1,4 +1,4 @@
-//! What is posted: messages that a model can be shown, and events that mean something.
+//! Validation of posted messages and events.
 
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::ScriptedModel;
@@ -7,25 +7,25 @@ use recount_message::{DataBlock, Msg, Source};
 use recount_server::ServerOptions;
 use serde_json::{Value, json};
 
-use crate::support::{Response, Service, lines_of, reply, said};
+use crate::support::{Response, Service, lines_of, reply, user_message};
 
 async fn post(service: &Service, message: &Value) -> Response {
     service.json("POST", "/v1/sessions/s/messages", &message.to_string()).await
 }
 
-/// A data block that names something by its URL.
+/// Returns a data block with a URL.
 fn at(url: &str) -> Value {
     json!({"type": "data", "source": {"type": "url", "url": url, "media_type": "image/png"}})
 }
 
-async fn check_refused(service: &Service, message: Value, field: &str) -> String {
+async fn check_rejected(service: &Service, message: Value, field: &str) -> String {
     let problem = post(service, &message).await.problem(400);
     assert_eq!(problem["field"], field, "{message}");
     problem["detail"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn a_message_that_says_nothing_is_refused() {
+async fn empty_message_is_rejected() {
     let service = Service::with_session("s").await;
     for content in [
         json!(""),
@@ -34,17 +34,17 @@ async fn a_message_that_says_nothing_is_refused() {
         json!([{"type": "text", "text": ""}]),
         json!([{"type": "text", "text": ""}, {"type": "text", "text": " "}]),
     ] {
-        check_refused(&service, json!({"content": content}), "content").await;
-        check_refused(&service, json!({"content": content, "name": "Alice", "role": "user"}), "content").await;
+        check_rejected(&service, json!({"content": content}), "content").await;
+        check_rejected(&service, json!({"content": content, "name": "Alice", "role": "user"}), "content").await;
     }
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
 }
 
 #[tokio::test]
-async fn a_misspelt_block_is_refused_and_one_of_another_side_is_kept() {
+async fn unknown_block_is_rejected_unless_message_is_complete() {
     let service = Service::with_session("s").await;
     let blocks = json!([{"type": "text", "text": "See"}, {"type": "imgae", "url": "https://example.com/a.png"}]);
-    let detail = check_refused(&service, json!({"content": blocks}), "content[1].type").await;
+    let detail = check_rejected(&service, json!({"content": blocks}), "content[1].type").await;
     assert_eq!(detail, "there is no block of the type `imgae`; expected text or data");
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
     let whole = json!({"content": blocks, "name": "Alice", "role": "user"});
@@ -54,43 +54,44 @@ async fn a_misspelt_block_is_refused_and_one_of_another_side_is_kept() {
 }
 
 #[tokio::test]
-async fn a_message_names_blobs_that_are_there() {
+async fn message_with_unknown_blob_is_rejected() {
     let service = Service::with_session("s").await;
     let missing = format!("recount-blob:sha256:{}", "0".repeat(64));
     let foreign = service.log.upload("another", "image/png", &b"\x89PNG"[..]).await.unwrap().url();
     for url in [missing.as_str(), &foreign, "recount-blob:sha256:00", "recount-blob:md5:00", "Recount-Blob:x"] {
         let content = json!([{"type": "text", "text": "See"}, at(url)]);
-        let detail = check_refused(&service, json!({"content": content}), "content[1].source.url").await;
+        let detail = check_rejected(&service, json!({"content": content}), "content[1].source.url").await;
         assert!(detail.contains(url) && detail.contains("/v1/sessions/s/blobs"), "{detail}");
         let whole = json!({"content": content, "name": "Alice", "role": "user"});
-        check_refused(&service, whole, "content[1].source.url").await;
+        check_rejected(&service, whole, "content[1].source.url").await;
     }
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
     assert_eq!(post(&service, &json!({"content": [at("https://example.com/a.png")]})).await.status, 202);
 }
 
 #[tokio::test]
-async fn files_of_the_service_are_nobodys_to_show() {
+async fn file_urls_are_rejected() {
     let service = Service::with_session("s").await;
-    let detail = check_refused(&service, json!({"content": [at("file:///etc/passwd")]}), "content[0].source.url").await;
+    let detail =
+        check_rejected(&service, json!({"content": [at("file:///etc/passwd")]}), "content[0].source.url").await;
     assert!(detail.contains("https, http, data, recount-blob"), "{detail}");
 }
 
 #[tokio::test]
-async fn what_is_packed_is_not_unpacked() {
+async fn compressed_bodies_are_rejected() {
     let service = Service::with_session("s").await;
     let headers = [("content-type", "application/json"), ("content-encoding", "gzip")];
-    let problem = service.ask("POST", "/v1/sessions/s/messages", &headers, b"\x1f\x8b").await.problem(415);
+    let problem = service.request("POST", "/v1/sessions/s/messages", &headers, b"\x1f\x8b").await.problem(415);
     assert_eq!(problem["field"], "Content-Encoding");
 }
 
 #[tokio::test]
-async fn a_model_is_shown_the_bytes_of_a_blob() {
+async fn model_receives_the_bytes_of_a_blob() {
     let model = ScriptedModel::new().says("A cat.");
     let service = Service::hosting(Log::in_memory(), model.clone(), ServerOptions::default()).await;
     service.log.create("s".parse().unwrap()).await.unwrap();
     let png = b"\x89PNG\r\n\x1a\n";
-    let blob = service.ask("POST", "/v1/sessions/s/blobs", &[("content-type", "image/png")], png).await.value();
+    let blob = service.request("POST", "/v1/sessions/s/blobs", &[("content-type", "image/png")], png).await.value();
     let url = blob["url"].as_str().unwrap();
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     assert_eq!(post(&service, &json!({"content": [at(url)]})).await.status, 202);
@@ -104,10 +105,11 @@ async fn a_model_is_shown_the_bytes_of_a_blob() {
 }
 
 #[tokio::test]
-async fn what_changes_no_message_is_said() {
+async fn ignored_events_are_reported() {
     let service = Service::with_session("s").await;
     let stray = r#"{"type":"TEXT_BLOCK_DELTA","id":"d1","reply_id":"nobody","block_id":"b","delta":"x"}"#;
-    let answer = service.lines("/v1/sessions/s/events", &format!("{}\n\n{stray}\n", said("x").to_json())).await.value();
+    let answer =
+        service.lines("/v1/sessions/s/events", &format!("{}\n\n{stray}\n", user_message("x").to_json())).await.value();
     let ignored = &answer["ignored"][0];
     assert_eq!(
         (&ignored["line"], &ignored["id"], &ignored["reason"]),
@@ -129,7 +131,7 @@ async fn what_changes_no_message_is_said() {
 }
 
 #[tokio::test]
-async fn what_no_model_can_be_shown_is_refused() {
+async fn invalid_data_blocks_are_rejected() {
     let service = Service::with_session("s").await;
     let bytes = |data: &str, media_type: &str| json!({"type": "data", "source": {"type": "base64", "data": data, "media_type": media_type}});
     for (block, field) in [
@@ -141,14 +143,14 @@ async fn what_no_model_can_be_shown_is_refused() {
         (at("a.png"), "url"),
         (at("javascript:alert(1)"), "url"),
     ] {
-        check_refused(&service, json!({"content": [block]}), &format!("content[0].source.{field}")).await;
+        check_rejected(&service, json!({"content": [block]}), &format!("content[0].source.{field}")).await;
     }
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
     assert_eq!(post(&service, &json!({"content": [at("https://example.com/a.png")]})).await.status, 202);
 }
 
 #[tokio::test]
-async fn what_is_asked_for_twice_has_to_be_the_same() {
+async fn conflicting_on_busy_values_are_rejected() {
     let service = Service::with_session("s").await;
     let ask = |word: &str| format!("/v1/sessions/s/messages?on_busy={word}");
     let body = json!({"content": "Hi", "on_busy": "queue"}).to_string();
@@ -157,19 +159,20 @@ async fn what_is_asked_for_twice_has_to_be_the_same() {
 }
 
 #[tokio::test]
-async fn a_message_whose_id_is_taken_is_refused() {
+async fn message_id_of_another_item_is_rejected() {
     let service = Service::with_session("s").await;
     let note = json!({"type": "CUSTOM", "name": "n", "value": {}, "id": "m1"});
     assert_eq!(service.json("POST", "/v1/sessions/s/events", &json!([note]).to_string()).await.status, 200);
-    let refused = post(&service, &json!({"content": "Hi", "id": "m1"})).await.problem(409);
-    assert_eq!((&refused["field"], &refused["reason"]), (&json!("id"), &json!("different")));
+    let rejected = post(&service, &json!({"content": "Hi", "id": "m1"})).await.problem(409);
+    assert_eq!((&rejected["field"], &rejected["reason"]), (&json!("id"), &json!("different")));
 }
 
 #[tokio::test]
-async fn bytes_have_the_type_that_was_said_last() {
+async fn last_upload_determines_media_type() {
     let service = Service::with_session("s").await;
     let upload = async |media_type: &str| {
-        let blob = service.ask("POST", "/v1/sessions/s/blobs", &[("content-type", media_type)], b"abc").await.value();
+        let blob =
+            service.request("POST", "/v1/sessions/s/blobs", &[("content-type", media_type)], b"abc").await.value();
         service.get(&format!("/v1/sessions/s/blobs/{}", blob["digest"].as_str().unwrap())).await
     };
     assert_eq!(upload("image/png").await.header("content-type").as_deref(), Some("image/png"));

@@ -1,13 +1,13 @@
-//! Sessions: made, changed, listed, copied and removed.
+//! Sessions: create, change, list, fork and delete.
 
 use pretty_assertions::assert_eq;
 use recount_message::{ReplyEnd, ReplyWriter, Stamps, Usage};
 use serde_json::{Value, json};
 
-use crate::support::{Service, lines_of, reply, said};
+use crate::support::{Service, lines_of, reply, user_message};
 
 #[tokio::test]
-async fn sessions_are_made_changed_and_removed() {
+async fn sessions_are_created_changed_and_deleted() {
     let service = Service::start().await;
     let made = service.json("POST", "/v1/sessions", r#"{"title":"Holidays","metadata":{"a":1.0}}"#).await;
     assert_eq!(made.status, 201);
@@ -33,13 +33,13 @@ async fn sessions_are_made_changed_and_removed() {
     let problem = service.json("PATCH", &format!("/v1/sessions/{id}"), r#"{"retention":"soon"}"#).await.problem(400);
     assert_eq!(problem["field"], "retention");
 
-    assert_eq!(service.ask("DELETE", &format!("/v1/sessions/{id}"), &[], b"").await.status, 204);
+    assert_eq!(service.request("DELETE", &format!("/v1/sessions/{id}"), &[], b"").await.status, 204);
     service.get(&format!("/v1/sessions/{id}")).await.problem(404);
-    service.ask("DELETE", &format!("/v1/sessions/{id}"), &[], b"").await.problem(404);
+    service.request("DELETE", &format!("/v1/sessions/{id}"), &[], b"").await.problem(404);
 }
 
 #[tokio::test]
-async fn a_session_says_when_something_was_last_complete_in_it() {
+async fn updated_at_is_the_completion_of_the_last_message() {
     let service = Service::start().await;
     let made = service.json("PUT", "/v1/sessions/chat", "{}").await.value();
     assert_eq!(made["updated_at"], made["created_at"]);
@@ -55,7 +55,7 @@ async fn a_session_says_when_something_was_last_complete_in_it() {
 }
 
 #[tokio::test]
-async fn a_session_may_have_a_name_of_ones_own() {
+async fn put_creates_session_with_chosen_name() {
     let service = Service::start().await;
     let first = service.json("PUT", "/v1/sessions/chat-7", r#"{"title":"One"}"#).await;
     assert_eq!((first.status, &first.value()["id"]), (201, &json!("chat-7")));
@@ -67,7 +67,7 @@ async fn a_session_may_have_a_name_of_ones_own() {
 }
 
 #[tokio::test]
-async fn of_many_who_make_the_same_session_one_makes_it() {
+async fn concurrent_puts_create_one_session() {
     let service = Service::start().await;
     let put = || service.json("PUT", "/v1/sessions/same", r#"{"title":"One"}"#);
     let mut statuses: Vec<u16> =
@@ -77,7 +77,7 @@ async fn of_many_who_make_the_same_session_one_makes_it() {
 }
 
 #[tokio::test]
-async fn sessions_are_listed_page_by_page() {
+async fn sessions_are_listed_in_pages() {
     let service = Service::start().await;
     for name in ["a", "b", "c"] {
         service.json("PUT", &format!("/v1/sessions/{name}"), "{}").await;
@@ -88,9 +88,8 @@ async fn sessions_are_listed_page_by_page() {
     assert_eq!((&second["sessions"][0]["id"], &second["next"]), (&json!("c"), &Value::Null));
     let problem = service.get("/v1/sessions?limit=0").await.problem(400);
     assert_eq!(problem["field"], "limit");
-    // A name is a place in the order of names, whether or not there is a session there: the one that ended a page may be
-    // gone when the next page is asked for.
-    assert_eq!(service.ask("DELETE", "/v1/sessions/b", &[], b"").await.status, 204);
+    // `after` need not be an existing session: the last one of a page may be deleted before the next request.
+    assert_eq!(service.request("DELETE", "/v1/sessions/b", &[], b"").await.status, 204);
     assert_eq!(service.get("/v1/sessions?limit=2&after=b").await.value()["sessions"], second["sessions"]);
     assert_eq!(service.get("/v1/sessions?after=zzz").await.value(), json!({"sessions": [], "next": null}));
     for bad in ["no%20name", "1.2", "%ff", "x".repeat(65).as_str()] {
@@ -100,7 +99,7 @@ async fn sessions_are_listed_page_by_page() {
 }
 
 #[tokio::test]
-async fn every_answer_about_one_session_is_the_same_object() {
+async fn all_routes_return_the_same_session_object() {
     let service = Service::start().await;
     let made = service.json("PUT", "/v1/sessions/s", r#"{"title":"One"}"#).await.value();
     assert_eq!(made["usage"]["output_tokens"], 0);
@@ -121,7 +120,7 @@ async fn every_answer_about_one_session_is_the_same_object() {
 }
 
 #[tokio::test]
-async fn who_changes_something_else_at_once_undoes_nothing() {
+async fn concurrent_changes_of_different_fields_are_both_kept() {
     let service = Service::with_session("s").await;
     for round in 0..20 {
         let title = json!({"title": format!("title {round}")}).to_string();
@@ -139,10 +138,10 @@ async fn who_changes_something_else_at_once_undoes_nothing() {
 }
 
 #[tokio::test]
-async fn a_fork_has_what_was_there() {
+async fn fork_copies_events_up_to_cursor() {
     let service = Service::with_session("s").await;
-    let first = service.lines("/v1/sessions/s/events", &lines_of(&[said("one")])).await.value();
-    service.lines("/v1/sessions/s/events", &lines_of(&[said("two")])).await;
+    let first = service.lines("/v1/sessions/s/events", &lines_of(&[user_message("one")])).await.value();
+    service.lines("/v1/sessions/s/events", &lines_of(&[user_message("two")])).await;
     let body = json!({"after": first["cursor"], "id": "copy"}).to_string();
     let fork = service.json("POST", "/v1/sessions/s/fork", &body).await;
     assert_eq!((fork.status, &fork.value()["id"]), (201, &json!("copy")));
@@ -152,9 +151,9 @@ async fn a_fork_has_what_was_there() {
 }
 
 #[tokio::test]
-async fn a_fork_may_end_before_a_message() {
+async fn fork_ends_before_a_message() {
     let service = Service::with_session("s").await;
-    let (one, events) = (said("one"), reply(&["Hello, ", "Alice"]));
+    let (one, events) = (user_message("one"), reply(&["Hello, ", "Alice"]));
     let (open, rest) = events.split_at(4);
     let id = events[0].reply_id().unwrap();
     service.lines("/v1/sessions/s/events", &lines_of(&[one])).await;
@@ -166,7 +165,7 @@ async fn a_fork_may_end_before_a_message() {
         let messages = service.get(&path).await.value()["messages"].take();
         messages.as_array().unwrap().iter().map(|message| message["role"].clone()).collect::<Vec<_>>()
     };
-    // It is the same place while the reply is open and when it is complete.
+    // The fork point is the same while the reply is open and after it has ended.
     assert_eq!(texts(json!({"before": id})).await, ["user"]);
     service.lines("/v1/sessions/s/events", &lines_of(rest)).await;
     assert_eq!(texts(json!({"before": id})).await, ["user"]);

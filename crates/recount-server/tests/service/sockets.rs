@@ -1,4 +1,4 @@
-//! Sessions over a WebSocket.
+//! Sessions over WebSocket.
 
 use futures_util::{SinkExt, StreamExt};
 use pretty_assertions::assert_eq;
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-use crate::support::{PATIENCE, Service, lines_of, reply, said};
+use crate::support::{Service, TIMEOUT, lines_of, reply, user_message};
 
 pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
@@ -20,14 +20,14 @@ impl Socket {
         Self(socket)
     }
 
-    pub(crate) async fn say(&mut self, value: Value) {
+    pub(crate) async fn send(&mut self, value: Value) {
         self.0.send(Message::text(value.to_string())).await.unwrap();
     }
 
-    /// The next frame as it was sent; nothing when the other side has closed.
+    /// Returns the next frame as text; `None` if the connection is closed.
     pub(crate) async fn text(&mut self) -> Option<String> {
         loop {
-            match tokio::time::timeout(PATIENCE, self.0.next()).await.expect("a frame")? {
+            match tokio::time::timeout(TIMEOUT, self.0.next()).await.expect("a frame")? {
                 Ok(Message::Text(text)) if text.as_str() == "{}" => {}
                 Ok(Message::Text(text)) => return Some(text.to_string()),
                 Ok(Message::Close(_)) | Err(_) => return None,
@@ -42,50 +42,50 @@ impl Socket {
 }
 
 #[tokio::test]
-async fn one_connection_follows_many_sessions() {
+async fn one_connection_subscribes_to_many_sessions() {
     let service = Service::with_session("a").await;
     service.json("PUT", "/v1/sessions/b", "").await;
     let mut socket = Socket::open(&service, "/v1/ws").await;
-    socket.say(json!({"subscribe": "a"})).await;
+    socket.send(json!({"subscribe": "a"})).await;
     let snapshot = socket.next().await;
     assert_eq!((&snapshot["session"], &snapshot["snapshot"]["messages"]), (&json!("a"), &json!([])));
     let live = socket.next().await;
     assert_eq!((&live["session"], &live["live"]), (&json!("a"), &snapshot["id"]));
-    socket.say(json!({"subscribe": "b", "after": "start"})).await;
+    socket.send(json!({"subscribe": "b", "after": "start"})).await;
     assert_eq!(socket.next().await["session"], "b");
 
-    let event = said("Hi");
+    let event = user_message("Hi");
     let answer = service.lines("/v1/sessions/b/events", &lines_of(std::slice::from_ref(&event))).await.value();
     let cursor = answer["cursor"].as_str().unwrap();
     let frame = socket.text().await.unwrap();
     assert_eq!(frame, format!(r#"{{"session":"b","id":"{cursor}","event":{}}}"#, event.to_json()));
 
-    socket.say(json!({"unsubscribe": "b"})).await;
-    socket.say(json!({"subscribe": "nobody"})).await;
+    socket.send(json!({"unsubscribe": "b"})).await;
+    socket.send(json!({"subscribe": "nobody"})).await;
     let problem = socket.next().await;
     assert_eq!((&problem["session"], &problem["problem"]["status"]), (&json!("nobody"), &json!(404)));
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_told_before_the_end() {
+async fn oversized_message_gets_a_problem_before_close() {
     let mut options = ServerOptions::default();
     options.limits.body = 1_024;
     let service = Service::with(Log::in_memory(), options).await;
     let mut socket = Socket::open(&service, "/v1/ws").await;
-    socket.say(json!({"subscribe": "x".repeat(2_000)})).await;
+    socket.send(json!({"subscribe": "x".repeat(2_000)})).await;
     let problem = socket.next().await["problem"].clone();
-    assert!(problem["detail"].as_str().unwrap().starts_with("what was sent cannot be read: "), "{problem}");
-    let end = tokio::time::timeout(PATIENCE, socket.0.next()).await.expect("an end").unwrap().unwrap();
+    assert!(problem["detail"].as_str().unwrap().starts_with("invalid WebSocket message: "), "{problem}");
+    let end = tokio::time::timeout(TIMEOUT, socket.0.next()).await.expect("an end").unwrap().unwrap();
     assert!(matches!(&end, Message::Close(Some(close)) if u16::from(close.code) == 1008), "{end:?}");
 }
 
 #[tokio::test]
-async fn what_is_said_is_answered() {
+async fn posted_events_are_acknowledged() {
     let service = Service::with_session("s").await;
     let mut socket = Socket::open(&service, "/v1/sessions/s/ws?after=now").await;
     assert!(socket.next().await["live"].is_string());
-    let event: Value = serde_json::from_str(&said("Hi").to_json()).unwrap();
-    socket.say(json!({"ref": 7, "session": "s", "event": event})).await;
+    let event: Value = serde_json::from_str(&user_message("Hi").to_json()).unwrap();
+    socket.send(json!({"ref": 7, "session": "s", "event": event})).await;
     let (mut told, mut seen) = (None, None);
     while told.is_none() || seen.is_none() {
         let frame = socket.next().await;
@@ -95,23 +95,23 @@ async fn what_is_said_is_answered() {
     assert_eq!((&told["ref"], &told["session"], &told["cursor"]), (&json!(7), &json!("s"), &seen["id"]));
 
     let foreign = json!({"type": "USER_INTERRUPT", "reply_id": "nobody"});
-    socket.say(json!({"ref": "x", "session": "s", "event": foreign})).await;
-    let refused = socket.next().await;
-    assert_eq!((&refused["ref"], &refused["problem"]["reason"]), (&json!("x"), &json!("foreign")));
-    socket.say(json!({"ref": 8, "session": "s", "event": {"type": "REPLY_START"}})).await;
+    socket.send(json!({"ref": "x", "session": "s", "event": foreign})).await;
+    let rejected = socket.next().await;
+    assert_eq!((&rejected["ref"], &rejected["problem"]["reason"]), (&json!("x"), &json!("foreign")));
+    socket.send(json!({"ref": 8, "session": "s", "event": {"type": "REPLY_START"}})).await;
     assert_eq!(socket.next().await["problem"]["status"], 400);
-    socket.say(json!({"what": 1})).await;
+    socket.send(json!({"what": 1})).await;
     assert_eq!(socket.next().await["problem"]["status"], 400);
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_answered_with_what_can() {
+async fn invalid_message_gets_a_problem_with_its_session_and_ref() {
     let service = Service::with_session("s").await;
     let mut socket = Socket::open(&service, "/v1/ws").await;
     socket.0.send(Message::text("no json")).await.unwrap();
     let problem = socket.next().await;
     assert_eq!(problem.as_object().unwrap().keys().collect::<Vec<_>>(), ["problem"]);
-    for (said, about) in [
+    for (message, about) in [
         (json!({"ref": 7, "session": "s"}), json!({"ref": 7, "session": "s"})),
         (json!({"ref": "a", "event": {}}), json!({"ref": "a"})),
         (json!({"ref": 1, "session": "s", "event": {"type": "REPLY_START"}}), json!({"ref": 1, "session": "s"})),
@@ -121,15 +121,15 @@ async fn what_cannot_be_read_is_answered_with_what_can() {
         (json!({"subscribe": 7}), json!({})),
         (json!({"unsubscribe": 7, "ref": 4}), json!({"ref": 4})),
     ] {
-        socket.say(said.clone()).await;
+        socket.send(message.clone()).await;
         let mut frame = socket.next().await;
         let problem = frame.as_object_mut().unwrap().remove("problem").unwrap();
-        assert_eq!((&problem["status"], frame), (&json!(400), about), "{said}");
+        assert_eq!((&problem["status"], frame), (&json!(400), about), "{message}");
     }
 }
 
 #[tokio::test]
-async fn cursors_are_the_same_as_everywhere() {
+async fn socket_resumes_from_stream_cursor() {
     let service = Service::with_session("s").await;
     let events = reply(&["Hello"]);
     service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
@@ -147,12 +147,12 @@ async fn cursors_are_the_same_as_everywhere() {
 }
 
 #[tokio::test]
-async fn news_of_sessions_are_told() {
+async fn session_events_are_published() {
     let service = Service::start().await;
     let mut socket = Socket::open(&service, "/v1/ws").await;
-    socket.say(json!({"subscribe": "sessions"})).await;
+    socket.send(json!({"subscribe": "sessions"})).await;
     assert_eq!(socket.next().await, json!({"sessions": "live"}));
-    // Nobody had wanted to know before.
+    // Earlier changes are not published.
     assert_eq!(socket.next().await, json!({"sessions": "missed"}));
     service.json("PUT", "/v1/sessions/s", "").await;
     let heard = socket.next().await;
@@ -171,7 +171,7 @@ async fn news_of_sessions_are_told() {
 }
 
 #[tokio::test]
-async fn a_socket_is_closed_with_the_service() {
+async fn shutdown_closes_sockets() {
     let service = Service::with_session("s").await;
     let mut socket = Socket::open(&service, "/v1/sessions/s/ws").await;
     assert!(socket.next().await["snapshot"].is_object());
@@ -180,22 +180,22 @@ async fn a_socket_is_closed_with_the_service() {
 }
 
 #[tokio::test]
-async fn what_changes_nothing_is_told_so() {
+async fn ignored_event_is_reported_in_its_acknowledgement() {
     let service = Service::with_session("s").await;
     let done = reply(&["Done."]);
     service.lines("/v1/sessions/s/events", &lines_of(&done)).await;
     let mut socket = Socket::open(&service, "/v1/ws").await;
     let late = json!({"type": "TEXT_BLOCK_START", "reply_id": done[0].reply_id(), "block_id": "b", "id": "late"});
-    socket.say(json!({"ref": 1, "session": "s", "event": late})).await;
+    socket.send(json!({"ref": 1, "session": "s", "event": late})).await;
     let answer = socket.next().await;
     assert_eq!((&answer["ref"], &answer["ignored"][0]["reason"]), (&json!(1), &json!("reply_ended")));
     let signal = json!({"type": "CUSTOM", "name": "n", "value": {}});
-    socket.say(json!({"ref": 2, "session": "s", "event": signal})).await;
+    socket.send(json!({"ref": 2, "session": "s", "event": signal})).await;
     assert_eq!(socket.next().await.get("ignored"), None);
 }
 
 #[tokio::test]
-async fn no_session_has_the_name_of_all_of_them() {
+async fn name_sessions_is_reserved() {
     let service = Service::with_session("s").await;
     assert_eq!(service.json("PUT", "/v1/sessions/sessions", "{}").await.problem(400)["field"], "id");
     let fork = service.json("POST", "/v1/sessions/s/fork", r#"{"id":"sessions"}"#).await;

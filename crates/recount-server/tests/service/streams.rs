@@ -1,16 +1,16 @@
-//! Server-sent events, byte by byte.
+//! Server-sent event streams.
 
 use pretty_assertions::{assert_eq, assert_ne};
 use recount_dialect::{Dialect, StreamReader};
 use recount_message::{CustomEvent, DataBlock, Event, Fold, ReplyWriter, Stamps};
 use serde_json::{Value, json};
 
-use crate::support::{Service, lines_of, reply, said};
+use crate::support::{Service, lines_of, reply, user_message};
 
 #[tokio::test]
-async fn a_stream_is_the_log() {
+async fn stream_contains_all_events_of_the_log() {
     let service = Service::with_session("s").await;
-    let before: Vec<_> = [said("Hi")].into_iter().chain(reply(&["Hello"])).collect();
+    let before: Vec<_> = [user_message("Hi")].into_iter().chain(reply(&["Hello"])).collect();
     let cursor = service.lines("/v1/sessions/s/events", &lines_of(&before)).await.value();
     let epoch = cursor["cursor"].as_str().unwrap().split('.').next().unwrap().to_owned();
 
@@ -30,9 +30,9 @@ async fn a_stream_is_the_log() {
 }
 
 #[tokio::test]
-async fn a_stream_says_once_that_everything_was_told() {
+async fn stream_has_one_live_comment_after_existing_events() {
     let service = Service::with_session("s").await;
-    let events = [said("one"), said("two"), said("three")];
+    let events = [user_message("one"), user_message("two"), user_message("three")];
     let first = service.lines("/v1/sessions/s/events", &lines_of(&events[..1])).await.value();
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     let told = [
@@ -56,16 +56,16 @@ async fn a_stream_says_once_that_everything_was_told() {
 }
 
 #[tokio::test]
-async fn whoever_begins_now_is_told_where_that_is() {
+async fn stream_from_now_starts_with_a_cursor() {
     let service = Service::with_session("s").await;
-    let events = [said("before"), said("while nobody reads"), said("after")];
+    let events = [user_message("before"), user_message("while nobody reads"), user_message("after")];
     let head = service.lines("/v1/sessions/s/events", &lines_of(&events[..1])).await.value();
     let mut stream = service.stream("/v1/sessions/s/stream?after=now", &[]).await;
     let id = head["cursor"].as_str().unwrap();
     for line in [": live".to_owned(), format!("id: {id}"), String::new()] {
         assert_eq!(stream.line().await, Some(line));
     }
-    // Cut off before anything has happened, it comes back with that and misses nothing.
+    // A reader that disconnects before the first event resumes from this cursor.
     drop(stream);
     service.lines("/v1/sessions/s/events", &lines_of(&events[1..])).await;
     let mut stream = service.stream("/v1/sessions/s/stream?after=now", &[("last-event-id", id)]).await;
@@ -75,11 +75,11 @@ async fn whoever_begins_now_is_told_where_that_is() {
 }
 
 #[tokio::test]
-async fn without_a_cursor_a_snapshot_comes_first() {
+async fn stream_without_cursor_starts_with_snapshot() {
     let service = Service::with_session("s").await;
     let events = reply(&["Hello, ", "Alice"]);
     let (open, rest) = events.split_at(4);
-    let head = service.lines("/v1/sessions/s/events", &lines_of(&[said("Hi")])).await;
+    let head = service.lines("/v1/sessions/s/events", &lines_of(&[user_message("Hi")])).await;
     assert_eq!(head.status, 200);
     let head = service.lines("/v1/sessions/s/events", &lines_of(open)).await.value();
     let mut stream = service.stream("/v1/sessions/s/stream", &[]).await;
@@ -90,7 +90,7 @@ async fn without_a_cursor_a_snapshot_comes_first() {
     assert_eq!((value["messages"].as_array().unwrap().len(), &value["before"]), (1, &json!(null)));
     assert_eq!(value["open"][id]["message"]["id"], id);
     assert_eq!(value.as_object().unwrap().keys().collect::<Vec<_>>(), ["before", "messages", "open"]);
-    // Whoever folds on from the snapshot has what everybody has.
+    // The fold from the snapshot equals the fold from the beginning.
     let checkpoint = format!(r#"{{"version":1,"cursor":"0","replies":[{}]}}"#, value["open"][id]);
     let mut fold = Fold::resume(recount_message::Checkpoint::from_json(&checkpoint).unwrap());
     service.lines("/v1/sessions/s/events", &lines_of(rest)).await;
@@ -102,9 +102,9 @@ async fn without_a_cursor_a_snapshot_comes_first() {
 }
 
 #[tokio::test]
-async fn a_reader_goes_on_where_it_was() {
+async fn stream_resumes_after_cursor() {
     let service = Service::with_session("s").await;
-    let events: Vec<_> = (0..10).map(|number| said(&number.to_string())).collect();
+    let events: Vec<_> = (0..10).map(|number| user_message(&number.to_string())).collect();
     service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
     let mut first = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     let seen = first.take(4).await;
@@ -117,9 +117,9 @@ async fn a_reader_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_cursor_that_cannot_be_continued_gets_a_gap_and_a_snapshot() {
+async fn unknown_cursor_gets_gap_and_snapshot() {
     let service = Service::with_session("s").await;
-    let head = service.lines("/v1/sessions/s/events", &lines_of(&[said("one")])).await.value();
+    let head = service.lines("/v1/sessions/s/events", &lines_of(&[user_message("one")])).await.value();
     let head = head["cursor"].as_str().unwrap();
     let (epoch, _) = head.split_once('.').unwrap();
     for (given, reason) in [("1.1", "epoch"), (&*format!("{epoch}.99"), "future"), ("nonsense", "epoch")] {
@@ -129,13 +129,13 @@ async fn a_cursor_that_cannot_be_continued_gets_a_gap_and_a_snapshot() {
         assert_eq!(frames[0].data, format!(r#"{{"reason":"{reason}"}}"#));
         assert_eq!((frames[1].event.as_deref(), frames[1].id.as_deref()), (Some("snapshot"), Some(head)));
     }
-    // An empty one is as good as none.
+    // An empty cursor is treated as absent.
     let mut stream = service.stream("/v1/sessions/s/stream?after=", &[("last-event-id", "")]).await;
     assert_eq!(stream.next().await.unwrap().event.as_deref(), Some("snapshot"));
 }
 
 #[tokio::test]
-async fn sub_agents_are_hidden_unless_asked_for() {
+async fn sub_agent_replies_are_excluded_by_default() {
     let service = Service::with_session("s").await;
     let outer = reply(&["outer"]);
     let id = outer[0].reply_id().unwrap().to_owned();
@@ -145,7 +145,7 @@ async fn sub_agents_are_hidden_unless_asked_for() {
     events.extend(inner.iter().cloned());
     events.extend(outer[3..].iter().cloned());
     service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
-    service.lines("/v1/sessions/s/events", &lines_of(&[said("end")])).await;
+    service.lines("/v1/sessions/s/events", &lines_of(&[user_message("end")])).await;
 
     let mut shown = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     let data: Vec<_> = shown.take(outer.len() + 1).await.into_iter().map(|frame| frame.data).collect();
@@ -153,7 +153,7 @@ async fn sub_agents_are_hidden_unless_asked_for() {
     let mut all = service.stream("/v1/sessions/s/stream?after=start&all=true", &[]).await;
     let data: Vec<_> = all.take(events.len()).await.into_iter().map(|frame| frame.data).collect();
     assert_eq!(data, events.iter().map(Event::to_json).collect::<Vec<_>>());
-    // Somebody who comes in the middle is shown the same.
+    // The same from a cursor in the middle.
     let fourth = 5;
     let cursor = service.get("/v1/sessions/s").await.value()["cursor"].as_str().unwrap().to_owned();
     let (epoch, _) = cursor.split_once('.').unwrap();
@@ -166,10 +166,11 @@ async fn sub_agents_are_hidden_unless_asked_for() {
 }
 
 #[tokio::test]
-async fn signals_are_followed_by_their_names() {
+async fn signals_are_filtered_by_name() {
     let service = Service::with_session("s").await;
     let signal = |name: &'static str| Event::new(CustomEvent::signal(name, recount_message::Object::new()));
-    let events = [said("Hi"), signal("build.progress"), signal("other"), signal("build.done"), said("Bye")];
+    let events =
+        [user_message("Hi"), signal("build.progress"), signal("other"), signal("build.done"), user_message("Bye")];
     let answer = service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
     assert_eq!(answer.value()["written"], 5);
     let wanted: Vec<_> = [0, 1, 3, 4].into_iter().map(|index| events[index].to_json()).collect();
@@ -178,13 +179,13 @@ async fn signals_are_followed_by_their_names() {
     let mut stream =
         service.stream("/v1/sessions/s/stream?signals=build.done,,build.progress,unheard&after=start", &[]).await;
     let mut socket = crate::sockets::Socket::open(&service, "/v1/ws").await;
-    socket.say(json!({"subscribe": "s", "after": "start", "signals": ["build.progress", "build.done"]})).await;
+    socket.send(json!({"subscribe": "s", "after": "start", "signals": ["build.progress", "build.done"]})).await;
     for event in &wanted {
         assert_eq!(stream.next().await.unwrap().data, *event);
         assert_eq!(socket.next().await["event"], serde_json::from_str::<Value>(event).unwrap());
     }
     service.get(&format!("{path},{}", "x".repeat(5_000))).await.problem(400);
-    socket.say(json!({"subscribe": "s", "signals": [7]})).await;
+    socket.send(json!({"subscribe": "s", "signals": [7]})).await;
     assert!(socket.next().await["live"].is_string());
     assert_eq!(socket.next().await["problem"]["field"], "signals");
 }
@@ -221,16 +222,16 @@ async fn every_dialect_folds_into_the_same_messages() {
 }
 
 #[tokio::test]
-async fn who_stops_reading_for_a_while_misses_nothing() {
+async fn paused_reader_receives_all_events() {
     let service = Service::with_session("s").await;
     let mut slow = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     let mut fast = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     for stream in [&mut slow, &mut fast] {
         while stream.line().await.unwrap() != ": live" {}
     }
-    // More than the system keeps for a connection that nobody reads, but one that is read gets each at once.
+    // More than the socket buffers hold.
     let text = "x".repeat(100_000);
-    let events: Vec<_> = (0..120).map(|number| said(&format!("{number} {text}"))).collect();
+    let events: Vec<_> = (0..120).map(|number| user_message(&format!("{number} {text}"))).collect();
     for event in &events {
         service.lines("/v1/sessions/s/events", &lines_of(std::slice::from_ref(event))).await;
         assert!(fast.next().await.unwrap().data == event.to_json());
@@ -238,7 +239,7 @@ async fn who_stops_reading_for_a_while_misses_nothing() {
     for event in &events {
         assert!(slow.next().await.unwrap().data == event.to_json());
     }
-    let last = said("Are you still there?");
+    let last = user_message("Are you still there?");
     service.lines("/v1/sessions/s/events", &lines_of(std::slice::from_ref(&last))).await;
     for stream in [&mut slow, &mut fast] {
         assert_eq!(stream.next().await.unwrap().data, last.to_json());
@@ -246,29 +247,29 @@ async fn who_stops_reading_for_a_while_misses_nothing() {
 }
 
 #[tokio::test]
-async fn a_removed_session_ends_its_streams() {
+async fn deleting_a_session_ends_its_streams() {
     let service = Service::with_session("s").await;
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
-    service.ask("DELETE", "/v1/sessions/s", &[], b"").await;
+    service.request("DELETE", "/v1/sessions/s", &[], b"").await;
     assert_eq!(stream.next().await, None);
     service.get("/v1/sessions/s/stream").await.problem(404);
 }
 
 #[tokio::test]
-async fn streams_end_when_the_service_does() {
+async fn shutdown_ends_streams() {
     let service = Service::with_session("s").await;
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     service.stop.cancel();
     assert_eq!(stream.next().await, None);
-    tokio::time::timeout(crate::support::PATIENCE, service.task).await.unwrap().unwrap();
+    tokio::time::timeout(crate::support::TIMEOUT, service.task).await.unwrap().unwrap();
 }
 
-/// A connection that asked for something else before is served by other code.
+/// Only the first request of a connection is handled without hyper.
 #[tokio::test]
-async fn a_stream_may_be_the_second_request_of_a_connection() {
+async fn stream_as_second_request_of_a_connection() {
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
     let service = Service::with_session("s").await;
-    service.lines("/v1/sessions/s/events", &lines_of(&[said("one")])).await;
+    service.lines("/v1/sessions/s/events", &lines_of(&[user_message("one")])).await;
     let mut stream = tokio::net::TcpStream::connect(service.address).await.unwrap();
     let host = service.address;
     let both = format!(
@@ -285,14 +286,14 @@ async fn a_stream_may_be_the_second_request_of_a_connection() {
 }
 
 #[tokio::test]
-async fn without_signals_no_dialect_says_anything_by_a_custom_event() {
+async fn excluding_signals_removes_custom_frames_in_every_dialect() {
     let service = Service::with_session("s").await;
     let mut events = Vec::new();
     let mut image = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Friday");
     image.data_block(DataBlock::from_bytes(b"\x89PNG\r\n\x1a\n")).unwrap();
     image.text("Look.");
     drop(image);
-    service.lines("/v1/sessions/s/events", &lines_of(&[vec![said("Hi")], events].concat())).await;
+    service.lines("/v1/sessions/s/events", &lines_of(&[vec![user_message("Hi")], events].concat())).await;
     for dialect in ["java", "java1", "typescript"] {
         for from in ["", "&after=start"] {
             let path = format!("/v1/sessions/s/stream?signals=false&dialect={dialect}{from}");

@@ -1,4 +1,4 @@
-//! A service in this process, and a client that shows every byte.
+//! A service in this process, and an HTTP client that returns raw bytes.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Nothing here takes this long, unless it hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit for a response; it is reached only if the service hangs.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Service {
     pub(crate) address: SocketAddr,
@@ -36,7 +36,7 @@ impl Service {
         Self::hosting(log, ScriptedModel::new(), options).await
     }
 
-    /// A service whose agent answers as a script says.
+    /// Starts a service whose agent has a scripted model.
     pub(crate) async fn hosting(log: Log, model: ScriptedModel, options: ServerOptions) -> Self {
         let host = host_of(log.clone(), model).await;
         let server = Server::bind(host, "127.0.0.1:0", options).await.unwrap();
@@ -45,7 +45,7 @@ impl Service {
         Self { address, log, stop, task }
     }
 
-    /// A service with a session.
+    /// Starts a service with one session.
     pub(crate) async fn with_session(name: &str) -> Self {
         let service = Self::start().await;
         service.log.create(name.parse().unwrap()).await.unwrap();
@@ -53,18 +53,18 @@ impl Service {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Response {
-        self.ask("GET", path, &[], b"").await
+        self.request("GET", path, &[], b"").await
     }
 
     pub(crate) async fn json(&self, method: &str, path: &str, body: &str) -> Response {
-        self.ask(method, path, &[("content-type", "application/json")], body.as_bytes()).await
+        self.request(method, path, &[("content-type", "application/json")], body.as_bytes()).await
     }
 
     pub(crate) async fn lines(&self, path: &str, body: &str) -> Response {
-        self.ask("POST", path, &[("content-type", "application/x-ndjson")], body.as_bytes()).await
+        self.request("POST", path, &[("content-type", "application/x-ndjson")], body.as_bytes()).await
     }
 
-    pub(crate) async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Response {
+    pub(crate) async fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Response {
         let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "host") {
             head.push_str(&format!("host: {}\r\n", self.address));
@@ -81,18 +81,18 @@ impl Service {
         self.raw(&bytes).await
     }
 
-    /// Sends bytes, and reads until the other side has enough.
+    /// Sends bytes, and reads until the service closes the connection.
     pub(crate) async fn raw(&self, bytes: &[u8]) -> Response {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
-        // Whoever is refused early need not have read everything.
+        // Fails if the service rejects the request before it has read all of it.
         let _ = stream.write_all(bytes).await;
         let mut answer = Vec::new();
         let read = stream.read_to_end(&mut answer);
-        let _ = tokio::time::timeout(PATIENCE, read).await.expect("an answer");
+        let _ = tokio::time::timeout(TIMEOUT, read).await.expect("a response");
         Response::of(&answer)
     }
 
-    /// Begins to read a stream.
+    /// Opens an event stream.
     pub(crate) async fn stream(&self, path: &str, headers: &[(&str, &str)]) -> Stream {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let mut head = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n", self.address);
@@ -113,7 +113,7 @@ impl Service {
     }
 }
 
-/// What has to be asked.
+/// The input of a tool that requires a confirmation.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Delete {
     path: String,
@@ -159,7 +159,7 @@ impl Response {
         lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned())
     }
 
-    /// Holds it to be a problem.
+    /// Asserts that the response is a problem with a status, and returns it.
     #[track_caller]
     pub(crate) fn problem(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}\n{}", self.head, self.text());
@@ -186,14 +186,14 @@ pub(crate) struct Sent {
 }
 
 impl Stream {
-    /// The next line as it was sent; nothing when the stream is over.
+    /// Returns the next line; `None` if the stream is over.
     pub(crate) async fn line(&mut self) -> Option<String> {
         let mut line = String::new();
-        let read = tokio::time::timeout(PATIENCE, self.lines.read_line(&mut line)).await.expect("a line").ok()?;
+        let read = tokio::time::timeout(TIMEOUT, self.lines.read_line(&mut line)).await.expect("a line").ok()?;
         (read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned())
     }
 
-    /// The next frame; nothing when the stream is over. Comments are passed over.
+    /// Returns the next frame; `None` if the stream is over. Skips comments.
     pub(crate) async fn next(&mut self) -> Option<Sent> {
         let mut sent = Sent::default();
         let mut is_empty = true;
@@ -215,7 +215,7 @@ impl Stream {
         }
     }
 
-    /// So many frames.
+    /// Returns the next `count` frames.
     pub(crate) async fn take(&mut self, count: usize) -> Vec<Sent> {
         let mut frames = Vec::with_capacity(count);
         for _ in 0..count {
@@ -225,12 +225,12 @@ impl Stream {
     }
 }
 
-/// A user's message as an event.
-pub(crate) fn said(text: &str) -> AgentEvent {
+/// Returns a user's message as an event.
+pub(crate) fn user_message(text: &str) -> AgentEvent {
     Event::new(CustomEvent::message(&Msg::user("Alice", text)))
 }
 
-/// The events of a reply that says some words.
+/// Returns the events of a reply with some words.
 pub(crate) fn reply(words: &[&str]) -> Vec<AgentEvent> {
     let mut events = Vec::new();
     let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Friday");

@@ -3,9 +3,7 @@
 mod read;
 mod write;
 
-use recount_message::{
-    ContentBlock, DataBlock, HintBlock, LegacyMedia, MediaBlock, TextBlock, UnknownBlock,
-};
+use recount_message::{ContentBlock, DataBlock, HintBlock, LegacyMedia, MediaBlock, TextBlock, UnknownBlock};
 
 use super::Version;
 use crate::{data_url, preserved};

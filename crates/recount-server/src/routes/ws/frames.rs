@@ -1,4 +1,4 @@
-//! The frames that are about a session and are none of its entries.
+//! Frames that are not entries of a session.
 
 use bytes::Bytes;
 use recount_log::{Appended, Cursor};

@@ -1,4 +1,4 @@
-//! What clients say over a WebSocket.
+//! Messages from WebSocket clients.
 
 use recount_log::Start;
 use recount_message::{Json, Object};
@@ -11,14 +11,14 @@ use crate::params::{check_media, parse_media, signals_too_long};
 use crate::problem::Problem;
 use crate::routes::stream::parse_start;
 
-/// Something that a client says.
+/// A message from a client.
 #[derive(Debug)]
 pub(super) enum ClientMessage {
     Subscribe(SubscribeRequest),
-    /// To what happens to sessions.
-    SubscribeToNews,
+    /// Subscribes to session events.
+    SubscribeToSessionEvents,
     Unsubscribe(String),
-    UnsubscribeFromNews,
+    UnsubscribeFromSessionEvents,
     Event {
         reference: Json,
         session: String,
@@ -26,7 +26,7 @@ pub(super) enum ClientMessage {
     },
 }
 
-/// What cannot be done, and about what it is.
+/// An invalid message, with the session and reference that it names.
 #[derive(Debug)]
 pub(super) struct InvalidMessage {
     pub(super) session: Option<String>,
@@ -34,39 +34,43 @@ pub(super) struct InvalidMessage {
     pub(super) problem: Problem,
 }
 
-/// The name by which one follows all sessions.
+/// The name that subscribes to the events of all sessions.
 pub(crate) const ALL_SESSIONS: &str = "sessions";
 
-/// Reads what a client says.
-pub(super) fn read(text: &str) -> Result<ClientMessage, Box<InvalidMessage>> {
+/// Parses a message.
+pub(super) fn parse(text: &str) -> Result<ClientMessage, Box<InvalidMessage>> {
     let body = match Object::parse(text) {
         Ok(body) => body,
         Err(error) => return Err(Box::new(InvalidMessage { session: None, reference: None, problem: error.into() })),
     };
-    read_object(&body).map_err(|problem| {
-        // Whatever can be read of what it was about.
+    parse_object(&body).map_err(|problem| {
+        // As far as they can be read.
         let session = ["session", "subscribe", "unsubscribe"].iter().find_map(|field| text_of(&body, field));
         Box::new(InvalidMessage { session, reference: body.get("ref").cloned(), problem })
     })
 }
 
-fn read_object(body: &Object) -> Result<ClientMessage, Problem> {
+fn parse_object(body: &Object) -> Result<ClientMessage, Problem> {
     if let Some(name) = body.get("subscribe") {
-        let name =
-            name.as_str().map(str::to_owned).ok_or_else(|| Problem::bad_field("subscribe", "expected a session"))?;
+        let name = name
+            .as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| Problem::bad_field("subscribe", "expected the name of a session"))?;
         if name == ALL_SESSIONS {
             check_fields(body, &["subscribe", "ref"])?;
-            return Ok(ClientMessage::SubscribeToNews);
+            return Ok(ClientMessage::SubscribeToSessionEvents);
         }
         check_fields(body, &["subscribe", "after", "dialect", "all", "signals", "media", "ref"])?;
-        return wanted(body, &name).map(ClientMessage::Subscribe);
+        return subscribe_request(body, &name).map(ClientMessage::Subscribe);
     }
     if let Some(name) = body.get("unsubscribe") {
-        let name =
-            name.as_str().map(str::to_owned).ok_or_else(|| Problem::bad_field("unsubscribe", "expected a session"))?;
+        let name = name
+            .as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| Problem::bad_field("unsubscribe", "expected the name of a session"))?;
         check_fields(body, &["unsubscribe", "ref"])?;
         return Ok(if name == ALL_SESSIONS {
-            ClientMessage::UnsubscribeFromNews
+            ClientMessage::UnsubscribeFromSessionEvents
         } else {
             ClientMessage::Unsubscribe(name)
         });
@@ -82,7 +86,7 @@ fn text_of(body: &Object, field: &str) -> Option<String> {
     body.get(field).and_then(Json::as_str).map(str::to_owned)
 }
 
-fn wanted(body: &Object, name: &str) -> Result<SubscribeRequest, Problem> {
+fn subscribe_request(body: &Object, name: &str) -> Result<SubscribeRequest, Problem> {
     let flag = |field: &str, default: bool| match body.get(field).map(Json::as_raw) {
         None | Some("null") => Ok(default),
         Some("true") => Ok(true),
@@ -109,12 +113,12 @@ fn wanted(body: &Object, name: &str) -> Result<SubscribeRequest, Problem> {
                 names.ok_or_else(|| Problem::bad_field("signals", "expected true, false or a list of names"))?;
             SignalFilter::named(names.into_iter()).ok_or_else(signals_too_long)?
         }
-        None => SignalFilter::all_if(flag("signals", true)?),
+        None => SignalFilter::all_or_none(flag("signals", true)?),
     };
     let all = flag("all", false)?;
     Ok(SubscribeRequest {
-        style: StreamFormat { target, signals, all, media, framing: Framing::Ws },
-        from: StartPosition::Log(start),
+        format: StreamFormat { target, signals, all, media, framing: Framing::Ws },
+        start: StartPosition::Log(start),
         name: name.to_owned(),
     })
 }

@@ -1,45 +1,45 @@
-//! Frames on their way to a client.
+//! The queue of frames to a client.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// How many frames wait for a connection.
-const FRAMES: usize = 64;
-/// How many bytes they have together. A larger frame waits alone.
-const BYTES: usize = 64 * 1024;
+/// The maximum number of queued frames.
+const MAX_FRAMES: usize = 64;
+/// The maximum size of all queued frames, in bytes. A larger frame is queued alone.
+const MAX_BYTES: usize = 64 * 1024;
 
-/// Where frames are put that are to be sent. Clones are the same place.
+/// The sender of the queue. Clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct Outbound {
     frames: mpsc::Sender<Frame>,
-    room: Arc<Semaphore>,
+    capacity: Arc<Semaphore>,
 }
 
-/// A frame, and the room that it takes until it is sent.
+/// A frame, and its share of the queue's capacity until it is sent.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) bytes: Bytes,
-    pub(super) room: OwnedSemaphorePermit,
+    pub(super) permit: OwnedSemaphorePermit,
 }
 
-/// Nobody listens any more.
+/// The connection is closed.
 #[derive(Debug)]
 pub(super) struct Disconnected;
 
-/// A place for frames, and where they come out.
+/// Creates a queue.
 pub(super) fn channel() -> (Outbound, mpsc::Receiver<Frame>) {
-    let (frames, waiting) = mpsc::channel(FRAMES);
-    (Outbound { frames, room: Arc::new(Semaphore::new(BYTES)) }, waiting)
+    let (frames, receiver) = mpsc::channel(MAX_FRAMES);
+    (Outbound { frames, capacity: Arc::new(Semaphore::new(MAX_BYTES)) }, receiver)
 }
 
 impl Outbound {
-    /// Puts a frame in as soon as there is room. Who waits for that keeps nothing, and reads the log later.
+    /// Waits for capacity and queues a frame. A sender that waits buffers nothing: it reads the log afterwards.
     pub(super) async fn send(&self, bytes: Bytes) -> Result<(), Disconnected> {
-        let wanted = u32::try_from(bytes.len().min(BYTES)).map_err(|_| Disconnected)?;
-        let room = Arc::clone(&self.room).acquire_many_owned(wanted).await.map_err(|_| Disconnected)?;
-        self.frames.send(Frame { bytes, room }).await.map_err(|_| Disconnected)
+        let size = u32::try_from(bytes.len().min(MAX_BYTES)).map_err(|_| Disconnected)?;
+        let permit = Arc::clone(&self.capacity).acquire_many_owned(size).await.map_err(|_| Disconnected)?;
+        self.frames.send(Frame { bytes, permit }).await.map_err(|_| Disconnected)
     }
 }
 
@@ -51,18 +51,18 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn frames_wait_for_room() {
-        let (outbound, mut waiting) = channel();
-        let sent = async |length: usize| outbound.send(Bytes::from(vec![0; length])).now_or_never().is_some();
-        assert!(sent(BYTES / 2).await && sent(BYTES / 2).await);
-        assert!(!sent(1).await);
-        drop(waiting.recv().await);
-        assert!(sent(1).await);
-        while waiting.try_recv().is_ok() {}
-        // One that is larger than all the room has it to itself.
-        assert!(sent(BYTES * 10).await);
-        assert!(!sent(1).await);
-        drop(waiting);
+    async fn send_waits_until_queue_has_capacity() {
+        let (outbound, mut receiver) = channel();
+        let try_send = async |length: usize| outbound.send(Bytes::from(vec![0; length])).now_or_never().is_some();
+        assert!(try_send(MAX_BYTES / 2).await && try_send(MAX_BYTES / 2).await);
+        assert!(!try_send(1).await);
+        drop(receiver.recv().await);
+        assert!(try_send(1).await);
+        while receiver.try_recv().is_ok() {}
+        // A frame larger than the capacity takes all of it.
+        assert!(try_send(MAX_BYTES * 10).await);
+        assert!(!try_send(1).await);
+        drop(receiver);
         assert!(outbound.send(Bytes::new()).await.is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! A connection, and what goes over it.
+//! A WebSocket connection.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,48 +25,50 @@ use crate::problem::Problem;
 use crate::session_events::{MISSED_FRAME, SessionEvent};
 use crate::tokens::Scope;
 
-/// A session that a client wants to follow.
+/// A request to subscribe to a session.
 #[derive(Debug)]
 pub(crate) struct SubscribeRequest {
-    pub(crate) style: StreamFormat,
-    pub(crate) from: StartPosition,
+    pub(crate) format: StreamFormat,
+    pub(crate) start: StartPosition,
     pub(crate) name: String,
 }
 
-/// A connection.
+/// A WebSocket connection of a client.
 pub(crate) struct Socket {
     app: App,
     caller: Caller,
-    _counted: GaugeGuard,
+    _gauge: GaugeGuard,
 }
 
-/// How many sessions one connection follows at most.
-const SUBSCRIPTIONS: usize = 1_024;
-/// What a client hears that would hear nothing otherwise.
+/// The maximum number of sessions per connection.
+const MAX_SUBSCRIPTIONS: usize = 1_024;
+/// The time limit for sending queued frames after the client has closed the connection.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
+/// The frame that idle clients receive at each heartbeat.
 const HEARTBEAT: &str = "{}";
-/// What a client hears as soon as it follows what happens to sessions.
-const FOLLOWED: &[u8] = br#"{"sessions":"live"}"#;
+/// The first frame of a subscription to session events.
+const SESSION_EVENTS_LIVE: &[u8] = br#"{"sessions":"live"}"#;
 
 impl Socket {
     pub(crate) fn new(call: &Call) -> Self {
-        Self { app: call.app.clone(), caller: call.caller.clone(), _counted: call.app.metrics().reader("ws") }
+        Self { app: call.app.clone(), caller: call.caller.clone(), _gauge: call.app.metrics().reader("ws") }
     }
 
     /// Serves a connection until it ends.
-    pub(crate) async fn serve(self, stream: WebSocket, wanted: Option<SubscribeRequest>) {
+    pub(crate) async fn serve(self, stream: WebSocket, request: Option<SubscribeRequest>) {
         let (sink, incoming) = stream.split();
         let (outbound, frames) = outbound::channel();
         let mut writing = tokio::spawn(write(self.app.clone(), self.caller.clone(), sink, frames));
         let mut subscriptions = Subscriptions::default();
-        if let Some(wanted) = wanted {
-            self.subscribe(wanted, &outbound, &mut subscriptions).await;
+        if let Some(request) = request {
+            self.subscribe(request, &outbound, &mut subscriptions).await;
         }
         tokio::select! {
             () = self.read(incoming, &outbound, &mut subscriptions) => {
-                // What is on its way may still arrive.
+                // Frames that are queued may still be sent.
                 subscriptions.end();
                 drop(outbound);
-                let _ = tokio::time::timeout(Duration::from_secs(5), &mut writing).await;
+                let _ = tokio::time::timeout(FLUSH_TIMEOUT, &mut writing).await;
             }
             _ = &mut writing => {}
         }
@@ -77,9 +79,9 @@ impl Socket {
         while let Some(message) = incoming.next().await {
             let message = match message {
                 Ok(message) => message,
-                // Nothing that comes after it can be read. Where it is the connection that has broken, nobody hears of it.
+                // The rest of the stream cannot be decoded. If the connection is broken, sending fails too.
                 Err(error) => {
-                    let problem = Problem::bad(format!("what was sent cannot be read: {error}"));
+                    let problem = Problem::bad(format!("invalid WebSocket message: {error}"));
                     let _ = outbound.send(problem_frame(None, None, &problem)).await;
                     return;
                 }
@@ -87,42 +89,42 @@ impl Socket {
             match message {
                 Message::Text(_) if !self.caller.is_authorized(&self.app) => return,
                 Message::Text(text) => {
-                    if self.hear(&text, outbound, subscriptions).await.is_err() {
+                    if self.handle(&text, outbound, subscriptions).await.is_err() {
                         return;
                     }
                 }
                 Message::Binary(_) => {
-                    let problem = Problem::bad("expected text, found bytes");
+                    let problem = Problem::bad("expected a text message, found a binary one");
                     if outbound.send(problem_frame(None, None, &problem)).await.is_err() {
                         return;
                     }
                 }
                 Message::Close(_) => return,
-                // The library answers to those.
+                // The library responds to pings.
                 Message::Ping(_) | Message::Pong(_) => {}
             }
         }
     }
 
-    /// Does what a client says. An error means that nobody listens any more.
-    async fn hear(
+    /// Handles a message of the client.
+    async fn handle(
         &self,
         text: &str,
         outbound: &Outbound,
         subscriptions: &mut Subscriptions,
     ) -> Result<(), Disconnected> {
-        match inbound::read(text) {
-            Ok(ClientMessage::Subscribe(wanted)) => self.subscribe(wanted, outbound, subscriptions).await,
-            Ok(ClientMessage::SubscribeToNews) => {
-                let news = self.app.session_events().subscribe();
-                let task = tokio::spawn(tell_news(news, self.caller.tenant.clone(), outbound.clone()));
-                if let Some(former) = subscriptions.news.replace(task.abort_handle()) {
-                    former.abort();
+        match inbound::parse(text) {
+            Ok(ClientMessage::Subscribe(request)) => self.subscribe(request, outbound, subscriptions).await,
+            Ok(ClientMessage::SubscribeToSessionEvents) => {
+                let events = self.app.session_events().subscribe();
+                let task = tokio::spawn(forward_session_events(events, self.caller.tenant.clone(), outbound.clone()));
+                if let Some(previous) = subscriptions.session_events.replace(task.abort_handle()) {
+                    previous.abort();
                 }
             }
             Ok(ClientMessage::Unsubscribe(name)) => subscriptions.remove(&name),
-            Ok(ClientMessage::UnsubscribeFromNews) => {
-                if let Some(task) = subscriptions.news.take() {
+            Ok(ClientMessage::UnsubscribeFromSessionEvents) => {
+                if let Some(task) = subscriptions.session_events.take() {
                     task.abort();
                 }
             }
@@ -133,15 +135,15 @@ impl Socket {
                 };
                 outbound.send(frame).await?;
             }
-            Err(bad) => {
-                let frame = problem_frame(bad.session.as_deref(), bad.reference.as_ref(), &bad.problem);
+            Err(invalid) => {
+                let frame = problem_frame(invalid.session.as_deref(), invalid.reference.as_ref(), &invalid.problem);
                 outbound.send(frame).await?;
             }
         }
         Ok(())
     }
 
-    /// Appends an event, and says what has become of it.
+    /// Appends an event to a session.
     async fn append(&self, name: &str, event: &Json) -> Result<Appended, Problem> {
         if self.caller.scope < Scope::Write {
             return Err(Problem::missing_scope(self.caller.scope, Scope::Write));
@@ -149,33 +151,33 @@ impl Socket {
         let key = self.key(name)?;
         let limit = self.app.limits().event;
         if event.as_raw().len() > limit {
-            return Err(Problem::too_large(format!("an event may have {limit} bytes")));
+            return Err(Problem::too_large(format!("the event exceeds {limit} bytes")));
         }
         let event = Event::from_json(event.as_raw())?;
         let outcome = self.app.host().append(&key, None, Events::of([&event])).await;
         let outcome = outcome.map_err(|error| Problem::of_host(&error, &[]));
-        self.app.metrics().posted(outcome.as_ref());
+        self.app.metrics().events_posted(outcome.as_ref());
         outcome
     }
 
-    async fn subscribe(&self, wanted: SubscribeRequest, outbound: &Outbound, subscriptions: &mut Subscriptions) {
-        subscriptions.forget_ended();
-        if subscriptions.sessions.len() >= SUBSCRIPTIONS && !subscriptions.sessions.contains_key(&wanted.name) {
-            let problem = Problem::bad(format!("one connection follows {SUBSCRIPTIONS} sessions at most"));
-            let _ = outbound.send(problem_frame(Some(&wanted.name), None, &problem)).await;
+    async fn subscribe(&self, request: SubscribeRequest, outbound: &Outbound, subscriptions: &mut Subscriptions) {
+        subscriptions.remove_ended();
+        if subscriptions.sessions.len() >= MAX_SUBSCRIPTIONS && !subscriptions.sessions.contains_key(&request.name) {
+            let problem = Problem::bad(format!("a connection can subscribe to at most {MAX_SUBSCRIPTIONS} sessions"));
+            let _ = outbound.send(problem_frame(Some(&request.name), None, &problem)).await;
             return;
         }
-        subscriptions.remove(&wanted.name);
-        let (app, outbound, name) = (self.app.clone(), outbound.clone(), wanted.name.clone());
-        let key = self.key(&wanted.name);
+        subscriptions.remove(&request.name);
+        let (app, outbound, name) = (self.app.clone(), outbound.clone(), request.name.clone());
+        let key = self.key(&request.name);
         let task = tokio::spawn(async move {
-            let told = match key {
-                Ok(key) => follow(&app, key, &wanted, &outbound).await,
+            let result = match key {
+                Ok(key) => forward_session(&app, key, &request, &outbound).await,
                 Err(problem) => Err(problem),
             };
-            if let Err(problem) = told {
-                // Nobody listening is no fault.
-                let _ = outbound.send(problem_frame(Some(&wanted.name), None, &problem)).await;
+            if let Err(problem) = result {
+                // The connection may be closed already.
+                let _ = outbound.send(problem_frame(Some(&request.name), None, &problem)).await;
             }
         });
         subscriptions.sessions.insert(name, task.abort_handle());
@@ -186,11 +188,11 @@ impl Socket {
     }
 }
 
-/// What a connection follows.
+/// The tasks that forward subscriptions to a connection.
 #[derive(Debug, Default)]
 struct Subscriptions {
     sessions: HashMap<String, AbortHandle>,
-    news: Option<AbortHandle>,
+    session_events: Option<AbortHandle>,
 }
 
 impl Subscriptions {
@@ -200,7 +202,7 @@ impl Subscriptions {
         }
     }
 
-    fn forget_ended(&mut self) {
+    fn remove_ended(&mut self) {
         self.sessions.retain(|_, task| !task.is_finished());
     }
 
@@ -208,7 +210,7 @@ impl Subscriptions {
         for (_, task) in self.sessions.drain() {
             task.abort();
         }
-        if let Some(task) = self.news.take() {
+        if let Some(task) = self.session_events.take() {
             task.abort();
         }
     }
@@ -220,12 +222,17 @@ impl Drop for Subscriptions {
     }
 }
 
-/// Tells of a session until it is gone.
-async fn follow(app: &App, key: SessionKey, wanted: &SubscribeRequest, outbound: &Outbound) -> Result<(), Problem> {
+/// Forwards the frames of a session until it is deleted or the connection is closed.
+async fn forward_session(
+    app: &App,
+    key: SessionKey,
+    request: &SubscribeRequest,
+    outbound: &Outbound,
+) -> Result<(), Problem> {
     let session = app.existing_session(key).await?;
-    let mut follow = Subscriber::begin(app.feeds(), session, wanted.style.clone(), wanted.from).await?;
+    let mut subscriber = Subscriber::subscribe(app.feeds(), session, request.format.clone(), request.start).await?;
     loop {
-        match follow.next().await {
+        match subscriber.next().await {
             Ok(Delivery::Frames(slice)) => {
                 for frame in slice.frames() {
                     if outbound.send(frame).await.is_err() {
@@ -234,24 +241,29 @@ async fn follow(app: &App, key: SessionKey, wanted: &SubscribeRequest, outbound:
                 }
             }
             Ok(Delivery::Live(cursor)) => {
-                if outbound.send(live_frame(&wanted.name, cursor)).await.is_err() {
+                if outbound.send(live_frame(&request.name, cursor)).await.is_err() {
                     return Ok(());
                 }
             }
-            // The connection is closed with the service, and the client comes back.
+            // The service is shutting down and closes the connection.
             Err(Error::Closed) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-async fn tell_news(mut news: broadcast::Receiver<Arc<SessionEvent>>, tenant: String, outbound: Outbound) {
-    // Who reads the list of sessions from now on misses nothing that comes after it.
-    let mut frame = Bytes::from_static(FOLLOWED);
+/// Forwards session events until the connection is closed.
+async fn forward_session_events(
+    mut events: broadcast::Receiver<Arc<SessionEvent>>,
+    tenant: String,
+    outbound: Outbound,
+) {
+    // A client that reads the list of sessions after this frame misses no change.
+    let mut frame = Bytes::from_static(SESSION_EVENTS_LIVE);
     while outbound.send(frame).await.is_ok() {
         frame = loop {
-            match news.recv().await {
-                Ok(item) if item.is_for(&tenant) => break Bytes::from(item.json.clone()),
+            match events.recv().await {
+                Ok(event) if event.is_for(&tenant) => break Bytes::from(event.json.clone()),
                 Ok(_) => {}
                 Err(broadcast::error::RecvError::Lagged(_)) => break Bytes::from_static(MISSED_FRAME.as_bytes()),
                 Err(broadcast::error::RecvError::Closed) => return,
@@ -260,27 +272,27 @@ async fn tell_news(mut news: broadcast::Receiver<Arc<SessionEvent>>, tenant: Str
     }
 }
 
-/// Sends what there is to send.
+/// Sends queued frames and heartbeats until the connection is closed.
 async fn write(app: App, caller: Caller, mut sink: SplitSink<WebSocket, Message>, mut frames: mpsc::Receiver<Frame>) {
-    let mut beat = app.heartbeat().subscribe();
-    let longest = app.limits().write_time;
+    let mut heartbeat = app.heartbeat().subscribe();
+    let write_time = app.limits().write_time;
     loop {
-        let (message, _room) = tokio::select! {
+        let (message, _permit) = tokio::select! {
             biased;
             () = app.closing().cancelled() => return close(&mut sink, close_code::AWAY, "shutting outbound").await,
-            // EncoderState what there is to tell, of which there may always be more.
-            beat = beat.changed() => match beat {
+            // Before frames, of which there may always be more.
+            beat = heartbeat.changed() => match beat {
                 Ok(()) if caller.is_authorized(&app) => (Message::Text(Utf8Bytes::from_static(HEARTBEAT)), None),
                 Ok(()) => return close(&mut sink, close_code::POLICY, "token revoked").await,
                 Err(_) => return,
             },
             frame = frames.recv() => match frame {
-                // All frames are JSON, which is UTF-8.
-                Some(Frame { bytes, room }) => match Utf8Bytes::try_from(bytes) {
-                    Ok(text) => (Message::Text(text), Some(room)),
+                // Frames are JSON and therefore UTF-8.
+                Some(Frame { bytes, permit }) => match Utf8Bytes::try_from(bytes) {
+                    Ok(text) => (Message::Text(text), Some(permit)),
                     Err(_) => continue,
                 },
-                // Who has said goodbye knows; anybody else has said something that cannot be read.
+                // Ignored by a client that has closed the connection. Any other has sent an invalid message.
                 None => return close(&mut sink, close_code::POLICY, "unreadable").await,
             },
         };
@@ -288,15 +300,15 @@ async fn write(app: App, caller: Caller, mut sink: SplitSink<WebSocket, Message>
             sink.feed(message).await?;
             if frames.is_empty() { sink.flush().await } else { Ok(()) }
         };
-        // Who takes nothing for so long is gone, or comes back.
-        match tokio::time::timeout(longest, sent).await {
+        // A client that reads nothing for this long is disconnected. It may reconnect.
+        match tokio::time::timeout(write_time, sent).await {
             Ok(Ok(())) => {}
             _ => return,
         }
     }
 }
 
-/// Says goodbye, to who listens.
+/// Sends a close frame.
 async fn close(sink: &mut SplitSink<WebSocket, Message>, code: u16, reason: &'static str) {
     let close = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
     let _ = tokio::time::timeout(Duration::from_secs(1), sink.send(Message::Close(Some(close)))).await;

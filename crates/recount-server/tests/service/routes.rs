@@ -1,15 +1,15 @@
-//! The routes, answer by answer.
+//! Requests and responses of the routes.
 
 use pretty_assertions::assert_eq;
 use recount_message::{Event, Fold};
 use serde_json::{Value, json};
 
-use crate::support::{Service, lines_of, reply, said, seq};
+use crate::support::{Service, lines_of, reply, seq, user_message};
 
 #[tokio::test]
-async fn events_are_written_once_however_they_are_cut() {
+async fn repeated_events_are_written_once_for_any_batch_boundaries() {
     let service = Service::with_session("s").await;
-    let events: Vec<_> = [said("Hi")].into_iter().chain(reply(&["Hello, ", "Alice"])).collect();
+    let events: Vec<_> = [user_message("Hi")].into_iter().chain(reply(&["Hello, ", "Alice"])).collect();
     let first = service.lines("/v1/sessions/s/events", &lines_of(&events[..3])).await;
     assert_eq!((first.status, &first.value()["written"], &first.value()["duplicates"]), (200, &json!(3), &json!(0)));
     let again = service.lines("/v1/sessions/s/events", &lines_of(&events)).await.value();
@@ -31,27 +31,28 @@ async fn events_are_written_once_however_they_are_cut() {
 }
 
 #[tokio::test]
-async fn a_bad_line_changes_nothing() {
+async fn invalid_line_rejects_whole_batch() {
     let service = Service::with_session("s").await;
-    let body = format!("{}\n{{\"type\":\"REPLY_START\"}}\n{}", said("one").to_json(), said("two").to_json());
+    let body =
+        format!("{}\n{{\"type\":\"REPLY_START\"}}\n{}", user_message("one").to_json(), user_message("two").to_json());
     let problem = service.lines("/v1/sessions/s/events", &body).await.problem(400);
     assert_eq!(problem["line"], 2);
     assert!(problem["field"].is_string(), "{problem}");
     let problem =
         service.json("POST", "/v1/sessions/s/events", r#"[{"type":"USER_INTERRUPT","reply_id":7}]"#).await.problem(400);
     assert_eq!((&problem["line"], &problem["field"]), (&json!(1), &json!("reply_id")));
-    let mut bad = said("x").to_json().into_bytes();
+    let mut bad = user_message("x").to_json().into_bytes();
     bad.extend_from_slice(b"\n{\"type\":\"\xff\"}\n");
     let headers = [("content-type", "application/x-ndjson")];
-    let problem = service.ask("POST", "/v1/sessions/s/events", &headers, &bad).await.problem(400);
+    let problem = service.request("POST", "/v1/sessions/s/events", &headers, &bad).await.problem(400);
     assert_eq!(problem["line"], 2);
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
 }
 
 #[tokio::test]
-async fn what_breaks_off_in_an_array_is_named_by_its_number() {
+async fn truncated_array_reports_element_number() {
     let service = Service::with_session("s").await;
-    let event = said("a, [b] and \"c\"").to_json();
+    let event = user_message("a, [b] and \"c\"").to_json();
     for (body, line) in [
         (format!("[{event},{event}"), 2),
         (format!("[{event},{{\"type\":"), 2),
@@ -66,12 +67,12 @@ async fn what_breaks_off_in_an_array_is_named_by_its_number() {
     let mut bad = format!("[{event},{event},{{\"type\":\"").into_bytes();
     bad.extend_from_slice(b"\xff\"}]");
     let headers = [("content-type", "application/json")];
-    assert_eq!(service.ask("POST", "/v1/sessions/s/events", &headers, &bad).await.problem(400)["line"], 3);
+    assert_eq!(service.request("POST", "/v1/sessions/s/events", &headers, &bad).await.problem(400)["line"], 3);
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
 }
 
 #[tokio::test]
-async fn what_a_route_does_not_know_is_named() {
+async fn unknown_fields_and_parameters_are_named() {
     let service = Service::with_session("s").await;
     for (method, path, body) in [
         ("POST", "/v1/sessions", r#"{"bogus":1}"#),
@@ -96,26 +97,28 @@ async fn what_a_route_does_not_know_is_named() {
         assert_eq!(problem["field"], "bogus", "{method} {path}");
     }
     assert_eq!(service.get("/v1/sessions").await.value()["sessions"].as_array().unwrap().len(), 1);
-    // Links to the page have whatever somebody has put into them.
+    // The page accepts any parameter.
     assert_eq!(service.get("/s/s?utm_source=mail").await.status, 200);
 }
 
 #[tokio::test]
-async fn an_append_can_be_tied_to_the_head() {
+async fn append_rejects_stale_cursor() {
     let service = Service::with_session("s").await;
     let start = service.get("/v1/sessions/s").await.value()["cursor"].as_str().unwrap().to_owned();
-    let first = service.lines(&format!("/v1/sessions/s/events?after={start}"), &lines_of(&[said("one")])).await;
+    let first = service.lines(&format!("/v1/sessions/s/events?after={start}"), &lines_of(&[user_message("one")])).await;
     assert_eq!(first.status, 200);
-    let late =
-        service.lines(&format!("/v1/sessions/s/events?after={start}"), &lines_of(&[said("two")])).await.problem(409);
+    let late = service
+        .lines(&format!("/v1/sessions/s/events?after={start}"), &lines_of(&[user_message("two")]))
+        .await
+        .problem(409);
     assert_eq!(late["head"], first.value()["cursor"]);
     assert_eq!(service.get("/v1/sessions/s/events?after=soon").await.problem(400)["field"], "after");
 }
 
 #[tokio::test]
-async fn cursors_that_cannot_be_continued_are_gone() {
+async fn unresumable_cursor_is_410() {
     let service = Service::with_session("s").await;
-    let head = service.lines("/v1/sessions/s/events", &lines_of(&[said("one")])).await.value();
+    let head = service.lines("/v1/sessions/s/events", &lines_of(&[user_message("one")])).await.value();
     let head = head["cursor"].as_str().unwrap();
     let at_head = service.get(&format!("/v1/sessions/s/events?after={head}")).await;
     assert_eq!((at_head.status, at_head.text().as_str()), (200, ""));
@@ -127,11 +130,11 @@ async fn cursors_that_cannot_be_continued_are_gone() {
     assert_eq!(problem["reason"], "epoch");
 }
 
-/// Who reads page by page stops at an empty one.
+/// A client stops reading at an empty page.
 #[tokio::test]
-async fn what_is_not_shown_does_not_fill_a_page() {
+async fn excluded_events_do_not_count_towards_a_page() {
     let service = Service::with_session("s").await;
-    let signals: Vec<_> = (0..7).map(|number| said(&number.to_string())).collect();
+    let signals: Vec<_> = (0..7).map(|number| user_message(&number.to_string())).collect();
     let events = reply(&["Hello"]);
     service.lines("/v1/sessions/s/events", &lines_of(&signals)).await;
     let head = service.lines("/v1/sessions/s/events", &lines_of(&events)).await.value();
@@ -144,10 +147,10 @@ async fn what_is_not_shown_does_not_fill_a_page() {
 }
 
 #[tokio::test]
-async fn inputs_that_do_not_fit_are_refused_with_their_line() {
+async fn rejected_inputs_report_their_line() {
     let service = Service::with_session("s").await;
     let input = r#"{"type":"USER_INTERRUPT","id":"i1","reply_id":"nobody"}"#;
-    let body = format!("{}\n{input}\n", said("one").to_json());
+    let body = format!("{}\n{input}\n", user_message("one").to_json());
     let problem = service.lines("/v1/sessions/s/events", &body).await.problem(409);
     assert_eq!((&problem["line"], &problem["reason"], &problem["id"]), (&json!(2), &json!("foreign"), &json!("i1")));
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
@@ -159,9 +162,9 @@ async fn inputs_that_do_not_fit_are_refused_with_their_line() {
 }
 
 #[tokio::test]
-async fn messages_come_in_pages() {
+async fn messages_are_listed_in_pages() {
     let service = Service::with_session("s").await;
-    let events: Vec<_> = (1..=5).map(|number| said(&format!("message {number}"))).collect();
+    let events: Vec<_> = (1..=5).map(|number| user_message(&format!("message {number}"))).collect();
     service.lines("/v1/sessions/s/events", &lines_of(&events)).await;
     let newest = service.get("/v1/sessions/s/messages?limit=2").await.value();
     let texts = |page: &Value| -> Vec<String> {
@@ -177,10 +180,10 @@ async fn messages_come_in_pages() {
 }
 
 #[tokio::test]
-async fn bytes_are_kept_and_given_back() {
+async fn blobs_are_stored_and_returned() {
     let service = Service::with_session("s").await;
     let png = b"\x89PNG\r\n\x1a\n";
-    let kept = service.ask("POST", "/v1/sessions/s/blobs", &[("content-type", "image/png")], png).await;
+    let kept = service.request("POST", "/v1/sessions/s/blobs", &[("content-type", "image/png")], png).await;
     assert_eq!(kept.status, 201);
     let answer = kept.value();
     let digest = answer["digest"].as_str().unwrap();
@@ -192,16 +195,16 @@ async fn bytes_are_kept_and_given_back() {
     service.get(&format!("/v1/sessions/s/blobs/{}", "0".repeat(64))).await.problem(404);
     service.get("/v1/sessions/s/blobs/xyz").await.problem(400);
     for media_type in ["text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded"] {
-        service.ask("POST", "/v1/sessions/s/blobs", &[("content-type", media_type)], b"x").await.problem(415);
+        service.request("POST", "/v1/sessions/s/blobs", &[("content-type", media_type)], b"x").await.problem(415);
     }
 }
 
 #[tokio::test]
-async fn whatever_is_wrong_is_a_problem() {
+async fn all_errors_are_problem_json() {
     let service = Service::with_session("s").await;
     service.get("/v1/nowhere").await.problem(404);
     service.get("/nowhere").await.problem(404);
-    let wrong = service.ask("DELETE", "/v1/sessions", &[], b"").await;
+    let wrong = service.request("DELETE", "/v1/sessions", &[], b"").await;
     wrong.problem(405);
     assert!(wrong.header("allow").is_some_and(|allow| allow.contains("GET")), "{}", wrong.head);
     service.get("/v1/sessions/%ff").await.problem(400);
@@ -214,28 +217,28 @@ async fn whatever_is_wrong_is_a_problem() {
     assert_eq!(service.get("/v1/sessions/s/events?limit=1&limit=2").await.problem(400)["field"], "limit");
     service.json("POST", "/v1/sessions", "{").await.problem(400);
     service.json("POST", "/v1/sessions", "[]").await.problem(400);
-    service.ask("POST", "/v1/sessions", &[("content-type", "text/plain")], b"{}").await.problem(415);
-    service.ask("POST", "/v1/sessions/s/interrupt", &[("content-type", "text/plain")], b"x").await.problem(415);
+    service.request("POST", "/v1/sessions", &[("content-type", "text/plain")], b"{}").await.problem(415);
+    service.request("POST", "/v1/sessions/s/interrupt", &[("content-type", "text/plain")], b"x").await.problem(415);
     service
-        .ask("POST", "/v1/sessions/s/fork", &[("content-type", "application/x-www-form-urlencoded")], b"")
+        .request("POST", "/v1/sessions/s/fork", &[("content-type", "application/x-www-form-urlencoded")], b"")
         .await
         .problem(415);
     service.lines("/v1/sessions/nobody/events", "this is no event").await.problem(404);
 }
 
 #[tokio::test]
-async fn the_page_is_there_or_says_how_to_build_it() {
+async fn page_is_served_or_explains_how_to_build_it() {
     let service = Service::start().await;
     let page = service.get("/").await;
     assert_eq!(page.status, 200);
     assert!(page.header("content-security-policy").is_some());
     assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/")));
 
-    // Where it was built, its parts are sent compressed to those who take that.
+    // If the page was built, its assets are sent compressed to clients that accept gzip.
     let page = page.text();
     let Some(script) = page.split('"').find(|part| part.starts_with("/assets/")) else { return };
     let plain = service.get(script).await;
-    let compressed = service.ask("GET", script, &[("accept-encoding", "br, gzip")], b"").await;
+    let compressed = service.request("GET", script, &[("accept-encoding", "br, gzip")], b"").await;
     assert_eq!(plain.header("content-encoding"), None);
     assert_eq!(compressed.header("content-encoding").as_deref(), Some("gzip"));
     assert_eq!(plain.header("content-type"), compressed.header("content-type"));
@@ -244,11 +247,11 @@ async fn the_page_is_there_or_says_how_to_build_it() {
 }
 
 #[tokio::test]
-async fn health_and_counts() {
+async fn health_and_metrics() {
     let service = Service::with_session("s").await;
     assert_eq!(service.get("/healthz").await.text(), r#"{"status":"ok"}"#);
     assert_eq!(service.get("/readyz").await.text(), r#"{"status":"ready"}"#);
-    service.lines("/v1/sessions/s/events", &lines_of(&[said("one")])).await;
+    service.lines("/v1/sessions/s/events", &lines_of(&[user_message("one")])).await;
     let metrics = service.get("/metrics").await.text();
     assert!(metrics.contains("recount_events_written_total 1\n"), "{metrics}");
     assert!(metrics.ends_with("# EOF\n"));

@@ -1,4 +1,4 @@
-//! Agents that answer, and people who answer them.
+//! Sessions with agents: messages, confirmations, interrupts and restarts.
 
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::{Gate, ScriptedModel};
@@ -16,7 +16,7 @@ async fn hosting(model: ScriptedModel) -> Service {
     service
 }
 
-/// Reads until an event of a type comes.
+/// Reads frames until an event of a type.
 async fn until(stream: &mut Stream, wanted: &str) -> (Value, String) {
     loop {
         let frame = stream.next().await.unwrap();
@@ -28,7 +28,7 @@ async fn until(stream: &mut Stream, wanted: &str) -> (Value, String) {
 }
 
 #[tokio::test]
-async fn a_message_is_answered() {
+async fn posted_message_gets_a_reply() {
     let service = hosting(ScriptedModel::new().streams(["Hello, ", "Alice."])).await;
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     let posted = service.json("POST", "/v1/sessions/s/messages", r#"{"content":"Hi","id":"m1"}"#).await;
@@ -38,18 +38,18 @@ async fn a_message_is_answered() {
     let messages = service.get("/v1/sessions/s/messages").await.value();
     assert_eq!(messages["messages"][0]["id"], "m1");
     assert!(messages["messages"][1].to_string().contains("\"Hello, Alice.\""), "{messages}");
-    // The same message again gets the first answer.
+    // Posting the same message again returns the first response.
     let again = service.json("POST", "/v1/sessions/s/messages", r#"{"content":"Hi","id":"m1"}"#).await;
     assert_eq!((again.status, again.value()), (202, posted.value()));
     assert_eq!(service.get("/v1/sessions/s/messages").await.value()["messages"].as_array().unwrap().len(), 2);
-    // The cursor of the answer is a place to read from.
+    // The stream can start at the cursor of the response.
     let cursor = posted.value()["cursor"].as_str().unwrap().to_owned();
     let rest = service.get(&format!("/v1/sessions/s/events?after={cursor}")).await.text();
     assert!(rest.contains("Alice.") && !rest.contains("recount.message"));
 }
 
 #[tokio::test]
-async fn an_id_is_of_one_message() {
+async fn reused_message_id_with_other_content_is_rejected() {
     let service = hosting(ScriptedModel::new().says("Hello.")).await;
     let post = async |body: Value| service.json("POST", "/v1/sessions/s/messages", &body.to_string()).await;
     let first = post(json!({"content": "Hi", "id": "m1", "metadata": {"a": 1}})).await;
@@ -70,9 +70,9 @@ async fn an_id_is_of_one_message() {
     }
 }
 
-/// AgentScope's own user messages have been finished since they were made.
+/// User messages of AgentScope have `finished_at` from their creation.
 #[tokio::test]
-async fn a_message_is_complete_when_it_is_posted() {
+async fn posted_message_is_complete() {
     let service = hosting(ScriptedModel::new().says("Hello.").then().says("Hello.")).await;
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     service.json("POST", "/v1/sessions/s/messages", r#"{"content":"Hi"}"#).await;
@@ -88,7 +88,7 @@ async fn a_message_is_complete_when_it_is_posted() {
 }
 
 #[tokio::test]
-async fn a_hint_wakes_a_session_in_any_dialect() {
+async fn hint_starts_a_reply_in_every_dialect() {
     let model = ScriptedModel::new().says("One.").then().says("Two.");
     let service = hosting(model).await;
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
@@ -104,13 +104,13 @@ async fn a_hint_wakes_a_session_in_any_dialect() {
         assert_eq!((&again["written"], &again["duplicates"]), (&json!(0), &json!(1)), "{again}");
     }
     assert_eq!(service.get("/v1/sessions/s/messages").await.value()["messages"].as_array().unwrap().len(), 2);
-    // What is wrong behind a hint is named by its own line.
+    // An error after a hint has its own line number.
     let body = format!("{}\n{}", native.replace("h1", "h3"), r#"{"type":"USER_INTERRUPT","reply_id":"nobody"}"#);
     assert_eq!(service.lines("/v1/sessions/s/events", &body).await.problem(409)["line"], 2);
 }
 
 #[tokio::test]
-async fn messages_that_cannot_be_said_are_refused() {
+async fn invalid_messages_are_rejected() {
     let service = hosting(ScriptedModel::new()).await;
     for (body, field) in [
         (r#"{}"#, "content"),
@@ -127,7 +127,7 @@ async fn messages_that_cannot_be_said_are_refused() {
 }
 
 #[tokio::test]
-async fn a_busy_session_says_so_or_queues_or_is_interrupted() {
+async fn busy_session_rejects_queues_or_interrupts() {
     let (gate, other) = (Gate::new(), Gate::new());
     let model = ScriptedModel::new().says("One.").waits(&gate).then().says("Two.").waits(&other).then().says("Three.");
     let service = hosting(model).await;
@@ -152,7 +152,7 @@ async fn a_busy_session_says_so_or_queues_or_is_interrupted() {
 }
 
 #[tokio::test]
-async fn the_first_answer_to_a_question_wins() {
+async fn first_confirmation_wins() {
     let model = ScriptedModel::new().calls("delete", r#"{"path":"old.log"}"#).then().says("Gone.");
     let service = hosting(model).await;
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
@@ -170,7 +170,7 @@ async fn the_first_answer_to_a_question_wins() {
     assert_eq!(post(foreign).await.problem(409)["reason"], "foreign");
     let first = post(answer("yes", true)).await;
     assert_eq!((first.status, &first.value()["written"]), (200, &json!(1)));
-    // Sent again, it is the same answer; another one is too late.
+    // The same confirmation again is a duplicate; another one is late.
     let again = post(answer("yes", true)).await.value();
     assert_eq!((&again["duplicates"], &again["cursor"]), (&json!(1), &first.value()["cursor"]));
     let other = post(answer("no", false)).await.problem(409);
@@ -184,7 +184,7 @@ async fn the_first_answer_to_a_question_wins() {
 }
 
 #[tokio::test]
-async fn an_interrupt_that_is_asked_for_again_does_not_stop_the_next_reply() {
+async fn repeated_interrupt_with_same_id_does_not_stop_next_reply() {
     let (first, second) = (Gate::new(), Gate::new());
     let service = hosting(ScriptedModel::new().says("One").waits(&first).then().says("Two").waits(&second)).await;
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
@@ -202,7 +202,7 @@ async fn an_interrupt_that_is_asked_for_again_does_not_stop_the_next_reply() {
 }
 
 #[tokio::test]
-async fn a_reply_is_stopped_by_an_interrupt_and_not_by_a_disconnect() {
+async fn reply_continues_after_disconnect_until_interrupted() {
     let gate = Gate::new();
     let service = hosting(ScriptedModel::new().says("One").waits(&gate)).await;
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
@@ -220,7 +220,7 @@ async fn a_reply_is_stopped_by_an_interrupt_and_not_by_a_disconnect() {
 }
 
 #[tokio::test]
-async fn a_service_that_starts_again_goes_on() {
+async fn restarted_service_resumes_replies() {
     let directory = tempfile::tempdir().unwrap();
     let gate = Gate::new();
     let log = Log::open(directory.path(), Options::default()).unwrap();
@@ -262,7 +262,7 @@ async fn a_service_that_starts_again_goes_on() {
 }
 
 #[tokio::test]
-async fn agents_are_a_resource() {
+async fn agents_are_listed() {
     let service = hosting(ScriptedModel::new()).await;
     let agents = service.get("/v1/agents").await.value();
     assert_eq!((&agents["default"], &agents["agents"][0]["name"]), (&json!("friday"), &json!("friday")));
@@ -272,7 +272,7 @@ async fn agents_are_a_resource() {
 }
 
 #[tokio::test]
-async fn a_java_stream_is_one_message_however_it_is_cut() {
+async fn java_stream_is_one_message_for_any_batch_boundaries() {
     let service = hosting(ScriptedModel::new()).await;
     let lines = [
         r#"{"type":"AGENT_START","id":"j1","replyId":"a","name":"Friday","role":"assistant"}"#,

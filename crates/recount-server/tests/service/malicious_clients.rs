@@ -1,4 +1,4 @@
-//! Clients that mean no good.
+//! Malicious and broken clients.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use recount_server::ServerOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::support::{PATIENCE, Service, lines_of, said};
+use crate::support::{Service, TIMEOUT, lines_of, user_message};
 
-/// A service that loses patience sooner than usual.
-async fn impatient() -> Service {
+/// Starts a service with short time limits.
+async fn with_short_timeouts() -> Service {
     let mut options = ServerOptions::default();
     options.limits.head_time = Duration::from_millis(300);
     options.limits.body_time = Duration::from_millis(300);
@@ -24,19 +24,19 @@ async fn impatient() -> Service {
 
 async fn until_closed(stream: &mut TcpStream) -> Vec<u8> {
     let mut answer = Vec::new();
-    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("an end");
+    let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.expect("an end");
     answer
 }
 
 #[tokio::test]
-async fn a_head_that_never_ends_is_not_waited_for() {
-    let service = impatient().await;
+async fn incomplete_head_times_out() {
+    let service = with_short_timeouts().await;
     for beginning in ["", "G", "GET /v1/sessions/s/stream HT", "POST /v1/sessions HTTP/1.1\r\nhost: localhost\r\nx: "] {
         let mut stream = TcpStream::connect(service.address).await.unwrap();
         stream.write_all(beginning.as_bytes()).await.unwrap();
         until_closed(&mut stream).await;
     }
-    // Drop by drop is no better.
+    // Also if a few bytes arrive at a time.
     let mut stream = TcpStream::connect(service.address).await.unwrap();
     let dripping = async {
         loop {
@@ -46,21 +46,21 @@ async fn a_head_that_never_ends_is_not_waited_for() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, dripping).await.expect("an end");
+    tokio::time::timeout(TIMEOUT, dripping).await.expect("an end");
 }
 
 #[tokio::test]
-async fn a_body_that_never_comes_is_not_waited_for() {
-    let service = impatient().await;
+async fn missing_body_times_out() {
+    let service = with_short_timeouts().await;
     let head = "POST /v1/sessions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
     service.raw(head.as_bytes()).await.problem(408);
 }
 
 #[tokio::test]
-async fn what_is_too_large_is_refused() {
-    let service = impatient().await;
+async fn oversized_requests_are_rejected() {
+    let service = with_short_timeouts().await;
     let headers = [("content-type", "application/x-ndjson")];
-    service.ask("POST", "/v1/sessions/s/events", &headers, &vec![b' '; (1 << 20) + 1]).await.problem(413);
+    service.request("POST", "/v1/sessions/s/events", &headers, &vec![b' '; (1 << 20) + 1]).await.problem(413);
     let announced = "POST /v1/sessions/s/events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-ndjson\r\n\
         connection: close\r\ncontent-length: 99999999999\r\n\r\n";
     service.raw(announced.as_bytes()).await.problem(413);
@@ -75,14 +75,14 @@ async fn what_is_too_large_is_refused() {
     }
     let answer = service.raw(&chunked).await;
     assert!(answer.status == 413 || answer.status == 0, "{answer:?}");
-    let long = format!("{}\n{}", said("x").to_json(), said(&"x".repeat(1 << 16)).to_json());
+    let long = format!("{}\n{}", user_message("x").to_json(), user_message(&"x".repeat(1 << 16)).to_json());
     assert_eq!(service.lines("/v1/sessions/s/events", &long).await.problem(413)["line"], 2);
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
 }
 
-/// However many send large bodies at once, only some of them are taken into memory.
+/// The memory for large bodies is limited, however many requests send one.
 #[tokio::test]
-async fn a_large_body_waits_for_room() {
+async fn large_body_waits_for_memory() {
     let mut options = ServerOptions::default();
     options.limits.body = 1 << 20;
     let service = Service::with(Log::in_memory(), options).await;
@@ -101,16 +101,16 @@ async fn a_large_body_waits_for_room() {
         stream.write_all(&[b' '; 1 << 17]).await.unwrap();
         begun.push(stream);
     }
-    // Until all of those have been looked at, there is room for one more.
+    // As long as one of them is not read, there is memory for one more.
     let mut waiting = None;
     for _ in 0..100 {
         let (answers, mut body) = TcpStream::connect(service.address).await.unwrap().into_split();
         let request = [head(1 << 20).into_bytes(), vec![b' '; 1 << 20]].concat();
-        // Given back when it is done: to drop it says that nothing more is wanted.
+        // Returned at the end: dropping the stream would close the connection.
         let sending = tokio::spawn(async move { body.write_all(&request).await.map(|()| body) });
-        // What is small goes through.
+        // Small bodies need no reserved memory.
         for _ in 0..20 {
-            assert_eq!(service.lines("/v1/sessions/s/events", &lines_of(&[said("x")])).await.status, 200);
+            assert_eq!(service.lines("/v1/sessions/s/events", &lines_of(&[user_message("x")])).await.status, 200);
         }
         if answers.try_read(&mut [0; 1]).is_err() {
             waiting = Some((answers, sending));
@@ -120,15 +120,14 @@ async fn a_large_body_waits_for_room() {
     let (mut answers, sending) = waiting.expect("one that is not answered");
     drop(begun);
     let mut answer = [0; 12];
-    tokio::time::timeout(PATIENCE, answers.read_exact(&mut answer)).await.expect("an answer").unwrap();
+    tokio::time::timeout(TIMEOUT, answers.read_exact(&mut answer)).await.expect("an answer").unwrap();
     assert_eq!(&answer, b"HTTP/1.1 200");
     drop(sending.await.unwrap().unwrap());
 }
 
-/// Who is refused before the body has come can go on with the same connection.
 #[tokio::test]
-async fn a_refusal_does_not_take_the_connection_with_it() {
-    let service = impatient().await;
+async fn connection_is_reused_after_rejection_before_the_body() {
+    let service = with_short_timeouts().await;
     let mut stream = TcpStream::connect(service.address).await.unwrap();
     for (target, status) in [
         ("/v1/sessions/s/interrupt", "415"),
@@ -142,7 +141,7 @@ async fn a_refusal_does_not_take_the_connection_with_it() {
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut answer = Vec::new();
         while !answer.ends_with(b"}") {
-            let read = tokio::time::timeout(PATIENCE, stream.read_buf(&mut answer)).await.expect("an answer");
+            let read = tokio::time::timeout(TIMEOUT, stream.read_buf(&mut answer)).await.expect("an answer");
             assert!(read.unwrap() > 0, "{target}: {}", String::from_utf8_lossy(&answer));
         }
         assert!(answer.starts_with(format!("HTTP/1.1 {status} ").as_bytes()), "{}", String::from_utf8_lossy(&answer));
@@ -151,8 +150,8 @@ async fn a_refusal_does_not_take_the_connection_with_it() {
 }
 
 #[tokio::test]
-async fn depth_and_bad_text_are_refused() {
-    let service = impatient().await;
+async fn deep_nesting_and_invalid_text_are_rejected() {
+    let service = with_short_timeouts().await;
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     service.json("POST", "/v1/sessions/s/events", &deep).await.problem(400);
     let deep =
@@ -161,14 +160,14 @@ async fn depth_and_bad_text_are_refused() {
     let deep = format!(r#"{{"metadata":{}1{}}}"#, r#"{"a":"#.repeat(10_000), "}".repeat(10_000));
     service.json("POST", "/v1/sessions", &deep).await.problem(400);
     let json = [("content-type", "application/json")];
-    service.ask("POST", "/v1/sessions", &json, b"{\"title\":\"\xff\xfe\"}").await.problem(400);
+    service.request("POST", "/v1/sessions", &json, b"{\"title\":\"\xff\xfe\"}").await.problem(400);
     service.json("POST", "/v1/sessions", r#"{"title":"\ud800"}"#).await.problem(400);
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
 }
 
 #[tokio::test]
-async fn nonsense_is_answered_or_cut_off() {
-    let service = impatient().await;
+async fn invalid_http_gets_a_response_or_is_closed() {
+    let service = with_short_timeouts().await;
     let long = format!("GET /{} HTTP/1.1\r\nhost: localhost\r\n\r\n", "a".repeat(100_000));
     let many: String = (0..1_000).map(|number| format!("x-{number}: 1\r\n")).collect();
     let many = format!("GET /v1/sessions/s/stream HTTP/1.1\r\nhost: localhost\r\n{many}\r\n");
@@ -189,7 +188,7 @@ async fn nonsense_is_answered_or_cut_off() {
 }
 
 #[tokio::test]
-async fn who_takes_nothing_is_let_go_and_comes_back() {
+async fn stalled_reader_is_disconnected_and_can_resume() {
     let mut options = ServerOptions::default();
     options.limits.write_time = Duration::from_millis(500);
     let service = Service::with(Log::in_memory(), options).await;
@@ -197,14 +196,14 @@ async fn who_takes_nothing_is_let_go_and_comes_back() {
     let text = "x".repeat(30_000);
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     let mut total = 0;
-    // More than the system keeps for a connection.
+    // More than the socket buffers hold.
     while total < 64 << 20 {
-        let events: Vec<_> = (0..30).map(|_| said(&text)).collect();
+        let events: Vec<_> = (0..30).map(|_| user_message(&text)).collect();
         let body = lines_of(&events);
         total += body.len();
         assert_eq!(service.lines("/v1/sessions/s/events", &body).await.status, 200);
     }
-    // It has been cut off somewhere; what it had not read it gets from there.
+    // The stream was cut at some frame. The reader resumes from its last cursor.
     let mut last = None;
     while let Some(frame) = stream.next().await {
         last = frame.id.or(last);
@@ -216,7 +215,7 @@ async fn who_takes_nothing_is_let_go_and_comes_back() {
 }
 
 #[tokio::test]
-async fn connections_have_a_limit() {
+async fn connections_beyond_limit_are_rejected() {
     let mut options = ServerOptions::default();
     options.limits.connections = Some(2);
     let service = Service::with(Log::in_memory(), options).await;
