@@ -4,7 +4,15 @@ export { RecountError } from "./connect/error.js";
 export type { SessionView } from "./connect/follow.js";
 export type { ConnectionState } from "./connect/keep.js";
 export { request, type Sending, type ServerOptions } from "./connect/server.js";
-export { type Answer, type Appended, connect, type Posted, type Said, type Session } from "./connect/session.js";
+export {
+  type Answer,
+  type Appended,
+  type ConnectOptions,
+  connect,
+  type Posted,
+  type Said,
+  type Session,
+} from "./connect/session.js";
 export { connectSessions, type SessionInfo, type Sessions, type SessionsView } from "./connect/sessions.js";
 export type { Store } from "./connect/store.js";
 export { EventType } from "./event-type.js";

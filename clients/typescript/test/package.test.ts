@@ -1,7 +1,7 @@
 /** Packs the package, installs it into a project of its own, and lets the documents' own programs run there. */
 
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,6 +37,11 @@ beforeAll(() => {
   writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: snippets }));
 });
 afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+test("the package contains the license", () => {
+  const license = (directory: string) => readFileSync(join(directory, "LICENSE"), "utf8");
+  expect(license(join(project, "node_modules/@agentscope-ai/agentscope"))).toBe(license(join(here, "../..")));
+});
 
 test("the snippets of the documents compile as they stand", () => {
   expect(run(process.execPath, [join(here, "node_modules/typescript/bin/tsc"), "--project", "."])).toBe("");

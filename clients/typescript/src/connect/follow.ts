@@ -29,8 +29,8 @@ export interface Followed extends Shared {
   changed(): void;
 }
 
-/** Reads a session that nobody reads yet. */
-export function follow(server: Server, name: string): Followed {
+/** Follows a session that is not followed yet, as soon as `ready` is fulfilled. */
+export function follow(server: Server, name: string, ready: Promise<unknown>): Followed {
   const messages = newMessages();
   const feeds = new Set<Feed>();
   let state: ConnectionState = "connecting";
@@ -67,5 +67,24 @@ export function follow(server: Server, name: string): Followed {
       changed();
     },
   };
-  return { users: 0, store, messages, feeds, turn: Promise.resolve(), changed, leave: server.join(name, reader) };
+  // `null` once the last follower has left.
+  let leave: (() => void) | null | undefined;
+  ready.then(
+    () => {
+      if (leave !== null) leave = server.join(name, reader);
+    },
+    (why) => reader.tell("offline", why),
+  );
+  return {
+    users: 0,
+    store,
+    messages,
+    feeds,
+    turn: ready,
+    changed,
+    leave() {
+      leave?.();
+      leave = null;
+    },
+  };
 }

@@ -38,8 +38,11 @@ export interface Server extends Omit<ServerOptions, keyof Patience>, Patience {
   join: Join;
   /** Asks once. What is no success is thrown as a `RecountError`. */
   send(method: string, path: string, init?: RequestInit): Promise<Response>;
-  /** Gets something, or posts it where there is a body, until there is a whole answer. It must be safe to ask twice. */
-  ask(path: string, body?: unknown, sending?: Sending): Promise<[text: string, headers: Headers]>;
+  /**
+   * Repeats a request until there is a complete response: a GET, or a POST if there is a body, unless a method is named. The
+   * request must be idempotent.
+   */
+  ask(path: string, body?: unknown, sending?: Sending, method?: string): Promise<[text: string, headers: Headers]>;
 }
 
 const servers = new Map<string, Server>();
@@ -61,13 +64,13 @@ export function serverOf(where: Where): Server {
     throw new RecountError({ ...(await response.json().catch(() => {})), status: response.status });
   };
 
-  const ask: Server["ask"] = async (path, body, { signal } = {}) => {
+  const ask: Server["ask"] = async (path, body, { signal } = {}, method = body ? "POST" : "GET") => {
     const text = JSON.stringify(body);
     // As the service does, it allows a second more for each MiB.
     const patience = server.silence + (text ? text.length >> 10 : 0);
     for (let attempt = 0; ; attempt++) {
       try {
-        const response = await send(text ? "POST" : "GET", path, {
+        const response = await send(method, path, {
           body: text,
           signal: AbortSignal.any([AbortSignal.timeout(patience)].concat(signal ?? [])),
         });

@@ -64,18 +64,26 @@ export interface Session extends Store<SessionView>, AsyncIterable<AgentEvent> {
   close(): void;
 }
 
+/** Options of {@link connect}. */
+export interface ConnectOptions {
+  /** Creates the session if it does not exist. Without this, a missing session is an error of the kind `not_found`. */
+  readonly create?: boolean;
+}
+
 /**
- * Follows a session. It connects by itself, again and again, and goes on where it was.
+ * Follows a session. It reconnects automatically and resumes at its cursor.
  *
- * Whoever follows the same session shares what is read of it, and all sessions of a server share one WebSocket.
+ * Calls for the same session share what is read, and all sessions of a server share one WebSocket.
  */
-export function connect(where: Where, name: string): Session {
+export function connect(where: Where, name: string, { create }: ConnectOptions = {}): Session {
   const server = serverOf(where);
-  // Without a name it is no session, and not the list of them either.
-  const [followed, release] = share(server, name || "?", follow);
-  const { store, messages } = followed;
   const closing = new AbortController();
-  const base = `sessions/${encodeURIComponent(name)}/`;
+  const path = `sessions/${encodeURIComponent(name)}`;
+  const base = `${path}/`;
+  const ready = create ? server.ask(path, {}, {}, "PUT") : Promise.resolve();
+  // An empty name is not a session, and must not be the list of sessions either.
+  const [followed, release] = share(server, name || "?", (server, name) => follow(server, name, ready));
+  const { store, messages } = followed;
 
   const ask = async (path: string, body?: unknown, sending?: Sending) =>
     JSON.parse((await server.ask(base + path, body, sending))[0]);

@@ -33,6 +33,10 @@ export function joinByWs(server: Server): Join {
   };
 
   const attempt = async (signal: AbortSignal, heard: () => void) => {
+    if (!globalThis.WebSocket) {
+      const detail = 'WebSocket is not available here; use `transport: "sse"`';
+      throw new RecountError({ status: 426, kind: "upgrade_required", detail });
+    }
     // A browser sends no token along, and does not say why a socket was refused. Who asks for a ticket is told.
     const { ticket } = await (await server.send("POST", "tickets", { body: "{}", signal })).json();
     if (signal.aborted) return;

@@ -269,6 +269,35 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     await request(service.url, "DELETE", "sessions/nowhere");
   });
 
+  test("a missing session is created on request", async () => {
+    const name = `created-${transport}`;
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const session = connect(hasty(), name, { create: true });
+      opened.push(session);
+      await session.post([said(`from-${attempt}`)] as AgentEvent[]);
+      await until(session, ({ state, messages }) => state === "live" && messages.length === attempt + 1);
+      session.close();
+    }
+    // The name is not valid, so the session cannot be created.
+    const invalid = connect(hasty(), "sessions", { create: true });
+    opened.push(invalid);
+    expect((await until(invalid, ({ error }) => !!error)).error?.status).toBe(400);
+    await expect(invalid.send("Hello")).rejects.toThrow(RecountError);
+  });
+
+  test("a session that is left before it exists is not followed", async () => {
+    network.isDown = true;
+    const name = `left-${transport}`;
+    const session = connect(hasty(), name, { create: true });
+    session.close();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    network.isDown = false;
+    await vi.waitUntil(
+      async () => (await request(service.url, "GET", `sessions/${name}`).catch(() => {})) !== undefined,
+    );
+    expect(session.getSnapshot().state).toBe("connecting");
+  });
+
   test("sessions appear, change and go", async () => {
     const list = connectSessions(hasty());
     opened.push(list);
@@ -294,6 +323,15 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     const name = await newSession();
     await until(list, ({ sessions }) => sessions.some(({ id }) => id === name));
   });
+});
+
+test("without WebSocket support, its transport is an error", async () => {
+  vi.stubGlobal("WebSocket", undefined);
+  const session = connect({ url: service.url, transport: "ws" }, await newSession());
+  opened.push(session);
+  const { error } = await until(session, ({ error }) => !!error);
+  vi.unstubAllGlobals();
+  expect(error).toMatchObject({ status: 426, kind: "upgrade_required" });
 });
 
 describe("what is sent", () => {
