@@ -48,8 +48,8 @@ use crate::{heartbeat, maintenance, session_events};
 ///   requests.
 /// - If the application is served with [`into_make_service_with_connect_info::<SocketAddr>`](Router::into_make_service_with_connect_info),
 ///   requests without a token are rate-limited by their remote address. Without it, they are not rate-limited.
-/// - `connections`, `head_time` and `write_time` of [`ServerOptions::limits`] apply to connections and therefore only to
-///   [`Server`](crate::Server).
+/// - The limits `connections` and `head_time` apply to [`Server`](crate::Server) only, because the application's own server accepts
+///   the connections. `write_time` applies to WebSockets, but not to event streams.
 #[derive(Debug, Clone)]
 pub struct Api {
     app: App,

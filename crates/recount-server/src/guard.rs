@@ -152,7 +152,8 @@ fn check_host(app: &App, host: Option<&str>, conn: Option<ConnInfo>) -> Result<(
     if is_local || app.allowed_hosts().contains(&name) {
         return Ok(());
     }
-    let detail = format!("unknown host name `{name}`; hint: add it to `hosts` in the `[server]` section");
+    let detail =
+        format!("unknown host name `{name}`; hint: add it to `hosts` (section `[server]`, or `ServerOptions`)");
     Err(Problem::forbidden(detail).with("field", "Host"))
 }
 

@@ -251,7 +251,7 @@ fn tail_sessions_and_doctor_look_at_it() {
     let shown = recount(&format!("tail {url}/v1/sessions/chat --no-follow"), b"");
     assert!(shown.stdout.contains("Hello there"), "{}", shown.stdout);
     let missing = recount(&format!("tail {url}/s/nobody"), b"");
-    let told = "error: there is no session `nobody`\nhint: `recount sessions` lists those that there are, and `recount send --new` makes one\n";
+    let told = "error: unknown session `nobody`\nhint: `recount sessions` lists those that there are, and `recount send --new` makes one\n";
     assert_eq!((missing.exit, missing.stderr.as_str()), (Some(2), told));
     let doctor = recount(&format!("doctor --deep --data {}", data.display()), b"");
     assert_eq!(doctor.exit, Some(0), "{}", doctor.stdout);

@@ -167,7 +167,7 @@ fn a_cursor_that_leads_nowhere_is_explained() {
     let future = tail(&service, "s", &format!("--no-follow --json --after {epoch}.9999"));
     assert!(future.stderr.contains("it is beyond the end of the session"), "{}", future.stderr);
     let nonsense = tail(&service, "s", "--no-follow --after yesterday");
-    assert!(nonsense.stderr.contains("\"yesterday\" is no cursor: expected"), "{}", nonsense.stderr);
+    assert!(nonsense.stderr.contains("invalid cursor \"yesterday\": expected"), "{}", nonsense.stderr);
     service.kill();
 }
 

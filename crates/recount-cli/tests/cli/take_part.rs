@@ -23,7 +23,7 @@ fn a_conversation_without_a_browser() {
     let service = Service::start(&directory("take-part"));
     let missing = run(&service, "send", "chat", &["Hello"]);
     assert_eq!(missing.exit, Some(2));
-    assert!(missing.stderr.contains("there is no session `chat`"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("unknown session `chat`"), "{}", missing.stderr);
 
     let sent = run(&service, "send", "chat", &["--new", "please use a tool", "--id", "m1"]);
     assert_eq!((sent.exit, sent.stderr.as_str()), (Some(0), ""));
