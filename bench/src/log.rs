@@ -183,7 +183,7 @@ pub fn writer_loop(load: &Load, durability: Durability) -> anyhow::Result<Writer
             finish(&mut pipeline, &mut output)?;
         }
     }
-    while pipeline.is_under_way() {
+    while pipeline.is_committing() {
         finish(&mut pipeline, &mut output)?;
     }
     let (wall, planner) = (started.elapsed(), cpu_time().saturating_sub(cpu));

@@ -37,12 +37,12 @@ use crate::{Cursor, Error, Events, Lease};
 pub struct Appender {
     session: Session,
     lease: Option<Lease>,
-    stream: AppendSequence,
+    sequence: AppendSequence,
 }
 
 impl Appender {
     pub(crate) fn new(session: Session, lease: Option<Lease>) -> Self {
-        Self { session, lease, stream: AppendSequence::default() }
+        Self { session, lease, sequence: AppendSequence::default() }
     }
 
     /// Hands events over. They are in their place when this is there, and durable after the next
@@ -52,7 +52,7 @@ impl Appender {
     ///
     /// When an earlier append is known to have failed.
     pub async fn send(&self, events: impl Into<Events>) -> Result<(), Error> {
-        if let Some(failure) = self.stream.failure() {
+        if let Some(failure) = self.sequence.failure() {
             return Err(Error::Broken(failure));
         }
         self.session.log().send(Request::Append(self.request(events)), None).await
@@ -64,7 +64,7 @@ impl Appender {
     ///
     /// As [`Session::append`]; also when the lease is lost, or an earlier append has failed.
     pub async fn append(&self, events: impl Into<Events>) -> Result<Appended, Error> {
-        self.session.ask(self.request(events)).await
+        self.session.request_append(self.request(events)).await
     }
 
     /// Appends events and stores documents in the same commit.
@@ -85,7 +85,7 @@ impl Appender {
     ///
     /// As [`append`](Self::append).
     pub async fn append_with(&self, events: impl Into<Events>, states: Vec<StateChange>) -> Result<Appended, Error> {
-        self.session.ask(AppendRequest { states, ..self.request(events) }).await
+        self.session.request_append(AppendRequest { states, ..self.request(events) }).await
     }
 
     /// Waits until everything that was sent is durable.
@@ -98,7 +98,7 @@ impl Appender {
     }
 
     fn request(&self, events: impl Into<Events>) -> AppendRequest {
-        let (lease, stream) = (self.lease.clone(), Some(self.stream.clone()));
-        AppendRequest { lease, stream, ..self.session.request(events) }
+        let (lease, sequence) = (self.lease.clone(), Some(self.sequence.clone()));
+        AppendRequest { lease, sequence, ..self.session.append_request(events) }
     }
 }

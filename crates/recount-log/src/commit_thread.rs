@@ -1,4 +1,4 @@
-//! The storage of a writer, and the thread that commits to it while the writer plans on.
+//! Commits on a thread of its own, so that the writer thread can plan the next batch meanwhile.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -8,20 +8,20 @@ use std::thread::JoinHandle;
 use crate::StorageError;
 use crate::storage::{Storage, StorageResult, View, Views, Write};
 
-/// A storage with a thread of its own for commits that are not waited for. While one is under way the storage is left
-/// alone; everything else is done by whoever asks.
+/// A storage with a thread for commits. All other operations run on the calling thread; none of them may be used while a
+/// commit is in progress.
 #[derive(Debug)]
 pub(crate) struct CommitThread {
     storage: Arc<Mutex<Box<dyn Storage>>>,
     readers: Arc<dyn Views + Send + Sync>,
     is_shared: bool,
-    /// Nothing when the thread is to end.
-    begun: Option<SyncSender<Vec<Write>>>,
-    done: Receiver<CommitOutcome>,
+    /// `None` once the thread was asked to end.
+    batches: Option<SyncSender<Vec<Write>>>,
+    outcomes: Receiver<CommitOutcome>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What has become of a commit, and what was in it.
+/// The result of a commit, and its writes.
 pub(crate) struct CommitOutcome {
     pub(crate) writes: Vec<Write>,
     pub(crate) result: StorageResult<()>,
@@ -31,56 +31,56 @@ impl CommitThread {
     pub(crate) fn start(storage: Box<dyn Storage>) -> StorageResult<Self> {
         let (readers, is_shared) = (storage.readers(), storage.is_shared());
         let storage = Arc::new(Mutex::new(storage));
-        let (begun, to_do) = sync_channel::<Vec<Write>>(1);
-        let (tell, done) = sync_channel(1);
+        let (batches, batch_receiver) = sync_channel::<Vec<Write>>(1);
+        let (outcome_sender, outcomes) = sync_channel(1);
         let shared = Arc::clone(&storage);
-        let work = move || {
-            for writes in to_do {
+        let run = move || {
+            for writes in batch_receiver {
                 let result = lock(&shared).commit(&writes);
-                if tell.send(CommitOutcome { writes, result }).is_err() {
+                if outcome_sender.send(CommitOutcome { writes, result }).is_err() {
                     return;
                 }
             }
         };
         let thread = std::thread::Builder::new()
             .name("recount-commit".to_owned())
-            .spawn(work)
+            .spawn(run)
             .map_err(|error| StorageError::Failed(format!("cannot start a thread: {error}")))?;
-        Ok(Self { storage, readers, is_shared, begun: Some(begun), done, thread: Some(thread) })
+        Ok(Self { storage, readers, is_shared, batches: Some(batches), outcomes, thread: Some(thread) })
     }
 
-    /// Begins a commit. There is none under way.
-    pub(crate) fn begin(&self, writes: Vec<Write>) -> Result<(), CommitOutcome> {
-        let gone = |writes| CommitOutcome { writes, result: Err(gone()) };
-        let Some(begun) = &self.begun else { return Err(gone(writes)) };
-        begun.send(writes).map_err(|unsent| gone(unsent.0))
+    /// Starts a commit. No other one may be in progress. Returns the failed outcome if the thread has ended.
+    pub(crate) fn start_commit(&self, writes: Vec<Write>) -> Result<(), CommitOutcome> {
+        let failed = |writes| CommitOutcome { writes, result: Err(thread_ended()) };
+        let Some(batches) = &self.batches else { return Err(failed(writes)) };
+        batches.send(writes).map_err(|unsent| failed(unsent.0))
     }
 
-    /// Waits for the commit that is under way.
+    /// Waits for the commit in progress.
     pub(crate) fn wait(&self) -> CommitOutcome {
-        self.done.recv().unwrap_or_else(|_| CommitOutcome { writes: Vec::new(), result: Err(gone()) })
+        self.outcomes.recv().unwrap_or_else(|_| CommitOutcome { writes: Vec::new(), result: Err(thread_ended()) })
     }
 }
 
 impl Drop for CommitThread {
     fn drop(&mut self) {
-        self.begun = None;
+        self.batches = None;
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has nothing more to say.
+            // A panic of the thread was reported as a failed commit.
             let _ = thread.join();
         }
     }
 }
 
-fn gone() -> StorageError {
-    StorageError::Failed("the thread that commits is gone".to_owned())
+fn thread_ended() -> StorageError {
+    StorageError::Failed("the commit thread has ended".to_owned())
 }
 
 fn lock(storage: &Mutex<Box<dyn Storage>>) -> MutexGuard<'_, Box<dyn Storage>> {
     storage.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is seen is what is committed, also while a commit is under way.
+/// Views show the committed data, also while a commit is in progress.
 impl Views for CommitThread {
     fn view(&self) -> StorageResult<Box<dyn View + '_>> {
         self.readers.view()

@@ -1,115 +1,119 @@
-//! Long open replies as readers last saw them, so that the next reader need not fold them again.
+//! Caches the folds of long open replies, so that readers do not rebuild them again.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashbrown::HashMap;
 
-use crate::rebuild::{Rebuild, fold_replies};
+use crate::rebuild::{Rebuild, rebuild_replies};
 use crate::replies::TrackedReply;
 use crate::snapshot::OpenReply;
 use crate::storage::{OpenReplyInfo, View};
 use crate::{Cursor, Epoch, Error, SessionKey};
 
-/// Replies that weigh less than this are folded sooner than they are looked for.
-const WORTH_KEEPING: usize = 32 * 1024;
-/// How many sessions are kept.
+/// The minimum size of a session's open replies for caching. Smaller ones are rebuilt faster than they are looked up.
+const MIN_BYTES: usize = 32 * 1024;
+/// The maximum number of cached sessions.
 const SESSIONS: usize = 64;
 
-/// Open replies of some sessions, folded up to a place.
+/// The open replies of recently read sessions.
 ///
-/// Readers of the same session wait for each other here, so that of a thousand that come back at once one folds.
+/// Concurrent readers of one session wait for each other, so that only one of them rebuilds the replies.
 #[derive(Debug)]
 pub struct FoldCache {
     sessions: Mutex<Sessions>,
-    /// What weighs less is not kept.
-    worth_keeping: usize,
+    min_bytes: usize,
 }
 
 impl Default for FoldCache {
     fn default() -> Self {
-        Self::with_min_bytes(WORTH_KEEPING)
+        Self::with_min_bytes(MIN_BYTES)
     }
 }
 
-/// Where the replies of a session are kept; who folds them holds it.
-type CacheSlot = Arc<Mutex<Option<CachedFolds>>>;
+/// The entry of one session. It is locked while the replies are rebuilt.
+type Slot = Arc<Mutex<Option<CachedReplies>>>;
 
 #[derive(Debug, Default)]
 struct Sessions {
-    /// Each with the turn of its last look.
-    kept: HashMap<SessionKey, (u64, CacheSlot)>,
-    /// Counts the looks, to know which session was used last.
-    turn: u64,
+    /// Each slot with the lookup that last used it.
+    slots: HashMap<SessionKey, (u64, Slot)>,
+    /// The number of lookups so far.
+    lookups: u64,
 }
 
 #[derive(Debug)]
-struct CachedFolds {
+struct CachedReplies {
     epoch: Epoch,
     seq: u64,
-    replies: Vec<TrackedReply>,
-    states: Vec<OpenReply>,
+    tracked: Vec<TrackedReply>,
+    open: Vec<OpenReply>,
 }
 
 impl FoldCache {
-    /// Keeps the replies of sessions in which they weigh so many bytes or more.
-    pub fn with_min_bytes(bytes: usize) -> Self {
-        Self { sessions: Mutex::default(), worth_keeping: bytes }
+    /// Creates a cache for sessions whose open replies have at least this size in bytes.
+    pub fn with_min_bytes(min_bytes: usize) -> Self {
+        Self { sessions: Mutex::default(), min_bytes }
     }
 
-    /// The open replies of a session at its head.
-    pub(crate) fn open_states(&self, view: &dyn View, key: &SessionKey, head: Cursor) -> Result<Vec<OpenReply>, Error> {
-        let place = self.place(key);
-        let mut kept = lock(&place);
-        if let Some(CachedFolds { epoch, seq, states, .. }) = &*kept
+    /// Returns the open replies of a session at its head.
+    pub(crate) fn open_replies(
+        &self,
+        view: &dyn View,
+        key: &SessionKey,
+        head: Cursor,
+    ) -> Result<Vec<OpenReply>, Error> {
+        let slot = self.slot(key);
+        let mut cached = lock(&slot);
+        if let Some(CachedReplies { epoch, seq, open, .. }) = &*cached
             && (*epoch, *seq) == (head.epoch, head.seq)
         {
-            return Ok(states.clone());
+            return Ok(open.clone());
         }
-        let replies = match kept.take() {
-            Some(CachedFolds { epoch, seq, replies, .. }) if epoch == head.epoch && seq < head.seq => {
-                continued(view, key, replies, seq, head.seq)?
+        let tracked = match cached.take() {
+            Some(CachedReplies { epoch, seq, tracked, .. }) if epoch == head.epoch && seq < head.seq => {
+                advance(view, key, tracked, seq, head.seq)?
             }
-            _ => fold_replies(view, key, view.open_replies(key)?, head.seq)?,
+            _ => rebuild_replies(view, key, view.open_replies(key)?, head.seq)?,
         };
-        let states: Vec<OpenReply> = replies.iter().map(OpenReply::of).collect();
-        if states.iter().map(|state| state.fold.len()).sum::<usize>() >= self.worth_keeping {
-            *kept = Some(CachedFolds { epoch: head.epoch, seq: head.seq, replies, states: states.clone() });
+        let open: Vec<OpenReply> = tracked.iter().map(OpenReply::from).collect();
+        if open.iter().map(|reply| reply.fold.as_str().len()).sum::<usize>() >= self.min_bytes {
+            *cached = Some(CachedReplies { epoch: head.epoch, seq: head.seq, tracked, open: open.clone() });
         } else {
-            drop(kept);
-            lock(&self.sessions).kept.remove(key);
+            drop(cached);
+            lock(&self.sessions).slots.remove(key);
         }
-        Ok(states)
+        Ok(open)
     }
 
-    fn place(&self, key: &SessionKey) -> CacheSlot {
+    fn slot(&self, key: &SessionKey) -> Slot {
         let mut sessions = lock(&self.sessions);
-        sessions.turn += 1;
-        let turn = sessions.turn;
-        if sessions.kept.len() >= SESSIONS && !sessions.kept.contains_key(key) {
-            let oldest = sessions.kept.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| key.clone());
-            oldest.and_then(|key| sessions.kept.remove(&key));
+        sessions.lookups += 1;
+        let lookup = sessions.lookups;
+        if sessions.slots.len() >= SESSIONS && !sessions.slots.contains_key(key) {
+            let oldest = sessions.slots.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| key.clone());
+            oldest.and_then(|key| sessions.slots.remove(&key));
         }
-        let (used, place) = sessions.kept.entry_ref(key).or_default();
-        *used = turn;
-        Arc::clone(place)
+        let (used, slot) = sessions.slots.entry_ref(key).or_default();
+        *used = lookup;
+        Arc::clone(slot)
     }
 }
 
-/// Replies that were folded up to a place, folded on.
-fn continued(
+/// Applies the entries after `from`, up to and including `until`, to cached replies.
+fn advance(
     view: &dyn View,
     key: &SessionKey,
     replies: Vec<TrackedReply>,
     from: u64,
     until: u64,
 ) -> Result<Vec<TrackedReply>, Error> {
-    let opened: Vec<OpenReplyInfo> = view.open_reply_infos(key)?;
+    let infos: Vec<OpenReplyInfo> = view.open_reply_infos(key)?;
     let mut rebuild = Rebuild::after(from);
-    for reply in replies.into_iter().filter(|reply| opened.contains(&reply.opened)) {
-        rebuild.go_on(reply, from);
+    for reply in replies.into_iter().filter(|reply| infos.contains(&reply.info)) {
+        rebuild.resume(reply, from);
     }
-    for opened in opened.into_iter().filter(|opened| opened.start_seq > from) {
-        rebuild.begin(opened);
+    for info in infos.into_iter().filter(|info| info.start_seq > from) {
+        rebuild.start(info);
     }
     rebuild.run(view, key, until)
 }

@@ -8,13 +8,13 @@ use crate::compaction::merge_deltas;
 use crate::log::Log;
 use crate::rebuild::decode;
 use crate::session::{Session, check_cursor};
-use crate::snapshot::place_of;
+use crate::snapshot::start_of_message;
 use crate::staging::StagedSession;
-use crate::storage::{EntryRow, Limit, StateChange, View};
+use crate::storage::{EntryRow, PageLimit, StateChange, View};
 use crate::{Cursor, Error, Events, SessionKey};
 
 /// How much is copied at once.
-const PAGE: Limit = Limit { count: 2_048, bytes: 2 << 20 };
+const PAGE: PageLimit = PageLimit { count: 2_048, bytes: 2 << 20 };
 
 /// Up to where a session is copied.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -81,7 +81,7 @@ impl Log {
         let (pages, mut read) = mpsc::channel(1);
         let log = self.clone();
         let reading = tokio::spawn(async move { log.read_long(move |view| source.copy(view, &pages)).await });
-        let draft = StagedSession::begin(self, to.clone(), properties).await?;
+        let draft = StagedSession::create(self, to.clone(), properties).await?;
         while let Some(Page { events, states }) = read.recv().await {
             draft.append_with(events, states).await?;
         }
@@ -127,7 +127,7 @@ impl Source {
             ForkPoint::Head => row.head,
             ForkPoint::After(cursor) => check_cursor(view, &from, cursor).map(|_| cursor.seq)?,
             // The entry that begins a message is joined with no other, so the one before it can be told.
-            ForkPoint::Before(id) => match place_of(view, &from, &id)? {
+            ForkPoint::Before(id) => match start_of_message(view, &from, &id)? {
                 Some(place) => place.saturating_sub(1),
                 None => return Err(Error::UnknownMessage { session: from, id }),
             },

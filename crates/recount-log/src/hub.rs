@@ -1,4 +1,4 @@
-//! Who follows which session.
+//! Delivers committed entries to the subscribers of each session.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,24 +6,25 @@ use bytes::Bytes;
 use hashbrown::HashMap;
 use tokio::sync::{broadcast, watch};
 
+use crate::input_tail::{InputTail, RawInput};
 use crate::subscription::Tail;
 use crate::{Cursor, Epoch, SessionKey};
 
-/// How much activity is kept for somebody who is slow to look at it.
+/// The number of [`Activity`] notifications that are buffered for a slow receiver.
 const ACTIVITY: usize = 1_024;
 
-/// Entries that were committed, of any session.
+/// Entries that were committed to a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
     /// The session.
     pub session: SessionKey,
-    /// Its head, with these entries.
+    /// The head of the session after these entries.
     pub head: Cursor,
-    /// The events, in native JSON.
+    /// The events in native JSON.
     pub entries: Vec<Bytes>,
 }
 
-/// The sessions that somebody follows.
+/// The channels of all sessions that have subscribers.
 #[derive(Debug)]
 pub(crate) struct Hub {
     channels: Mutex<Channels>,
@@ -38,114 +39,209 @@ impl Default for Hub {
 
 #[derive(Debug, Default)]
 struct Channels {
-    open: HashMap<SessionKey, Arc<Channel>>,
+    open: HashMap<SessionKey, OpenChannel>,
     is_closed: bool,
 }
 
-/// The newest entries of a session, and the bell that rings when there are more.
+#[derive(Debug)]
+struct OpenChannel {
+    channel: Arc<Channel>,
+    subscribers: usize,
+}
+
+/// The newest entries of a session, and the signals that wake its subscribers.
 #[derive(Debug)]
 struct Channel {
     tail: Mutex<Tail>,
-    bell: watch::Sender<Bell>,
+    /// Signals every commit.
+    commits: watch::Sender<Signal>,
+    inputs: Mutex<InputTail>,
+    /// Signals commits that contain inputs, and those after which the inputs must be read from the storage.
+    input_commits: watch::Sender<Signal>,
 }
 
-/// What a bell rings for.
+impl Channel {
+    fn new() -> Self {
+        Self {
+            tail: Mutex::default(),
+            commits: watch::Sender::new(Signal::Changed),
+            inputs: Mutex::default(),
+            input_commits: watch::Sender::new(Signal::Changed),
+        }
+    }
+
+    fn close(&self) {
+        self.commits.send_replace(Signal::Closed);
+        self.input_commits.send_replace(Signal::Closed);
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bell {
-    /// Something is new.
-    News,
-    /// Nothing will be new any more.
-    Over,
+enum Signal {
+    /// There are new entries, or the session was replaced.
+    Changed,
+    /// The log is closed; no more entries will be committed.
+    Closed,
 }
 
-/// Somebody who follows a session. When the last one is gone, nothing of the session is kept here any more.
+/// Entries that were committed to a session, as the writer reports them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewEntries<'e> {
+    pub(crate) epoch: Epoch,
+    /// The number of the last entry before these.
+    pub(crate) after: u64,
+    pub(crate) entries: &'e [Bytes],
+    /// The indexes of the entries that are inputs.
+    pub(crate) inputs: &'e [usize],
+}
+
+/// A subscription to all entries of a session. The channel is dropped together with its last subscriber.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
-    hub: Arc<Hub>,
-    key: SessionKey,
-    channel: Arc<Channel>,
-    bell: watch::Receiver<Bell>,
+    membership: Membership,
+    commits: watch::Receiver<Signal>,
 }
 
 impl Subscriber {
-    /// The newest entries. What is committed from here on rings the bell again.
+    /// Locks the newest entries. Commits from here on wake [`changed`](Self::changed).
     pub(crate) fn tail(&mut self) -> MutexGuard<'_, Tail> {
-        self.bell.mark_unchanged();
-        lock(&self.channel.tail)
+        self.commits.mark_unchanged();
+        lock(&self.membership.channel.tail)
     }
 
-    /// Whether nothing will be new any more.
-    pub(crate) fn is_over(&self) -> bool {
-        *self.bell.borrow() == Bell::Over
+    /// Whether the log is closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        *self.commits.borrow() == Signal::Closed
     }
 
-    /// Waits until something is new, or nothing will be.
-    pub(crate) async fn rung(&mut self) {
-        // That it is over may have been heard along with something else.
-        if !self.is_over() {
-            // The other end is held here too, so it cannot be gone.
-            let _ = self.bell.changed().await;
-        }
+    /// Waits for the next commit, or until the log is closed.
+    pub(crate) async fn changed(&mut self) {
+        wait(&mut self.commits).await;
     }
 }
 
-impl Drop for Subscriber {
+/// A subscription to the inputs of a session.
+#[derive(Debug)]
+pub(crate) struct InputSubscriber {
+    membership: Membership,
+    commits: watch::Receiver<Signal>,
+}
+
+impl InputSubscriber {
+    /// Returns the inputs after a cursor and the newest position that they cover. `None` if the inputs in memory do not
+    /// reach back to the cursor. Commits from here on wake [`changed`](Self::changed).
+    pub(crate) fn inputs_after(&mut self, at: Cursor) -> Option<(Vec<RawInput>, Cursor)> {
+        self.commits.mark_unchanged();
+        lock(&self.membership.channel.inputs).after(at)
+    }
+
+    /// Whether the log is closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        *self.commits.borrow() == Signal::Closed
+    }
+
+    /// Waits for the next input, until the storage must be read, or until the log is closed.
+    pub(crate) async fn changed(&mut self) {
+        wait(&mut self.commits).await;
+    }
+}
+
+async fn wait(commits: &mut watch::Receiver<Signal>) {
+    // `Closed` may have been marked as seen together with an earlier change.
+    if *commits.borrow() != Signal::Closed {
+        // The channel holds the sender and is held by the subscriber, so this cannot fail.
+        let _ = commits.changed().await;
+    }
+}
+
+/// Keeps a channel open.
+#[derive(Debug)]
+struct Membership {
+    hub: Arc<Hub>,
+    key: SessionKey,
+    channel: Arc<Channel>,
+}
+
+impl Drop for Membership {
     fn drop(&mut self) {
         let mut channels = lock(&self.hub.channels);
-        // The one that goes still counts.
-        if self.channel.bell.receiver_count() == 1 {
+        let Some(open) = channels.open.get_mut(&self.key) else { return };
+        open.subscribers -= 1;
+        if open.subscribers == 0 {
             channels.open.remove(&self.key);
         }
     }
 }
 
 impl Hub {
-    /// Begins to follow a session; nothing when the log is closed.
-    pub(crate) fn follow(self: &Arc<Self>, key: &SessionKey) -> Option<Subscriber> {
+    /// Subscribes to all entries of a session. `None` if the log is closed.
+    pub(crate) fn subscribe(self: &Arc<Self>, key: &SessionKey) -> Option<Subscriber> {
+        let membership = self.enter(key)?;
+        let commits = membership.channel.commits.subscribe();
+        Some(Subscriber { membership, commits })
+    }
+
+    /// Subscribes to the inputs of a session. `None` if the log is closed.
+    pub(crate) fn subscribe_inputs(self: &Arc<Self>, key: &SessionKey) -> Option<InputSubscriber> {
+        let membership = self.enter(key)?;
+        let commits = membership.channel.input_commits.subscribe();
+        Some(InputSubscriber { membership, commits })
+    }
+
+    fn enter(self: &Arc<Self>, key: &SessionKey) -> Option<Membership> {
         let mut channels = lock(&self.channels);
         if channels.is_closed {
             return None;
         }
-        let new = || Arc::new(Channel { tail: Mutex::default(), bell: watch::Sender::new(Bell::News) });
-        let channel = Arc::clone(channels.open.entry_ref(key).or_insert_with(new));
-        let bell = channel.bell.subscribe();
-        Some(Subscriber { hub: Arc::clone(self), key: key.clone(), channel, bell })
+        let new = || OpenChannel { channel: Arc::new(Channel::new()), subscribers: 0 };
+        let open = channels.open.entry_ref(key).or_insert_with(new);
+        open.subscribers += 1;
+        Some(Membership { hub: Arc::clone(self), key: key.clone(), channel: Arc::clone(&open.channel) })
     }
 
-    /// What is committed from now on, of all sessions.
+    /// Subscribes to the commits of all sessions.
     pub(crate) fn activity(&self) -> broadcast::Receiver<Activity> {
         self.activity.subscribe()
     }
 
-    pub(crate) fn push(&self, key: &SessionKey, epoch: Epoch, after: u64, entries: &[Bytes]) {
+    /// Delivers committed entries.
+    pub(crate) fn push(&self, key: &SessionKey, new: NewEntries<'_>) {
+        let NewEntries { epoch, after, entries, .. } = new;
         if self.activity.receiver_count() > 0 {
             let head = Cursor { epoch, seq: after + entries.len() as u64 };
-            // Nobody listening any more is no fault.
+            // The last receiver may have been dropped since.
             let _ = self.activity.send(Activity { session: key.clone(), head, entries: entries.to_vec() });
         }
-        let Some(channel) = self.followed(key) else { return };
+        let Some(channel) = self.channel(key) else { return };
         lock(&channel.tail).push(epoch, after, entries);
-        channel.bell.send_replace(Bell::News);
+        channel.commits.send_replace(Signal::Changed);
+        let must_wake = lock(&channel.inputs).push(new);
+        if must_wake {
+            channel.input_commits.send_replace(Signal::Changed);
+        }
     }
 
+    /// Drops the entries of a session that was replaced or deleted.
     pub(crate) fn clear(&self, key: &SessionKey) {
-        let Some(channel) = self.followed(key) else { return };
+        let Some(channel) = self.channel(key) else { return };
         lock(&channel.tail).clear();
-        channel.bell.send_replace(Bell::News);
+        channel.commits.send_replace(Signal::Changed);
+        lock(&channel.inputs).clear();
+        channel.input_commits.send_replace(Signal::Changed);
     }
 
-    /// Nothing will be written any more.
+    /// Ends all subscriptions, because the log is closed.
     pub(crate) fn close(&self) {
         let mut channels = lock(&self.channels);
         channels.is_closed = true;
-        for (_, channel) in channels.open.drain() {
-            channel.bell.send_replace(Bell::Over);
+        for (_, open) in channels.open.drain() {
+            open.channel.close();
         }
     }
 
-    /// The channel of a session, if somebody follows it.
-    fn followed(&self, key: &SessionKey) -> Option<Arc<Channel>> {
-        lock(&self.channels).open.get(key).map(Arc::clone)
+    /// The channel of a session, if the session has subscribers.
+    fn channel(&self, key: &SessionKey) -> Option<Arc<Channel>> {
+        lock(&self.channels).open.get(key).map(|open| Arc::clone(&open.channel))
     }
 }
 
@@ -158,28 +254,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_kept_of_a_session_that_nobody_follows_any_more() {
+    fn channel_is_dropped_with_its_last_subscriber() {
         let hub = Arc::new(Hub::default());
         let keys: Vec<SessionKey> = (0..100).map(|number| format!("s{number}").parse().unwrap()).collect();
         for key in &keys {
-            let (first, second) = (hub.follow(key).unwrap(), hub.follow(key).unwrap());
-            hub.push(key, Epoch::from_random(7), 0, &[Bytes::from_static(b"1")]);
+            let (first, second) = (hub.subscribe(key).unwrap(), hub.subscribe_inputs(key).unwrap());
+            let entries = [Bytes::from_static(b"1")];
+            hub.push(key, NewEntries { epoch: Epoch::from_random(7), after: 0, entries: &entries, inputs: &[] });
             drop(first);
-            assert!(hub.followed(key).is_some(), "there is another one");
+            assert!(hub.channel(key).is_some(), "a second subscriber is left");
             drop(second);
         }
         assert_eq!(lock(&hub.channels).open.len(), 0);
     }
 
     #[test]
-    fn who_follows_a_session_is_told_that_nothing_will_be_new() {
+    fn subscribers_see_that_the_log_is_closed() {
         let hub = Arc::new(Hub::default());
         let key = "chat".parse().unwrap();
-        let mut following = hub.follow(&key).unwrap();
-        drop(following.tail());
-        assert!(!following.is_over());
+        let mut subscriber = hub.subscribe(&key).unwrap();
+        let inputs = hub.subscribe_inputs(&key).unwrap();
+        drop(subscriber.tail());
+        assert!(!subscriber.is_closed());
         hub.close();
-        assert!(following.is_over());
-        assert!(hub.follow(&key).is_none());
+        assert!(subscriber.is_closed() && inputs.is_closed());
+        assert!(hub.subscribe(&key).is_none());
     }
 }

@@ -1,7 +1,7 @@
-//! What has come for the writer's thread and was not taken yet.
+//! The bounded queue of jobs for the writer thread.
 //!
-//! Everybody who appends puts something in, and one thread takes all that is there at once. So an append costs a short lock, and
-//! the room that requests take up is given back once for each commit and not once for each request.
+//! Any thread adds jobs, and the writer thread takes all of them at once. So an append costs one short lock, and permits
+//! are returned once per commit and not once per request.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,33 +11,33 @@ use tokio::sync::Semaphore;
 use crate::Error;
 use crate::writer_thread::Job;
 
-/// How much room there is for requests that were not answered yet, in pieces of [`UNIT`] bytes.
-const ROOM: u32 = 64 * 1024;
-const UNIT: usize = 1_024;
-/// The room of the smallest request, so that their number is bounded too.
-const LEAST: u32 = 16;
+/// The number of permits for requests without a response. A permit stands for [`BYTES_PER_PERMIT`] bytes.
+const PERMITS: u32 = 64 * 1024;
+const BYTES_PER_PERMIT: usize = 1_024;
+/// The permits of the smallest request. They bound the number of requests.
+const MIN_PERMITS: u32 = 16;
 
-/// The way of jobs to the writer's thread.
+/// The shared side of the queue.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     state: Mutex<State>,
-    bell: Condvar,
-    room: Semaphore,
+    has_jobs: Condvar,
+    permits: Semaphore,
 }
 
 #[derive(Debug, Default)]
 struct State {
     jobs: VecDeque<Job>,
-    /// Whether the thread has nothing to do and waits for the bell.
-    is_awaited: bool,
+    /// Whether the writer thread is waiting for `has_jobs`.
+    is_waiting: bool,
     is_closed: bool,
 }
 
-/// The room that a request takes up until it is answered.
+/// The permits of a request, held until its response. They must be [released](Inbox::release).
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Room(usize);
+pub(crate) struct Permits(usize);
 
-impl std::ops::AddAssign for Room {
+impl std::ops::AddAssign for Permits {
     fn add_assign(&mut self, other: Self) {
         self.0 += other.0;
     }
@@ -45,49 +45,49 @@ impl std::ops::AddAssign for Room {
 
 impl Default for Inbox {
     fn default() -> Self {
-        Self { state: Mutex::default(), bell: Condvar::new(), room: Semaphore::new(ROOM as usize) }
+        Self { state: Mutex::default(), has_jobs: Condvar::new(), permits: Semaphore::new(PERMITS as usize) }
     }
 }
 
 impl Inbox {
-    /// Waits for room, in the order of those who ask. It has to be [given back](Self::give_back).
-    pub(crate) async fn room(&self, bytes: usize) -> Result<Room, Error> {
-        // Whoever asks for more room than there is gets all of it.
-        let units = u32::try_from(bytes / UNIT).unwrap_or(ROOM).clamp(LEAST, ROOM);
-        self.room.acquire_many(units).await.map_err(|_| Error::Closed)?.forget();
-        Ok(Room(units as usize))
+    /// Waits for the permits of a request. Callers are served in order.
+    pub(crate) async fn acquire(&self, bytes: usize) -> Result<Permits, Error> {
+        // A larger request than the queue gets all permits.
+        let permits = u32::try_from(bytes / BYTES_PER_PERMIT).unwrap_or(PERMITS).clamp(MIN_PERMITS, PERMITS);
+        self.permits.acquire_many(permits).await.map_err(|_| Error::Closed)?.forget();
+        Ok(Permits(permits as usize))
     }
 
-    /// Room for a small request, if there is some now.
-    pub(crate) fn room_now(&self) -> Option<Room> {
-        self.room.try_acquire_many(LEAST).ok()?.forget();
-        Some(Room(LEAST as usize))
+    /// Acquires the permits of a small request without waiting. `None` if there are not enough.
+    pub(crate) fn try_acquire(&self) -> Option<Permits> {
+        self.permits.try_acquire_many(MIN_PERMITS).ok()?.forget();
+        Some(Permits(MIN_PERMITS as usize))
     }
 
-    pub(crate) fn give_back(&self, room: Room) {
-        self.room.add_permits(room.0);
+    pub(crate) fn release(&self, permits: Permits) {
+        self.permits.add_permits(permits.0);
     }
 
-    /// Puts something in.
-    pub(crate) fn put(&self, job: Job) -> Result<(), Error> {
+    /// Adds a job. Fails if the inbox is closed.
+    pub(crate) fn push(&self, job: Job) -> Result<(), Error> {
         let mut state = self.lock();
         if state.is_closed {
             return Err(Error::Closed);
         }
         state.jobs.push_back(job);
-        let is_awaited = std::mem::take(&mut state.is_awaited);
+        let is_waiting = std::mem::take(&mut state.is_waiting);
         drop(state);
-        if is_awaited {
-            self.bell.notify_one();
+        if is_waiting {
+            self.has_jobs.notify_one();
         }
         Ok(())
     }
 
-    /// Nothing more is put in. What is there can still be taken.
+    /// Rejects further jobs. Jobs that were added before can still be taken.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
-        self.room.close();
-        self.bell.notify_one();
+        self.permits.close();
+        self.has_jobs.notify_one();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -95,28 +95,28 @@ impl Inbox {
     }
 }
 
-/// The side of the thread that takes jobs out. When it is gone, what was not taken is dropped, and nothing more is put in.
+/// The writer thread's side of the queue. Dropping it closes the inbox and drops the remaining jobs.
 #[derive(Debug)]
-pub(crate) struct Jobs {
+pub(crate) struct JobReceiver {
     inbox: Arc<Inbox>,
-    /// What was taken and is still to be done.
+    /// Jobs that were taken from the inbox and not returned yet.
     taken: VecDeque<Job>,
 }
 
-impl Jobs {
-    pub(crate) fn of(inbox: Arc<Inbox>) -> Self {
+impl JobReceiver {
+    pub(crate) fn new(inbox: Arc<Inbox>) -> Self {
         Self { inbox, taken: VecDeque::new() }
     }
 
-    /// The next job, if there is one now.
-    pub(crate) fn next_now(&mut self) -> Option<Job> {
+    /// Returns the next job, or `None` if the queue is empty.
+    pub(crate) fn try_next(&mut self) -> Option<Job> {
         if self.taken.is_empty() {
             std::mem::swap(&mut self.taken, &mut self.inbox.lock().jobs);
         }
         self.taken.pop_front()
     }
 
-    /// Waits for the next job. Nothing when there will be none.
+    /// Waits for the next job. `None` if the inbox is closed and empty.
     pub(crate) fn next(&mut self) -> Option<Job> {
         if let Some(job) = self.taken.pop_front() {
             return Some(job);
@@ -126,30 +126,30 @@ impl Jobs {
             if state.is_closed {
                 return None;
             }
-            state.is_awaited = true;
-            state = self.inbox.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.is_waiting = true;
+            state = self.inbox.has_jobs.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         std::mem::swap(&mut self.taken, &mut state.jobs);
         drop(state);
         self.taken.pop_front()
     }
 
-    /// How many there are now.
-    pub(crate) fn waiting(&self) -> usize {
+    /// The number of queued jobs.
+    pub(crate) fn len(&self) -> usize {
         self.taken.len() + self.inbox.lock().jobs.len()
     }
 
-    pub(crate) fn give_back(&self, room: Room) {
-        self.inbox.give_back(room);
+    pub(crate) fn release(&self, permits: Permits) {
+        self.inbox.release(permits);
     }
 }
 
-impl Drop for Jobs {
+impl Drop for JobReceiver {
     fn drop(&mut self) {
         self.inbox.close();
-        // Whoever waits for an answer learns that there will be none.
-        let left = std::mem::take(&mut self.inbox.lock().jobs);
-        drop(left);
+        // Dropping a job drops its response channel, which ends the caller's wait.
+        let rest = std::mem::take(&mut self.inbox.lock().jobs);
+        drop(rest);
     }
 }
 
@@ -160,50 +160,50 @@ mod tests {
     use super::*;
 
     fn job() -> (Job, oneshot::Receiver<Result<(), Error>>) {
-        let (answer, answered) = oneshot::channel();
-        (Job::Flush(answer), answered)
+        let (sender, receiver) = oneshot::channel();
+        (Job::Flush(sender), receiver)
     }
 
     #[test]
-    fn what_was_put_in_before_the_end_is_still_taken() {
+    fn jobs_pushed_before_close_are_received() {
         let inbox = Arc::new(Inbox::default());
-        let mut jobs = Jobs::of(Arc::clone(&inbox));
-        inbox.put(job().0).unwrap();
+        let mut jobs = JobReceiver::new(Arc::clone(&inbox));
+        inbox.push(job().0).unwrap();
         inbox.close();
-        assert!(matches!(inbox.put(job().0), Err(Error::Closed)));
+        assert!(matches!(inbox.push(job().0), Err(Error::Closed)));
         assert!(jobs.next().is_some());
         assert!(jobs.next().is_none());
     }
 
     #[test]
-    fn who_waits_is_told_when_nobody_takes_anything_out_any_more() {
+    fn waiters_fail_when_receiver_is_dropped() {
         let inbox = Arc::new(Inbox::default());
-        let jobs = Jobs::of(Arc::clone(&inbox));
-        let (job, answered) = job();
-        inbox.put(job).unwrap();
+        let jobs = JobReceiver::new(Arc::clone(&inbox));
+        let (job, response) = job();
+        inbox.push(job).unwrap();
         drop(jobs);
-        assert!(answered.blocking_recv().is_err());
+        assert!(response.blocking_recv().is_err());
     }
 
     #[test]
-    fn a_thread_that_waits_is_woken() {
+    fn push_wakes_waiting_receiver() {
         let inbox = Arc::new(Inbox::default());
-        let mut jobs = Jobs::of(Arc::clone(&inbox));
-        let taking = std::thread::spawn(move || std::iter::from_fn(|| jobs.next()).count());
+        let mut jobs = JobReceiver::new(Arc::clone(&inbox));
+        let receiver = std::thread::spawn(move || std::iter::from_fn(|| jobs.next()).count());
         for _ in 0..1_000 {
-            inbox.put(job().0).unwrap();
+            inbox.push(job().0).unwrap();
         }
         inbox.close();
-        assert_eq!(taking.join().unwrap(), 1_000);
+        assert_eq!(receiver.join().unwrap(), 1_000);
     }
 
     #[tokio::test]
-    async fn room_is_bounded_in_bytes_and_in_number() {
+    async fn permits_bound_bytes_and_number_of_requests() {
         let inbox = Inbox::default();
-        let all = inbox.room(usize::MAX).await.unwrap();
-        assert_eq!(inbox.room_now(), None);
-        inbox.give_back(all);
-        let small = std::iter::from_fn(|| inbox.room_now()).count();
-        assert_eq!(small, (ROOM / LEAST) as usize);
+        let all = inbox.acquire(usize::MAX).await.unwrap();
+        assert_eq!(inbox.try_acquire(), None);
+        inbox.release(all);
+        let small = std::iter::from_fn(|| inbox.try_acquire()).count();
+        assert_eq!(small, (PERMITS / MIN_PERMITS) as usize);
     }
 }

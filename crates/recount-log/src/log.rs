@@ -1,4 +1,4 @@
-//! The log, as programs use it.
+//! The handle of the log.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,17 +19,17 @@ use crate::sqlite::{Options, SqliteStorage};
 use crate::staging::StagedSession;
 use crate::storage::{SessionRow, Storage, Upload, View, Views};
 use crate::writer_thread::{self, Job, PendingResponse, ResponseSender};
-use crate::{Digest, Error, MemoryStorage, SessionKey, Writer};
+use crate::{Digest, Env, Error, MemoryStorage, SessionKey, Writer};
 
-/// How many readers look into the storage at the same time. Others wait, and what they wait for is short.
-const LOOKS: usize = 8;
-/// How many sessions are copied at the same time. That is not short, and readers do not wait for it.
-const COPIES: usize = 2;
+/// The maximum number of concurrent reads. Further reads wait; each one is short.
+const READS: usize = 8;
+/// The maximum number of concurrent reads of whole sessions, which take long and are limited apart from the others.
+const LONG_READS: usize = 2;
 
-/// A log: any number of sessions, one durable sequence of events for each.
+/// A log: any number of sessions, each a durable sequence of events.
 ///
-/// It is a handle, cheap to clone. All clones write through one writer, which commits everything that has come in the
-/// meantime at once. It must be used within a tokio runtime.
+/// The handle is cheap to clone. All clones share one writer, which commits concurrent requests in groups. A log must be
+/// used within a Tokio runtime.
 #[derive(Debug, Clone)]
 pub struct Log {
     shared: Arc<Shared>,
@@ -40,9 +40,9 @@ struct Shared {
     inbox: Arc<Inbox>,
     views: Arc<dyn Views + Send + Sync>,
     hub: Arc<Hub>,
-    folds: Arc<FoldCache>,
-    looks: Semaphore,
-    copies: Semaphore,
+    fold_cache: Arc<FoldCache>,
+    reads: Semaphore,
+    long_reads: Semaphore,
 }
 
 impl Drop for Shared {
@@ -52,7 +52,7 @@ impl Drop for Shared {
 }
 
 impl Log {
-    /// Opens the log in a data directory, which is made if it does not exist.
+    /// Opens the log in a data directory, which is created if it does not exist.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -69,8 +69,7 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// When another process works with the directory, when what is in it is no log or a damaged one, or when it cannot
-    /// be read or written.
+    /// If another process uses the directory, if its content is damaged or not a log, or if it cannot be read or written.
     pub fn open(directory: impl AsRef<Path>, mut options: Options) -> Result<Self, Error> {
         let storage = SqliteStorage::open(directory.as_ref(), &mut options)?;
         let observer = options.take_observer();
@@ -81,51 +80,51 @@ impl Log {
         }
     }
 
-    /// A log that is gone when the process is.
+    /// Creates a log in memory. It is lost when the process ends.
     pub fn in_memory() -> Self {
-        let writer = Writer::new(crate::Env::default());
+        let writer = Writer::new(Env::default());
         let storage = MemoryStorage::default();
         let views = storage.readers();
         match Self::with(storage, writer) {
             Ok(log) => log,
-            // Without a thread there is nobody to write, and that is what every append then says.
-            Err(_) => Self::unwritten(views),
+            // The writer thread could not be started. Every append fails with `Error::Closed`.
+            Err(_) => Self::without_writer(views),
         }
     }
 
-    /// A log over any storage.
+    /// Creates a log on a storage.
     ///
     /// # Errors
     ///
-    /// When the writer's thread cannot be started.
+    /// If the writer thread cannot be started.
     pub fn with(storage: impl Storage + 'static, writer: Writer) -> Result<Self, Error> {
         let views = storage.readers();
         let (inbox, hub) = (Arc::new(Inbox::default()), Arc::new(Hub::default()));
         writer_thread::start(Box::new(storage), writer, &inbox, Arc::clone(&hub))?;
-        Ok(Self::of(inbox, views, hub))
+        Ok(Self::from_parts(inbox, views, hub))
     }
 
-    fn unwritten(views: Arc<dyn Views + Send + Sync>) -> Self {
+    fn without_writer(views: Arc<dyn Views + Send + Sync>) -> Self {
         let inbox = Inbox::default();
         inbox.close();
-        Self::of(Arc::new(inbox), views, Arc::default())
+        Self::from_parts(Arc::new(inbox), views, Arc::default())
     }
 
-    fn of(inbox: Arc<Inbox>, views: Arc<dyn Views + Send + Sync>, hub: Arc<Hub>) -> Self {
-        let (looks, copies) = (Semaphore::new(LOOKS), Semaphore::new(COPIES));
-        Self { shared: Arc::new(Shared { inbox, views, hub, folds: Arc::default(), looks, copies }) }
+    fn from_parts(inbox: Arc<Inbox>, views: Arc<dyn Views + Send + Sync>, hub: Arc<Hub>) -> Self {
+        let (reads, long_reads) = (Semaphore::new(READS), Semaphore::new(LONG_READS));
+        Self { shared: Arc::new(Shared { inbox, views, hub, fold_cache: Arc::default(), reads, long_reads }) }
     }
 
-    /// Makes a session.
+    /// Creates a session.
     ///
     /// # Errors
     ///
-    /// When there is one with that name.
+    /// [`Error::SessionExists`] if the key is in use.
     pub async fn create(&self, key: SessionKey) -> Result<Session, Error> {
         self.create_with(key, &Object::new()).await
     }
 
-    /// Makes a session about which something is known, such as its title.
+    /// Creates a session with properties, such as a title.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -140,22 +139,52 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// When there is one with that name.
+    /// [`Error::SessionExists`] if the key is in use.
     pub async fn create_with(&self, key: SessionKey, properties: &Object) -> Result<Session, Error> {
-        self.ask(Request::Create { key: key.clone(), properties: properties.to_json() }).await?;
+        self.request(Request::Create { key: key.clone(), properties: properties.to_json() }).await?;
         Ok(self.session(key))
     }
 
-    /// A session by its name, whether or not it exists. What is done with it says so.
+    /// Returns the session with a key, and creates it if it does not exist.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use recount_log::Log;
+    ///
+    /// let log = Log::in_memory();
+    /// let created = log.create_or_open("chat".parse()?).await?;
+    /// let opened = log.create_or_open("chat".parse()?).await?;
+    /// assert_eq!(created.info().await?, opened.info().await?);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the storage fails, or the log is closed.
+    pub async fn create_or_open(&self, key: SessionKey) -> Result<Session, Error> {
+        let session = self.session(key.clone());
+        match session.info().await {
+            Err(Error::UnknownSession(_)) => {}
+            Ok(_) => return Ok(session),
+            Err(error) => return Err(error),
+        }
+        match self.create(key).await {
+            // Another caller was faster.
+            Err(Error::SessionExists(_)) => Ok(session),
+            created => created,
+        }
+    }
+
+    /// Returns a handle of a session, without checking whether the session exists. Operations on it fail if it does not.
     pub fn session(&self, key: SessionKey) -> Session {
         Session::new(self.clone(), key)
     }
 
-    /// Sessions in the order of their names, from the one after `after`, at most so many; of one tenant, or of all.
+    /// Lists up to `count` sessions in the order of their keys, starting behind `after`; of one tenant, or of all.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     pub async fn sessions(
         &self,
         tenant: Option<&str>,
@@ -166,36 +195,36 @@ impl Log {
         self.read(move |view| Ok(view.sessions(tenant.as_deref(), after.as_ref(), count)?)).await
     }
 
-    /// The sessions that have open replies of this service: what a start has to go on with.
+    /// Lists the sessions with open replies of this service, which must be resumed after a restart.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     pub async fn hosted_sessions(&self) -> Result<Vec<SessionKey>, Error> {
         self.read(|view| Ok(view.hosted_sessions()?)).await
     }
 
-    /// What is committed from now on, of all sessions: for who wants to know that something happens anywhere. It is no way
-    /// to read a session; who is too slow for it misses some, and is told so.
+    /// Subscribes to the commits of all sessions, for notifications and metrics. A slow receiver misses commits and gets
+    /// an error that says so. To read a session without gaps, use [`Session::subscribe`].
     pub fn activity(&self) -> broadcast::Receiver<Activity> {
         self.shared.hub.activity()
     }
 
-    /// Begins a session that is made of what exists already, piece by piece. Nobody sees it before it is adopted.
+    /// Creates a staged session, which is written in pieces and published in one step.
     ///
     /// # Errors
     ///
-    /// When the storage fails.
+    /// If the storage fails.
     pub async fn stage(&self, key: SessionKey, properties: &Object) -> Result<StagedSession, Error> {
-        StagedSession::begin(self, key, properties.to_json()).await
+        StagedSession::create(self, key, properties.to_json()).await
     }
 
-    /// Joins the deltas of what was complete so long ago, in every session or in those of a tenant, and gives the room
-    /// back.
+    /// Compacts all sessions, or those of one tenant, and returns unused space to the file system. The deltas of replies
+    /// that ended at least this long ago are merged.
     ///
     /// # Errors
     ///
-    /// When the storage fails. What was done until then is done.
+    /// If the storage fails. Sessions that were compacted before stay compacted.
     pub async fn compact(&self, tenant: Option<&str>, older_than: Duration) -> Result<Compacted, Error> {
         let mut total = Compacted::default();
         let mut after = None;
@@ -213,29 +242,28 @@ impl Log {
         Ok(total)
     }
 
-    /// Gives room that is not used any more back to the file system, piece by piece, so that nobody waits for all of it.
+    /// Returns unused space to the file system, in small steps between which requests are handled.
     ///
     /// # Errors
     ///
-    /// When the storage fails.
+    /// If the storage fails.
     pub async fn shrink(&self) -> Result<(), Error> {
-        while self.shrink_some().await? {}
-        let (answer, answered) = oneshot::channel();
-        self.shared.inbox.put(Job::Flush(answer))?;
-        answered.await.map_err(|_| Error::Closed)?
+        while self.shrink_step().await? {}
+        let (sender, receiver) = oneshot::channel();
+        self.shared.inbox.push(Job::Flush(sender))?;
+        receiver.await.map_err(|_| Error::Closed)?
     }
 
-    /// Gives one piece of room back, and says whether there is more.
-    pub(crate) async fn shrink_some(&self) -> Result<bool, Error> {
-        let (answer, answered) = oneshot::channel();
-        self.shared.inbox.put(Job::Shrink(answer))?;
-        answered.await.map_err(|_| Error::Closed)?
+    /// Returns some unused space to the file system. Returns whether there is more.
+    pub(crate) async fn shrink_step(&self) -> Result<bool, Error> {
+        let (sender, receiver) = oneshot::channel();
+        self.shared.inbox.push(Job::Shrink(sender))?;
+        receiver.await.map_err(|_| Error::Closed)?
     }
 
-    /// Keeps bytes, and gives the URL by which messages name them.
+    /// Stores bytes and returns their digest, whose [URL](Digest::url) messages can reference.
     ///
-    /// They belong to the tenant. Bytes that no entry of the tenant's sessions names are removed by
-    /// [`sweep`](Self::sweep).
+    /// The upload belongs to the tenant. [`sweep`](Self::sweep) deletes uploads that no entry of the tenant references.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -249,123 +277,125 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// When the storage fails.
+    /// If the storage fails.
     pub async fn upload(&self, tenant: &str, media_type: &str, bytes: impl Into<Bytes>) -> Result<Digest, Error> {
         let bytes = bytes.into();
         let digest = Digest::of(&bytes);
         let (tenant, media_type) = (tenant.to_owned(), media_type.to_owned());
         let at = Timestamp::now().as_millisecond();
-        self.ask(Request::Upload(Upload { tenant, digest, media_type, at, bytes })).await?;
+        self.request(Request::Upload(Upload { tenant, digest, media_type, at, bytes })).await?;
         Ok(digest)
     }
 
-    /// What a tenant has uploaded.
+    /// Looks up an upload of a tenant.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     pub async fn uploaded(&self, tenant: &str, digest: Digest) -> Result<Option<Upload>, Error> {
         let tenant = tenant.to_owned();
         self.read(move |view| Ok(view.upload(&tenant, digest)?)).await
     }
 
-    /// Removes uploads that no entry names and that are older than this, and bytes that nobody needs any more.
+    /// Deletes uploads that no entry references and that are older than this, and bytes that are no longer used.
     ///
     /// # Errors
     ///
-    /// When the storage fails.
+    /// If the storage fails.
     pub async fn sweep(&self, older_than: Duration) -> Result<(), Error> {
-        self.ask(Request::Sweep { before: before(older_than) }).await.map(drop)
+        self.request(Request::Sweep { before: before(older_than) }).await.map(drop)
     }
 
-    /// Writes a copy of everything to another directory, while the log is in use. Its first opening gives every session a
-    /// new epoch, because what was written since is not in it.
+    /// Writes a copy of the log to another directory while the log is in use. Opening the copy for the first time gives
+    /// every session a new epoch, because later entries are missing from it.
     ///
     /// # Errors
     ///
-    /// When the copy cannot be written.
+    /// If the copy cannot be written.
     pub async fn back_up(&self, to: impl AsRef<Path>) -> Result<(), Error> {
         let (views, to) = (Arc::clone(&self.shared.views), to.as_ref().to_owned());
         let copied = tokio::task::spawn_blocking(move || views.back_up(&to)).await;
         Ok(copied.map_err(|_| Error::Closed)??)
     }
 
-    /// Looks at what is committed, off the threads of the runtime.
+    /// Reads the committed data on a thread for blocking work.
     ///
     /// # Errors
     ///
-    /// What the look answers, or when the storage cannot be read.
+    /// The error of the function, or if the storage cannot be read.
     pub async fn read<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
+        read: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.read_limited(&self.shared.looks, look).await
+        self.read_limited(&self.shared.reads, read).await
     }
 
-    /// The same for what takes as long as to read a whole session.
+    /// As [`read`](Self::read), for functions that read a whole session.
     pub(crate) async fn read_long<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
+        read: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.read_limited(&self.shared.copies, look).await
+        self.read_limited(&self.shared.long_reads, read).await
     }
 
     async fn read_limited<T: Send + 'static>(
         &self,
-        turns: &Semaphore,
-        look: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
+        limit: &Semaphore,
+        read: impl FnOnce(&dyn View) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let _turn = turns.acquire().await.map_err(|_| Error::Closed)?;
+        let _permit = limit.acquire().await.map_err(|_| Error::Closed)?;
         let views = Arc::clone(&self.shared.views);
-        let looked = tokio::task::spawn_blocking(move || {
+        let result = tokio::task::spawn_blocking(move || {
             let view = views.view()?;
-            look(&*view)
+            read(&*view)
         });
-        looked.await.map_err(|_| Error::Closed)?
+        result.await.map_err(|_| Error::Closed)?
     }
 
-    /// Commits what is in the queue and ends in good order. Clones of the handle can still read.
+    /// Commits all queued requests and closes the log. Clones of the handle can still read.
     ///
-    /// To drop all handles does the same and does not wait for it.
+    /// Dropping all handles does the same in the background.
     ///
     /// # Errors
     ///
-    /// When the storage fails. Everything that was acknowledged is there nevertheless.
+    /// If the storage fails. Acknowledged entries are not lost.
     pub async fn close(self) -> Result<(), Error> {
-        let (answer, answered) = oneshot::channel();
-        self.shared.inbox.put(Job::Close(answer))?;
-        answered.await.map_err(|_| Error::Closed)?
+        let (sender, receiver) = oneshot::channel();
+        self.shared.inbox.push(Job::Close(sender))?;
+        receiver.await.map_err(|_| Error::Closed)?
     }
 
-    pub(crate) fn folds(&self) -> Arc<FoldCache> {
-        Arc::clone(&self.shared.folds)
+    pub(crate) fn fold_cache(&self) -> Arc<FoldCache> {
+        Arc::clone(&self.shared.fold_cache)
     }
 
     pub(crate) fn hub(&self) -> &Arc<Hub> {
         &self.shared.hub
     }
 
-    /// Hands a request to the writer, and says whom to tell what has become of it. It is in its place when this is there.
-    pub(crate) async fn send(&self, request: Request, answer: Option<ResponseSender>) -> Result<(), Error> {
-        let room = self.shared.inbox.room(request.bytes()).await?;
-        self.shared.inbox.put(Job::Request(request, PendingResponse { answer, room }))
+    /// Queues a request for the writer, waiting for space in the inbox. Requests are handled in the order in which this
+    /// returns.
+    pub(crate) async fn send(&self, request: Request, response: Option<ResponseSender>) -> Result<(), Error> {
+        let permits = self.shared.inbox.acquire(request.bytes()).await?;
+        self.shared.inbox.push(Job::Request(request, PendingResponse { response, permits }))
     }
 
-    /// Hands a small request to the writer if there is room for it, and waits for nothing.
+    /// Queues a small request if the inbox has space. Its result is discarded.
     pub(crate) fn try_send(&self, request: Request) {
-        let Some(room) = self.shared.inbox.room_now() else { return };
-        // Who cannot wait cannot be told either.
-        let _ = self.shared.inbox.put(Job::Request(request, PendingResponse { answer: None, room }));
+        let Some(permits) = self.shared.inbox.try_acquire() else { return };
+        // The log may be closed; the caller cannot handle that.
+        let _ = self.shared.inbox.push(Job::Request(request, PendingResponse { response: None, permits }));
     }
 
-    pub(crate) async fn ask(&self, request: Request) -> Result<Response, Error> {
-        let (answer, answered) = oneshot::channel();
-        self.send(request, Some(answer)).await?;
-        answered.await.map_err(|_| Error::Closed)?
+    /// Queues a request and waits for its response.
+    pub(crate) async fn request(&self, request: Request) -> Result<Response, Error> {
+        let (sender, receiver) = oneshot::channel();
+        self.send(request, Some(sender)).await?;
+        receiver.await.map_err(|_| Error::Closed)?
     }
 }
 
-/// The time so long ago, in milliseconds since 1970; what happened in that very one counts.
+/// The time this long ago, in milliseconds since 1970. One millisecond is added so that the instant itself is included.
 pub(crate) fn before(age: Duration) -> i64 {
     let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
     Timestamp::now().as_millisecond().saturating_sub(age).saturating_add(1)

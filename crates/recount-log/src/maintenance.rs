@@ -140,7 +140,7 @@ impl Maintenance {
                 self.stage = Stage::Room;
             }
             Stage::Room => {
-                if !self.log.shrink_some().await? {
+                if !self.log.shrink_step().await? {
                     (self.at, self.stage) = (None, Stage::Sessions);
                     return Ok(MaintenanceStep::Done(std::mem::take(&mut self.totals)));
                 }
@@ -180,7 +180,7 @@ impl Maintenance {
     async fn compact(&mut self, stretch: Stretch) -> Result<(), Error> {
         let Stretch { key, epoch, settled, after, left } = stretch;
         let before = before(self.compact_after);
-        let answer = self.log.ask(Request::Compact { key: key.clone(), after, before }).await;
+        let answer = self.log.request(Request::Compact { key: key.clone(), after, before }).await;
         let compacted = match answer {
             Ok(Response::Compacted(compacted)) => compacted,
             Ok(_) => return Err(Error::Closed),

@@ -5,8 +5,8 @@ use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::storage::{
-    Append, EntryRow, Limit, MessageRow, MessageStatus, OpenReplyRow, SessionRow, Storage, StorageResult, Upload, View,
-    Views, Visibility, Write,
+    Append, EntryRow, MessageRow, MessageStatus, OpenReplyRow, PageLimit, SessionRow, Storage, StorageResult, Upload,
+    View, Views, Visibility, Write,
 };
 use crate::{Cursor, Digest, SessionKey, StorageError};
 
@@ -221,7 +221,7 @@ impl Session {
             self.entries.insert(seq, EntryRow { first: seq, last: seq, body: body.clone() });
         }
         for opened in &append.opened {
-            self.open.insert(opened.id.clone(), OpenReplyRow { opened: opened.clone(), checkpoint: None });
+            self.open.insert(opened.id.clone(), OpenReplyRow { info: opened.clone(), checkpoint: None });
         }
         for checkpoint in &append.checkpoints {
             if let Some(row) = self.open.get_mut(&checkpoint.id) {
@@ -268,7 +268,7 @@ impl View for MemoryView {
         Ok(rows.filter(|row| tenant.is_none_or(|tenant| row.key.tenant() == tenant)).take(count).cloned().collect())
     }
 
-    fn entries(&self, key: &SessionKey, after: u64, limit: Limit) -> StorageResult<Vec<EntryRow>> {
+    fn entries(&self, key: &SessionKey, after: u64, limit: PageLimit) -> StorageResult<Vec<EntryRow>> {
         let Some(session) = self.of(key) else { return Ok(Vec::new()) };
         let mut rows = Vec::new();
         let mut bytes = 0;
@@ -316,14 +316,13 @@ impl View for MemoryView {
     fn open_replies(&self, key: &SessionKey) -> StorageResult<Vec<OpenReplyRow>> {
         let mut open: Vec<OpenReplyRow> =
             self.of(key).map(|session| session.open.values().cloned().collect()).unwrap_or_default();
-        open.sort_unstable_by_key(|row| row.opened.start_seq);
+        open.sort_unstable_by_key(|row| row.info.start_seq);
         Ok(open)
     }
 
     fn hosted_sessions(&self) -> StorageResult<Vec<SessionKey>> {
-        let hosting = |session: &&Arc<Session>| {
-            !session.row.key.is_staged() && session.open.values().any(|row| row.opened.hosted)
-        };
+        let hosting =
+            |session: &&Arc<Session>| !session.row.key.is_staged() && session.open.values().any(|row| row.info.hosted);
         Ok(self.0.sessions.values().filter(hosting).map(|session| session.row.key.clone()).collect())
     }
 

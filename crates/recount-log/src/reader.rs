@@ -1,4 +1,4 @@
-//! A reader of a session.
+//! The reader of a session.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,10 +8,10 @@ use crate::log::Log;
 use crate::subscription::{Frame, Subscription};
 use crate::{Cursor, Error};
 
-/// Somebody who reads a session: what is there, and then what comes.
+/// Reads a session from a start position: first the existing entries, then new ones as they are committed.
 ///
-/// It may be as slow as it likes. It is never dropped for it, it slows nobody down, and what is kept for it is bounded: a
-/// reader that is behind reads the storage at its own pace.
+/// A slow reader is never dropped and never delays others, and its buffer is bounded: a reader that has fallen behind the
+/// entries in memory reads from the storage.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -29,82 +29,83 @@ use crate::{Cursor, Error};
 /// let event = message("Are you there?");
 /// session.append([&event]).await?;
 /// let Frame::Entry(entry) = reader.next().await? else { unreachable!() };
-/// assert_eq!(entry.event, event.to_json());
+/// assert_eq!(entry.decode()?, event);
 ///
-/// // Dropped, and back at the cursor it had: nothing is missing and nothing comes twice.
+/// // A reader that resumes at its last cursor misses nothing and receives nothing twice.
 /// let mut reader = session.subscribe(Start::After(snapshot.cursor))?;
 /// assert_eq!(reader.next().await?, Frame::Entry(entry));
 /// # Ok(()) }
 /// ```
 pub struct Reader {
     log: Log,
-    join: Subscription,
-    following: Subscriber,
+    subscription: Subscription,
+    subscriber: Subscriber,
     frames: VecDeque<Frame>,
 }
 
 impl Reader {
-    pub(crate) fn new(log: Log, join: Subscription, following: Subscriber) -> Self {
-        Self { log, join, following, frames: VecDeque::new() }
+    pub(crate) fn new(log: Log, subscription: Subscription, subscriber: Subscriber) -> Self {
+        Self { log, subscription, subscriber, frames: VecDeque::new() }
     }
 
-    /// The next frame, as soon as there is one. To give up waiting loses nothing.
+    /// Waits for the next frame. Dropping the future loses nothing.
     ///
     /// # Errors
     ///
-    /// When the session does not exist (any more), the storage cannot be read, or the log is closed.
+    /// If the session does not exist or was deleted, the storage cannot be read, or the log is closed.
     pub async fn next(&mut self) -> Result<Frame, Error> {
         loop {
-            // What was committed before the end is read to the end.
-            let is_over = self.following.is_over();
+            // Checked before the entries are read, so that nothing committed before the end is missed.
+            let is_closed = self.subscriber.is_closed();
             if let Some(frame) = self.try_next().await? {
                 return Ok(frame);
             }
-            if is_over {
+            if is_closed {
                 return Err(Error::Closed);
             }
-            self.following.rung().await;
+            self.subscriber.changed().await;
         }
     }
 
-    /// The next frame, if there is one by now. Nothing means that the reader has everything that is committed.
+    /// Returns the next frame without waiting for new entries. `None` if the reader has received everything that is
+    /// committed.
     ///
     /// # Errors
     ///
     /// As [`next`](Self::next).
     pub async fn try_next(&mut self) -> Result<Option<Frame>, Error> {
         if self.frames.is_empty() {
-            let is_known = self.join.take(&self.following.tail(), &mut self.frames);
+            let is_known = self.subscription.read_tail(&self.subscriber.tail(), &mut self.frames);
             if !is_known {
-                let (mut join, folds) = (self.join.clone(), self.log.folds());
-                let (join, frames) = self
+                let (mut subscription, cache) = (self.subscription.clone(), self.log.fold_cache());
+                let (subscription, frames) = self
                     .log
                     .read(move |view| {
                         let mut frames = VecDeque::new();
-                        join.read(view, &folds, &mut frames)?;
-                        Ok((join, frames))
+                        subscription.read_storage(view, &cache, &mut frames)?;
+                        Ok((subscription, frames))
                     })
                     .await?;
-                self.join = join;
+                self.subscription = subscription;
                 self.frames = frames;
             }
         }
         Ok(self.frames.pop_front())
     }
 
-    /// Frames that have been read already, without waiting for anything: what can be sent in one piece.
+    /// Returns the frames that are buffered, without waiting or reading, so that they can be sent together.
     pub fn drain_buffered(&mut self) -> impl Iterator<Item = Frame> {
         self.frames.drain(..)
     }
 
-    /// The place after the last frame that was read ahead; nothing before the first.
+    /// The position after the last frame that was read, including buffered ones. `None` before the first frame.
     pub fn position(&self) -> Option<Cursor> {
-        self.join.cursor()
+        self.subscription.position()
     }
 }
 
 impl fmt::Debug for Reader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("join", &self.join).finish_non_exhaustive()
+        f.debug_struct("Reader").field("subscription", &self.subscription).finish_non_exhaustive()
     }
 }

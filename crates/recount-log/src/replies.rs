@@ -1,33 +1,33 @@
-//! The open replies of a session, folded entry by entry.
+//! The open replies of a session, updated entry by entry.
 //!
-//! A [`Fold`] does the same for a whole stream and has to remember the id of every message for it. Here complete messages
-//! are in the storage, and it is asked when an event is for a reply that is not open.
+//! A [`Fold`] of the whole stream would have to keep the id of every message. Here, complete messages are looked up in the
+//! storage when an event refers to a reply that is not open.
 
 use hashbrown::HashMap;
 use recount_message::wire::ObjectWriter;
-use recount_message::{Checkpoint, CustomName, Event, EventKind, Fold, Json, Object, Outcome, Reason, ReplyFold};
+use recount_message::{CustomName, Event, EventKind, Fold, Json, Object, Outcome, Reason, ReplyFold};
 
-use crate::storage::{Append, MessageRow, MessageStatus, OpenReplyInfo, OpenReplyRow, ReplyCheckpoint, StorageResult};
+use crate::storage::{Append, MessageRow, MessageStatus, OpenReplyInfo, ReplyCheckpoint, StorageResult};
+use crate::{EncodedMessage, EncodedReply};
 
-/// When the writer ends, replies get a checkpoint that have this share of the entries after which one is due.
-const FAREWELL_SHARE: u64 = 64;
+/// At shutdown, a reply gets a checkpoint once it has this fraction (1/64) of the entries that normally trigger one.
+const FINAL_CHECKPOINT_FRACTION: u64 = 64;
 
-/// Looks up what a message id stands for.
-pub(crate) type Lookup<'l> = &'l dyn Fn(&str) -> StorageResult<Option<MessageStatus>>;
+/// Looks up the status of a stored message by its id.
+pub(crate) type StatusLookup<'l> = &'l dyn Fn(&str) -> StorageResult<Option<MessageStatus>>;
 
 /// An entry that is about to be written.
 pub(crate) struct NewEntry<'l> {
-    /// Its number.
+    /// The number of the entry.
     pub(crate) seq: u64,
-    /// How long its text is.
+    /// The length of its JSON.
     pub(crate) bytes: usize,
-    /// Whether it comes under a lease.
+    /// Whether it is appended under a lease.
     pub(crate) hosted: bool,
-    /// What is stored.
-    pub(crate) stored: Lookup<'l>,
-    /// The plan that writes it.
-    pub(crate) turn: u64,
-    /// After how many entries a checkpoint of a reply is due at the earliest.
+    pub(crate) stored: StatusLookup<'l>,
+    /// The id of the plan that writes it.
+    pub(crate) plan: u64,
+    /// The minimum number of entries between two checkpoints of a reply.
     pub(crate) checkpoint_after: u64,
 }
 
@@ -35,38 +35,38 @@ pub(crate) struct NewEntry<'l> {
 #[derive(Debug, Default)]
 pub(crate) struct Replies {
     open: HashMap<String, TrackedReply>,
-    /// Messages that are complete and may not be stored yet, each with the plan that writes it.
+    /// Complete messages that may not be stored yet, each with the id of the plan that writes it.
     unstored: HashMap<String, (MessageStatus, u64)>,
 }
 
-/// A reply that has not ended.
+/// An open reply: its fold, its inputs, and the progress since its last checkpoint.
 #[derive(Debug)]
 pub(crate) struct TrackedReply {
-    pub(crate) opened: OpenReplyInfo,
+    pub(crate) info: OpenReplyInfo,
     pub(crate) fold: ReplyFold,
-    pub(crate) inputs: Inputs,
-    /// How much has come since the last checkpoint, and how much that one weighs.
+    pub(crate) inputs: AcceptedInputs,
+    /// The number and size of the entries since the last checkpoint, and the size of that checkpoint.
     entries_since: u64,
     bytes_since: u64,
     checkpoint_bytes: u64,
 }
 
-/// The inputs of an open reply that its message does not tell of.
+/// The inputs of an open reply that its message does not record.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Inputs {
-    /// Somebody has stopped the reply.
+pub(crate) struct AcceptedInputs {
+    /// Whether the reply was interrupted.
     pub(crate) is_interrupted: bool,
-    /// The calls whose result came from outside while it was open, each as `index of its block.id`.
+    /// The calls that received an external result, each as `index of its block.id`.
     pub(crate) answered: Vec<String>,
 }
 
-impl Inputs {
+impl AcceptedInputs {
     fn to_json(&self) -> String {
-        let answered = self.answered.iter().map(|call| Json::from(call.as_str())).collect::<Vec<Json>>();
-        let mut object = Object::new();
-        object.insert("interrupted", self.is_interrupted);
-        object.insert("answered", Json::from_serialize(&answered).unwrap_or_else(|_| Json::null()));
-        object.to_json()
+        let answered: Vec<Json> = self.answered.iter().map(|call| Json::from(call.as_str())).collect();
+        ObjectWriter::new()
+            .raw("interrupted", self.is_interrupted)
+            .array("answered", answered.iter().map(Json::as_raw))
+            .finish()
     }
 
     fn from_json(text: &str) -> Self {
@@ -79,40 +79,28 @@ impl Inputs {
     }
 }
 
-/// Whether an event repeats what is over: to write it would only double an entry.
+/// Whether an event only repeats something that is complete. Such events are not written.
 pub(crate) fn is_repetition(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Ignored(Reason::ReplyEnded(_) | Reason::MessageExists(_)))
 }
 
 impl TrackedReply {
-    pub(crate) fn begin(opened: OpenReplyInfo, fold: ReplyFold) -> Self {
-        Self { opened, fold, inputs: Inputs::default(), entries_since: 0, bytes_since: 0, checkpoint_bytes: 0 }
+    pub(crate) fn start(info: OpenReplyInfo, fold: ReplyFold) -> Self {
+        let inputs = AcceptedInputs::default();
+        Self { info, fold, inputs, entries_since: 0, bytes_since: 0, checkpoint_bytes: 0 }
     }
 
-    /// Goes on from what is stored, if that is a checkpoint.
-    pub(crate) fn resume(row: &OpenReplyRow) -> Result<Option<Self>, String> {
-        let Some(checkpoint) = &row.checkpoint else { return Ok(None) };
-        let text = ObjectWriter::new()
-            .raw("version", 1)
-            .string("cursor", &checkpoint.seq.to_string())
-            .array("replies", [&checkpoint.fold])
-            .finish();
-        let problem = |what: String| format!("the checkpoint of the reply {:?}: {what}", row.opened.id);
-        let parsed = Checkpoint::from_json(&text).map_err(|error| problem(error.to_string()))?;
-        let fold = Fold::resume(parsed);
-        let reply = fold.reply(&row.opened.id).ok_or_else(|| problem("it is of another reply".to_owned()))?;
-        let mut open = Self::begin(row.opened.clone(), reply.clone());
-        open.inputs = Inputs::from_json(&checkpoint.inputs);
-        open.checkpoint_bytes = checkpoint.fold.len() as u64;
-        Ok(Some(open))
-    }
-
-    /// The reply as an item of a checkpoint's `replies`.
-    pub(crate) fn to_json(&self) -> String {
-        ObjectWriter::new()
-            .raw_with("message", |text| self.fold.message().write_json(text))
-            .raw("call_floor", self.fold.call_floor())
-            .finish()
+    /// Restores a reply from a checkpoint. The error describes what is wrong with the checkpoint.
+    pub(crate) fn resume(info: &OpenReplyInfo, checkpoint: &ReplyCheckpoint) -> Result<Self, String> {
+        let problem = |text: String| format!("the checkpoint of the reply {:?}: {text}", info.id);
+        let fold = checkpoint.fold.decode().map_err(|error| problem(error.to_string()))?;
+        if fold.message().id() != info.id {
+            return Err(problem(format!("it belongs to the reply {:?}", fold.message().id())));
+        }
+        let mut reply = Self::start(info.clone(), fold);
+        reply.inputs = AcceptedInputs::from_json(&checkpoint.inputs);
+        reply.checkpoint_bytes = checkpoint.fold.as_str().len() as u64;
+        Ok(reply)
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -121,29 +109,30 @@ impl TrackedReply {
 
     pub(crate) fn apply(&mut self, event: &Event<'_>, bytes: usize) -> Outcome {
         let outcome = self.fold.apply(event);
-        self.inputs.note(&self.fold, event);
+        self.inputs.record(&self.fold, event);
         self.entries_since += 1;
         self.bytes_since += bytes as u64;
         outcome
     }
 
-    /// Whether a checkpoint is due: enough entries have come, and they weigh as much as the last one did. So all
-    /// checkpoints together weigh no more than the entries do.
+    /// A checkpoint is due after enough entries, if they are as large as the last checkpoint. So all checkpoints together
+    /// are no larger than the entries.
     fn is_checkpoint_due(&self, after: u64) -> bool {
         self.entries_since >= after && self.bytes_since >= self.checkpoint_bytes
     }
 
     fn checkpoint(&mut self, seq: u64) -> ReplyCheckpoint {
-        let fold = self.to_json();
+        let fold = EncodedReply::from(&self.fold);
         self.entries_since = 0;
         self.bytes_since = 0;
-        self.checkpoint_bytes = fold.len() as u64;
-        ReplyCheckpoint { id: self.opened.id.clone(), seq, fold, inputs: self.inputs.to_json() }
+        self.checkpoint_bytes = fold.as_str().len() as u64;
+        ReplyCheckpoint { id: self.info.id.clone(), seq, fold, inputs: self.inputs.to_json() }
     }
 
     fn finish(self, seq: u64) -> MessageRow {
-        let OpenReplyInfo { id, start_seq, nested, .. } = self.opened;
-        MessageRow { id, start_seq, end_seq: seq, is_reply: true, nested, body: self.fold.message().to_json() }
+        let OpenReplyInfo { id, start_seq, nested, .. } = self.info;
+        let body = EncodedMessage::from(self.fold.message());
+        MessageRow { id, start_seq, end_seq: seq, is_reply: true, nested, body }
     }
 }
 
@@ -153,25 +142,25 @@ impl Replies {
     }
 
     pub(crate) fn insert(&mut self, reply: TrackedReply) {
-        self.open.insert(reply.opened.id.clone(), reply);
+        self.open.insert(reply.info.id.clone(), reply);
     }
 
-    /// What a message id stands for, if it is that of a complete message.
-    pub(crate) fn known(&self, id: &str, stored: Lookup<'_>) -> StorageResult<Option<MessageStatus>> {
+    /// Looks up the status of a complete message, stored or not.
+    pub(crate) fn status(&self, id: &str, stored: StatusLookup<'_>) -> StorageResult<Option<MessageStatus>> {
         match self.unstored.get(id) {
-            Some(&(known, _)) => Ok(Some(known)),
+            Some(&(status, _)) => Ok(Some(status)),
             None => stored(id),
         }
     }
 
-    /// What was complete in a plan has been stored.
-    pub(crate) fn settle(&mut self, turn: u64) {
+    /// Forgets the complete messages of committed plans, which are stored now.
+    pub(crate) fn commit(&mut self, plan: u64) {
         if !self.unstored.is_empty() {
-            self.unstored.retain(|_, (_, written)| *written > turn);
+            self.unstored.retain(|_, (_, written_by)| *written_by > plan);
         }
     }
 
-    /// FoldCache an entry. What follows from it is added to what is to be written.
+    /// Applies an entry and adds the resulting rows to the append.
     pub(crate) fn apply(
         &mut self,
         event: &Event<'_>,
@@ -180,35 +169,35 @@ impl Replies {
     ) -> StorageResult<Outcome> {
         match &event.kind {
             EventKind::ReplyStart(start) if !self.open.contains_key(&*start.reply_id) => {
-                if let Some(known) = self.known(&start.reply_id, entry.stored)? {
-                    return Ok(over(known, &start.reply_id));
+                if let Some(status) = self.status(&start.reply_id, entry.stored)? {
+                    return Ok(already_complete(status, &start.reply_id));
                 }
                 let Some(fold) = ReplyFold::start(event) else { return Ok(Outcome::NotForMessage) };
                 let (id, nested) = (start.reply_id.to_string(), event.carried("parent").is_some());
-                let opened = OpenReplyInfo { id, start_seq: entry.seq, hosted: entry.hosted, nested };
-                self.insert(TrackedReply::begin(opened.clone(), fold));
-                append.opened.push(opened);
+                let info = OpenReplyInfo { id, start_seq: entry.seq, hosted: entry.hosted, nested };
+                self.insert(TrackedReply::start(info.clone(), fold));
+                append.opened.push(info);
                 Ok(Outcome::Applied)
             }
             EventKind::Custom(custom) => match custom.own_name() {
-                Some(CustomName::Message) => self.message(event, entry, append),
+                Some(CustomName::Message) => self.apply_message(event, entry, append),
                 Some(CustomName::Block | CustomName::Call) => {
-                    // The fold of nothing tells whether the event can be read at all.
+                    // An empty fold rejects malformed events, and otherwise reports the reply that they name.
                     match Fold::new().apply(event) {
-                        Outcome::Ignored(Reason::UnknownReply(id)) => self.route(&id, event, entry, append),
+                        Outcome::Ignored(Reason::UnknownReply(id)) => self.apply_to_reply(&id, event, entry, append),
                         outcome => Ok(outcome),
                     }
                 }
                 _ => Ok(Outcome::NotForMessage),
             },
             kind => match kind.reply_id() {
-                Some(id) => self.route(id, event, entry, append),
+                Some(id) => self.apply_to_reply(id, event, entry, append),
                 None => Ok(Fold::new().apply(event)),
             },
         }
     }
 
-    fn route(
+    fn apply_to_reply(
         &mut self,
         id: &str,
         event: &Event<'_>,
@@ -216,8 +205,8 @@ impl Replies {
         append: &mut Append,
     ) -> StorageResult<Outcome> {
         let Some(reply) = self.open.get_mut(id) else {
-            return Ok(match self.known(id, entry.stored)? {
-                Some(known) => over(known, id),
+            return Ok(match self.status(id, entry.stored)? {
+                Some(status) => already_complete(status, id),
                 None => Outcome::Ignored(Reason::UnknownReply(id.to_owned())),
             });
         };
@@ -228,36 +217,47 @@ impl Replies {
             }
             return Ok(outcome);
         }
-        self.unstored.insert(id.to_owned(), (MessageStatus::EndedReply, entry.turn));
+        self.unstored.insert(id.to_owned(), (MessageStatus::EndedReply, entry.plan));
         append.finished.extend(self.open.remove(id).map(|reply| reply.finish(entry.seq)));
         Ok(outcome)
     }
 
-    fn message(&mut self, event: &Event<'_>, entry: &NewEntry<'_>, append: &mut Append) -> StorageResult<Outcome> {
-        let mut alone = Fold::new();
-        let outcome = alone.apply(event);
-        let Some(message) = alone.into_messages().next() else { return Ok(outcome) };
+    fn apply_message(
+        &mut self,
+        event: &Event<'_>,
+        entry: &NewEntry<'_>,
+        append: &mut Append,
+    ) -> StorageResult<Outcome> {
+        let mut fold = Fold::new();
+        let outcome = fold.apply(event);
+        let Some(message) = fold.into_messages().next() else { return Ok(outcome) };
         let id = message.id();
-        if self.open.contains_key(id) || self.known(id, entry.stored)?.is_some() {
+        if self.open.contains_key(id) || self.status(id, entry.stored)?.is_some() {
             return Ok(Outcome::Ignored(Reason::MessageExists(id.to_owned())));
         }
-        self.unstored.insert(id.to_owned(), (MessageStatus::Message, entry.turn));
-        let (id, start_seq, body) = (id.to_owned(), entry.seq, message.to_json());
-        append.finished.push(MessageRow { id, start_seq, end_seq: start_seq, is_reply: false, nested: false, body });
+        self.unstored.insert(id.to_owned(), (MessageStatus::Message, entry.plan));
+        append.finished.push(MessageRow {
+            id: id.to_owned(),
+            start_seq: entry.seq,
+            end_seq: entry.seq,
+            is_reply: false,
+            nested: false,
+            body: EncodedMessage::from(&message),
+        });
         Ok(Outcome::Applied)
     }
 
-    /// Checkpoints of all replies that have come so far since their last one that folding them anew would take a while.
-    pub(crate) fn checkpoints(&mut self, seq: u64, checkpoint_after: u64) -> Vec<ReplyCheckpoint> {
-        let least = (checkpoint_after / FAREWELL_SHARE).max(1);
-        let worth_it = self.open.values_mut().filter(|reply| reply.entries_since >= least);
-        worth_it.map(|reply| reply.checkpoint(seq)).collect()
+    /// Returns checkpoints of the replies that would otherwise take long to rebuild.
+    pub(crate) fn final_checkpoints(&mut self, seq: u64, checkpoint_after: u64) -> Vec<ReplyCheckpoint> {
+        let least = (checkpoint_after / FINAL_CHECKPOINT_FRACTION).max(1);
+        let replies = self.open.values_mut().filter(|reply| reply.entries_since >= least);
+        replies.map(|reply| reply.checkpoint(seq)).collect()
     }
 }
 
-/// What becomes of an event for a message that is complete.
-fn over(known: MessageStatus, id: &str) -> Outcome {
-    Outcome::Ignored(match known {
+/// The outcome of an event that names a complete message as its reply.
+fn already_complete(status: MessageStatus, id: &str) -> Outcome {
+    Outcome::Ignored(match status {
         MessageStatus::EndedReply => Reason::ReplyEnded(id.to_owned()),
         MessageStatus::Message => Reason::NotAReply(id.to_owned()),
     })
@@ -268,9 +268,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inputs_survive_being_written_down() {
-        let inputs = Inputs { is_interrupted: true, answered: vec!["3.c\"1".to_owned()] };
-        assert_eq!(Inputs::from_json(&inputs.to_json()), inputs);
-        assert_eq!(Inputs::from_json(&Inputs::default().to_json()), Inputs::default());
+    fn accepted_inputs_round_trip_through_json() {
+        let inputs = AcceptedInputs { is_interrupted: true, answered: vec!["3.c\"1".to_owned()] };
+        assert_eq!(AcceptedInputs::from_json(&inputs.to_json()), inputs);
+        assert_eq!(AcceptedInputs::from_json(&AcceptedInputs::default().to_json()), AcceptedInputs::default());
     }
 }

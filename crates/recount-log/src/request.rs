@@ -1,4 +1,4 @@
-//! What the writer can be asked, and what it answers.
+//! The requests of the writer, and its responses.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,117 +10,124 @@ use crate::replies::is_repetition;
 use crate::storage::{SessionRow, StateChange, Upload};
 use crate::{Cursor, Error, Events, Lease, LeaseRequest, SessionKey};
 
-/// Something for the writer to do.
+/// A request to the writer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Request {
-    /// Make a session.
+    /// Creates a session.
     Create {
-        /// Its name.
+        /// The key of the session.
         key: SessionKey,
-        /// What is known about it: a JSON object.
+        /// Its properties: a JSON object.
         properties: String,
     },
-    /// Say something else about a session.
+    /// Replaces the properties of a session.
     SetProperties {
         /// The session.
         key: SessionKey,
-        /// A JSON object.
+        /// The new properties: a JSON object.
         properties: String,
     },
-    /// Remove a session and all that belongs to it.
+    /// Deletes a session with all its data.
     Delete(SessionKey),
-    /// Append events.
+    /// Appends events.
     Append(AppendRequest),
-    /// Begin a draft of a session: entries that nobody sees before it is adopted. The answer has its key.
-    Stage {
-        /// What the session will be called.
+    /// Looks up an event by its id in the deduplication window.
+    FindEvent {
+        /// The session.
         key: SessionKey,
-        /// What is known about it: a JSON object.
+        /// The id of the event.
+        event_id: String,
+    },
+    /// Creates a staged session, which is hidden until it is published. The response contains its key.
+    Stage {
+        /// The key under which it will be published.
+        key: SessionKey,
+        /// Its properties: a JSON object.
         properties: String,
     },
-    /// Make a session of a draft, at once.
+    /// Publishes a staged session in one step.
     Publish {
-        /// The draft.
+        /// The key of the staged session.
         draft: SessionKey,
-        /// What it is called from now on.
+        /// The key under which it is published.
         key: SessionKey,
-        /// Whether a session with that name is replaced.
+        /// Whether an existing session with that key is replaced.
         replaces: bool,
     },
-    /// Grant a lease.
+    /// Acquires a lease.
     Acquire {
         /// The session.
         key: SessionKey,
-        /// What is asked for.
+        /// The parameters of the lease.
         request: LeaseRequest,
     },
-    /// Begin the time of a lease anew.
+    /// Renews a lease.
     Renew {
         /// The lease.
         lease: Lease,
-        /// How long it lasts from now on.
-        time: Duration,
+        /// The time until it expires, from now.
+        ttl: Duration,
     },
-    /// Give a lease back.
+    /// Releases a lease.
     Release(Lease),
-    /// Keep uploaded bytes.
+    /// Stores uploaded bytes.
     Upload(Upload),
-    /// Subscription deltas of a session that were complete before a time, a stretch of them.
+    /// Compacts one page of a session's entries.
     Compact {
         /// The session.
         key: SessionKey,
-        /// Where the stretch begins: after the entry with this number.
+        /// The number of the entry before the page.
         after: u64,
-        /// The time, in milliseconds since 1970.
+        /// Only replies that ended before this time are compacted, in milliseconds since 1970.
         before: i64,
     },
-    /// Remove uploads that no entry names and that were made before a time.
+    /// Deletes uploads that no entry references and that are older than a time.
     Sweep {
         /// The time, in milliseconds since 1970.
         before: i64,
     },
 }
 
-/// Events to append.
+/// Events to append, with their conditions.
 #[derive(Debug, Clone)]
 pub struct AppendRequest {
     /// The session.
     pub key: SessionKey,
     /// The events.
     pub events: Events,
-    /// The lease that must still be held.
+    /// The lease that must be held.
     pub lease: Option<Lease>,
-    /// The place that must still be the head.
+    /// The cursor that must be the head.
     pub after: Option<Cursor>,
-    /// Documents to store together with the events.
+    /// Documents that are stored in the same commit.
     pub states: Vec<StateChange>,
-    /// Where an earlier failure is noted.
-    pub stream: Option<AppendSequence>,
-    /// Whether inputs are held to what replies wait for. History that is taken over from elsewhere is not.
+    /// The sequence that this append belongs to.
+    pub sequence: Option<AppendSequence>,
+    /// Whether inputs are validated. Imported history is not validated again.
     pub checks_inputs: bool,
 }
 
 impl AppendRequest {
-    /// Events for the end of a session, with nothing else to it.
+    /// Creates an append without conditions.
     pub fn new(key: SessionKey, events: Events) -> Self {
-        Self { key, events, lease: None, after: None, states: Vec::new(), stream: None, checks_inputs: true }
+        Self { key, events, lease: None, after: None, states: Vec::new(), sequence: None, checks_inputs: true }
     }
 }
 
-/// A sequence of appends that only make sense one after the other. When one of them fails, those behind it are not tried,
-/// so that nothing is ever missing in the middle.
+/// A sequence of appends without holes: after one of them fails, all later ones fail without being tried.
 #[derive(Clone, Default)]
 pub struct AppendSequence {
     failure: Arc<Mutex<Option<Arc<Error>>>>,
 }
 
 impl AppendSequence {
-    /// Why an earlier append failed.
+    /// The error of the first failed append.
     pub(crate) fn failure(&self) -> Option<Arc<Error>> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Records a failure, unless there was an earlier one.
     pub(crate) fn fail(&self, error: &Error) {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.get_or_insert_with(|| Arc::new(error.clone()));
@@ -133,55 +140,57 @@ impl fmt::Debug for AppendSequence {
     }
 }
 
-/// What has become of a request.
+/// The successful result of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Response {
-    /// It is done.
+    /// The request has no result.
     Done,
-    /// The session that was made.
+    /// The session that was created, staged or published.
     Created(SessionRow),
-    /// What has become of events.
+    /// The result of an append.
     Appended(Appended),
-    /// The lease.
+    /// The position after the entry of an event. `None` if the event is not in the deduplication window.
+    Found(Option<Cursor>),
+    /// The lease that was acquired.
     Granted(Lease),
-    /// What joining deltas has changed.
+    /// The result of a compaction.
     Compacted(Compacted),
 }
 
-/// What has become of a batch of events. It is durable when this is there.
+/// The result of an append. Its events are durable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appended {
-    /// How many are new entries.
+    /// The number of new entries.
     pub written: usize,
-    /// How many were there already, by their ids.
+    /// The number of events that the log already had, by their ids.
     pub duplicates: usize,
-    /// Where the last event of the batch stands; the head, where it has no place of its own.
+    /// The position after the last event of the batch, or the head if that event has no entry.
     pub cursor: Cursor,
-    /// The events that change no message, and why.
+    /// The events that change no message.
     pub ignored: Vec<Ignored>,
 }
 
-/// An event that changes no message, whole or in part.
+/// An event that changes no message, or not with all of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ignored {
-    /// Which event of the batch, counted from zero.
+    /// The index of the event in the batch.
     pub index: usize,
-    /// Its id.
+    /// The id of the event.
     pub event_id: String,
-    /// Why, as a word for programs, such as `unknown_block`.
+    /// The reason as a code, such as `unknown_block`.
     pub reason: &'static str,
-    /// Why, in words.
+    /// The reason as text.
     pub message: String,
-    /// Whether it is an entry nevertheless. One for a reply that has ended, or a message that is there, is not.
+    /// Whether the event was written nevertheless. Events of ended replies and messages that exist already are not.
     pub is_written: bool,
 }
 
 impl Ignored {
-    /// What is told of an event of a batch that was folded, if it changes no message.
+    /// Creates the report for an event that was applied to a fold. `None` if the event changes a message, or is not meant to.
     ///
-    /// The fold has nothing against an event that lists nothing, nor against one of an unknown type that names no reply. Who
-    /// sends one has hardly meant it, and is told too.
+    /// An event with an empty list and an event of an unknown type without a reply are reported too. The fold accepts them,
+    /// but they are most likely mistakes of the sender.
     pub fn of(index: usize, event: &Event<'_>, outcome: &Outcome) -> Option<Self> {
         let (reason, message) = match (outcome.reason(), &event.kind) {
             (Some(reason), _) => (reason.code(), reason.to_string()),
@@ -195,7 +204,7 @@ impl Ignored {
     }
 }
 
-/// The list of an event that is all about what it lists, if there is nothing in it.
+/// The name of an event's list, if the event has one and it is empty.
 fn empty_list(kind: &EventKind<'_>) -> Option<&'static str> {
     let (name, is_empty) = match kind {
         EventKind::RequireUserConfirm(kind) => ("tool_calls", kind.tool_calls.is_empty()),
@@ -207,23 +216,23 @@ fn empty_list(kind: &EventKind<'_>) -> Option<&'static str> {
     is_empty.then_some(name)
 }
 
-/// What joining deltas has changed.
+/// The result of a compaction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Compacted {
-    /// How many entries were looked at.
+    /// The number of entries before the compaction.
     pub entries: u64,
-    /// How many are left of them.
+    /// The number of entries after it.
     pub rows: u64,
-    /// The number of the last one.
+    /// The number of the last entry of the page.
     pub last: u64,
-    /// Where the next stretch begins; nothing when this was the last.
+    /// The `after` of the next page. `None` if this was the last one.
     pub next: Option<u64>,
-    /// Whether deltas were left as they are that can be joined later: their reply has not ended, or not long enough ago.
+    /// Whether the page has deltas that can be merged later, because their reply has not ended or ended too recently.
     pub has_left: bool,
 }
 
 impl Request {
-    /// How many bytes the request holds, roughly.
+    /// The approximate size of the request in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Append(request) => {
@@ -233,6 +242,7 @@ impl Request {
             Self::Create { properties, .. }
             | Self::SetProperties { properties, .. }
             | Self::Stage { properties, .. } => properties.len(),
+            Self::FindEvent { event_id, .. } => event_id.len(),
             Self::Upload(upload) => upload.bytes.len(),
             Self::Delete(_)
             | Self::Publish { .. }
@@ -241,6 +251,50 @@ impl Request {
             | Self::Release(_)
             | Self::Compact { .. }
             | Self::Sweep { .. } => 0,
+        }
+    }
+
+    /// The append sequence that the request belongs to.
+    pub(crate) fn sequence(&self) -> Option<&AppendSequence> {
+        match self {
+            Self::Append(request) => request.sequence.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The session that the request reads or changes. `None` for a new staged session and for uploads.
+    pub(crate) fn key(&self) -> Option<&SessionKey> {
+        match self {
+            Self::Create { key, .. }
+            | Self::SetProperties { key, .. }
+            | Self::Delete(key)
+            | Self::Append(AppendRequest { key, .. })
+            | Self::FindEvent { key, .. }
+            | Self::Publish { key, .. }
+            | Self::Acquire { key, .. }
+            | Self::Compact { key, .. } => Some(key),
+            Self::Renew { lease, .. } | Self::Release(lease) => Some(&lease.session),
+            Self::Stage { .. } | Self::Upload(_) | Self::Sweep { .. } => None,
+        }
+    }
+
+    /// Whether the request can share a plan with others. The remaining requests change a session as a whole and are planned
+    /// alone, on committed data.
+    pub(crate) fn can_share_plan(&self) -> bool {
+        match self {
+            Self::Append(_)
+            | Self::FindEvent { .. }
+            | Self::Acquire { .. }
+            | Self::Renew { .. }
+            | Self::Release(_)
+            | Self::Upload(_) => true,
+            Self::Create { .. }
+            | Self::SetProperties { .. }
+            | Self::Delete(_)
+            | Self::Stage { .. }
+            | Self::Publish { .. }
+            | Self::Compact { .. }
+            | Self::Sweep { .. } => false,
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Sessions on their way into the writer's memory.
+//! Reads sessions into the writer's memory on other threads.
 //!
-//! The first append to a session needs its last ids and its open replies, up to [`WINDOW`](crate::WINDOW) entries. They are
-//! read on other threads, so that nobody else's append waits for it; what comes for the session meanwhile is put aside.
+//! The first append to a session needs its last ids and its open replies, up to [`WINDOW`](crate::WINDOW) entries. Reading
+//! them on the writer thread would delay all other sessions. Requests for the session are deferred meanwhile.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,92 +16,91 @@ use crate::storage::Views;
 use crate::writer::LoadedSession;
 use crate::writer_thread::{Job, PendingResponse};
 
-/// How many sessions are read at the same time. Others wait for their turn.
+/// The maximum number of sessions that are read at the same time.
 const THREADS: usize = 4;
 
-/// Starts a thread that does something.
+/// Spawns a thread.
 type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
 
-/// The sessions that are being read, and what waits for them.
+/// The sessions that are being read, and the requests that wait for them.
 pub(crate) struct SessionLoader {
     views: Arc<dyn Views + Send + Sync>,
     inbox: Weak<Inbox>,
-    aside: HashMap<SessionKey, Vec<(Request, PendingResponse)>>,
-    /// Those that are not being read yet.
-    next: VecDeque<SessionKey>,
+    deferred: HashMap<SessionKey, Vec<(Request, PendingResponse)>>,
+    /// Sessions that no thread reads yet.
+    queue: VecDeque<SessionKey>,
     threads: usize,
     spawn: Spawn,
 }
 
 impl SessionLoader {
     pub(crate) fn new(views: Arc<dyn Views + Send + Sync>, inbox: Weak<Inbox>) -> Self {
-        Self { views, inbox, aside: HashMap::new(), next: VecDeque::new(), threads: 0, spawn }
+        Self { views, inbox, deferred: HashMap::new(), queue: VecDeque::new(), threads: 0, spawn }
     }
 
-    /// Puts a request aside if its session is being read, or has to be. Gives it back if it can be done now.
-    pub(crate) fn put_aside(
+    /// Defers a request if its session is being read or must be read. Returns the request if it can be handled now.
+    pub(crate) fn defer(
         &mut self,
         request: Request,
-        waiting: PendingResponse,
+        pending: PendingResponse,
         needs_load: bool,
     ) -> Option<(Request, PendingResponse)> {
-        let Some(key) = request.key() else { return Some((request, waiting)) };
-        if let Some(others) = self.aside.get_mut(key) {
-            others.push((request, waiting));
+        let Some(key) = request.key() else { return Some((request, pending)) };
+        if let Some(others) = self.deferred.get_mut(key) {
+            others.push((request, pending));
             return None;
         }
         if !needs_load {
-            return Some((request, waiting));
+            return Some((request, pending));
         }
         let key = key.clone();
-        self.next.push_back(key.clone());
-        self.aside.insert(key, vec![(request, waiting)]);
-        self.start().pop()
+        self.queue.push_back(key.clone());
+        self.deferred.insert(key, vec![(request, pending)]);
+        self.spawn_threads().pop()
     }
 
-    /// A session has been read: what can be done now.
-    pub(crate) fn loaded(&mut self, key: &SessionKey) -> Vec<(Request, PendingResponse)> {
+    /// Ends the reading of a session. Returns the requests that can be handled now.
+    pub(crate) fn finish(&mut self, key: &SessionKey) -> Vec<(Request, PendingResponse)> {
         self.threads = self.threads.saturating_sub(1);
-        let mut waiting = self.aside.remove(key).unwrap_or_default();
-        waiting.extend(self.start());
-        waiting
+        let mut ready = self.deferred.remove(key).unwrap_or_default();
+        ready.extend(self.spawn_threads());
+        ready
     }
 
-    /// All that waits, when there is no time to wait any longer.
+    /// Returns all deferred requests, because the writer is shutting down.
     pub(crate) fn take_all(&mut self) -> impl Iterator<Item = (Request, PendingResponse)> {
-        self.next.clear();
-        self.aside.drain().flat_map(|(_, requests)| requests)
+        self.queue.clear();
+        self.deferred.drain().flat_map(|(_, requests)| requests)
     }
 
-    /// Begins to read, as far as threads are free. If there are none at all, gives what waits: the writer then reads by
-    /// itself what it needs.
-    fn start(&mut self) -> Vec<(Request, PendingResponse)> {
+    /// Spawns threads for queued sessions, up to the limit. If no thread can be spawned and none is running, returns all
+    /// queued requests: the writer then reads their sessions itself.
+    fn spawn_threads(&mut self) -> Vec<(Request, PendingResponse)> {
         while self.threads < THREADS
-            && let Some(key) = self.next.pop_front()
+            && let Some(key) = self.queue.pop_front()
         {
-            if self.read(key.clone()).is_ok() {
+            if self.spawn_thread(key.clone()).is_ok() {
                 self.threads += 1;
                 continue;
             }
-            // Tried again when another one is done.
-            self.next.push_front(key);
+            // Retried when a running thread ends.
+            self.queue.push_front(key);
             if self.threads == 0 {
-                return self.next.drain(..).filter_map(|key| self.aside.remove(&key)).flatten().collect();
+                return self.queue.drain(..).filter_map(|key| self.deferred.remove(&key)).flatten().collect();
             }
             break;
         }
         Vec::new()
     }
 
-    /// Reads a session on another thread.
-    fn read(&self, key: SessionKey) -> io::Result<()> {
+    fn spawn_thread(&self, key: SessionKey) -> io::Result<()> {
         let (views, inbox) = (Arc::clone(&self.views), Weak::clone(&self.inbox));
         (self.spawn)(Box::new(move || {
-            // If this fails, the writer finds the same and tells those who wait.
+            // After a failure the writer reads the session itself and returns the error to the callers.
             let loaded = views.view().ok().and_then(|view| LoadedSession::read(&*view, &key).ok());
-            // When nobody can ask any more, the writer does what waits by itself.
+            // Without an inbox the writer is shutting down and handles the deferred requests itself.
             if let Some(inbox) = inbox.upgrade() {
-                let _ = inbox.put(Job::Loaded { key, loaded: loaded.map(Box::new) });
+                let _ = inbox.push(Job::Loaded { key, loaded: loaded.map(Box::new) });
             }
         }))
     }
@@ -114,7 +113,7 @@ fn spawn(work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inbox::Room;
+    use crate::inbox::Permits;
     use crate::storage::Storage;
     use crate::{AppendRequest, Events, MemoryStorage};
 
@@ -122,31 +121,34 @@ mod tests {
         Request::Append(AppendRequest::new(name.parse().unwrap(), Events::default()))
     }
 
-    fn waiting() -> PendingResponse {
-        PendingResponse { answer: None, room: Room::default() }
-    }
-
-    #[test]
-    fn without_threads_nothing_waits_for_them() {
-        let mut loading = SessionLoader::new(MemoryStorage::default().readers(), Weak::new());
-        loading.spawn = |_| Err(io::Error::from(io::ErrorKind::WouldBlock));
-        for _ in 0..2 {
-            assert!(loading.put_aside(request("a"), waiting(), true).is_some());
-        }
-
-        // With one under way, the others wait for its end and are tried again then.
-        loading.spawn = |_| Ok(());
-        assert!(loading.put_aside(request("a"), waiting(), true).is_none());
-        loading.spawn = |_| Err(io::Error::from(io::ErrorKind::WouldBlock));
-        for name in ["b", "b", "c"] {
-            assert!(loading.put_aside(request(name), waiting(), true).is_none());
-        }
-        let done: Vec<String> =
-            loading.loaded(&"a".parse().unwrap()).iter().map(|(request, _)| name(request)).collect();
-        assert_eq!(done, ["a", "b", "b", "c"]);
+    fn pending() -> PendingResponse {
+        PendingResponse { response: None, permits: Permits::default() }
     }
 
     fn name(request: &Request) -> String {
         request.key().unwrap().to_string()
+    }
+
+    #[test]
+    fn requests_are_not_deferred_when_no_thread_can_be_spawned() {
+        let mut loader = SessionLoader::new(MemoryStorage::default().readers(), Weak::new());
+        loader.spawn = |_| Err(io::Error::from(io::ErrorKind::WouldBlock));
+        for _ in 0..2 {
+            assert!(loader.defer(request("a"), pending(), true).is_some());
+        }
+    }
+
+    #[test]
+    fn failed_spawn_is_retried_when_a_running_thread_ends() {
+        let mut loader = SessionLoader::new(MemoryStorage::default().readers(), Weak::new());
+        loader.spawn = |_| Ok(());
+        assert!(loader.defer(request("a"), pending(), true).is_none());
+        loader.spawn = |_| Err(io::Error::from(io::ErrorKind::WouldBlock));
+        for name in ["b", "b", "c"] {
+            assert!(loader.defer(request(name), pending(), true).is_none());
+        }
+        let ready: Vec<String> =
+            loader.finish(&"a".parse().unwrap()).iter().map(|(request, _)| name(request)).collect();
+        assert_eq!(ready, ["a", "b", "b", "c"]);
     }
 }

@@ -38,8 +38,8 @@ pub struct StagedSession {
 }
 
 impl StagedSession {
-    pub(crate) async fn begin(log: &Log, key: SessionKey, properties: String) -> Result<Self, Error> {
-        match log.ask(Request::Stage { key: key.clone(), properties }).await? {
+    pub(crate) async fn create(log: &Log, key: SessionKey, properties: String) -> Result<Self, Error> {
+        match log.request(Request::Stage { key: key.clone(), properties }).await? {
             Response::Created(row) => Ok(Self { log: log.clone(), draft: row.key, key, is_over: false }),
             _ => Err(Error::Closed),
         }
@@ -64,7 +64,7 @@ impl StagedSession {
         let mut request = AppendRequest::new(self.draft.clone(), events.into());
         request.checks_inputs = false;
         request.states = states;
-        match self.log.ask(Request::Append(request)).await? {
+        match self.log.request(Request::Append(request)).await? {
             Response::Appended(appended) => Ok(appended),
             _ => Err(Error::Closed),
         }
@@ -95,12 +95,12 @@ impl StagedSession {
     /// When the storage fails. It is gone when the log is opened again.
     pub async fn discard(mut self) -> Result<(), Error> {
         self.is_over = true;
-        self.log.ask(Request::Delete(self.draft.clone())).await.map(drop)
+        self.log.request(Request::Delete(self.draft.clone())).await.map(drop)
     }
 
     async fn end(mut self, replaces: bool) -> Result<SessionRow, Error> {
         let (draft, key) = (self.draft.clone(), self.key.clone());
-        match self.log.ask(Request::Publish { draft, key, replaces }).await {
+        match self.log.request(Request::Publish { draft, key, replaces }).await {
             Ok(Response::Created(row)) => {
                 self.is_over = true;
                 Ok(row)

@@ -1,8 +1,8 @@
-//! What a log needs of the place where it is kept.
+//! The interface between the log and a storage backend.
 //!
-//! A backend implements two traits: [`Storage`] for the one that writes, and [`View`] for a look at what is committed.
-//! Everything else (ordering, idempotency, inputs, leases, joining) is above them and the same for all backends. The
-//! contract suite in `recount-simulator` holds an implementation to what is said here.
+//! A backend implements two traits: [`Storage`] writes, and [`View`] reads what is committed. Ordering, deduplication,
+//! input checks, leases and subscriptions are implemented above them, once for all backends. The contract suite in
+//! `recount-simulator` tests an implementation against this documentation.
 
 mod rows;
 
@@ -11,81 +11,81 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use rows::{
-    Append, EntryRow, Limit, MessageRow, MessageStatus, OpenReplyInfo, OpenReplyRow, ReplyCheckpoint, SessionRow,
+    Append, EntryRow, MessageRow, MessageStatus, OpenReplyInfo, OpenReplyRow, PageLimit, ReplyCheckpoint, SessionRow,
     StateChange, Upload, Visibility,
 };
 
 use crate::{Cursor, Digest, Epoch, SessionKey, StorageError};
 
-/// The result of asking a storage.
+/// The result of a storage operation.
 pub type StorageResult<T> = Result<T, StorageError>;
 
-/// Gives views of what is committed.
+/// Opens views of the committed data.
 pub trait Views: Debug {
-    /// A look at everything that is committed by now. All that one view is asked belongs to the same moment, and commits do
-    /// not wait for it.
+    /// Opens a view of everything that is committed. All reads of one view see the same state, and commits do not wait for
+    /// open views.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn view(&self) -> StorageResult<Box<dyn View + '_>>;
 
-    /// Writes a copy of everything to another place, marked as a copy.
+    /// Writes a copy of all data to a directory and marks it as a copy.
     ///
     /// # Errors
     ///
-    /// When the copy cannot be written, or this storage cannot be copied.
+    /// If the copy cannot be written, or the storage does not support copies.
     fn back_up(&self, to: &Path) -> StorageResult<()> {
         Err(StorageError::Failed(format!("this storage cannot be copied to {}", to.display())))
     }
 }
 
-/// The writing side of a storage. There is one, and it is used from one thread.
+/// The write side of a storage. There is one instance, used from one thread.
 ///
-/// A storage that is opened holds no [drafts](SessionKey::is_staged), if there is room to remove them: whoever made them is
-/// gone.
+/// Opening a storage deletes the [staged sessions](SessionKey::is_staged) of earlier processes, if there is room to delete
+/// them.
 pub trait Storage: Views + Send {
-    /// Views for readers on other threads, while this side goes on writing.
+    /// Returns views for readers on other threads. They stay valid while this side writes.
     fn readers(&self) -> Arc<dyn Views + Send + Sync>;
 
-    /// Does all of the writes or none of them, in their order, and returns when they are as durable as was promised.
+    /// Commits all writes in their order, or none of them. Returns when they are as durable as configured.
     ///
     /// # Errors
     ///
-    /// When nothing was written. A storage that others write to as well answers [`StorageError::Moved`] when a session
-    /// is not at the place that a write expects; the caller then looks again and plans anew.
+    /// If nothing was written. A storage with several writers returns [`StorageError::Moved`] if a session is not at the
+    /// expected head; the caller then reads the session again and plans its writes again.
     fn commit(&mut self, writes: &[Write]) -> StorageResult<()>;
 
-    /// Whether others may write to it while this one does. Then what is known of a session has to be looked at again
-    /// where an answer follows from it and nothing is written.
+    /// Whether other processes may write to the storage at the same time. If so, the writer checks that its copy of a
+    /// session is current before it responds to a request that writes nothing.
     fn is_shared(&self) -> bool {
         true
     }
 
-    /// Gives back some of the room that is not used any more, as much as takes no longer than a commit. Says whether there
-    /// is more. A storage that does so by itself does nothing here.
+    /// Returns some unused space to the file system, taking no longer than a commit. Returns whether there is more. The
+    /// default does nothing.
     ///
     /// # Errors
     ///
-    /// When the storage fails.
+    /// If the storage fails.
     fn shrink(&mut self) -> StorageResult<bool> {
         Ok(false)
     }
 
-    /// Moves what was committed to where it is kept in the end, if a storage has two places for it.
+    /// Moves committed data to its final place, for a storage that has two. The default does nothing.
     ///
     /// # Errors
     ///
-    /// When the storage fails.
+    /// If the storage fails.
     fn flush(&mut self) -> StorageResult<()> {
         Ok(())
     }
 
-    /// Ends the work in good order. Not to be called is to be killed: nothing that was committed may be lost by it.
+    /// Closes the storage cleanly. Dropping it without this call is equivalent to a crash and must not lose committed data.
     ///
     /// # Errors
     ///
-    /// When the storage fails.
+    /// If the storage fails.
     fn close(&mut self) -> StorageResult<()> {
         Ok(())
     }
@@ -95,41 +95,41 @@ pub trait Storage: Views + Send {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Write {
-    /// A new session.
+    /// Creates a session.
     Create(SessionRow),
-    /// What is known about a session, in other words.
+    /// Replaces the properties of a session.
     SetProperties {
         /// The session.
         key: SessionKey,
-        /// A JSON object.
+        /// The new properties: a JSON object.
         properties: String,
     },
-    /// The end of a session and of all that belongs to it.
+    /// Deletes a session with all its data.
     Delete(SessionKey),
-    /// Another name for a [draft](SessionKey::is_staged), under which there is no session.
+    /// Renames a [staged session](SessionKey::is_staged) to a key that is not in use.
     Publish {
-        /// The draft.
+        /// The key of the staged session.
         draft: SessionKey,
-        /// Its history and its last entry. If it is elsewhere, nothing is written: whoever adopts it is told where it ends.
+        /// The expected head of the staged session. The write fails if it has another one, because the response contains it.
         head: Cursor,
-        /// What it is called from now on.
+        /// The new key.
         key: SessionKey,
     },
-    /// Entries, and what follows from them.
+    /// Appends entries.
     Append(Append),
-    /// Entries that were joined.
+    /// Replaces entries by merged ones.
     Compact {
         /// The session.
         key: SessionKey,
-        /// Its history. If that is another one by now, nothing is written.
+        /// The expected epoch. The write fails if the session has another one.
         epoch: Epoch,
-        /// What stands in the place of the entries that they cover, in their order. If one of those covers more than it does,
-        /// because somebody else has joined them, nothing is written.
+        /// The merged entries, in their order. Each replaces the entries that it covers. The write fails if a stored entry
+        /// reaches beyond the merged one, because another process has compacted the same entries.
         rows: Vec<EntryRow>,
     },
-    /// Bytes that somebody has uploaded.
+    /// Stores uploaded bytes.
     Upload(Upload),
-    /// Forgets uploads that no entry names and that were made before a time, and bytes that nobody needs any more.
+    /// Deletes uploads that no entry references and that are older than a time.
     Sweep {
         /// The time, in milliseconds since 1970.
         before: i64,
@@ -137,7 +137,7 @@ pub enum Write {
 }
 
 impl Write {
-    /// The session that a write is for.
+    /// The session that a write changes. `None` for uploads.
     pub fn key(&self) -> Option<&SessionKey> {
         match self {
             Self::Create(row) => Some(&row.key),
@@ -151,20 +151,23 @@ impl Write {
     }
 }
 
-/// A look at what is committed, at one moment.
+/// Reads the committed data as of one moment.
+///
+/// Every method fails if the storage cannot be read. A session that does not exist has no entries, messages, replies,
+/// documents or uploads.
 pub trait View {
-    /// A session.
+    /// Looks up a session.
     ///
     /// # Errors
     ///
-    /// As for all of these, when the storage cannot be read.
+    /// If the storage cannot be read.
     fn session(&self, key: &SessionKey) -> StorageResult<Option<SessionRow>>;
 
-    /// Sessions in the order of their keys, from the one after `after`, at most so many. Drafts are not among them.
+    /// Lists up to `count` sessions in the order of their keys, starting behind `after`. Staged sessions are left out.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn sessions(
         &self,
         tenant: Option<&str>,
@@ -172,11 +175,11 @@ pub trait View {
         count: usize,
     ) -> StorageResult<Vec<SessionRow>>;
 
-    /// How many sessions there are. Drafts are none.
+    /// Counts the sessions, without staged ones.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn session_count(&self) -> StorageResult<usize> {
         let (mut count, mut after) = (0, None);
         loop {
@@ -187,126 +190,127 @@ pub trait View {
         }
     }
 
-    /// Entries whose number is above `after`, in their order.
+    /// Returns a page of the entries whose number is above `after`, in their order.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
-    fn entries(&self, key: &SessionKey, after: u64, limit: Limit) -> StorageResult<Vec<EntryRow>>;
+    /// If the storage cannot be read.
+    fn entries(&self, key: &SessionKey, after: u64, limit: PageLimit) -> StorageResult<Vec<EntryRow>>;
 
-    /// What a message id stands for, if it is that of a complete message.
+    /// Looks up the status of a complete message by its id.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn message_status(&self, key: &SessionKey, id: &str) -> StorageResult<Option<MessageStatus>>;
 
-    /// The newest complete messages that begin before a place, oldest first, at most so many.
+    /// Returns the newest `count` complete messages that start before the entry `before`, oldest first.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn messages_before(
         &self,
         key: &SessionKey,
         before: u64,
-        show: Visibility,
+        visibility: Visibility,
         count: usize,
     ) -> StorageResult<Vec<MessageRow>>;
 
-    /// The complete message with an id.
+    /// Looks up a complete message by its id.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn message(&self, key: &SessionKey, id: &str) -> StorageResult<Option<MessageRow>>;
 
-    /// The number of the entry that ends a reply; nothing where there is no such reply, or it has not ended.
+    /// The number of the entry that ends a reply. `None` if the reply does not exist or is open.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn reply_end_seq(&self, key: &SessionKey, id: &str) -> StorageResult<Option<u64>> {
         Ok(self.message(key, id)?.filter(|message| message.is_reply).map(|message| message.end_seq))
     }
 
-    /// The complete messages that begin at or before a place and end after it.
+    /// Returns the complete messages that start at or before the entry `seq` and end after it.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
-    fn messages_spanning(&self, key: &SessionKey, place: u64) -> StorageResult<Vec<MessageRow>>;
+    /// If the storage cannot be read.
+    fn messages_spanning(&self, key: &SessionKey, seq: u64) -> StorageResult<Vec<MessageRow>>;
 
-    /// The replies that have not ended, in the order in which they began.
+    /// Returns the open replies with their checkpoints, ordered by their first entry.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn open_replies(&self, key: &SessionKey) -> StorageResult<Vec<OpenReplyRow>>;
 
-    /// The same replies without their checkpoints, which may be large.
+    /// Returns the open replies without their checkpoints, which may be large.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn open_reply_infos(&self, key: &SessionKey) -> StorageResult<Vec<OpenReplyInfo>> {
-        Ok(self.open_replies(key)?.into_iter().map(|row| row.opened).collect())
+        Ok(self.open_replies(key)?.into_iter().map(|row| row.info).collect())
     }
 
-    /// The sessions that have open replies of this service. Drafts are not among them.
+    /// Lists the sessions with open replies of this service, without staged ones.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn hosted_sessions(&self) -> StorageResult<Vec<SessionKey>>;
 
-    /// A document of a session.
+    /// Returns a document of a session.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn state(&self, key: &SessionKey, name: &str) -> StorageResult<Option<String>>;
 
-    /// All documents of a session, in the order of their names.
+    /// Returns all documents of a session, ordered by name.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn states(&self, key: &SessionKey) -> StorageResult<Vec<(String, String)>>;
 
-    /// The number of the last entry that was complete before a time: all messages that end at or before it were
-    /// finished earlier than that.
+    /// Returns the end of the last message that was completed before a time, in milliseconds since 1970: every message that
+    /// ends at or before this entry was completed before that time. 0 if there is none.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn last_settled(&self, key: &SessionKey, before: i64) -> StorageResult<u64>;
 
-    /// When the last message that is complete was so, in milliseconds since 1970; nothing where there is none.
+    /// Returns the time at which the last complete message was completed, in milliseconds since 1970. `None` if no message
+    /// is complete.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn last_finished_at(&self, key: &SessionKey) -> StorageResult<Option<i64>>;
 
-    /// What a tenant has uploaded.
+    /// Looks up an upload of a tenant.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn upload(&self, tenant: &str, digest: Digest) -> StorageResult<Option<Upload>>;
 
-    /// The uploads that the entries of a session name.
+    /// Lists the uploads that the entries of a session reference.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn referenced_uploads(&self, key: &SessionKey) -> StorageResult<Vec<Digest>>;
 
-    /// Whether the storage itself is sound: everything wrong that it finds, in words.
+    /// Checks the integrity of the storage itself. Returns a description of every error that was found.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be read.
+    /// If the storage cannot be read.
     fn integrity_errors(&self) -> StorageResult<Vec<String>>;
 }

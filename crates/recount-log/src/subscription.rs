@@ -1,63 +1,74 @@
-//! Joining a session: one operation from any place, and the same for new, live and lagging readers.
+//! The position of a reader in a session, and the entries in memory that it reads from.
 //!
-//! Two state machines without I/O. A [`Tail`] is the newest entries of a session, in memory, bounded. A [`Subscription`] is where a
-//! reader is. It takes what comes next from the tail if that reaches back far enough, and from the storage if not. So a
-//! reader that falls behind reads at its own pace, nobody waits for it, and nothing is kept for it.
+//! Both types are state machines without I/O. A [`Tail`] holds the newest entries of a session, up to a limit. A
+//! [`Subscription`] reads from the tail if the tail reaches back to its position, and otherwise from the storage.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use recount_message::{DecodeError, Event};
 
 pub use crate::fold_cache::FoldCache;
 use crate::snapshot::{SNAPSHOT_MESSAGES, Snapshot};
-use crate::storage::{Limit, View, Visibility};
+use crate::storage::{PageLimit, View, Visibility};
 use crate::{Cursor, Epoch, Error, GapReason, SessionKey, Start};
 
-/// How much of a session is kept in memory for those who follow it.
-const TAIL: Limit = Limit { count: 1_024, bytes: 512 * 1024 };
-/// How much is read at once.
-const PAGE: Limit = Limit { count: 512, bytes: 512 * 1024 };
+/// The entries of a session that are kept in memory for its subscribers.
+const TAIL: PageLimit = PageLimit { count: 1_024, bytes: 512 * 1024 };
+/// How much is read from the storage at once.
+const PAGE: PageLimit = PageLimit { count: 512, bytes: 512 * 1024 };
 
-/// Something that a reader gets.
+/// One item that a reader receives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Frame {
-    /// The session at a place. What comes next is after it.
+    /// The state of the session at a position. Entries after that position follow.
     Snapshot(Snapshot),
-    /// What was read so far cannot be continued. A snapshot follows.
+    /// The session does not continue from the reader's position. A snapshot follows.
     Gap(GapReason),
     /// The next entry.
     Entry(Entry),
 }
 
-/// An entry of the log.
+/// An entry of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The place after it.
+    /// The position after the entry.
     pub cursor: Cursor,
     /// The event in native JSON.
     pub event: Bytes,
+}
+
+impl Entry {
+    /// Decodes the event. It borrows from the entry.
+    ///
+    /// # Errors
+    ///
+    /// If the stored text is not an event.
+    pub fn decode(&self) -> Result<Event<'_>, DecodeError> {
+        Event::from_slice(&self.event)
+    }
 }
 
 /// The newest entries of a session.
 #[derive(Debug, Default)]
 pub struct Tail {
     epoch: Option<Epoch>,
-    /// The number of the last entry before the first that is kept.
+    /// The number of the entry before the oldest one in the tail.
     after: u64,
     entries: VecDeque<Bytes>,
     bytes: usize,
 }
 
 impl Tail {
-    /// Takes entries that were committed.
+    /// Adds committed entries. If they do not continue the tail, the older entries are dropped.
     pub fn push(&mut self, epoch: Epoch, after: u64, entries: &[Bytes]) {
         if self.epoch != Some(epoch) || after != self.after + self.entries.len() as u64 {
             self.clear();
             self.epoch = Some(epoch);
             self.after = after;
         }
-        // A batch that does not fit would only be pushed through.
+        // Only the last entries of a large batch fit.
         let skipped = entries.len().saturating_sub(TAIL.count);
         if skipped > 0 {
             self.clear();
@@ -75,13 +86,12 @@ impl Tail {
         }
     }
 
-    /// Forgets everything, because the session is another one now, or because another process has written to it.
+    /// Drops all entries, because the session was replaced or another process has written to it.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// What is after a place, if that much is kept: nothing at all where the place is the newest. What is not kept is not
-    /// known.
+    /// Returns the entries after a position. `None` if the tail does not reach back to it.
     fn after(&self, at: Cursor) -> Option<impl Iterator<Item = Entry>> {
         if self.epoch != Some(at.epoch) || at.seq < self.after {
             return None;
@@ -92,66 +102,70 @@ impl Tail {
     }
 }
 
-/// Where a reader is.
+/// The position of a reader.
 #[derive(Debug, Clone)]
 pub struct Subscription {
     key: SessionKey,
-    show: Visibility,
-    at: At,
+    visibility: Visibility,
+    at: Position,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum At {
-    Beginning(Start),
+enum Position {
+    NotStarted(Start),
     After(Cursor),
 }
 
 impl Subscription {
-    /// A reader that begins somewhere.
+    /// Creates a subscription that starts at a position.
     pub fn new(key: SessionKey, start: Start) -> Self {
-        Self { key, show: Visibility::All, at: At::Beginning(start) }
+        Self { key, visibility: Visibility::All, at: Position::NotStarted(start) }
     }
 
-    /// The same reader, whose snapshots show other messages.
-    pub fn showing(mut self, show: Visibility) -> Self {
-        self.show = show;
+    /// Sets the messages that snapshots contain.
+    pub fn with_visibility(mut self, visibility: Visibility) -> Self {
+        self.visibility = visibility;
         self
     }
 
-    /// The place after the last frame; nothing before the first.
-    pub fn cursor(&self) -> Option<Cursor> {
+    /// The position after the last frame. `None` before the first frame.
+    pub fn position(&self) -> Option<Cursor> {
         match self.at {
-            At::Beginning(_) => None,
-            At::After(cursor) => Some(cursor),
+            Position::NotStarted(_) => None,
+            Position::After(cursor) => Some(cursor),
         }
     }
 
-    /// Takes what comes next from the tail. Says whether the tail knows what that is, be it nothing: then there is no need
-    /// to look at the storage.
-    pub fn take(&mut self, tail: &Tail, frames: &mut VecDeque<Frame>) -> bool {
-        let At::After(at) = self.at else { return false };
+    /// Reads the next entries from the tail. Returns `false` if the tail does not reach back to the position, so that the
+    /// storage must be read.
+    pub fn read_tail(&mut self, tail: &Tail, frames: &mut VecDeque<Frame>) -> bool {
+        let Position::After(at) = self.at else { return false };
         let Some(entries) = tail.after(at) else { return false };
         for entry in entries {
-            self.at = At::After(entry.cursor);
+            self.at = Position::After(entry.cursor);
             frames.push_back(Frame::Entry(entry));
         }
         true
     }
 
-    /// Takes what comes next from the storage: as much as is read at once, and nothing at the head. Open replies that other
-    /// readers have folded are not folded again.
+    /// Reads the next page from the storage; no frames at the head. Snapshots use the open replies in the cache.
     ///
     /// # Errors
     ///
-    /// When there is no such session, or the storage cannot be read.
-    pub fn read(&mut self, view: &dyn View, folds: &FoldCache, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
+    /// If the session does not exist, or the storage cannot be read.
+    pub fn read_storage(
+        &mut self,
+        view: &dyn View,
+        cache: &FoldCache,
+        frames: &mut VecDeque<Frame>,
+    ) -> Result<(), Error> {
         let row = view.session(&self.key)?.ok_or_else(|| Error::UnknownSession(self.key.clone()))?;
         let head = Cursor { epoch: row.epoch, seq: row.head };
         let at = match self.at {
-            At::Beginning(Start::Snapshot) => return self.snapshot(view, folds, frames),
-            At::Beginning(Start::Beginning) => Cursor { seq: 0, ..head },
-            At::Beginning(Start::Now) => head,
-            At::Beginning(Start::After(cursor)) | At::After(cursor) => cursor,
+            Position::NotStarted(Start::Snapshot) => return self.read_snapshot(view, cache, frames),
+            Position::NotStarted(Start::Beginning) => Cursor { seq: 0, ..head },
+            Position::NotStarted(Start::Now) => head,
+            Position::NotStarted(Start::After(cursor)) | Position::After(cursor) => cursor,
         };
         let gap = if at.epoch != head.epoch {
             Some(GapReason::Epoch)
@@ -161,36 +175,36 @@ impl Subscription {
             None
         };
         if let Some(reason) = gap {
-            return self.gap(reason, view, folds, frames);
+            return self.read_after_gap(reason, view, cache, frames);
         }
         let entries = view.entries(&self.key, at.seq, PAGE)?;
         if entries.first().is_some_and(|entry| entry.first <= at.seq) {
-            return self.gap(GapReason::Compacted, view, folds, frames);
+            return self.read_after_gap(GapReason::Compacted, view, cache, frames);
         }
-        self.at = At::After(at);
+        self.at = Position::After(at);
         for entry in entries {
             let cursor = Cursor { epoch: head.epoch, seq: entry.last };
-            self.at = At::After(cursor);
+            self.at = Position::After(cursor);
             frames.push_back(Frame::Entry(Entry { cursor, event: entry.body }));
         }
         Ok(())
     }
 
-    fn gap(
+    fn read_after_gap(
         &mut self,
         reason: GapReason,
         view: &dyn View,
-        folds: &FoldCache,
+        cache: &FoldCache,
         frames: &mut VecDeque<Frame>,
     ) -> Result<(), Error> {
         let length = frames.len();
         frames.push_back(Frame::Gap(reason));
-        self.snapshot(view, folds, frames).inspect_err(|_| frames.truncate(length))
+        self.read_snapshot(view, cache, frames).inspect_err(|_| frames.truncate(length))
     }
 
-    fn snapshot(&mut self, view: &dyn View, folds: &FoldCache, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
-        let snapshot = Snapshot::of(view, &self.key, self.show, SNAPSHOT_MESSAGES, folds)?;
-        self.at = At::After(snapshot.cursor);
+    fn read_snapshot(&mut self, view: &dyn View, cache: &FoldCache, frames: &mut VecDeque<Frame>) -> Result<(), Error> {
+        let snapshot = Snapshot::read(view, &self.key, self.visibility, SNAPSHOT_MESSAGES, cache)?;
+        self.at = Position::After(snapshot.cursor);
         frames.push_back(Frame::Snapshot(snapshot));
         Ok(())
     }
@@ -200,31 +214,31 @@ impl Subscription {
 mod tests {
     use super::*;
 
-    /// What the tail says to a reader after a place: the numbers of the entries, or that it does not know.
-    fn told(tail: &Tail, epoch: u64, seq: u64) -> Option<Vec<u64>> {
+    /// The numbers of the entries that the tail returns after a position. `None` if the storage must be read.
+    fn seqs_after(tail: &Tail, epoch: u64, seq: u64) -> Option<Vec<u64>> {
         let key: SessionKey = "chat".parse().unwrap();
-        let mut join = Subscription::new(key, Start::After(Cursor { epoch: Epoch::from_random(epoch), seq }));
-        join.at = At::After(Cursor { epoch: Epoch::from_random(epoch), seq });
+        let cursor = Cursor { epoch: Epoch::from_random(epoch), seq };
+        let mut subscription = Subscription { key, visibility: Visibility::All, at: Position::After(cursor) };
         let mut frames = VecDeque::new();
-        let is_known = join.take(tail, &mut frames);
-        let number = |frame: Frame| match frame {
+        let is_known = subscription.read_tail(tail, &mut frames);
+        let seq = |frame: Frame| match frame {
             Frame::Entry(entry) => entry.cursor.seq,
             Frame::Gap(_) | Frame::Snapshot(_) => 0,
         };
-        is_known.then(|| frames.into_iter().map(number).collect())
+        is_known.then(|| frames.into_iter().map(seq).collect())
     }
 
     #[test]
-    fn the_tail_knows_what_comes_next_and_when_there_is_nothing() {
+    fn tail_returns_entries_only_for_positions_that_it_covers() {
         let mut tail = Tail::default();
-        assert_eq!(told(&tail, 7, 0), None);
+        assert_eq!(seqs_after(&tail, 7, 0), None);
         tail.push(Epoch::from_random(7), 4, &[Bytes::from_static(b"5"), Bytes::from_static(b"6")]);
-        assert_eq!(told(&tail, 7, 4), Some(vec![5, 6]));
-        assert_eq!(told(&tail, 7, 5), Some(vec![6]));
-        assert_eq!(told(&tail, 7, 6), Some(vec![]));
-        // Before what it keeps, beyond the newest, and of another history.
-        assert_eq!((told(&tail, 7, 3), told(&tail, 7, 7), told(&tail, 8, 5)), (None, None, None));
+        assert_eq!(seqs_after(&tail, 7, 4), Some(vec![5, 6]));
+        assert_eq!(seqs_after(&tail, 7, 5), Some(vec![6]));
+        assert_eq!(seqs_after(&tail, 7, 6), Some(vec![]));
+        let (before, beyond, other_epoch) = (seqs_after(&tail, 7, 3), seqs_after(&tail, 7, 7), seqs_after(&tail, 8, 5));
+        assert_eq!((before, beyond, other_epoch), (None, None, None));
         tail.clear();
-        assert_eq!(told(&tail, 7, 6), None);
+        assert_eq!(seqs_after(&tail, 7, 6), None);
     }
 }

@@ -3,11 +3,11 @@
 use hashbrown::HashMap;
 use recount_message::{CustomName, Event, EventKind, Fold, Msg, Outcome};
 
-use crate::rebuild::{decode, fold_replies};
-use crate::storage::{EntryRow, Limit, MessageRow, OpenReplyInfo, View, Visibility};
+use crate::rebuild::{decode, rebuild_replies};
+use crate::storage::{EntryRow, MessageRow, OpenReplyInfo, PageLimit, View, Visibility};
 use crate::{Error, SessionKey};
 
-const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
+const PAGE: PageLimit = PageLimit { count: 4_096, bytes: 4 << 20 };
 
 /// FoldCache every reply of a session again and compares it with what is stored: everything that differs, in words.
 ///
@@ -120,7 +120,7 @@ impl Verifying<'_> {
             self.fault(format!("the message {id:?} is not stored"));
             return Ok(());
         };
-        if stored.body != message.to_json() {
+        if stored.body.as_str() != message.to_json() {
             self.fault(format!("the message {id:?} is stored as something else"));
         }
         let MessageRow { start_seq: place, end_seq: last, is_reply, nested, .. } = stored;
@@ -146,8 +146,8 @@ impl Verifying<'_> {
             let stored = Span { place: *place, last: None, is_reply: true, nested: *nested };
             self.spans.get(id) != Some(&stored)
         };
-        let is_misplaced = rows.iter().any(|row| is_elsewhere(&row.opened));
-        let stored = fold_replies(self.view, self.key, rows, head)?;
+        let is_misplaced = rows.iter().any(|row| is_elsewhere(&row.info));
+        let stored = rebuild_replies(self.view, self.key, rows, head)?;
         let stored: Vec<&Msg> = stored.iter().map(|reply| reply.fold.message()).collect();
         if is_misplaced || stored != open {
             self.fault("the open replies are not what their entries make of them".to_owned());

@@ -1,4 +1,4 @@
-//! The thread of the writer: it takes what has come in the meantime, plans it, and has it committed at once.
+//! The writer thread: drains the inbox, plans one batch, and hands it to the commit thread.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,56 +6,56 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use crate::commit_thread::{CommitOutcome, CommitThread};
-use crate::hub::Hub;
-use crate::inbox::{Inbox, Jobs, Room};
+use crate::hub::{Hub, NewEntries};
+use crate::inbox::{Inbox, JobReceiver, Permits};
 use crate::request::{Request, Response};
 use crate::session_loader::SessionLoader;
-use crate::storage::{Storage, Write};
+use crate::storage::{Storage, StorageResult, Write};
 use crate::writer::{LoadedSession, Pipeline, PlanContext, SessionUpdate, Writer, WriterOutput};
 use crate::{Error, SessionKey, StorageError};
 
-/// How many requests are committed at once.
-const GROUP: usize = 2_048;
-/// Fewer requests than this are not worth the way to another thread.
-const FEW: usize = 64;
+/// The maximum number of requests in one commit.
+const MAX_BATCH: usize = 2_048;
+/// Below this number of queued requests, commits run on the writer thread: handing them over costs more than it saves.
+const MIN_CONCURRENT_BATCH: usize = 64;
 
-/// Something for the thread to do.
+/// A job for the writer thread.
 #[derive(Debug)]
 pub(crate) enum Job {
     Request(Request, PendingResponse),
-    /// A session has been read into memory, if that was possible.
+    /// A session was read into memory. `None` if that failed.
     Loaded {
         key: SessionKey,
         loaded: Option<Box<LoadedSession>>,
     },
-    /// Some room is given back. The answer is whether there is more.
+    /// Returns some unused space. The response is whether there is more.
     Shrink(oneshot::Sender<Result<bool, Error>>),
     Flush(oneshot::Sender<Result<(), Error>>),
     Close(oneshot::Sender<Result<(), Error>>),
 }
 
-/// What waits for the end of a request.
+/// A request without a response yet.
 #[derive(Debug)]
 pub(crate) struct PendingResponse {
-    /// Whom to tell what has become of it. Deltas are not waited for.
-    pub(crate) answer: Option<ResponseSender>,
-    /// What the request takes up until then.
-    pub(crate) room: Room,
+    /// Receives the result. `None` for deltas, which are not awaited.
+    pub(crate) response: Option<ResponseSender>,
+    pub(crate) permits: Permits,
 }
 
-/// The way to somebody who waits for an answer.
+/// Sends the result of a request to its caller.
 pub(crate) type ResponseSender = oneshot::Sender<Result<Response, Error>>;
 
-/// Starts the thread. It ends when it is told to, or when nobody can ask it any more.
+/// Starts the writer thread. It ends with [`Job::Close`], or when the inbox is closed and empty.
 pub(crate) fn start(storage: Box<dyn Storage>, writer: Writer, inbox: &Arc<Inbox>, hub: Arc<Hub>) -> Result<(), Error> {
     let storage = CommitThread::start(storage)?;
-    let loading = SessionLoader::new(storage.readers(), Arc::downgrade(inbox));
-    let delivery = Delivery { waiting: VecDeque::with_capacity(2 * GROUP), first: 0, room: Room::default(), hub };
-    let jobs = Jobs::of(Arc::clone(inbox));
-    let desk = WriterThread { storage, pipeline: Pipeline::new(writer), jobs, loading, delivery };
+    let loader = SessionLoader::new(storage.readers(), Arc::downgrade(inbox));
+    let output =
+        OutputQueue { pending: VecDeque::with_capacity(2 * MAX_BATCH), first: 0, released: Permits::default(), hub };
+    let jobs = JobReceiver::new(Arc::clone(inbox));
+    let thread = WriterThread { storage, pipeline: Pipeline::new(writer), jobs, loader, output };
     std::thread::Builder::new()
         .name("recount-writer".to_owned())
-        .spawn(move || desk.run())
+        .spawn(move || thread.run())
         .map(drop)
         .map_err(|error| StorageError::Failed(format!("cannot start a thread: {error}")).into())
 }
@@ -63,111 +63,113 @@ pub(crate) fn start(storage: Box<dyn Storage>, writer: Writer, inbox: &Arc<Inbox
 struct WriterThread {
     storage: CommitThread,
     pipeline: Pipeline,
-    jobs: Jobs,
-    loading: SessionLoader,
-    delivery: Delivery,
+    jobs: JobReceiver,
+    loader: SessionLoader,
+    output: OutputQueue,
 }
 
-/// What was taken, and whether it has to be done before anything else is.
-enum Gathered {
-    Some,
-    UpToAWhole,
-    /// What comes next is no request.
-    UpTo(Box<Job>),
+/// Why collecting a batch ended, and so what must happen next.
+enum BatchEnd {
+    /// The queue is empty or the batch is full: plan and commit the batch.
+    Full,
+    /// The last request must be committed before further ones are collected.
+    Barrier,
+    /// The next job is not a request. It runs after everything before it is committed.
+    OtherJob(Box<Job>),
 }
 
 impl WriterThread {
     fn run(mut self) {
-        while let Some(job) = self.next() {
-            let other = match self.gather(job) {
-                Gathered::Some => {
+        while let Some(job) = self.next_job() {
+            let other = match self.collect_batch(job) {
+                BatchEnd::Full => {
                     self.advance();
                     continue;
                 }
-                Gathered::UpToAWhole => None,
-                Gathered::UpTo(other) => Some(*other),
+                BatchEnd::Barrier => None,
+                BatchEnd::OtherJob(other) => Some(*other),
             };
             self.drain();
             match other {
                 Some(Job::Loaded { key, loaded }) => {
                     if let Some(loaded) = loaded {
-                        self.pipeline.take(&key, *loaded);
+                        self.pipeline.insert_loaded(&key, *loaded);
                     }
-                    for request in self.loading.loaded(&key) {
+                    for request in self.loader.finish(&key) {
                         self.push(request);
                     }
                     self.advance();
                 }
-                Some(Job::Shrink(answer)) => {
-                    let _ = answer.send(self.storage.shrink().map_err(Error::from));
+                Some(Job::Shrink(response)) => {
+                    let _ = response.send(self.storage.shrink().map_err(Error::from));
                 }
-                Some(Job::Flush(answer)) => {
-                    let _ = answer.send(self.storage.flush().map_err(Error::from));
+                Some(Job::Flush(response)) => {
+                    let _ = response.send(self.storage.flush().map_err(Error::from));
                 }
-                Some(Job::Close(answer)) => {
-                    let hub = Arc::clone(&self.delivery.hub);
-                    // The lock is free when the caller knows that it is closed.
-                    let result = self.end();
+                Some(Job::Close(response)) => {
+                    let hub = Arc::clone(&self.output.hub);
+                    // The storage is closed and its lock released before the caller gets the response.
+                    let result = self.close();
                     hub.close();
-                    let _ = answer.send(result.map_err(Error::from));
+                    let _ = response.send(result.map_err(Error::from));
                     return;
                 }
                 Some(Job::Request(..)) | None => {}
             }
         }
-        let hub = Arc::clone(&self.delivery.hub);
-        // Nobody is left to be told.
-        let _ = self.end();
+        let hub = Arc::clone(&self.output.hub);
+        // All handles are dropped, so no caller receives this result.
+        let _ = self.close();
         hub.close();
     }
 
-    /// The next job. While there is none, what is under way is waited for.
-    fn next(&mut self) -> Option<Job> {
+    /// Returns the next job. Finishes the commit in progress while the queue is empty.
+    fn next_job(&mut self) -> Option<Job> {
         loop {
-            self.jobs.give_back(std::mem::take(&mut self.delivery.room));
-            if !self.pipeline.is_under_way() {
+            self.jobs.release(std::mem::take(&mut self.output.released));
+            if !self.pipeline.is_committing() {
                 return self.jobs.next();
             }
-            if let Some(job) = self.jobs.next_now() {
+            if let Some(job) = self.jobs.try_next() {
                 return Some(job);
             }
-            self.finish();
+            self.finish_commit();
         }
     }
 
-    /// Takes what else is there, without waiting for it, up to something that is no request.
-    fn gather(&mut self, first: Job) -> Gathered {
+    /// Adds queued requests to the pipeline without waiting for more.
+    fn collect_batch(&mut self, first: Job) -> BatchEnd {
         let mut next = Some(first);
         while let Some(job) = next {
-            let Job::Request(request, waiting) = job else { return Gathered::UpTo(Box::new(job)) };
+            let Job::Request(request, pending) = job else { return BatchEnd::OtherJob(Box::new(job)) };
             let needs_load = self.pipeline.needs_load(&request);
-            if let Some(request) = self.loading.put_aside(request, waiting, needs_load) {
-                // Whether the next one's session has to be read is only known when this one is done.
-                let is_whole = !request.0.is_entry();
+            if let Some(request) = self.loader.defer(request, pending, needs_load) {
+                // Whether a later request needs its session loaded may depend on this one.
+                let is_barrier = !request.0.can_share_plan();
                 self.push(request);
-                if is_whole {
-                    return Gathered::UpToAWhole;
+                if is_barrier {
+                    return BatchEnd::Barrier;
                 }
             }
-            next = if self.pipeline.waiting() < GROUP { self.jobs.next_now() } else { None };
+            next = if self.pipeline.queued() < MAX_BATCH { self.jobs.try_next() } else { None };
         }
-        Gathered::Some
+        BatchEnd::Full
     }
 
-    fn push(&mut self, (request, waiting): (Request, PendingResponse)) {
+    fn push(&mut self, (request, pending): (Request, PendingResponse)) {
         self.pipeline.push(request);
-        self.delivery.waiting.push_back(Some(waiting));
+        self.output.pending.push_back(Some(pending));
     }
 
-    /// Plans what was taken and begins to commit it. Waits for the commit before it if there is enough for the next one.
+    /// Plans the queued requests and starts to commit them. Waits for the commit in progress if the next batch is full.
     fn advance(&mut self) {
         loop {
-            let count = self.pipeline.waiting();
-            if let Some(writes) = self.pipeline.advance(PlanContext::of(&self.storage), &mut self.delivery) {
-                let is_quiet = count + self.jobs.waiting() < FEW;
-                if is_quiet { self.commit(writes) } else { self.begin(writes) }
-            } else if self.pipeline.is_under_way() && self.pipeline.waiting() >= GROUP {
-                self.finish();
+            let count = self.pipeline.queued();
+            if let Some(writes) = self.pipeline.advance(PlanContext::of(&self.storage), &mut self.output) {
+                let is_small = count + self.jobs.len() < MIN_CONCURRENT_BATCH;
+                if is_small { self.commit(writes) } else { self.start_commit(writes) }
+            } else if self.pipeline.is_committing() && self.pipeline.queued() >= MAX_BATCH {
+                self.finish_commit();
                 return;
             } else {
                 return;
@@ -178,81 +180,84 @@ impl WriterThread {
     /// Commits on this thread.
     fn commit(&mut self, writes: Vec<Write>) {
         let result = self.storage.commit(&writes);
-        self.end_commit(CommitOutcome { writes, result });
+        self.handle_outcome(CommitOutcome { writes, result });
     }
 
-    /// Commits on the other thread.
-    fn begin(&mut self, writes: Vec<Write>) {
-        if let Err(committed) = self.storage.begin(writes) {
-            self.end_commit(committed);
+    /// Commits on the commit thread.
+    fn start_commit(&mut self, writes: Vec<Write>) {
+        if let Err(outcome) = self.storage.start_commit(writes) {
+            self.handle_outcome(outcome);
         }
     }
 
-    /// Waits for the commit that is under way, and begins the next one.
-    fn finish(&mut self) {
-        let committed = self.storage.wait();
-        self.end_commit(committed);
-        if let Some(writes) = self.pipeline.advance(PlanContext::of(&self.storage), &mut self.delivery) {
-            self.begin(writes);
+    /// Waits for the commit in progress and starts the next one.
+    fn finish_commit(&mut self) {
+        let outcome = self.storage.wait();
+        self.handle_outcome(outcome);
+        if let Some(writes) = self.pipeline.advance(PlanContext::of(&self.storage), &mut self.output) {
+            self.start_commit(writes);
         }
     }
 
-    /// Takes what has become of a commit. The next one begins before anybody is told.
-    fn end_commit(&mut self, CommitOutcome { writes, result }: CommitOutcome) {
-        if let Some(writes) = self.pipeline.finish(writes, result, &mut self.storage, &mut self.delivery) {
-            self.begin(writes);
+    /// Handles a finished commit. The next commit starts before the responses of this one are sent.
+    fn handle_outcome(&mut self, CommitOutcome { writes, result }: CommitOutcome) {
+        if let Some(writes) = self.pipeline.finish(writes, result, &mut self.storage, &mut self.output) {
+            self.start_commit(writes);
         }
-        self.pipeline.deliver(&mut self.delivery);
+        self.pipeline.deliver(&mut self.output);
     }
 
-    /// Does everything that was taken.
+    /// Commits everything that is queued in the pipeline.
     fn drain(&mut self) {
         self.advance();
-        while self.pipeline.is_under_way() {
-            self.finish();
+        while self.pipeline.is_committing() {
+            self.finish_commit();
         }
     }
 
-    /// Does what has been put aside, and ends in good order.
-    fn end(mut self) -> Result<(), StorageError> {
-        let aside: Vec<_> = self.loading.take_all().collect();
-        for request in aside {
+    /// Handles the deferred requests and closes the storage.
+    fn close(mut self) -> StorageResult<()> {
+        let deferred: Vec<_> = self.loader.take_all().collect();
+        for request in deferred {
             self.push(request);
         }
         self.drain();
-        // It saves time at the next start, and nothing is lost without it.
-        let _ = self.pipeline.final_checkpoint(&mut self.storage);
+        // The final checkpoints only make the next start faster.
+        let _ = self.pipeline.write_final_checkpoints(&mut self.storage);
         self.storage.close()
     }
 }
 
-/// Brings answers to those who wait for them, and entries to those who follow a session.
-struct Delivery {
-    waiting: VecDeque<Option<PendingResponse>>,
-    /// The number of the first of those who wait.
+/// Sends responses to callers, and committed entries to subscribers.
+struct OutputQueue {
+    /// The requests without a response, in order. `None` for those that are done.
+    pending: VecDeque<Option<PendingResponse>>,
+    /// The number of the first pending request.
     first: usize,
-    /// What those duration up who have their answers.
-    room: Room,
+    /// The permits of finished requests, which are not returned to the inbox yet.
+    released: Permits,
     hub: Arc<Hub>,
 }
 
-impl WriterOutput for Delivery {
-    fn respond(&mut self, index: usize, answer: Result<Response, Error>) {
-        let place = index.checked_sub(self.first).and_then(|place| self.waiting.get_mut(place));
-        if let Some(PendingResponse { answer: waiting, room }) = place.and_then(Option::take) {
-            // Whoever has stopped waiting need not be told.
-            let _ = waiting.map(|waiting| waiting.send(answer));
-            self.room += room;
+impl WriterOutput for OutputQueue {
+    fn respond(&mut self, index: usize, result: Result<Response, Error>) {
+        let pending = index.checked_sub(self.first).and_then(|index| self.pending.get_mut(index));
+        if let Some(PendingResponse { response, permits }) = pending.and_then(Option::take) {
+            // The caller may have dropped the receiver.
+            let _ = response.map(|response| response.send(result));
+            self.released += permits;
         }
-        while self.waiting.front().is_some_and(Option::is_none) {
-            self.waiting.pop_front();
+        while self.pending.front().is_some_and(Option::is_none) {
+            self.pending.pop_front();
             self.first += 1;
         }
     }
 
-    fn publish(&mut self, notice: SessionUpdate<'_>) {
-        match notice {
-            SessionUpdate::Appended { key, epoch, after, entries } => self.hub.push(key, epoch, after, entries),
+    fn publish(&mut self, update: SessionUpdate<'_>) {
+        match update {
+            SessionUpdate::Appended { key, epoch, after, entries, inputs } => {
+                self.hub.push(key, NewEntries { epoch, after, entries, inputs });
+            }
             SessionUpdate::Replaced(key) => self.hub.clear(key),
         }
     }

@@ -286,11 +286,11 @@ async fn a_reply_can_be_looked_at_as_it_was() {
     let middle = session.append(&open).await.unwrap().cursor;
     let then = session.snapshot().await.unwrap().open;
     session.append(&rest).await.unwrap();
-    let (now, was) = (session.snapshot().await.unwrap(), session.open_at(middle).await.unwrap());
+    let (now, was) = (session.snapshot().await.unwrap(), session.open_replies_at(middle).await.unwrap());
     assert_eq!((now.open.len(), was.len(), was[0].id.as_str()), (0, 1, id.as_str()));
     assert_eq!(was[0].fold, then[0].fold);
     let future = Cursor { seq: 1_000, ..middle };
-    assert!(matches!(session.open_at(future).await, Err(Error::Gap { reason: GapReason::Future, .. })));
+    assert!(matches!(session.open_replies_at(future).await, Err(Error::Gap { reason: GapReason::Future, .. })));
 }
 
 #[tokio::test]
@@ -368,7 +368,7 @@ async fn a_fork_before_a_message_has_what_was_there_when_it_began() {
         let until = ForkPoint::Before(id.to_owned());
         let copy = log.fork(session.key(), until, name.parse().unwrap()).await?;
         let page = copy.messages(None, Visibility::All, 10).await?.unwrap();
-        let messages = page.messages.iter().map(|message| Msg::from_json(message).unwrap());
+        let messages = page.messages.iter().map(|message| message.decode().unwrap());
         Ok::<_, Error>(messages.map(|message| message.id().to_owned()).collect::<Vec<_>>())
     };
     assert_eq!(before("m1", "a").await.unwrap(), [""; 0]);

@@ -6,10 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use pretty_assertions::assert_eq;
-use recount_log::storage::{Limit, Views};
+use recount_log::storage::{PageLimit, Views};
 use recount_log::{
-    Cursor, Durability, Error, Events, Frame, GapReason, Log, Options, Session, SessionKey, SqliteReaders, Start,
-    StorageError,
+    Cursor, Durability, EncodedMessage, Error, Events, Frame, GapReason, Log, Options, Session, SessionKey,
+    SqliteReaders, Start, StorageError,
 };
 use recount_message::{AgentEvent, CustomEvent, Event, Msg, Object, ReplyEnd, ReplyWriter, Stamps};
 
@@ -145,7 +145,7 @@ async fn a_torn_file_is_found_out() {
     let readers = SqliteReaders::open(directory.path()).unwrap();
     let found = readers.view().and_then(|view| view.integrity_errors());
     assert!(found.as_ref().is_ok_and(|faults| !faults.is_empty()) || found.is_err(), "{found:?}");
-    let read = readers.view().unwrap().entries(&key("chat"), 0, Limit { count: 10_000, bytes: usize::MAX });
+    let read = readers.view().unwrap().entries(&key("chat"), 0, PageLimit { count: 10_000, bytes: usize::MAX });
     assert!(matches!(read, Err(StorageError::Damaged(_))), "{read:?}");
 }
 
@@ -335,7 +335,7 @@ async fn a_long_reply_goes_on_from_its_checkpoint() {
     let session = log.session(key("chat"));
     session.append(last).await.unwrap();
     let fold: recount_message::Fold = events.iter().collect();
-    let whole = fold.messages().next().unwrap().to_json();
+    let whole = EncodedMessage::from(fold.messages().next().unwrap());
     assert_eq!(session.snapshot().await.unwrap().messages.last(), Some(&whole));
     log.close().await.unwrap();
 }
@@ -358,7 +358,7 @@ async fn compaction_spares_room_and_changes_no_message() {
     let inside = Cursor { seq: 100, ..head };
     let frames = read(&session, Start::After(inside)).await;
     assert_eq!(frames, [Frame::Gap(GapReason::Compacted), Frame::Snapshot(before)]);
-    assert!(matches!(session.open_at(inside).await, Err(Error::Gap { reason: GapReason::Compacted, .. })));
+    assert!(matches!(session.open_replies_at(inside).await, Err(Error::Gap { reason: GapReason::Compacted, .. })));
     assert_eq!(read(&session, Start::After(head)).await, []);
     assert_eq!(
         log.compact(None, std::time::Duration::from_secs(3_600)).await.unwrap().entries,

@@ -28,7 +28,7 @@ fn reply(deltas: usize) -> (Vec<AgentEvent>, Vec<AgentEvent>) {
 /// The open replies of a session, as a snapshot shows them and as folding them from their start gives them.
 async fn check_open(session: &Session) {
     let snapshot = session.snapshot().await.unwrap();
-    assert_eq!(snapshot.open, session.open_at(snapshot.cursor).await.unwrap());
+    assert_eq!(snapshot.open, session.open_replies_at(snapshot.cursor).await.unwrap());
     assert_eq!(session.snapshot().await.unwrap(), snapshot);
 }
 

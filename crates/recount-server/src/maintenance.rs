@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use recount_log::storage::{Limit, SessionRow, View};
+use recount_log::storage::{PageLimit, SessionRow, View};
 use recount_log::{Error, Maintenance};
 use recount_message::jiff::{SignedDuration, Timestamp};
 use recount_message::{Event, Json, Object, parse_time};
@@ -86,7 +86,7 @@ fn is_expired(view: &dyn View, row: &SessionRow, now: Timestamp) -> Result<bool,
     if view.last_settled(&row.key, i64::MAX)? > view.last_settled(&row.key, window_start)? {
         return Ok(false);
     }
-    let last = view.entries(&row.key, row.head.saturating_sub(1), Limit { count: 1, bytes: 0 })?;
+    let last = view.entries(&row.key, row.head.saturating_sub(1), PageLimit { count: 1, bytes: 0 })?;
     let last_event = last.first().and_then(|entry| Event::from_slice(&entry.body).ok()?.created());
     let Some(idle_since) = last_event.max(parse_time(&row.created_at)) else { return Ok(false) };
     Ok(now.duration_since(idle_since) > retention)

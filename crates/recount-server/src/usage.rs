@@ -63,7 +63,7 @@ fn count(view: &dyn View, key: &SessionKey, known: Option<Total>) -> Result<Tota
     while before > from {
         let page = view.messages_before(key, before, Visibility::All, PAGE)?;
         for message in page.iter().filter(|message| message.start_seq >= from) {
-            if let Some(usage) = Msg::from_json(&message.body).ok().as_ref().and_then(Msg::usage) {
+            if let Some(usage) = message.body.decode().ok().as_ref().and_then(Msg::usage) {
                 let sum = if message.start_seq < settled_before { &mut settled } else { &mut rest };
                 *sum += usage;
             }

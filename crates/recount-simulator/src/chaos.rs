@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use recount_log::storage::{Limit, Views};
+use recount_log::storage::{PageLimit, Views};
 use recount_log::{Durability, Error, Events, Log, Options, SessionKey, SqliteReaders};
 use recount_message::{CountingIds, CustomEvent, Event, Msg, ReplyEnd, ReplyWriter, Stamps, SystemClock};
 use recount_testkit::laws::Broken;
@@ -120,7 +120,7 @@ fn check(directory: &Path, acknowledged: &Acknowledged, tally: &mut Tally) -> Re
         };
         let view = readers.view().map_err(failed)?;
         for row in view.sessions(None, None, usize::MAX).map_err(failed)? {
-            let rows = view.entries(&row.key, 0, Limit { count: usize::MAX, bytes: usize::MAX }).map_err(failed)?;
+            let rows = view.entries(&row.key, 0, PageLimit { count: usize::MAX, bytes: usize::MAX }).map_err(failed)?;
             for (entry, expected) in rows.iter().zip(1..) {
                 if entry.last != expected {
                     return Err(Broken::new(format!(

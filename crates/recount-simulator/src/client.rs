@@ -1,7 +1,7 @@
 //! A reader far away: it knows only the frames that it got.
 
-use recount_log::{Cursor, Frame, Snapshot, SnapshotItem};
-use recount_message::{Checkpoint, CheckpointReply, Event, Fold, Msg};
+use recount_log::{Cursor, Frame};
+use recount_message::{Event, Fold, Msg};
 use recount_testkit::laws::Broken;
 
 use crate::model::ModelSession;
@@ -39,7 +39,7 @@ impl Client {
             Frame::Gap(_) => self.expects_snapshot = true,
             Frame::Snapshot(snapshot) => {
                 self.expects_snapshot = false;
-                self.fold = resumed(snapshot)?;
+                self.fold = snapshot.to_fold().map_err(|error| Broken::new(format!("in a snapshot: {error}")))?;
                 self.cursor = Some(snapshot.cursor);
             }
             Frame::Entry(entry) => {
@@ -89,22 +89,4 @@ impl Client {
         }
         Ok(())
     }
-}
-
-/// The fold that a snapshot stands for.
-fn resumed(snapshot: &Snapshot) -> Result<Fold, Broken> {
-    let broken = |error: recount_message::DecodeError| Broken::new(format!("in a snapshot: {error}"));
-    let mut replies = Vec::new();
-    for shown in snapshot.items() {
-        match shown {
-            SnapshotItem::Message(message) => {
-                replies.push(CheckpointReply { message: Msg::from_json(message).map_err(broken)?, call_floor: None });
-            }
-            SnapshotItem::OpenReply(reply) => {
-                let text = format!(r#"{{"version":1,"cursor":"0","replies":[{}]}}"#, reply.fold);
-                replies.extend(Checkpoint::from_json(&text).map_err(broken)?.replies);
-            }
-        }
-    }
-    Ok(Fold::resume(Checkpoint { cursor: snapshot.cursor.seq, replies, taken: Vec::new() }))
 }

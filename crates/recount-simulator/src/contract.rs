@@ -9,10 +9,10 @@
 
 use bytes::Bytes;
 use recount_log::storage::{
-    Append, EntryRow, Limit, MessageRow, MessageStatus, OpenReplyInfo, ReplyCheckpoint, SessionRow, StateChange,
+    Append, EntryRow, MessageRow, MessageStatus, OpenReplyInfo, PageLimit, ReplyCheckpoint, SessionRow, StateChange,
     Storage, Upload, View, Visibility, Write,
 };
-use recount_log::{Cursor, Digest, Epoch, SessionKey, StorageError};
+use recount_log::{Cursor, Digest, EncodedMessage, EncodedReply, Epoch, SessionKey, StorageError};
 use recount_testkit::laws::Broken;
 
 type Verdict = Result<(), Broken>;
@@ -89,7 +89,7 @@ fn append(name: &str, after: u64, texts: &[&str]) -> Result<Append, Broken> {
 }
 
 fn message(id: &str, place: u64, last: u64) -> MessageRow {
-    let body = format!("{{\"id\":\"{id}\"}}");
+    let body = EncodedMessage::new(format!("{{\"id\":\"{id}\"}}"));
     MessageRow { id: id.to_owned(), start_seq: place, end_seq: last, is_reply: true, nested: false, body }
 }
 
@@ -107,7 +107,7 @@ fn view(storage: &dyn Storage) -> Result<Box<dyn View + '_>, Broken> {
 }
 
 fn all(view: &dyn View, name: &str, after: u64) -> Result<Vec<EntryRow>, Broken> {
-    view.entries(&key(name)?, after, Limit { count: 10_000, bytes: usize::MAX }).map_err(failed)
+    view.entries(&key(name)?, after, PageLimit { count: 10_000, bytes: usize::MAX }).map_err(failed)
 }
 
 fn single(seq: u64, text: &str) -> EntryRow {
@@ -164,7 +164,7 @@ fn pages(storage: &mut dyn Storage) -> Verdict {
     let view = view(storage)?;
     let chat = key("chat")?;
     let count = |count, bytes| -> Result<usize, Broken> {
-        Ok(view.entries(&chat, 0, Limit { count, bytes }).map_err(failed)?.len())
+        Ok(view.entries(&chat, 0, PageLimit { count, bytes }).map_err(failed)?.len())
     };
     let size = body("a").len();
     ensure_eq!(count(3, usize::MAX)?, 3, "by number");
@@ -256,19 +256,19 @@ fn open_replies(storage: &mut dyn Storage) -> Verdict {
     commit(storage, &[Write::Create(row("chat", 7)?), Write::Create(row("acme/chat", 7)?), Write::Append(write)])?;
     let chat = key("chat")?;
     let mut next = append("chat", 2, &["3"])?;
-    let (fold, inputs) = ("{\"message\":{}}".to_owned(), "{}".to_owned());
+    let (fold, inputs) = (EncodedReply::new("{\"message\":{}}"), "{}".to_owned());
     let checkpoint = ReplyCheckpoint { id: "a".to_owned(), seq: 3, fold, inputs };
     next.checkpoints = vec![checkpoint.clone()];
     commit(storage, &[Write::Append(next)])?;
     let open = view(storage)?.open_replies(&chat).map_err(failed)?;
-    let found: Vec<_> = open.iter().map(|row| (&row.opened, row.checkpoint.as_ref())).collect();
+    let found: Vec<_> = open.iter().map(|row| (&row.info, row.checkpoint.as_ref())).collect();
     ensure_eq!(found, [(&opened("z", 1, true), None), (&opened("a", 2, false), Some(&checkpoint))], "those open");
     ensure_eq!(view(storage)?.hosted_sessions().map_err(failed)?, vec![chat.clone()], "the sessions of this service");
     let mut end = append("chat", 3, &["4"])?;
     end.finished = vec![message("z", 1, 4)];
     commit(storage, &[Write::Append(end)])?;
     let open = view(storage)?.open_replies(&chat).map_err(failed)?;
-    ensure_eq!(open.iter().map(|row| row.opened.id.as_str()).collect::<Vec<_>>(), ["a"], "after an end");
+    ensure_eq!(open.iter().map(|row| row.info.id.as_str()).collect::<Vec<_>>(), ["a"], "after an end");
     ensure_eq!(view(storage)?.hosted_sessions().map_err(failed)?, [], "the sessions of this service, after the end");
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use recount_log::storage::{Append, Limit, View, Write};
+use recount_log::storage::{Append, PageLimit, View, Write};
 use recount_log::{AppendRequest, Cursor, Digest, Events, Frame};
 use recount_message::AgentEvent;
 
@@ -105,7 +105,7 @@ impl Defect {
             }
             Write::Compact { key, rows, .. } if self == Self::SpoilsACompaction => {
                 let Some(row) = rows.first_mut() else { return false };
-                let first = view.entries(key, row.first - 1, Limit { count: 1, bytes: 0 });
+                let first = view.entries(key, row.first - 1, PageLimit { count: 1, bytes: 0 });
                 let first = first.ok().and_then(|first| first.into_iter().next());
                 first.is_some_and(|first| std::mem::replace(&mut row.body, first.body.clone()) != first.body)
             }

@@ -188,7 +188,7 @@ impl Run<'_> {
             }
         }
         let texts = pages.into_iter().rev().flatten();
-        Ok(texts.filter_map(|text| Msg::from_json(&text).ok()).collect())
+        Ok(texts.filter_map(|message| message.decode().ok()).collect())
     }
 }
 

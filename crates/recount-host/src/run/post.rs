@@ -75,7 +75,7 @@ impl Run<'_> {
         let (key, id, reply_id) = (self.session.key().clone(), id.to_owned(), reply_id.to_owned());
         let existing = self.host.log.read(move |view| {
             let row = view.session(&key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
-            let message = view.message(&key, &id)?.map(|message| (message.start_seq, message.body));
+            let message = view.message(&key, &id)?.map(|message| (message.start_seq, message.body.into_string()));
             let has_reply = view.message_status(&key, &reply_id)?.is_some()
                 || view.open_reply_infos(&key)?.iter().any(|info| info.id == reply_id);
             Ok(Existing { epoch: row.epoch, message, has_reply })

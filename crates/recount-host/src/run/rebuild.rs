@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use recount_log::storage::{Limit, OpenReplyInfo};
+use recount_log::storage::{OpenReplyInfo, PageLimit};
 use recount_log::{Cursor, Error, Log, Session};
 use recount_message::{CustomName, Event, EventKind, ReplyFold};
 
 use crate::run_state::{PendingInput, is_input};
 
 /// The limit of one read.
-const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
+const PAGE: PageLimit = PageLimit { count: 4_096, bytes: 4 << 20 };
 
 /// Open replies as their agents have them: without the inputs that the agents have not accepted yet.
 pub(super) struct RebuiltReplies {

@@ -122,7 +122,7 @@ async fn accepted_messages_are_answered_once_after_repeated_kills() {
     host.drain(Duration::from_secs(60)).await;
     assert!(log.hosted_sessions().await.unwrap().is_empty());
     let page = session.messages(None, Visibility::All, 10_000).await.unwrap().unwrap();
-    let messages: Vec<Msg> = page.messages.iter().map(|text| Msg::from_json(text).unwrap()).collect();
+    let messages: Vec<Msg> = page.messages.iter().map(|message| message.decode().unwrap()).collect();
     let count = |is_reply: bool| messages.iter().filter(|message| message.id().ends_with(".reply") == is_reply).count();
     assert_eq!(count(true), count(false));
     log.close().await.unwrap();

@@ -7,10 +7,10 @@ use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 use super::failed;
 use super::write::signed;
 use crate::storage::{
-    EntryRow, Limit, MessageRow, MessageStatus, OpenReplyInfo, OpenReplyRow, ReplyCheckpoint, SessionRow,
+    EntryRow, MessageRow, MessageStatus, OpenReplyInfo, OpenReplyRow, PageLimit, ReplyCheckpoint, SessionRow,
     StorageResult, Upload, View, Visibility,
 };
-use crate::{Digest, Epoch, SessionKey, StorageError};
+use crate::{Digest, EncodedMessage, EncodedReply, Epoch, SessionKey, StorageError};
 
 /// Drafts have names that come after all others.
 pub(super) const NO_DRAFT: &str = "name < '~'";
@@ -91,7 +91,7 @@ impl<H: Held> View for SqliteView<H> {
         Ok(usize::try_from(count).unwrap_or_default())
     }
 
-    fn entries(&self, key: &SessionKey, after: u64, limit: Limit) -> StorageResult<Vec<EntryRow>> {
+    fn entries(&self, key: &SessionKey, after: u64, limit: PageLimit) -> StorageResult<Vec<EntryRow>> {
         let sql = format!(
             "SELECT seq, first, body, CASE WHEN aside IS NULL THEN NULL ELSE
                  (SELECT contents.body FROM contents WHERE digest = aside) END
@@ -170,12 +170,12 @@ impl<H: Held> View for SqliteView<H> {
                 Some(_) => Some(ReplyCheckpoint {
                     id: id.clone(),
                     seq: number(row, 4)?,
-                    fold: row.get(5)?,
+                    fold: EncodedReply::new(row.get::<_, String>(5)?),
                     inputs: row.get(6)?,
                 }),
             };
-            let opened = OpenReplyInfo { id, start_seq: number(row, 1)?, hosted: row.get(2)?, nested: row.get(3)? };
-            Ok(OpenReplyRow { opened, checkpoint })
+            let info = OpenReplyInfo { id, start_seq: number(row, 1)?, hosted: row.get(2)?, nested: row.get(3)? };
+            Ok(OpenReplyRow { info, checkpoint })
         })
     }
 
@@ -284,6 +284,6 @@ fn read_message(row: &SqlRow<'_>) -> rusqlite::Result<MessageRow> {
         end_seq: number(row, 2)?,
         is_reply: row.get(3)?,
         nested: row.get(4)?,
-        body: row.get(5)?,
+        body: EncodedMessage::new(row.get::<_, String>(5)?),
     })
 }

@@ -152,7 +152,7 @@ impl<'w> Writing<'_, 'w> {
         for checkpoint in &append.checkpoints {
             self.run(
                 "UPDATE open_replies SET seq = ?3, fold = ?4, inputs = ?5 WHERE session = ?1 AND id = ?2",
-                params![number, checkpoint.id, signed(checkpoint.seq), checkpoint.fold, checkpoint.inputs],
+                params![number, checkpoint.id, signed(checkpoint.seq), checkpoint.fold.as_str(), checkpoint.inputs],
             )?;
         }
         for message in &append.finished {
@@ -175,14 +175,14 @@ impl<'w> Writing<'_, 'w> {
     }
 
     fn finish(&self, number: i64, at: i64, message: &MessageRow) -> StorageResult<()> {
-        let MessageRow { id, start_seq: place, end_seq: last, is_reply, nested, body } = message;
+        let MessageRow { id, start_seq, end_seq, is_reply, nested, body } = message;
         if *is_reply {
             self.run("DELETE FROM open_replies WHERE session = ?1 AND id = ?2", params![number, id])?;
         }
         self.run(
             "INSERT INTO messages (session, place, last, at, id, is_reply, nested, body)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![number, signed(*place), signed(*last), at, id, is_reply, nested, body],
+            params![number, signed(*start_seq), signed(*end_seq), at, id, is_reply, nested, body.as_str()],
         )
     }
 

@@ -1,51 +1,53 @@
-//! What a storage keeps, and what it is asked for.
+//! The data that a storage holds, and the parameters of its queries.
 
 use bytes::Bytes;
 
-use crate::{Digest, Epoch, SessionKey};
+use crate::{Digest, EncodedMessage, EncodedReply, Epoch, SessionKey};
 
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
-    /// Its name.
+    /// The key.
     pub key: SessionKey,
-    /// Its history.
+    /// The current epoch.
     pub epoch: Epoch,
-    /// The number of its last entry.
+    /// The number of the last entry; 0 for an empty session.
     pub head: u64,
-    /// When it was made.
+    /// The creation time.
     pub created_at: String,
-    /// What else is known about it: a JSON object.
+    /// The properties, such as the title: a JSON object.
     pub properties: String,
 }
 
-/// Entries for the end of a session's log, and what is committed together with them.
+/// Entries to append to a session, and the changes that are committed with them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
     /// The session.
     pub key: SessionKey,
-    /// Its history. If that is another one by now, nothing is written.
+    /// The expected epoch. The write fails if the session has another one.
     pub epoch: Epoch,
-    /// The number of the last entry before these. If the session is elsewhere, nothing is written.
+    /// The expected head. The write fails if the session has another one.
     pub after: u64,
-    /// When they are written, in milliseconds since 1970.
+    /// The time of the write, in milliseconds since 1970.
     pub at: i64,
     /// The entries, each an event in native JSON.
     pub entries: Vec<Bytes>,
-    /// Replies that begin with these entries.
+    /// The indexes of the entries that are inputs, for subscribers. A storage ignores them.
+    pub inputs: Vec<usize>,
+    /// The replies that start with these entries.
     pub opened: Vec<OpenReplyInfo>,
-    /// What has become of open replies, so that nobody has to fold them from their start.
+    /// New checkpoints of open replies. Each replaces the earlier one of its reply.
     pub checkpoints: Vec<ReplyCheckpoint>,
-    /// Messages that are complete with these entries. Those that were open replies are open no more.
+    /// The messages that these entries complete. A reply among them is no longer open.
     pub finished: Vec<MessageRow>,
-    /// Documents of the session.
+    /// Changes to the session's documents.
     pub states: Vec<StateChange>,
-    /// Uploads that the entries name.
+    /// The uploads that the entries reference.
     pub uploads: Vec<Digest>,
 }
 
 impl Append {
-    /// Nothing yet, after an entry.
+    /// Creates an empty append.
     pub fn after(key: SessionKey, epoch: Epoch, after: u64, at: i64) -> Self {
         Self {
             key,
@@ -53,6 +55,7 @@ impl Append {
             after,
             at,
             entries: Vec::new(),
+            inputs: Vec::new(),
             opened: Vec::new(),
             checkpoints: Vec::new(),
             finished: Vec::new(),
@@ -61,7 +64,7 @@ impl Append {
         }
     }
 
-    /// Whether it would change nothing.
+    /// Whether the append changes nothing.
     pub fn is_empty(&self) -> bool {
         let Self { entries, opened, checkpoints, finished, states, uploads, .. } = self;
         entries.is_empty()
@@ -73,118 +76,118 @@ impl Append {
     }
 }
 
-/// A reply that begins.
+/// An open reply, without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenReplyInfo {
-    /// Its id.
+    /// The id of the reply.
     pub id: String,
-    /// The number of the entry that begins it.
+    /// The number of its first entry.
     pub start_seq: u64,
-    /// Whether it came under a lease, so that a run of this service writes it.
+    /// Whether a run of this service writes the reply: it was started under a lease.
     pub hosted: bool,
-    /// Whether it is a part of another reply.
+    /// Whether the reply belongs to a sub-agent and is part of another reply.
     pub nested: bool,
 }
 
-/// What has become of an open reply.
+/// The fold of an open reply after an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyCheckpoint {
-    /// Id of the reply.
+    /// The id of the reply.
     pub id: String,
-    /// The number of the last entry that is in it.
+    /// The number of the last entry that the fold contains.
     pub seq: u64,
-    /// The fold, as an item of a checkpoint's `replies`.
-    pub fold: String,
-    /// What the fold does not say: which inputs were taken. A JSON object.
+    /// The fold.
+    pub fold: EncodedReply,
+    /// The inputs that were accepted so far, which the fold does not record: a JSON object.
     pub inputs: String,
 }
 
-/// An open reply, as it is stored.
+/// An open reply as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenReplyRow {
-    /// How it began.
-    pub opened: OpenReplyInfo,
-    /// Its last checkpoint.
+    /// The reply.
+    pub info: OpenReplyInfo,
+    /// The last checkpoint, if one was written.
     pub checkpoint: Option<ReplyCheckpoint>,
 }
 
-/// A message that is complete.
+/// A complete message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageRow {
-    /// Its id.
+    /// The id of the message.
     pub id: String,
-    /// The number of the entry that begins it. Messages are ordered by it.
+    /// The number of the first entry. Messages are ordered by it.
     pub start_seq: u64,
-    /// The number of the entry that completes it.
+    /// The number of the entry that completes the message.
     pub end_seq: u64,
-    /// Whether it was a reply; otherwise it came whole.
+    /// Whether the message is a reply, made of several entries. Other messages are one entry.
     pub is_reply: bool,
-    /// Whether it is a part of another reply.
+    /// Whether the message is a sub-agent's and part of another reply.
     pub nested: bool,
-    /// The message in native JSON.
-    pub body: String,
+    /// The message.
+    pub body: EncodedMessage,
 }
 
-/// A document of a session, such as an agent's state.
+/// A change to a document of a session, such as an agent's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateChange {
-    /// What it is called.
+    /// The name of the document.
     pub name: String,
-    /// The document; nothing to remove it.
+    /// The new content; `None` deletes the document.
     pub body: Option<String>,
 }
 
-/// Bytes that somebody has uploaded.
+/// Uploaded bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
-    /// Whose they are.
+    /// The tenant that owns them.
     pub tenant: String,
-    /// What they are named by.
+    /// The digest of the bytes.
     pub digest: Digest,
-    /// What they are.
+    /// The media type.
     pub media_type: String,
-    /// When they came, in milliseconds since 1970.
+    /// The time of the last upload, in milliseconds since 1970.
     pub at: i64,
     /// The bytes.
     pub bytes: Bytes,
 }
 
-/// An entry, as it is stored. After compaction one may cover several numbers.
+/// An entry as it is stored. After compaction an entry may cover several numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryRow {
-    /// The first number that it covers.
+    /// The first number that the entry covers.
     pub first: u64,
-    /// The last number that it covers, which is also its own.
+    /// The last number that the entry covers, which is also its own.
     pub last: u64,
     /// The event in native JSON.
     pub body: Bytes,
 }
 
-/// How much is read at once: as many entries as fit both limits, and at least one.
+/// The size of one page: as many entries as fit both limits, and at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit {
-    /// How many.
+pub struct PageLimit {
+    /// The maximum number of entries.
     pub count: usize,
-    /// How many bytes.
+    /// The maximum number of bytes.
     pub bytes: usize,
 }
 
-/// What a message id stands for.
+/// The kind of a complete message that has a certain id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageStatus {
     /// A reply that has ended.
     EndedReply,
-    /// A message that came whole.
+    /// A message that is one entry.
     Message,
 }
 
-/// Which messages are meant.
+/// Selects messages by whether they are part of another reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Visibility {
-    /// All of them, those of sub-agents too.
+    /// All messages, including those of sub-agents.
     #[default]
     All,
-    /// Those that are not part of another reply.
+    /// Only messages that are not part of another reply.
     TopLevel,
 }

@@ -6,11 +6,11 @@ use super::plan::Plan;
 use super::planning::existing;
 use crate::compaction::merge_deltas;
 use crate::request::Compacted;
-use crate::storage::{Limit, View, Write};
+use crate::storage::{PageLimit, View, Write};
 use crate::{Error, SessionKey};
 
 /// How much is looked at in one commit. Appends wait no longer for it than for each other.
-const PAGE: Limit = Limit { count: 512, bytes: 512 * 1024 };
+const PAGE: PageLimit = PageLimit { count: 512, bytes: 512 * 1024 };
 
 /// Joins the deltas of a stretch of a session.
 pub(super) fn compact(

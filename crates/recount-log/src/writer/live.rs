@@ -2,15 +2,15 @@
 
 use super::planning::existing;
 use crate::dedup_window::{DedupWindow, IdHash, WINDOW};
-use crate::inputs::{is_input, refusal};
-use crate::rebuild::{decode, fold_replies};
-use crate::replies::{Lookup, NewEntry, Replies, is_repetition};
+use crate::inputs::{InputKind, refusal};
+use crate::rebuild::{decode, rebuild_replies};
+use crate::replies::{NewEntry, Replies, StatusLookup, is_repetition};
 use crate::request::{AppendRequest, Appended, Ignored};
-use crate::storage::{Append, Limit, StorageResult, View};
+use crate::storage::{Append, PageLimit, StorageResult, View};
 use crate::{Cursor, Epoch, Error, Refusal, SessionKey};
 
 /// How much is read at once.
-const PAGE: Limit = Limit { count: 4_096, bytes: 4 << 20 };
+const PAGE: PageLimit = PageLimit { count: 4_096, bytes: 4 << 20 };
 
 /// A session in memory.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl LiveSession {
         let mut live = Self::new(row.epoch);
         live.head = row.head;
         live.stored_head = row.head;
-        for reply in fold_replies(view, key, view.open_replies(key)?, row.head)? {
+        for reply in rebuild_replies(view, key, view.open_replies(key)?, row.head)? {
             live.replies.insert(reply);
         }
         let mut after = row.head.saturating_sub(WINDOW);
@@ -79,7 +79,7 @@ impl LiveSession {
     pub(super) fn append(
         &mut self,
         request: &AppendRequest,
-        stored: Lookup<'_>,
+        stored: StatusLookup<'_>,
         checkpoint_after: u64,
         append: &mut Append,
     ) -> Result<Appended, Error> {
@@ -104,13 +104,14 @@ impl LiveSession {
             if is_elsewhere {
                 return Err(moved());
             }
+            let kind = InputKind::of(&event);
             if request.checks_inputs
-                && is_input(&event)
+                && kind.is_some()
                 && let Some(reason) = refusal(&self.replies, &event, stored)?
             {
                 return Err(Refusal { index, event_id: event.id.to_string(), reason }.into());
             }
-            let entry = NewEntry { seq, bytes: item.text.len(), hosted, stored, turn, checkpoint_after };
+            let entry = NewEntry { seq, bytes: item.text.len(), hosted, stored, plan: turn, checkpoint_after };
             let outcome = self.replies.apply(&event, &entry, append)?;
             ignored.extend(Ignored::of(index, &event, &outcome));
             if is_repetition(&outcome) {
@@ -119,6 +120,9 @@ impl LiveSession {
             }
             if request.events.names_uploads() {
                 append.uploads.extend(request.events.uploads_of(index));
+            }
+            if kind.is_some() {
+                append.inputs.push(append.entries.len());
             }
             append.entries.push(item.text.clone());
             self.window.insert(item.id, seq);
@@ -139,7 +143,7 @@ impl LiveSession {
     /// What was planned up to an entry is stored.
     pub(super) fn settle(&mut self, head: u64, turn: u64) {
         self.stored_head = head;
-        self.replies.settle(turn);
+        self.replies.commit(turn);
     }
 
     /// Whether a storage has what was written here, and nothing that somebody else has written.
@@ -149,11 +153,11 @@ impl LiveSession {
     }
 
     /// Checkpoints of open replies that would take a while to be folded anew, as a write of its own.
-    pub(super) fn final_checkpoint(&mut self, key: &SessionKey, at: i64, checkpoint_after: u64) -> Option<Append> {
+    pub(super) fn final_checkpoints(&mut self, key: &SessionKey, at: i64, checkpoint_after: u64) -> Option<Append> {
         if self.is_spoilt {
             return None;
         }
-        let checkpoints = self.replies.checkpoints(self.head, checkpoint_after);
+        let checkpoints = self.replies.final_checkpoints(self.head, checkpoint_after);
         let append = Append::after(key.clone(), self.epoch, self.head, at);
         (!checkpoints.is_empty()).then_some(Append { checkpoints, ..append })
     }

@@ -58,6 +58,8 @@ pub enum SessionUpdate<'a> {
         after: u64,
         /// The entries.
         entries: &'a [Bytes],
+        /// The indexes of the entries that are inputs.
+        inputs: &'a [usize],
     },
     /// The session is another one now, or gone.
     Replaced(&'a SessionKey),
@@ -184,10 +186,10 @@ impl Writer {
         for write in &plan.writes {
             match write {
                 Write::Append(append) => {
-                    let Append { key, epoch, after, entries, .. } = append;
+                    let Append { key, epoch, after, entries, inputs, .. } = append;
                     self.sessions.settle(key, after + entries.len() as u64, plan.turn);
                     if !entries.is_empty() {
-                        output.publish(SessionUpdate::Appended { key, epoch: *epoch, after: *after, entries });
+                        output.publish(SessionUpdate::Appended { key, epoch: *epoch, after: *after, entries, inputs });
                     }
                 }
                 Write::Create(row) => output.publish(SessionUpdate::Replaced(&row.key)),
@@ -216,9 +218,9 @@ impl Writer {
     /// hands it [over](Self::take) before.
     pub fn needs_load(&self, request: &Request) -> bool {
         match request {
-            Request::Append(AppendRequest { key, .. }) | Request::Acquire { key, .. } => {
-                self.sessions.find(key).is_none()
-            }
+            Request::Append(AppendRequest { key, .. })
+            | Request::FindEvent { key, .. }
+            | Request::Acquire { key, .. } => self.sessions.find(key).is_none(),
             Request::Create { .. }
             | Request::SetProperties { .. }
             | Request::Delete(_)
@@ -234,7 +236,7 @@ impl Writer {
 
     /// Takes a session that was read elsewhere, unless it is in memory by now. Nothing may have been written to it in the
     /// meantime.
-    pub fn take(&mut self, key: &SessionKey, loaded: LoadedSession) {
+    pub fn insert_loaded(&mut self, key: &SessionKey, loaded: LoadedSession) {
         if self.sessions.find(key).is_none() {
             self.sessions.insert(key, loaded.0.used_by(self.turn));
         }
@@ -245,12 +247,12 @@ impl Writer {
     /// # Errors
     ///
     /// When the storage fails. Nothing is lost by that: it will only take longer then.
-    pub fn final_checkpoint(&mut self, storage: &mut dyn Storage) -> Result<(), StorageError> {
+    pub fn write_final_checkpoints(&mut self, storage: &mut dyn Storage) -> Result<(), StorageError> {
         let at = self.env.now().as_millisecond();
         let (mut writes, mut bytes) = (Vec::new(), 0);
         for (key, live) in self.sessions.iter_mut() {
-            let Some(append) = live.final_checkpoint(key, at, self.checkpoint_after) else { continue };
-            bytes += append.checkpoints.iter().map(|checkpoint| checkpoint.fold.len()).sum::<usize>();
+            let Some(append) = live.final_checkpoints(key, at, self.checkpoint_after) else { continue };
+            bytes += append.checkpoints.iter().map(|checkpoint| checkpoint.fold.as_str().len()).sum::<usize>();
             writes.push(Write::Append(append));
             if bytes >= FAREWELL_BYTES {
                 storage.commit(&writes)?;
@@ -272,8 +274,8 @@ enum Beneath {
 }
 
 fn fail(request: &Request, index: usize, error: Error, output: &mut dyn WriterOutput) {
-    if let Some(stream) = request.stream() {
-        stream.fail(&error);
+    if let Some(sequence) = request.sequence() {
+        sequence.fail(&error);
     }
     output.respond(index, Err(error));
 }

@@ -85,12 +85,12 @@ impl Pipeline {
     }
 
     /// How many requests are not under way yet.
-    pub fn waiting(&self) -> usize {
+    pub fn queued(&self) -> usize {
         self.requests.len()
     }
 
     /// Whether a commit is under way.
-    pub fn is_under_way(&self) -> bool {
+    pub fn is_committing(&self) -> bool {
         self.under_way.is_some()
     }
 
@@ -192,16 +192,16 @@ impl Pipeline {
     }
 
     /// Takes a session that was [read elsewhere](Writer::take).
-    pub fn take(&mut self, key: &SessionKey, loaded: LoadedSession) {
-        self.writer.take(key, loaded);
+    pub fn insert_loaded(&mut self, key: &SessionKey, loaded: LoadedSession) {
+        self.writer.insert_loaded(key, loaded);
     }
 
-    /// Writes down how far long open replies have come, as [`Writer::final_checkpoint`]. Nothing may be under way.
+    /// Writes down how far long open replies have come, as [`Writer::write_final_checkpoints`]. Nothing may be under way.
     ///
     /// # Errors
     ///
     /// When the storage fails.
-    pub fn final_checkpoint(&mut self, storage: &mut dyn Storage) -> StorageResult<()> {
-        self.writer.final_checkpoint(storage)
+    pub fn write_final_checkpoints(&mut self, storage: &mut dyn Storage) -> StorageResult<()> {
+        self.writer.write_final_checkpoints(storage)
     }
 }

@@ -4,7 +4,9 @@ use recount_message::{CustomEvent, CustomName, Event, Object, format_time};
 
 use super::compact::compact;
 use super::live::LiveSession;
+use super::sessions::Slot;
 use super::{Beneath, Plan, PlanContext, TRIES, Writer};
+use crate::dedup_window::IdHash;
 use crate::request::{AppendRequest, AppendSequence, Appended, Request, Response};
 use crate::storage::{Append, SessionRow, View, Write};
 use crate::{Cursor, Epoch, Error, Events, SessionKey, StorageError};
@@ -50,7 +52,7 @@ impl Writer {
             let is_certain = plan.is_empty() && beneath == Beneath::Nothing;
             plan.is_certain = is_certain;
             // What changes a session as a whole is planned on nothing that is not committed, and nothing on top of it.
-            if plan.is_closed || (!request.is_entry() && !is_certain) {
+            if plan.is_closed || (!request.can_share_plan() && !is_certain) {
                 return index;
             }
             let mut tries = 0;
@@ -60,18 +62,18 @@ impl Writer {
                     planned => break planned,
                 }
             };
-            plan.is_closed = !request.is_entry();
+            plan.is_closed = !request.can_share_plan();
             match planned {
                 Ok(answer) => plan.answers.push((index, Ok(answer))),
                 Err(Failure { error, is_spoilt, is_stale }) => {
-                    let stream = request.stream();
-                    if is_spoilt || is_stale || stream.is_some() {
+                    let sequence = request.sequence();
+                    if is_spoilt || is_stale || sequence.is_some() {
                         // Whoever is told so for good is told on the ground of what is committed.
                         if !is_certain {
                             return index;
                         }
-                        if let Some(stream) = stream {
-                            stream.fail(&error);
+                        if let Some(sequence) = sequence {
+                            sequence.fail(&error);
                         }
                         plan.is_closed = true;
                     }
@@ -107,6 +109,7 @@ impl Writer {
                 Ok(Response::Done)
             }
             Request::Append(request) => self.append(ground, request, plan).map(Response::Appended),
+            Request::FindEvent { key, event_id } => self.find_event(ground, key, event_id, plan).map(Response::Found),
             Request::Stage { key, properties } => {
                 let draft = SessionKey::staged(key.tenant(), self.env.next_u64());
                 let row = self.new_session(&draft, properties);
@@ -134,9 +137,9 @@ impl Writer {
                 plan.leases.push(before);
                 Ok(Response::Granted(granted.lease))
             }
-            Request::Renew { lease, time } => {
+            Request::Renew { lease, ttl } => {
                 let now = self.env.now();
-                self.leases.renew(lease, *time, now)?;
+                self.leases.renew(lease, *ttl, now)?;
                 Ok(Response::Done)
             }
             Request::Release(lease) => {
@@ -176,7 +179,7 @@ impl Writer {
         plan: &mut Plan,
     ) -> Result<Appended, Failure> {
         let key = &request.key;
-        if let Some(failure) = request.stream.as_ref().and_then(AppendSequence::failure) {
+        if let Some(failure) = request.sequence.as_ref().and_then(AppendSequence::failure) {
             return Err(Error::Broken(failure).into());
         }
         if let Some(lease) = &request.lease {
@@ -185,12 +188,7 @@ impl Writer {
             }
             self.leases.check(lease)?;
         }
-        let slot = match self.sessions.find(key) {
-            Some(slot) if !self.sessions.is_spoilt(slot) => slot,
-            // What is written of it is not certain, so it cannot be read either.
-            Some(_) if !plan.is_certain => return Err(Failure::stale(key)),
-            Some(_) | None => self.sessions.insert(key, LiveSession::load(&*ground.views.view()?, key)?),
-        };
+        let slot = self.load_slot(ground, key, plan)?;
         let env = &mut self.env;
         // To ask for each of them would cost more than it says.
         let at = *plan.at.get_or_insert_with(|| env.now().as_millisecond());
@@ -219,6 +217,35 @@ impl Writer {
             return Err(Failure::stale(key));
         }
         planned.map_err(|error| Failure { error, is_spoilt: live.is_spoilt, is_stale: false })
+    }
+
+    /// Returns the slot of a session, and reads the session from the storage if it is not in memory or invalid.
+    fn load_slot(&mut self, ground: PlanContext<'_>, key: &SessionKey, plan: &Plan) -> Result<Slot, Failure> {
+        match self.sessions.find(key) {
+            Some(slot) if !self.sessions.is_spoilt(slot) => Ok(slot),
+            // Some of its entries are not committed yet, so it cannot be read.
+            Some(_) if !plan.is_certain => Err(Failure::stale(key)),
+            Some(_) | None => Ok(self.sessions.insert(key, LiveSession::load(&*ground.views.view()?, key)?)),
+        }
+    }
+
+    fn find_event(
+        &mut self,
+        ground: PlanContext<'_>,
+        key: &SessionKey,
+        event_id: &str,
+        plan: &Plan,
+    ) -> Result<Option<Cursor>, Failure> {
+        let slot = self.load_slot(ground, key, plan)?;
+        // The slot was found or inserted above.
+        let Some(live) = self.sessions.get_mut(slot) else { return Err(Error::Closed.into()) };
+        live.used = plan.turn;
+        if ground.is_shared && !live.is_stored(&*ground.views.view()?, key)? {
+            live.is_spoilt = true;
+            return Err(Failure::stale(key));
+        }
+        let seq = live.window.find(IdHash::of(event_id));
+        Ok(seq.map(|seq| Cursor { epoch: live.epoch, seq }))
     }
 
     /// A session that ends or begins takes no leases along.
@@ -259,6 +286,7 @@ impl Writer {
 /// How much was to be written before a request.
 struct Lengths {
     entries: usize,
+    inputs: usize,
     opened: usize,
     checkpoints: usize,
     finished: usize,
@@ -270,6 +298,7 @@ impl Lengths {
     fn of(append: &Append) -> Self {
         Self {
             entries: append.entries.len(),
+            inputs: append.inputs.len(),
             opened: append.opened.len(),
             checkpoints: append.checkpoints.len(),
             finished: append.finished.len(),
@@ -281,6 +310,7 @@ impl Lengths {
     /// Takes back what has come since.
     fn restore(&self, append: &mut Append) {
         append.entries.truncate(self.entries);
+        append.inputs.truncate(self.inputs);
         append.opened.truncate(self.opened);
         append.checkpoints.truncate(self.checkpoints);
         append.finished.truncate(self.finished);
@@ -291,42 +321,4 @@ impl Lengths {
 
 pub(super) fn existing(view: &dyn View, key: &SessionKey) -> Result<SessionRow, Error> {
     view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))
-}
-
-impl Request {
-    pub(super) fn stream(&self) -> Option<&AppendSequence> {
-        match self {
-            Self::Append(request) => request.stream.as_ref(),
-            _ => None,
-        }
-    }
-
-    /// The session that the request is about.
-    pub(crate) fn key(&self) -> Option<&SessionKey> {
-        match self {
-            Self::Create { key, .. }
-            | Self::SetProperties { key, .. }
-            | Self::Delete(key)
-            | Self::Append(AppendRequest { key, .. })
-            | Self::Publish { key, .. }
-            | Self::Acquire { key, .. }
-            | Self::Compact { key, .. } => Some(key),
-            Self::Renew { lease, .. } | Self::Release(lease) => Some(&lease.session),
-            Self::Stage { .. } | Self::Upload(_) | Self::Sweep { .. } => None,
-        }
-    }
-
-    /// Whether the request only adds entries, so that others can be committed along with it.
-    pub(crate) fn is_entry(&self) -> bool {
-        match self {
-            Self::Append(_) | Self::Acquire { .. } | Self::Renew { .. } | Self::Release(_) | Self::Upload(_) => true,
-            Self::Create { .. }
-            | Self::SetProperties { .. }
-            | Self::Delete(_)
-            | Self::Stage { .. }
-            | Self::Publish { .. }
-            | Self::Compact { .. }
-            | Self::Sweep { .. } => false,
-        }
-    }
 }

@@ -28,7 +28,7 @@ pub(crate) async fn encoder_at(
     position: Option<Cursor>,
 ) -> Result<Encoder, Error> {
     let state = match position {
-        Some(cursor) if format.needs_fold() => match session.open_at(cursor).await {
+        Some(cursor) if format.needs_fold() => match session.open_replies_at(cursor).await {
             Ok(open) => {
                 let nested = open.iter().filter(|reply| reply.nested).map(|reply| reply.id.clone());
                 let nested: HashSet<String> = if format.all { HashSet::new() } else { nested.collect() };

@@ -56,7 +56,7 @@ impl ReplyReader {
         let (mut open, mut cursor) = (Vec::new(), None);
         let mut reader = session.subscribe_with(start, format.visibility())?;
         match start {
-            Start::After(position) => match session.open_at(position).await {
+            Start::After(position) => match session.open_replies_at(position).await {
                 Ok(replies) => (open, cursor) = (replies, Some(position)),
                 // The position is gone. The reply in progress now is the best continuation.
                 Err(Error::Gap { .. }) => return Box::pin(Self::open(session, format, ReplySelector::Running)).await,

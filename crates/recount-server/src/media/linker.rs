@@ -1,6 +1,6 @@
 //! Replaces base64 data by the URLs of blobs.
 
-use recount_log::{Digest, OpenReply, Snapshot};
+use recount_log::{Digest, EncodedMessage, EncodedReply, OpenReply, Snapshot};
 use recount_message::{
     Base64Source, CheckpointReply, ContentBlock, DataBlock, Json, MediaBlock, Msg, Object, Payload, Source, UrlSource,
 };
@@ -60,14 +60,15 @@ impl Linker {
 
     /// Links the media of a snapshot.
     pub(crate) fn snapshot(&mut self, snapshot: &Snapshot) -> Snapshot {
-        let messages = snapshot.messages.iter().map(|message| self.complete(message)).collect();
+        let messages =
+            snapshot.messages.iter().map(|message| EncodedMessage::new(self.complete(message.as_str()))).collect();
         let open = snapshot.open.iter().map(|reply| {
-            let item = Object::parse(&reply.fold).ok().and_then(|mut item| {
+            let item = Object::parse(reply.fold.as_str()).ok().and_then(|mut item| {
                 let message = self.open(item.get("message")?.as_raw());
                 item.insert("message", Json::parse(&message).ok()?);
                 Some(item.to_json())
             });
-            OpenReply { fold: item.map_or_else(|| reply.fold.clone(), Into::into), ..reply.clone() }
+            OpenReply { fold: item.map_or_else(|| reply.fold.clone(), EncodedReply::new), ..reply.clone() }
         });
         Snapshot {
             cursor: snapshot.cursor,

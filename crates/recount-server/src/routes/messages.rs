@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use http::{HeaderValue, StatusCode};
 use recount_host::OnBusy;
-use recount_log::Session;
-use recount_log::storage::Visibility;
+use recount_log::{EncodedMessage, Session, Visibility};
 use recount_message::wire::ObjectWriter;
-use recount_message::{Json, Msg, Object};
+use recount_message::{Json, Object};
 
 use super::{CURSOR, RouteResult, json, new_message};
 use crate::call::Call;
@@ -57,14 +56,15 @@ pub(super) async fn list(call: Call) -> RouteResult {
 async fn linked(
     call: &Call,
     session: &Session,
-    messages: Vec<String>,
+    messages: Vec<EncodedMessage>,
     open: &HashSet<String>,
-) -> Result<Vec<String>, Problem> {
+) -> Result<Vec<EncodedMessage>, Problem> {
     let mut linker = Linker::default();
-    let messages = messages.iter().map(|text| {
-        let message = Msg::from_json(text).ok();
+    let messages = messages.iter().map(|encoded| {
+        let message = encoded.decode().ok();
         let is_open = message.is_some_and(|message| message.finished_at().is_none() && open.contains(message.id()));
-        if is_open { linker.open(text) } else { linker.complete(text) }
+        let text = encoded.as_str();
+        EncodedMessage::new(if is_open { linker.open(text) } else { linker.complete(text) })
     });
     let messages = messages.collect();
     call.app.feeds().blobs().store(session, linker.uploads).await?;

@@ -256,8 +256,7 @@ async fn session_state(app: &App, key: &SessionKey) -> Result<SessionState, Erro
 
 /// Returns the message of an open reply in its current state.
 fn message_of(reply: &OpenReply) -> Option<Msg> {
-    let item = Object::parse(&reply.fold).ok()?;
-    Msg::from_json(item.get("message")?.as_raw()).ok()
+    reply.fold.message()?.decode().ok()
 }
 
 /// Whether a reply waits for a confirmation or an external result.

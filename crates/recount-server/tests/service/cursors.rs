@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use recount_log::storage::Visibility;
-use recount_log::{Durability, Log, Options};
+use recount_log::{Durability, EncodedMessage, Log, Options};
 use recount_message::{AgentEvent, Checkpoint, Event, Fold, ReplyEnd, ReplyWriter, Stamps, ToolResultState, Usage};
 use recount_testkit::random::Random;
 use serde_json::{Value, json};
@@ -119,7 +119,7 @@ async fn run_course(seed: u64, wanted: usize) -> usize {
         let fold = folded(&entries);
         let stored = course.service.log.session(format!("s{session}").parse().unwrap());
         let stored = stored.messages(None, Visibility::All, usize::MAX - 1).await.unwrap().unwrap();
-        assert!(fold.messages().map(recount_message::Msg::to_json).eq(stored.messages), "s{session}, seed {seed}");
+        assert!(fold.messages().map(EncodedMessage::from).eq(stored.messages), "s{session}, seed {seed}");
     }
     assert!(course.has_enough());
     course.drops()

@@ -310,7 +310,7 @@ impl World {
     /// A process ends in good order.
     fn take_leave(&mut self, node: usize) -> Verdict {
         let Node { pipeline, .. } = &mut self.nodes[node];
-        match pipeline.final_checkpoint(&mut self.storage) {
+        match pipeline.write_final_checkpoints(&mut self.storage) {
             // Another process has written to a session in between; then its checkpoints are not needed.
             Ok(()) | Err(StorageError::Moved(_)) => self.check_storage(),
             Err(error) => Err(Broken::new(format!("a process that ends was told {error}"))),

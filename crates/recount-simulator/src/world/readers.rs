@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use recount_log::storage::{View, Views};
 use recount_log::subscription::Subscription;
 use recount_log::{
-    Cursor, Entry, Epoch, Error, Frame, GapReason, SNAPSHOT_MESSAGES, SessionKey, Snapshot, SnapshotItem, Start,
-    StorageError,
+    Cursor, EncodedMessage, Entry, Epoch, Error, Frame, GapReason, SNAPSHOT_MESSAGES, SessionKey, Snapshot,
+    SnapshotItem, Start, StorageError,
 };
 use recount_message::{AgentEvent, Msg};
 use recount_testkit::laws::Broken;
@@ -42,7 +42,7 @@ pub(super) enum Has {
 impl Reader {
     /// Whether it has everything of a session up to an entry.
     pub(super) fn is_at(&self, key: &SessionKey, epoch: Epoch, seq: u64) -> bool {
-        self.key == *key && self.frames.is_empty() && self.join.cursor() == Some(Cursor { epoch, seq })
+        self.key == *key && self.frames.is_empty() && self.join.position() == Some(Cursor { epoch, seq })
     }
 
     pub(super) fn rejoin(&mut self) {
@@ -128,12 +128,12 @@ impl World {
         if is_new {
             let Node { tails, folds, .. } = &self.nodes[reader.node];
             let is_taken = match tails.get(&reader.key) {
-                Some(tail) => reader.join.take(tail, &mut reader.frames),
+                Some(tail) => reader.join.read_tail(tail, &mut reader.frames),
                 None => false,
             };
             if !is_taken {
                 let view = self.storage.view().map_err(broken)?;
-                match reader.join.read(&*view, folds, &mut reader.frames) {
+                match reader.join.read_storage(&*view, folds, &mut reader.frames) {
                     Ok(()) => {}
                     Err(Error::UnknownSession(key)) if !self.models.contains_key(&key) => {
                         drop(view);
@@ -152,7 +152,7 @@ impl World {
         }
         if reader.frames.is_empty() {
             // Who began with what comes next, or with nothing, is told where that is.
-            reader.client.cursor = reader.client.cursor.or(reader.join.cursor());
+            reader.client.cursor = reader.client.cursor.or(reader.join.position());
             if reader.client.cursor != Some(model.head()) {
                 let (at, head) = (reader.client.cursor, model.head());
                 return Err(Broken::new(format!("a reader got nothing more at {at:?}, and the head is {head}")));
@@ -236,7 +236,7 @@ fn check_snapshot(snapshot: &Snapshot, model: &ModelSession) -> Verdict {
     let hidden = complete.len().saturating_sub(SNAPSHOT_MESSAGES);
     let shown = complete.get(hidden..).unwrap_or_default();
     let before = shown.first().filter(|_| hidden > 0).map(|message| message.id().to_owned());
-    let messages: Vec<String> = shown.iter().map(|message| message.to_json()).collect();
+    let messages: Vec<EncodedMessage> = shown.iter().map(|message| EncodedMessage::from(*message)).collect();
     let open: Vec<(String, String)> = model
         .fold
         .open_replies()

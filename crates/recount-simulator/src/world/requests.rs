@@ -92,7 +92,7 @@ impl World {
             92..94 if !self.leases.is_empty() => {
                 let lease = random.pick_ref(&self.leases).lease.clone();
                 let request = if random.chance(50) {
-                    Request::Renew { lease, time: Duration::from_secs(5) }
+                    Request::Renew { lease, ttl: Duration::from_secs(5) }
                 } else {
                     Request::Release(lease)
                 };

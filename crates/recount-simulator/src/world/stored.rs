@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use recount_log::storage::{Limit, View, Views, Visibility};
+use recount_log::storage::{PageLimit, View, Views, Visibility};
 use recount_log::{Cursor, Epoch, SessionKey};
 use recount_message::{AgentEvent, CustomName, Event, Msg};
 use recount_testkit::laws::Broken;
@@ -66,14 +66,14 @@ impl End {
     fn of(view: &dyn View, key: &SessionKey) -> Result<Option<Self>, Broken> {
         let broken = |error: recount_log::StorageError| Broken::new(error.to_string());
         let Some(row) = view.session(key).map_err(broken)? else { return Ok(None) };
-        let last = view.entries(key, row.head.saturating_sub(1), Limit { count: 1, bytes: 0 }).map_err(broken)?;
+        let last = view.entries(key, row.head.saturating_sub(1), PageLimit { count: 1, bytes: 0 }).map_err(broken)?;
         // What was joined has the id of its first entry, and is looked at elsewhere.
         let entry = last.first().filter(|entry| entry.first == entry.last);
         let newest = view.messages_before(key, u64::MAX, Visibility::All, 1).map_err(broken)?;
         Ok(Some(Self {
             head: Cursor { epoch: row.epoch, seq: row.head },
             entry: entry.map(|entry| String::from_utf8_lossy(&entry.body).into_owned()),
-            message: newest.into_iter().next().map(|message| message.body),
+            message: newest.into_iter().next().map(|message| message.body.into_string()),
             open: view.open_reply_infos(key).map_err(broken)?.into_iter().map(|reply| reply.id).collect(),
             states: view.states(key).map_err(broken)?.into_iter().collect(),
             properties: row.properties,
@@ -98,7 +98,8 @@ pub(super) fn is_taken_over(event: &AgentEvent) -> bool {
 }
 
 pub(super) fn rows(view: &dyn View, key: &SessionKey) -> Result<Vec<recount_log::storage::EntryRow>, Broken> {
-    view.entries(key, 0, Limit { count: usize::MAX, bytes: usize::MAX }).map_err(|error| Broken::new(error.to_string()))
+    view.entries(key, 0, PageLimit { count: usize::MAX, bytes: usize::MAX })
+        .map_err(|error| Broken::new(error.to_string()))
 }
 
 pub(super) fn decode(body: &[u8]) -> Result<AgentEvent, Broken> {
@@ -113,7 +114,7 @@ pub(super) fn stored(view: &dyn View, key: &SessionKey) -> Result<Option<(Epoch,
 }
 
 pub(super) fn events_after(view: &dyn View, key: &SessionKey, seq: u64) -> Result<Vec<AgentEvent>, Broken> {
-    let limit = Limit { count: usize::MAX, bytes: usize::MAX };
+    let limit = PageLimit { count: usize::MAX, bytes: usize::MAX };
     let rows = view.entries(key, seq, limit).map_err(|error| Broken::new(error.to_string()))?;
     rows.iter().map(|row| decode(&row.body)).collect()
 }
@@ -162,7 +163,7 @@ pub(super) fn check_session(
     if finished != expected {
         return Err(Broken::new(format!("the messages of {key} are {finished:?}\nnot {expected:?}")));
     }
-    let stored: Vec<String> = view.open_replies(key).map_err(broken)?.into_iter().map(|row| row.opened.id).collect();
+    let stored: Vec<String> = view.open_replies(key).map_err(broken)?.into_iter().map(|row| row.info.id).collect();
     if stored != open {
         return Err(Broken::new(format!("the open replies of {key} are {stored:?}, not {open:?}")));
     }

@@ -53,7 +53,7 @@ impl WriterOutput for Answers<'_> {
 
     fn publish(&mut self, notice: SessionUpdate<'_>) {
         match notice {
-            SessionUpdate::Appended { key, epoch, after, entries } => {
+            SessionUpdate::Appended { key, epoch, after, entries, .. } => {
                 for (seq, event) in (after + 1..).zip(entries) {
                     let cursor = Cursor { epoch, seq };
                     self.noticed.push(Noticed { key: key.clone(), cursor, event: event.clone() });
@@ -163,7 +163,7 @@ impl World {
             && let Ok(loaded) =
                 self.storage.view().map_err(Error::from).and_then(|view| LoadedSession::read(&*view, key))
         {
-            self.nodes[node].pipeline.take(key, loaded);
+            self.nodes[node].pipeline.insert_loaded(key, loaded);
         }
         self.nodes[node].pipeline.push(request);
         self.nodes[node].unanswered.push_back(sent);
@@ -184,7 +184,7 @@ impl World {
         }
         let count = self.random.pick(&[1, 1, 2, 3]);
         self.ask(node, count);
-        if self.nodes[node].pipeline.is_under_way() {
+        if self.nodes[node].pipeline.is_committing() {
             self.tally.planned_on_top += count;
             // Nothing can be written before the commit is known to be over.
             if self.advance(node)?.is_some() {

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result, bail};
-use recount_log::{Cursor, Entry, Frame, Reader, Session, Snapshot, Start};
+use recount_log::{Cursor, EncodedMessage, Entry, Frame, Reader, Session, Snapshot, Start};
 use recount_message::jiff::Timestamp;
 use recount_message::{
-    Checkpoint, CheckpointReply, CustomName, Event, EventKind, FinishedReason, Fold, Json, Msg, Object, ReplyFold,
+    Checkpoint, CheckpointReply, CustomName, Event, EventKind, FinishedReason, Fold, Json, Msg, ReplyFold,
     ToolCallBlock, ToolCallState, ToolResultBlock, Usage, parse_time,
 };
 
@@ -221,15 +221,12 @@ impl Reading {
     }
 
     fn take_snapshot(&mut self, snapshot: &Snapshot, sight: &mut Sight, is_shown: bool) -> Result<()> {
-        let messages = snapshot.messages.iter().map(|text| Msg::from_json(text));
+        let messages = snapshot.messages.iter().map(EncodedMessage::decode);
         let messages: Vec<Msg> = messages.collect::<Result<_, _>>().context("a message of the log cannot be read")?;
         let mut replies = Vec::with_capacity(snapshot.open.len());
         for open in &snapshot.open {
-            let fields = Object::parse(&open.fold).context("an open reply cannot be read")?;
-            let message = fields.get("message").context("an open reply has no message")?;
-            let message = Msg::from_json(message.as_raw()).context("an open reply cannot be read")?;
-            let call_floor = fields.get("call_floor").and_then(|floor: &Json| floor.as_raw().parse().ok());
-            replies.push(CheckpointReply { message, call_floor });
+            let fold = open.fold.decode().context("an open reply cannot be read")?;
+            replies.push(CheckpointReply { call_floor: Some(fold.call_floor()), message: fold.into_message() });
         }
         if is_shown {
             if snapshot.before.is_some() {

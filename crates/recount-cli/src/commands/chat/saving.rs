@@ -49,7 +49,7 @@ async fn all(session: &Session) -> Result<Vec<Msg>> {
             break;
         }
     }
-    pages.into_iter().rev().flatten().map(|text| Ok(Msg::from_json(&text)?)).collect()
+    pages.into_iter().rev().flatten().map(|message| Ok(message.decode()?)).collect()
 }
 
 fn last_image(messages: &[Msg]) -> Result<Vec<u8>> {
