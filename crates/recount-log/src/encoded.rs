@@ -10,7 +10,6 @@ use std::sync::Arc;
 use recount_message::wire::ObjectWriter;
 use recount_message::{Checkpoint, CheckpointReply, DecodeError, Fold, Json, Msg, Object, ReplyFold};
 
-
 /// A message in native JSON. The text is validated by [`decode`](Self::decode), not when it is created.
 ///
 /// ```

@@ -178,7 +178,8 @@ impl Snapshot {
     pub fn to_json(&self) -> String {
         let open = by_id(self.open.iter().map(|reply| (&*reply.id, &reply.fold)));
         let before = self.before.as_deref().map_or_else(Json::null, Json::from);
-        let frame = ObjectWriter::new().array("messages", &self.messages).raw("open", open).raw("before", before.as_raw());
+        let frame =
+            ObjectWriter::new().array("messages", &self.messages).raw("open", open).raw("before", before.as_raw());
         if self.has_usual_order() {
             return frame.finish();
         }

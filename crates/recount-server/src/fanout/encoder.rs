@@ -157,7 +157,7 @@ impl Encoder {
     /// reply.
     fn snapshot_fold(&self, snapshot: &Snapshot) -> Fold {
         let item = |item| match item {
-            SnapshotItem::Message(message) => message_item(message),
+            SnapshotItem::Message(message) => message_item(message.as_str()),
             SnapshotItem::OpenReply(reply) => reply.fold.to_string(),
         };
         let mut checkpoint = fold_of(snapshot.cursor, snapshot.items().map(item)).checkpoint();
