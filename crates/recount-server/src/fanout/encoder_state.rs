@@ -73,7 +73,7 @@ async fn ordered_fold(
     let mut replies: Vec<(u64, String)> = open.iter().map(|reply| (reply.start_seq, reply.fold.to_string())).collect();
     if let Some(first) = open.iter().map(|reply| reply.start_seq).min().filter(|_| format.is_sequential()) {
         let held_back = messages_between(session, format, first, cursor.seq).await?;
-        replies.extend(held_back.iter().map(|message| (message.start_seq, message_item(&message.body))));
+        replies.extend(held_back.iter().map(|message| (message.start_seq, message_item(message.body.as_str()))));
     }
     replies.sort_by_key(|(start_seq, _)| *start_seq);
     Ok(fold_of(cursor, replies.iter().map(|(_, reply)| reply)))

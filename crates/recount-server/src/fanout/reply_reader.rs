@@ -188,7 +188,7 @@ async fn ended_reply(
     let (Some(message), Some(cursor)) = (message, cursor) else {
         return Ok(Encoder::new(format, name, EncoderState::default()));
     };
-    let reply = message_item(&message.body);
+    let reply = message_item(message.body.as_str());
     let state = EncoderState { fold: fold_of(cursor, [reply].iter()), ..EncoderState::default() };
     let encoder = Encoder::new(format, name, state);
     encoder.prelude(cursor, out);
