@@ -33,7 +33,7 @@ fn parse_error_has_line_number() {
     assert_error("[agents.a]\nmodel = \"demo\"\n\n[agent.b]\n", "line 4: unknown field `agent`");
     assert_error("[agents.a]\nmodel = \"gpt-5\"\n", "line 2: `gpt-5` is neither `provider/name` nor `demo`");
     assert_error("[agents.a]\nmodel = \"acme/one\"\n", "line 2: unknown provider `acme`, expected one of openai, ");
-    assert_error("[agents.a]\n\nmodel = \"demo/fast\"\n", "line 3: `demo/fast` is not of the form `demo`");
+    assert_error("[agents.a]\n\nmodel = \"demo/fast\"\n", "line 3: invalid name of the demo model `demo/fast`");
     assert_error("[agents.a]\ntools = [\n  \"read\",\n  \"shel\",\n]\n", "line 2: unknown built-in tool `shel`");
     assert_error(
         "[agents.a.permissions]\nmode = \"yolo\"\n",
@@ -46,7 +46,7 @@ fn parse_error_has_line_number() {
     assert_error("[agents.a.mcp.s]\ncommand = \"x\"\nhedaers = {}\n", "line 3: unknown field `hedaers`");
     assert_error(
         "[agents.a.mcp.s]\ncommand = \"x\"\nurl = \"http://h\"\n",
-        "line 1: the MCP server is configured wrongly",
+        "line 1: invalid configuration of an MCP server",
     );
     assert_error("[agents.a.external.t]\nname = \"x\"\n", "line 2: unknown field `name`");
     assert_error("[agents.a\n", "line 1: ");
@@ -290,11 +290,8 @@ async fn invalid_sub_agents_are_rejected_on_creation() {
             "[agents.top]\nhelpers = [\"a\"]\n[agents.a]\nhelpers = [\"b\"]\n[agents.b]\nhelpers = [\"a\"]\n",
             "agent `a`: its sub-agents form a cycle: a → b → a",
         ),
-        ("[agents.a]\nhelpers = [\"read\"]\n[agents.read]\n", "agent `a`: two tools are called `read`"),
-        (
-            "[agents.a]\nhelpers = [\"two words\"]\n[agents.\"two words\"]\n",
-            "agent `a`: `two words` cannot be a tool's name",
-        ),
+        ("[agents.a]\nhelpers = [\"read\"]\n[agents.read]\n", "agent `a`: duplicate tool `read`"),
+        ("[agents.a]\nhelpers = [\"two words\"]\n[agents.\"two words\"]\n", "agent `a`: invalid tool name `two words`"),
     ] {
         let config = AgentsConfig::from_toml(text).unwrap();
         let error = Agents::new(config, Path::new("."), Environment::empty()).unwrap_err().to_string();
@@ -356,5 +353,5 @@ async fn build_continues_without_silent_mcp_server() {
     let known = agents("[agents.a]\nmodel = \"demo\"\n[agents.a.mcp.silent]\ncommand = \"sleep\"\nargs = [\"600\"]\n");
     assert_eq!(known.mcp_problems("a"), [""; 0]);
     drop(known.build("a", &session()).await.unwrap());
-    assert_eq!(known.mcp_problems("a"), ["the MCP server `silent` is not running: it has not answered yet"]);
+    assert_eq!(known.mcp_problems("a"), ["the MCP server `silent` is not running: it has not responded yet"]);
 }

@@ -19,7 +19,7 @@ fn fast() -> DemoModel {
 }
 
 #[tokio::test]
-async fn the_same_question_gets_the_same_answer() {
+async fn answer_is_deterministic() {
     let ask = || async {
         let agent =
             Agent::builder("demo").model(fast()).runtime_state(None).stamps(Stamps::repeatable()).session_id("s1");
@@ -34,7 +34,7 @@ async fn the_same_question_gets_the_same_answer() {
 }
 
 #[tokio::test]
-async fn the_picture_is_a_png_that_came_in_pieces() {
+async fn image_is_streamed_png() {
     let agent = Agent::builder("demo").model(fast()).build().unwrap();
     let message = agent.reply("image").await.unwrap();
     let picture = message.first::<DataBlock>().unwrap();
@@ -44,17 +44,21 @@ async fn the_picture_is_a_png_that_came_in_pieces() {
 }
 
 #[tokio::test]
-async fn it_calls_a_tool_and_tells_what_came_of_it() {
+async fn tool_is_called_and_result_quoted() {
     let clock = FunctionTool::new("clock", "Says what time it is.", |_: NoArguments| async { Ok("noon") }).read_only();
     let agent = Agent::builder("demo").model(fast()).tool(clock).build().unwrap();
     let message = agent.reply("clock {}").await.unwrap();
     assert_eq!(message.first::<ToolResultBlock>().unwrap().output.text().as_deref(), Some("noon"));
-    assert!(message.text().unwrap().ends_with("The tool `clock` says:\n\n```\nnoon\n```\n"), "{:?}", message.text());
+    assert!(
+        message.text().unwrap().ends_with("The tool `clock` returned:\n\n```\nnoon\n```\n"),
+        "{:?}",
+        message.text()
+    );
     assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_speaks_thirty_words_a_second() {
+async fn default_pace_is_thirty_words_per_second() {
     let begin = tokio::time::Instant::now();
     let agent = Agent::builder("demo").model(DemoModel::new()).build().unwrap();
     agent.reply("long").await.unwrap();
@@ -63,7 +67,7 @@ async fn it_speaks_thirty_words_a_second() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_stops_when_it_is_told_to() {
+async fn cancelled_call_stops() {
     let cancel = CancellationToken::new();
     let events = Arc::new(Mutex::new(Vec::new()));
     let write = {
@@ -85,7 +89,7 @@ async fn it_stops_when_it_is_told_to() {
 }
 
 #[test]
-fn names_are_read_and_written() {
+fn names_round_trip() {
     for name in ["demo", "demo/2000"] {
         assert_eq!(name.parse::<DemoModel>().unwrap().id(), name);
     }

@@ -1,6 +1,6 @@
-//! MCP servers: a real one over both transports, and hostile ones.
+//! MCP servers: a published one over both transports, and a misbehaving one.
 //!
-//! They run with Node. `make conformance/mcp/node_modules/installed` installs the real one.
+//! They require Node. `make conformance/mcp/node_modules/installed` installs the published server.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 

@@ -1,4 +1,4 @@
-//! Who may do what.
+//! Permissions: decisions, rules and paths.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 

@@ -10,7 +10,7 @@ use recount_agent::{AgentReplyWriter, ChatModel};
 use recount_message::{AgentEvent, DataBlock, EventKind, Msg, Object, ReplyEnd, ReplyWriter, Stamps, TextBlock, Usage};
 use recount_model::client::{CallOptions, CallOutcome};
 
-/// Asks a model once, and gives what came of it and what was written between the start and the end of the call.
+/// Calls a model once. Returns the outcome, the event types between the start and the end of the call, and the message.
 async fn ask(model: &ScriptedModel, options: &CallOptions) -> (CallOutcome, Vec<String>, Msg) {
     let events = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&events);
@@ -18,15 +18,15 @@ async fn ask(model: &ScriptedModel, options: &CallOptions) -> (CallOutcome, Vec<
     let mut reply: AgentReplyWriter = ReplyWriter::start(Box::new(write), Stamps::repeatable(), "s1", "Friday");
     let outcome = model.call(&[Msg::user("Alice", "Hi")], options, &mut reply).await;
     let message = reply.end(ReplyEnd::completed());
-    let told = |event: &AgentEvent| match &event.kind {
+    let describe = |event: &AgentEvent| match &event.kind {
         EventKind::ToolCallStart(call) => format!("{} {}", event.type_name(), call.tool_call_id),
         EventKind::ToolCallDelta(call) => format!("{} {}", event.type_name(), call.tool_call_id),
         EventKind::ToolCallEnd(call) => format!("{} {}", event.type_name(), call.tool_call_id),
         _ => event.type_name().to_owned(),
     };
-    let story: Vec<String> = events.lock().unwrap().iter().map(told).collect();
-    let (begin, end) = (story.iter().position(|told| told == "MODEL_CALL_START").unwrap(), "MODEL_CALL_END");
-    let written = story[begin + 1..].iter().take_while(|told| *told != end).cloned().collect();
+    let events: Vec<String> = events.lock().unwrap().iter().map(describe).collect();
+    let (begin, end) = (events.iter().position(|event| event == "MODEL_CALL_START").unwrap(), "MODEL_CALL_END");
+    let written = events[begin + 1..].iter().take_while(|event| *event != end).cloned().collect();
     (outcome, written, message)
 }
 
@@ -35,7 +35,7 @@ fn call(id: &str, input: &str) -> Piece {
 }
 
 #[tokio::test]
-async fn the_pieces_of_a_chunk_are_written_in_a_fixed_order() {
+async fn pieces_of_chunk_have_fixed_order() {
     let pieces = [
         Piece::Data(DataBlock::from_bytes(b"GIF89a")),
         call("c1", "{}"),
@@ -66,7 +66,7 @@ async fn the_pieces_of_a_chunk_are_written_in_a_fixed_order() {
 }
 
 #[tokio::test]
-async fn a_call_ends_when_no_more_of_it_comes() {
+async fn call_ends_after_its_last_piece() {
     let answer = Answer::new().chunk([call("c1", "{")]).chunk([call("c2", "{}")]).chunk([call("c1", "}")]);
     let (_, written, message) = ask(&ScriptedModel::new().answer(answer), &CallOptions::new()).await;
     assert_eq!(
@@ -85,7 +85,7 @@ async fn a_call_ends_when_no_more_of_it_comes() {
 }
 
 #[tokio::test]
-async fn each_call_takes_the_next_answer_until_there_is_none() {
+async fn requests_consume_answers_in_order() {
     let model = ScriptedModel::new().says("one").then().then().says("three").fails("it broke");
     assert_eq!(model.remaining(), 3);
     let mut texts = Vec::new();
@@ -107,7 +107,7 @@ async fn each_call_takes_the_next_answer_until_there_is_none() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_at_a_gate_can_be_cancelled() {
+async fn call_waiting_at_gate_can_be_cancelled() {
     let gate = Gate::new();
     let model = ScriptedModel::new().says("Once upon").waits(&gate).says(" a time");
     let options = CallOptions::new();
@@ -119,6 +119,6 @@ async fn a_call_that_waits_at_a_gate_can_be_cancelled() {
     let ((outcome, _, message), ()) = tokio::join!(ask(&model, &options), stop);
     assert!(outcome.is_cancelled() && outcome.end.has_output);
     assert_eq!(message.text().as_deref(), Some("Once upon"));
-    // Whoever cancelled it saw that, so it stays a part of the conversation.
+    // The text was visible before the cancellation, so it stays a part of the conversation.
     assert!(message.first::<TextBlock>().unwrap().extra.is_empty());
 }

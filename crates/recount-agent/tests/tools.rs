@@ -1,4 +1,4 @@
-//! Tools: made from functions, found in a toolkit, called with what a model wrote.
+//! Tools: functions, toolkits, arguments, structured output and background tools.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 

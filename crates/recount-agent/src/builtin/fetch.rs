@@ -1,4 +1,4 @@
-//! Fetching from the web.
+//! The tool `fetch`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use url::Url;
 
-use super::page::text_of;
-use super::{Workspace, blocking, taken, text};
+use super::html::text_from_html;
+use super::{Workspace, blocking, deserialize, text};
 use crate::BoxFuture;
 use crate::permission::wildcard;
 use crate::permission::{Coverage, PermissionContext, ToolPermission, contents};
@@ -20,9 +20,12 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 
 /// Fetches a page or a file from the web.
 ///
-/// Addresses of this machine and of private networks are refused, also behind names and redirects; size and time have limits.
-/// It asks unless a rule allows the address: `example.org` for a host and those below it, `https://example.org/docs/*` for a
-/// part of it. What was allowed is this host, so a redirect to another one is told to the model and not followed.
+/// Addresses of this machine and of private networks are rejected, also behind names and redirects. Size and time are
+/// limited.
+///
+/// The user is asked unless a rule allows the URL: `example.org` for a host and its subdomains, or a URL pattern such as
+/// `https://example.org/docs/*`. The permission is for one host: a redirect to another host is reported to the model and not
+/// followed.
 pub struct Fetch {
     spec: ToolSpec,
     workspace: Arc<Workspace>,
@@ -31,29 +34,29 @@ pub struct Fetch {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    /// The address, `http` or `https`.
+    /// The `http` or `https` URL.
     url: String,
 }
 
 impl Fetch {
-    /// The tool, on the public internet. What is too long to be shown is kept aside by the workspace.
+    /// Creates the tool for the public internet. Long output is offloaded by the workspace.
     pub fn new(workspace: Arc<Workspace>) -> Self {
         let fetcher = MediaFetcher::new().stay_on_host().max_bytes(5 << 20).timeout(Duration::from_secs(30));
         Self::with_fetcher(workspace, fetcher)
     }
 
-    /// The tool with a fetcher of one's own.
+    /// Creates the tool with a custom fetcher.
     pub fn with_fetcher(workspace: Arc<Workspace>, fetcher: impl FetchMedia) -> Self {
-        let description = "Fetches a page or a file from the web. Pages come as text, images are shown.";
+        let description = "Fetches a page or a file from the web. Pages are converted to text, images are shown.";
         let spec = ToolSpec::new("fetch", description).parameters(schema_of::<Arguments>());
         Self { spec: spec.idempotent().concurrency_safe(), workspace, fetcher: Arc::new(fetcher) }
     }
 
     async fn fetch(&self, arguments: Arguments) -> Result<ToolOutput, ToolError> {
-        let url = address(&arguments.url)?;
+        let url = parse_url(&arguments.url)?;
         let wanted = MediaRef { url: url.to_string(), media_type: String::new() };
         let bytes = self.fetcher.fetch(&wanted).await.map_err(|error| match error.kind() {
-            MediaErrorKind::Redirected => ToolError::new(format!("{error}; call again with that address")),
+            MediaErrorKind::Redirected => ToolError::new(format!("{error}; call again with that URL")),
             _ => error.into(),
         })?;
         let name = url.path_segments().and_then(Iterator::last).filter(|name| !name.is_empty());
@@ -64,15 +67,15 @@ impl Fetch {
         if bytes.contains(&0) {
             let (length, kind) = (bytes.len(), data.media_type());
             return Err(ToolError::new(format!(
-                "{length} bytes of {kind}, which is no text: use `shell` to download it"
+                "the response is not text ({length} bytes of {kind}): use `shell` to download it"
             )));
         }
         let workspace = self.workspace.clone();
         blocking(move || {
             let text = String::from_utf8_lossy(&bytes);
-            let text = if is_page(&bytes) { text_of(&text) } else { text.into_owned() };
+            let text = if is_html(&bytes) { text_from_html(&text) } else { text.into_owned() };
             let text = if text.trim().is_empty() { "[the page has no text]".to_owned() } else { text };
-            Ok(ToolOutput::new(workspace.shorten("fetch", text)?))
+            Ok(ToolOutput::new(workspace.truncate_output("fetch", text)?))
         })
         .await
     }
@@ -90,11 +93,11 @@ impl Tool for Fetch {
     }
 
     fn run<'a>(&'a self, arguments: Object, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        Box::pin(async move { self.fetch(taken(arguments)?).await })
+        Box::pin(async move { self.fetch(deserialize(arguments)?).await })
     }
 
     fn validate_arguments(&self, arguments: &Object) -> Result<(), ToolError> {
-        address(&text(arguments, "url").unwrap_or_default()).map(|_| ())
+        parse_url(&text(arguments, "url").unwrap_or_default()).map(|_| ())
     }
 
     fn check_permission<'a>(
@@ -102,10 +105,12 @@ impl Tool for Fetch {
         arguments: &'a Object,
         _: &'a PermissionContext,
     ) -> BoxFuture<'a, ToolPermission> {
-        let url = address(&text(arguments, "url").unwrap_or_default());
+        let url = parse_url(&text(arguments, "url").unwrap_or_default());
         Box::pin(async move {
             match url {
-                Ok(url) => ToolPermission::Ask(format!("it asks `{}`", url.host_str().unwrap_or_default())),
+                Ok(url) => {
+                    ToolPermission::Ask(format!("it sends a request to `{}`", url.host_str().unwrap_or_default()))
+                }
                 Err(error) => ToolPermission::Deny(error.to_string()),
             }
         })
@@ -113,37 +118,38 @@ impl Tool for Fetch {
 
     fn rule_coverage(&self, rules: &[&PermissionRule], _: PermissionBehavior, arguments: &Object) -> Coverage {
         let Some(contents) = contents(rules) else { return Coverage::Yes };
-        let Ok(url) = address(&text(arguments, "url").unwrap_or_default()) else { return Coverage::Unclear };
+        let Ok(url) = parse_url(&text(arguments, "url").unwrap_or_default()) else { return Coverage::Unclear };
         let host = url.host_str().unwrap_or_default();
-        let about = |content: &str| {
+        let is_match = |content: &str| {
             if content.contains("://") {
                 return wildcard::matches(&wildcard::stars(content), url.as_str());
             }
             let domain = content.trim_start_matches("domain:").trim_start_matches("*.").to_ascii_lowercase();
             host == domain || host.strip_suffix(&domain).is_some_and(|below| below.ends_with('.') && !domain.is_empty())
         };
-        Coverage::from(contents.iter().any(|content| about(content.trim())))
+        Coverage::from(contents.iter().any(|content| is_match(content.trim())))
     }
 
     fn suggested_rules(&self, arguments: &Object) -> Vec<PermissionRule> {
-        let Ok(url) = address(&text(arguments, "url").unwrap_or_default()) else { return Vec::new() };
+        let Ok(url) = parse_url(&text(arguments, "url").unwrap_or_default()) else { return Vec::new() };
         let rule = PermissionRule::new(&self.spec.name, url.host_str(), PermissionBehavior::Allow);
         vec![rule.with_source("suggested")]
     }
 }
 
-fn address(text: &str) -> Result<Url, ToolError> {
-    let mut url = Url::parse(text.trim()).map_err(|error| ToolError::new(format!("`url` is no address: {error}")))?;
+/// Parses an `http` or `https` URL and removes its fragment.
+fn parse_url(text: &str) -> Result<Url, ToolError> {
+    let mut url = Url::parse(text.trim()).map_err(|error| ToolError::new(format!("invalid `url`: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") {
-        let message = format!("`{}:` is not fetched: use `read` for files, and `http` or `https` here", url.scheme());
+        let message = format!("unsupported scheme `{}`: use `http` or `https`, or `read` for files", url.scheme());
         return Err(ToolError::new(message));
     }
     url.set_fragment(None);
     Ok(url)
 }
 
-/// Whether bytes look like HTML.
-fn is_page(bytes: &[u8]) -> bool {
+/// Returns whether bytes begin like HTML.
+fn is_html(bytes: &[u8]) -> bool {
     let start = String::from_utf8_lossy(bytes.get(..1_024).unwrap_or(bytes)).to_ascii_lowercase();
     ["<!doctype html", "<html", "<head", "<body"].iter().any(|tag| start.contains(tag))
 }

@@ -1,22 +1,22 @@
-//! What the tools that open one file have in common: whom they ask, and which rules are about them.
+//! Permissions and rules of the file tools.
 
 use std::path::Path;
 
 use recount_message::{Object, PermissionBehavior, PermissionRule};
 
 use super::{text, workspace::Workspace};
-use crate::permission::path::{PathResolver, is_guarded};
+use crate::permission::path::{PathResolver, is_in_git_directory};
 use crate::permission::wildcard::escape_path;
 use crate::permission::{Coverage, PermissionContext, ToolPermission};
 
-/// The path that a call is about. Nothing for the directory in which the agent works.
+/// The path argument of a call. Empty for the working directory.
 fn path(arguments: &Object) -> String {
     text(arguments, "path").unwrap_or_default()
 }
 
-/// Whether a call reads nothing that lies outside.
+/// Returns whether a call reads only files that need no permission.
 pub(super) fn reads_inside(workspace: &Workspace, arguments: &Object) -> bool {
-    workspace.judge(&path(arguments)).is_ok_and(|target| workspace.may_read(&target))
+    workspace.resolve_and_record(&path(arguments)).is_ok_and(|target| workspace.may_read(&target))
 }
 
 pub(super) fn permission_to_read(
@@ -24,7 +24,7 @@ pub(super) fn permission_to_read(
     arguments: &Object,
     context: &PermissionContext,
 ) -> ToolPermission {
-    match workspace.judge(&path(arguments)) {
+    match workspace.resolve_and_record(&path(arguments)) {
         Ok(target) if workspace.hides(&target) => ToolPermission::Deny(hidden(&target)),
         Ok(target) if workspace.may_read(&target) || paths(workspace, context).contains(&target) => {
             ToolPermission::Allow
@@ -39,7 +39,7 @@ pub(super) fn permission_to_change(
     arguments: &Object,
     context: &PermissionContext,
 ) -> ToolPermission {
-    let target = match workspace.judge(&path(arguments)) {
+    let target = match workspace.resolve_and_record(&path(arguments)) {
         Ok(target) => target,
         Err(error) => return ToolPermission::Deny(error.to_string()),
     };
@@ -50,8 +50,11 @@ pub(super) fn permission_to_change(
     if workspace.confinement().protects(&target) {
         return ToolPermission::AskForSafety(format!("`{}` configures agents and their permissions", target.display()));
     }
-    if is_guarded(&target) {
-        return ToolPermission::AskForSafety(format!("`{}` is what Git runs or obeys", target.display()));
+    if is_in_git_directory(&target) {
+        return ToolPermission::AskForSafety(format!(
+            "`{}` is in a `.git` directory, whose files Git executes",
+            target.display()
+        ));
     }
     if !paths.contains(&target) {
         return ToolPermission::Ask(outside(&target));
@@ -59,7 +62,7 @@ pub(super) fn permission_to_change(
     if context.mode.accepts_edits() && paths.contains_editable(&target) {
         return ToolPermission::Allow;
     }
-    ToolPermission::Ask(format!("it changes `{}`", workspace.shown(&target)))
+    ToolPermission::Ask(format!("it changes `{}`", workspace.display(&target)))
 }
 
 pub(super) fn coverage(
@@ -96,5 +99,5 @@ fn hidden(target: &Path) -> String {
 }
 
 fn outside(target: &Path) -> String {
-    format!("`{}` lies outside of the working directories", target.display())
+    format!("`{}` is outside of the working directories", target.display())
 }

@@ -1,4 +1,4 @@
-//! The tools that work on files. They differ in what they do, and share whom they ask and which rules are about them.
+//! The common part of the file tools: permissions, rules and cancellation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,10 +6,9 @@ use std::time::Duration;
 use recount_message::{Object, PermissionBehavior, PermissionRule};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::{Workspace, blocking, file_rules, taken};
+use super::{Workspace, blocking, deserialize, file_rules};
 use crate::BoxFuture;
 use crate::permission::{Coverage, PermissionContext, ToolPermission, contents};
 use crate::tool::derive::schema_of;
@@ -18,50 +17,50 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 /// A tool that works on files: [`read`](Self::read), [`write`](Self::write), [`edit`](Self::edit), [`glob`](Self::glob) or
 /// [`grep`](Self::grep).
 ///
-/// What lies in the workspace is read without a question. Everything else is asked, unless a rule allows it.
+/// Reading in the workspace needs no permission. Otherwise the user is asked, unless a rule allows the call.
 pub struct FileTool {
     spec: ToolSpec,
     workspace: Arc<Workspace>,
-    access: Access,
+    access: FileAccess,
     work: Box<Work>,
-    longest: Duration,
+    timeout: Duration,
 }
 
-/// So long one may look. A directory can have more in it than anybody wants to wait for.
-const LONGEST: Duration = Duration::from_secs(60);
+/// The timeout of reading tools. A search in a large directory could run for a long time.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 type Work = dyn Fn(Arc<Workspace>, Object, CancellationToken) -> BoxFuture<'static, Result<ToolOutput, ToolError>>
     + Send
     + Sync;
 
-/// What a tool does to files.
+/// Whether a tool reads or changes files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    Reads,
-    Changes,
+pub(super) enum FileAccess {
+    Read,
+    Change,
 }
 
 impl FileTool {
-    /// A tool whose arguments are of a type, and which may wait for the disk.
+    /// Creates a tool from a blocking function of its arguments.
     pub(super) fn new<A: DeserializeOwned + JsonSchema + Send + 'static>(
         spec: ToolSpec,
         workspace: Arc<Workspace>,
-        access: Access,
+        access: FileAccess,
         work: fn(&Workspace, &A, &CancellationToken) -> Result<ToolOutput, ToolError>,
     ) -> Self {
         let spec = spec.parameters(schema_of::<A>());
         let spec = match access {
-            Access::Reads => spec.read_only().idempotent().concurrency_safe(),
-            Access::Changes => spec,
+            FileAccess::Read => spec.read_only().idempotent().concurrency_safe(),
+            FileAccess::Change => spec,
         };
         let work = move |workspace: Arc<Workspace>, arguments: Object, cancel: CancellationToken| {
             let done = async move {
-                let arguments: A = taken(arguments)?;
+                let arguments: A = deserialize(arguments)?;
                 blocking(move || work(&workspace, &arguments, &cancel)).await
             };
             Box::pin(done) as BoxFuture<'static, Result<ToolOutput, ToolError>>
         };
-        Self { spec, workspace, access, work: Box::new(work), longest: LONGEST }
+        Self { spec, workspace, access, work: Box::new(work), timeout: READ_TIMEOUT }
     }
 }
 
@@ -74,13 +73,13 @@ impl Tool for FileTool {
         let stop = context.cancelled().child_token();
         let work = (self.work)(Arc::clone(&self.workspace), arguments, stop.clone());
         match self.access {
-            // What was begun is done: nobody could tell how far it came.
-            Access::Changes => work,
-            Access::Reads => Box::pin(async move {
-                timeout(self.longest, work).await.unwrap_or_else(|_| {
+            // A change is never aborted halfway.
+            FileAccess::Change => work,
+            FileAccess::Read => Box::pin(async move {
+                tokio::time::timeout(self.timeout, work).await.unwrap_or_else(|_| {
                     stop.cancel();
-                    let longest = self.longest;
-                    Err(ToolError::new(format!("it took longer than {longest:?}: use a narrower `path` or pattern")))
+                    let timeout = self.timeout;
+                    Err(ToolError::new(format!("timed out after {timeout:?}: use a narrower `path` or pattern")))
                 })
             }),
         }
@@ -88,8 +87,8 @@ impl Tool for FileTool {
 
     fn is_read_only(&self, arguments: &Object, _: &PermissionContext) -> bool {
         match self.access {
-            Access::Reads => file_rules::reads_inside(&self.workspace, arguments),
-            Access::Changes => false,
+            FileAccess::Read => file_rules::reads_inside(&self.workspace, arguments),
+            FileAccess::Change => false,
         }
     }
 
@@ -99,8 +98,8 @@ impl Tool for FileTool {
         context: &'a PermissionContext,
     ) -> BoxFuture<'a, ToolPermission> {
         let check = match self.access {
-            Access::Reads => file_rules::permission_to_read,
-            Access::Changes => file_rules::permission_to_change,
+            FileAccess::Read => file_rules::permission_to_read,
+            FileAccess::Change => file_rules::permission_to_change,
         };
         Box::pin(async move { check(&self.workspace, arguments, context) })
     }
@@ -132,7 +131,7 @@ mod tests {
     use super::*;
     use crate::tool::{CallIds, NoArguments};
 
-    /// Looks on until it is told to stop.
+    /// Runs until it is cancelled.
     fn endless(_: &Workspace, _: &NoArguments, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         while !stop.is_cancelled() {
             std::thread::yield_now();
@@ -141,15 +140,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn looking_comes_to_an_end() {
+    async fn reading_tool_times_out() {
         let directory = tempfile::tempdir().unwrap();
         let workspace = Arc::new(Workspace::new(directory.path()).unwrap());
-        let mut tool = FileTool::new(ToolSpec::new("look", "Looks."), workspace, Access::Reads, endless);
-        tool.longest = Duration::from_millis(10);
-        let (says, _said) = mpsc::channel(1);
-        let context = ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", says, CancellationToken::new());
-        // The runtime waits for the thread that looks, so this ends only if that one does.
+        let mut tool = FileTool::new(ToolSpec::new("look", "Looks."), workspace, FileAccess::Read, endless);
+        tool.timeout = Duration::from_millis(10);
+        let (sender, _receiver) = mpsc::channel(1);
+        let context = ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", sender, CancellationToken::new());
+        // The runtime waits for its blocking threads, so this test also covers the end of the thread.
         let error = tool.run(Object::new(), &context).await.unwrap_err().to_string();
-        assert_eq!(error, "it took longer than 10ms: use a narrower `path` or pattern");
+        assert_eq!(error, "timed out after 10ms: use a narrower `path` or pattern");
     }
 }

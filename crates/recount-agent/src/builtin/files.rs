@@ -1,4 +1,4 @@
-//! Opening and replacing files without following a link.
+//! Opening and replacing files without following symbolic links.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,25 +14,25 @@ use rustix::io::Errno;
 use super::workspace::Workspace;
 use crate::tool::ToolError;
 
-/// Larger files are not edited.
-pub(super) const LARGEST: u64 = 64 << 20;
+/// The maximum size of a file that can be edited, in bytes.
+pub(super) const MAX_EDIT_BYTES: u64 = 64 << 20;
 
-/// A directory that is only passed through.
+/// The flags for a directory that is only traversed.
 #[cfg(target_os = "linux")]
-const PASSED: OFlags = OFlags::PATH;
+const TRAVERSE: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
-const PASSED: OFlags = OFlags::RDONLY;
+const TRAVERSE: OFlags = OFlags::RDONLY;
 
-/// Which version of a file it is.
+/// The version of a file, to detect changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(super) struct FileVersion {
     inode: u64,
     length: u64,
     seconds: i64,
     nanoseconds: i64,
 }
 
-impl Stamp {
+impl FileVersion {
     pub(super) fn of(file: &File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(Self {
@@ -44,10 +44,10 @@ impl Stamp {
     }
 }
 
-/// The directory of a path whose links were followed, walked step by step, and the name in it.
+/// Opens the parent directory of a resolved path, component by component without following links, and returns the file name.
 fn parent(path: &Path, create: bool) -> io::Result<(OwnedFd, OsString)> {
-    let name = path.file_name().ok_or_else(|| io::Error::other("it is the root"))?.to_owned();
-    let flags = PASSED | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let name = path.file_name().ok_or_else(|| io::Error::other("the root directory is not a file"))?.to_owned();
+    let flags = TRAVERSE | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut directory = open("/", flags, Mode::empty())?;
     for part in path.parent().into_iter().flat_map(Path::components) {
         let Component::Normal(part) = part else { continue };
@@ -66,7 +66,7 @@ fn parent(path: &Path, create: bool) -> io::Result<(OwnedFd, OsString)> {
     Ok((directory, name))
 }
 
-/// Opens a regular file for reading. A device or a pipe, from which one could read for ever, is refused.
+/// Opens a regular file for reading. Devices and pipes are rejected, because they can be endless.
 pub(super) fn open_file(path: &Path) -> io::Result<File> {
     let (directory, name) = parent(path, false)?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -76,26 +76,29 @@ pub(super) fn open_file(path: &Path) -> io::Result<File> {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     if !kind.is_file() {
-        return Err(io::Error::other("it is a device or a pipe and no file"));
+        return Err(io::Error::other("not a regular file but a device or a pipe"));
     }
     Ok(file)
 }
 
-/// A whole file as text, with its version.
-pub(super) fn read_text(path: &Path) -> Result<(String, Stamp), ToolError> {
+/// Reads a whole file as text, with its version.
+pub(super) fn read_text(path: &Path) -> Result<(String, FileVersion), ToolError> {
     let mut file = open_file(path)?;
-    let stamp = Stamp::of(&file)?;
-    if stamp.length > LARGEST {
-        return Err(ToolError::new(format!("it is larger than {LARGEST} bytes: use `shell` to change it")));
+    let stamp = FileVersion::of(&file)?;
+    if stamp.length > MAX_EDIT_BYTES {
+        return Err(ToolError::new(format!(
+            "the file is larger than {MAX_EDIT_BYTES} bytes: use `shell` to change it"
+        )));
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    let text = String::from_utf8(bytes).map_err(|_| ToolError::new("it is no UTF-8 text: use `shell` to change it"))?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| ToolError::new("the file is not UTF-8 text: use `shell` to change it"))?;
     Ok((text, stamp))
 }
 
-/// Puts a file in the place of another one, at once: whoever reads it sees the old or the new one whole.
-pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<Stamp> {
+/// Creates or replaces a file atomically. Other processes read either the old or the new content.
+pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<FileVersion> {
     let (directory, name) = parent(path, true)?;
     let mode = match statat(&directory, &name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(old) if FileType::from_raw_mode(old.st_mode) == FileType::RegularFile => {
@@ -104,7 +107,7 @@ pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<Stamp> {
         Ok(old) if FileType::from_raw_mode(old.st_mode) == FileType::Directory => {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        Ok(_) => return Err(io::Error::other("it is a link, a device or a pipe and no file")),
+        Ok(_) => return Err(io::Error::other("not a regular file but a link, a device or a pipe")),
         Err(Errno::NOENT) => None,
         Err(error) => return Err(error.into()),
     };
@@ -112,37 +115,35 @@ pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<Stamp> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(openat(&directory, &temporary, flags, Mode::from_raw_mode(0o666))?);
     let written = mode.map_or(Ok(()), |mode| fchmod(&file, mode).map_err(io::Error::from));
-    let written = written.and_then(|()| file.write_all(content)).and_then(|()| Stamp::of(&file));
+    let written = written.and_then(|()| file.write_all(content)).and_then(|()| FileVersion::of(&file));
     let moved = written.and_then(|stamp| {
         renameat(&directory, &temporary, &directory, &name)?;
         Ok(stamp)
     });
     if moved.is_err() {
-        // What is wrong is said already; that the rest is left behind would not help.
+        // The first error is returned.
         let _ = unlinkat(&directory, &temporary, AtFlags::empty());
     }
     moved
 }
 
-/// An error about a path, with what to do instead.
+/// Converts an I/O error about a path, with a hint for the model.
 pub(super) fn failed(workspace: &Workspace, target: &Path, error: &io::Error) -> ToolError {
-    let shown = workspace.shown(target);
+    let shown = workspace.display(target);
     match error.kind() {
         io::ErrorKind::NotFound => ToolError::new(missing(workspace, target)),
         io::ErrorKind::IsADirectory => {
-            ToolError::new(format!("`{shown}` is a directory: use `glob` to see what is in it"))
+            ToolError::new(format!("`{shown}` is a directory: use `glob` to list its files"))
         }
-        io::ErrorKind::NotADirectory => {
-            ToolError::new(format!("`{shown}` leads through something that is no directory"))
-        }
-        io::ErrorKind::PermissionDenied => ToolError::new(format!("`{shown}` may not be opened by this user")),
+        io::ErrorKind::NotADirectory => ToolError::new(format!("a parent of `{shown}` is not a directory")),
+        io::ErrorKind::PermissionDenied => ToolError::new(format!("permission denied by the file system: `{shown}`")),
         _ => ToolError::new(format!("`{shown}`: {error}")),
     }
 }
 
-/// There is no such file. Says where the path ends and what lies there that has a similar name.
+/// Describes that a file does not exist, with similar names in the deepest existing directory of its path.
 fn missing(workspace: &Workspace, target: &Path) -> String {
-    let shown = workspace.shown(target);
+    let shown = workspace.display(target);
     let mut exists: PathBuf = target.to_owned();
     let mut wanted = OsString::new();
     while !exists.is_dir() {
@@ -151,24 +152,24 @@ fn missing(workspace: &Workspace, target: &Path) -> String {
             break;
         }
     }
-    // Names are told only where they could be listed anyway.
+    // Only names that the model may list.
     let names = if workspace.may_read(&exists) { similar(&exists, &wanted) } else { Vec::new() };
-    let place = workspace.shown(&exists);
+    let directory = workspace.display(&exists);
     if names.is_empty() {
-        format!("there is no `{shown}`, and nothing like it in `{place}`: use `glob` to look for it")
+        format!("`{shown}` does not exist, and `{directory}` has no similar name: use `glob` to search for it")
     } else {
-        format!("there is no `{shown}`; in `{place}` there is: {}", names.join(", "))
+        format!("`{shown}` does not exist; similar names in `{directory}`: {}", names.join(", "))
     }
 }
 
-/// The names in a directory that are most like the one that was wanted.
+/// Returns the names in a directory that are most similar to a name.
 fn similar(directory: &Path, wanted: &OsStr) -> Vec<String> {
     let wanted = wanted.to_string_lossy().to_lowercase();
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().take(10_000);
     let mut names: Vec<(f64, String)> = entries
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .map(|name| (strsim::jaro_winkler(&name.to_lowercase(), &wanted), name))
-        .filter(|(likeness, _)| *likeness > 0.7)
+        .filter(|(similarity, _)| *similarity > 0.7)
         .collect();
     names.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     names.into_iter().take(3).map(|(_, name)| format!("`{name}`")).collect()

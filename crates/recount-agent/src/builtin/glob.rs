@@ -1,4 +1,4 @@
-//! Finding files by their names.
+//! The tool `glob`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,26 +10,26 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::Workspace;
-use super::file_tool::{Access, FileTool};
+use super::file_tool::{FileAccess, FileTool};
 use crate::tool::{ToolError, ToolOutput, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    /// The pattern, such as `**/*.rs` or `src/*.{ts,tsx}`. Without a slash it is about names in every directory.
+    /// The pattern, such as `**/*.rs` or `src/*.{ts,tsx}`. A pattern without a slash matches names in all directories.
     pattern: String,
-    /// The directory to look in, the working directory if left out.
+    /// The directory to search. Default: the working directory.
     #[serde(default)]
     path: Option<String>,
 }
 
-/// How many files are named at most.
-const MOST: usize = 1_000;
+/// The maximum number of files in the output.
+const MAX_FILES: usize = 1_000;
 
 impl FileTool {
-    /// Finds files by a pattern.
+    /// Creates the tool that finds files by a pattern.
     pub fn glob(workspace: Arc<Workspace>) -> Self {
-        let description = "Finds files by a pattern, in the order of their names. What Git ignores is left out.";
-        Self::new(ToolSpec::new("glob", description), workspace, Access::Reads, glob)
+        let description = "Finds files by a pattern, sorted by name. Files that Git ignores are excluded.";
+        Self::new(ToolSpec::new("glob", description), workspace, FileAccess::Read, glob)
     }
 }
 
@@ -43,39 +43,39 @@ fn glob(workspace: &Workspace, arguments: &Arguments, cancel: &CancellationToken
         }
         let relative = entry.path().strip_prefix(&directory).unwrap_or(entry.path());
         if is_file(&entry) && matches(relative) {
-            found.push(workspace.shown(entry.path()));
+            found.push(workspace.display(entry.path()));
         }
     }
     found.sort();
     let all = found.len();
-    found.truncate(MOST);
-    let mut answer = found.join("\n");
+    found.truncate(MAX_FILES);
+    let mut output = found.join("\n");
     if all == 0 {
-        answer = format!("no file in `{}` matches `{}`", workspace.shown(&directory), arguments.pattern);
-    } else if all > MOST {
-        answer.push_str(&format!("\n[{} more: use a narrower pattern or another `path`]", all - MOST));
+        output = format!("no file in `{}` matches `{}`", workspace.display(&directory), arguments.pattern);
+    } else if all > MAX_FILES {
+        output.push_str(&format!("\n[{} more: use a narrower pattern or another `path`]", all - MAX_FILES));
     }
-    Ok(ToolOutput::new(workspace.shorten("glob", answer)?))
+    Ok(ToolOutput::new(workspace.truncate_output("glob", output)?))
 }
 
-/// The directory that a search is about.
+/// Returns the directory of a search.
 fn directory(workspace: &Workspace, path: Option<&str>) -> Result<PathBuf, ToolError> {
     let path = path.unwrap_or_default();
-    let target = workspace.target(path)?;
-    if target.is_dir() { Ok(target) } else { Err(ToolError::new(format!("`{path}` is no directory"))) }
+    let target = workspace.resolve_recorded(path)?;
+    if target.is_dir() { Ok(target) } else { Err(ToolError::new(format!("`{path}` is not a directory"))) }
 }
 
-/// Whether a path below the directory has the form of a pattern.
+/// Compiles a pattern for paths relative to the directory of a search.
 pub(super) fn matcher(pattern: &str) -> Result<impl Fn(&Path) -> bool + use<>, ToolError> {
     if pattern.starts_with('/') || pattern.split('/').any(|part| part == "..") {
-        return Err(ToolError::new("the pattern leads out of the directory: give the directory as `path`"));
+        return Err(ToolError::new("the pattern leads out of the directory: pass the directory as `path`"));
     }
     let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
     let glob = GlobBuilder::new(anywhere.trim_start_matches("./")).literal_separator(true).build()?.compile_matcher();
     Ok(move |path: &Path| glob.is_match(path))
 }
 
-/// All files below a directory that are neither ignored nor hidden. Links are not followed, so that nothing else is reached.
+/// Returns all entries below a directory that are neither ignored nor hidden. Links are not followed.
 pub(super) fn walk(workspace: &Workspace, directory: &Path) -> impl Iterator<Item = DirEntry> + use<> {
     let hidden = workspace.confinement().hidden_paths();
     let is_shown =

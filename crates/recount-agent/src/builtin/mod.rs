@@ -1,7 +1,7 @@
-//! Tools that most agents want: files, search, shell and web.
+//! The built-in tools: files, search, shell and web.
 //!
-//! All of them work in a [`Workspace`]. They read what lies in its directories without a question, ask before they change
-//! something, and never hold more than they show: long output is kept aside in a file, and the model is told how to read on.
+//! All of them operate in a [`Workspace`]. Reading in its directories needs no permission, changes do. Long output is
+//! truncated and offloaded to a file that the model can read.
 //!
 //! ```no_run
 //! use recount_agent::builtin::{self, Workspace};
@@ -15,7 +15,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod aside;
 mod edit;
 mod fetch;
 mod file_rules;
@@ -23,7 +22,8 @@ mod file_tool;
 mod files;
 mod glob;
 mod grep;
-mod page;
+mod html;
+mod offloaded;
 mod process;
 mod read;
 mod shell;
@@ -43,7 +43,7 @@ pub use workspace::Workspace;
 
 use crate::tool::{Tool, ToolError};
 
-/// All built-in tools, on one workspace.
+/// Creates all built-in tools for one workspace.
 pub fn all(workspace: Workspace) -> Vec<Arc<dyn Tool>> {
     let workspace = Arc::new(workspace);
     vec![
@@ -57,17 +57,17 @@ pub fn all(workspace: Workspace) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// Arguments as their type.
-fn taken<T: DeserializeOwned>(arguments: Object) -> Result<T, ToolError> {
+/// Deserializes arguments.
+fn deserialize<T: DeserializeOwned>(arguments: Object) -> Result<T, ToolError> {
     Ok(Json::from(arguments).deserialize_as()?)
 }
 
-/// An argument that is text.
+/// Returns a string argument. `None` if it is missing or not a string.
 fn text(arguments: &Object, name: &str) -> Option<String> {
     arguments.get(name).and_then(Json::as_str).map(str::to_owned)
 }
 
-/// Runs something that waits for the disk, where nobody else waits for it.
+/// Runs blocking work, such as disk access, on a thread for it.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {

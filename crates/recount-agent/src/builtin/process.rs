@@ -1,4 +1,4 @@
-//! A running command and everything that it started.
+//! Processes of commands.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,31 +11,31 @@ use recount_sandbox::{Launch, LaunchGuard};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::Command;
 
-/// The variable by which a process is known as one of ours, wherever it went.
+/// The environment variable that marks the processes of a command.
 const MARK: &str = "RECOUNT_PROCESS";
 
-/// The longest wait for a helper to end. It takes about a millisecond.
+/// The maximum wait for the exit of a sandbox helper. Usually it takes about a millisecond.
 #[cfg(target_os = "linux")]
-const END: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 1, tv_nsec: 0 };
+const HELPER_TIMEOUT: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 1, tv_nsec: 0 };
 
-/// Ends a command and everything that it started when it is dropped.
+/// The processes of a command. Dropping it kills them.
 ///
-/// The kernel does so for a command with a PID namespace of its own. Any other leads a session, so that it has no terminal;
-/// processes that leave its process group are found by a variable in their environment, if `/proc` shows it.
+/// The kernel kills the processes of a command with a PID namespace of its own. Any other command leads a session without a
+/// terminal. Processes that leave its process group are found by a variable in their environment, where `/proc` exists.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct ProcessTree {
     leader: Option<Pid>,
-    /// `None` if the kernel ends what the command started.
+    /// The value of [`MARK`]. `None` if the kernel kills the processes.
     mark: Option<String>,
     reaped: bool,
     launch: Option<LaunchGuard>,
 }
 
-/// A process that was started.
+/// A spawned process.
 pub(super) type Child = Box<dyn ChildWrapper>;
 
-/// Starts a command that is prepared to run, with pipes for its output.
-pub(super) fn start(launch: Launch) -> io::Result<(Child, Group)> {
+/// Spawns a prepared command, with pipes for its output.
+pub(super) fn spawn(launch: Launch) -> io::Result<(Child, ProcessTree)> {
     let Launch { command, guard, is_contained } = launch;
     let mut command = Command::from(command);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -50,17 +50,17 @@ pub(super) fn start(launch: Launch) -> io::Result<(Child, Group)> {
     // The wrapper would wait for the whole process group.
     let child = wrapped.spawn()?.into_inner();
     let leader = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
-    Ok((child, Group { leader, mark, reaped: false, launch: Some(guard) }))
+    Ok((child, ProcessTree { leader, mark, reaped: false, launch: Some(guard) }))
 }
 
-impl Group {
-    /// The leader has ended and its id may be given to another process.
+impl ProcessTree {
+    /// Records that the leader was reaped, so that its id may be reused.
     pub(super) fn set_reaped(&mut self) {
         self.reaped = true;
     }
 
-    /// Ends everything that still runs. Returns the number of processes that were found.
-    pub(super) fn end(&mut self) -> usize {
+    /// Kills all remaining processes. Returns the number of processes that were found by their mark.
+    pub(super) fn kill(&mut self) -> usize {
         let was_running = self.launch.take().is_some();
         let Some(leader) = self.leader else { return 0 };
         let Some(mark) = self.mark.clone() else {
@@ -70,34 +70,34 @@ impl Group {
             return 0;
         };
         if !self.reaped || !cfg!(target_os = "linux") {
-            // It may have ended just now.
+            // It may have exited in the meantime.
             let _ = kill_process_group(leader, Signal::KILL);
         }
-        // One that was just killed may still be seen in the next round, so they are counted by their ids.
-        let mut ended = BTreeSet::new();
-        // One that is being looked at may have started another one.
+        // A killed process may still be listed in the next round, so processes are counted by id.
+        let mut killed = BTreeSet::new();
+        // A process may have spawned another one in the meantime.
         for _ in 0..10 {
-            let left = self.left(&mark);
-            if left.is_empty() {
+            let remaining = self.remaining(&mark);
+            if remaining.is_empty() {
                 break;
             }
-            for process in left {
+            for process in remaining {
                 let _ = kill_process(process, Signal::KILL);
-                ended.insert(process.as_raw_nonzero());
+                killed.insert(process.as_raw_nonzero());
             }
         }
-        ended.len()
+        killed.len()
     }
 
-    /// The processes of the command that still run.
-    fn left(&self, mark: &str) -> Vec<Pid> {
+    /// Returns the processes of the command that still run.
+    fn remaining(&self, mark: &str) -> Vec<Pid> {
         let mark = format!("{MARK}={mark}").into_bytes();
         let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(Pid::from_raw);
         let belongs = |id: &Pid| {
             let directory = Path::new("/proc").join(id.as_raw_nonzero().to_string());
             let stat = std::fs::read_to_string(directory.join("stat")).unwrap_or_default();
-            // The name, in parentheses, may hold anything; state, parent and group follow it.
+            // The name, in parentheses, may contain any characters. State, parent and group follow it.
             let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
             let ended = fields.next().is_none_or(|state| matches!(state, "Z" | "X"));
             let group = fields.nth(1).and_then(|group| group.parse().ok()).and_then(Pid::from_raw);
@@ -116,15 +116,15 @@ fn wait_for_helper(leader: Pid) {
     #[cfg(target_os = "linux")]
     if let Ok(helper) = rustix::process::pidfd_open(leader, rustix::process::PidfdFlags::empty()) {
         let mut watched = [rustix::event::PollFd::new(&helper, rustix::event::PollFlags::IN)];
-        // A helper that takes longer is killed by the caller, and the kernel ends the rest.
-        let _ = rustix::event::poll(&mut watched, Some(&END));
+        // If the helper takes longer, the caller kills it, and the kernel kills the rest.
+        let _ = rustix::event::poll(&mut watched, Some(&HELPER_TIMEOUT));
     }
     #[cfg(not(target_os = "linux"))]
     let _ = leader;
 }
 
-impl Drop for Group {
+impl Drop for ProcessTree {
     fn drop(&mut self) {
-        self.end();
+        self.kill();
     }
 }

@@ -1,4 +1,4 @@
-//! Running shell commands.
+//! The tool `shell`.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::{Instant, sleep_until};
 
-use super::aside::rest_is_in;
-use super::process::start;
+use super::offloaded::truncation_note;
+use super::process::spawn;
 use super::shell_access::{self, matches};
-use super::{Workspace, blocking, taken, text};
+use super::{Workspace, blocking, deserialize, text};
 use crate::BoxFuture;
 use crate::permission::shell::suggestions;
 use crate::permission::{Coverage, PermissionContext, ToolPermission};
@@ -26,21 +26,21 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 
 /// Runs shell commands in the workspace.
 ///
-/// Each command runs in a sandbox. The mode grants access to it, allow rules that match the command grant what their field
-/// `access` lists, and the model requests more with the argument `access`. Only a request beyond what is granted is asked
-/// about. Without a sandbox, every command is asked about, unless allow rules match it.
+/// Each command runs in a sandbox. The mode grants access, allow rules that match the command grant the access in their
+/// field `access`, and the model requests more with the argument `access`. The user is asked only about a request beyond the
+/// granted access. Without a sandbox, the user is asked about every command that no allow rule matches.
 ///
-/// The output is streamed. When the command ends, is interrupted or times out, all of its processes are ended. It gets only
-/// the environment variables of an allow-list.
+/// The output is streamed. When the command exits, is interrupted or times out, all of its processes are killed. Its
+/// environment contains only the variables of an allow-list.
 #[derive(Debug)]
 pub struct Shell {
     spec: ToolSpec,
     workspace: Arc<Workspace>,
     program: &'static str,
-    kept_bytes: u64,
+    max_offloaded_bytes: u64,
 }
 
-/// How a call runs.
+/// The sandbox profile of a call.
 struct Plan {
     profile: Profile,
     is_confined: bool,
@@ -50,7 +50,7 @@ struct Plan {
 struct Arguments {
     /// The command.
     command: String,
-    /// After how many seconds it is ended, 120 if left out and 3600 at most.
+    /// The timeout in seconds. Default: 120, maximum: 3600.
     #[serde(default)]
     timeout_seconds: Option<u64>,
     /// Access that the command needs beyond reading, a list of: `write` (files in the working directory), `network`,
@@ -65,28 +65,29 @@ struct Arguments {
 }
 
 impl Shell {
-    /// The tool on a workspace, with Bash where there is one.
+    /// Creates the tool. It uses Bash if installed, otherwise `sh`.
     pub fn new(workspace: Arc<Workspace>) -> Self {
         let program = if Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" };
         let description = "Runs a shell command in the working directory, each time in a new shell and without input. \
                            To read or change files, prefer `read`, `grep`, `glob` and `edit`. \
-                           Processes that it leaves in the background are ended. \
+                           Background processes are killed when it exits. \
                            The command runs in a sandbox: it can read the working directory, write only to `/tmp`, and has no \
                            network. If it needs more, request `access` and state the `reason`; the user may be asked.";
         let spec = ToolSpec::new("shell", description).parameters(schema_of::<Arguments>());
-        let kept_bytes = workspace.confinement().resource_limits().output_bytes();
-        Self { spec, workspace, program, kept_bytes }
+        let max_offloaded_bytes = workspace.confinement().resource_limits().output_bytes();
+        Self { spec, workspace, program, max_offloaded_bytes }
     }
 
-    /// The same with another limit to how much output is kept. A command that has more to say is ended.
+    /// Sets the maximum output of a command in bytes. A command with more output is killed. By default, the limit of the
+    /// sandbox applies.
     #[must_use]
     pub fn max_offloaded_bytes(mut self, bytes: u64) -> Self {
-        self.kept_bytes = bytes;
+        self.max_offloaded_bytes = bytes;
         self
     }
 
-    /// Decides how a call runs: with everything that it requests and is granted, or with its request alone if this machine
-    /// can confine no more than that.
+    /// Returns the profile of a call: all requested and granted access, or only the requested access if this machine cannot
+    /// enforce the wider profile.
     ///
     /// # Errors
     ///
@@ -105,7 +106,7 @@ impl Shell {
         Ok(Plan { profile: wanted, is_confined: is_confined? })
     }
 
-    /// Prepares a call to run, away from the threads of the runtime: paths are resolved on the disk.
+    /// Prepares the command. Runs on a thread for blocking work, because paths are resolved on disk.
     async fn launch(&self, command: &str, plan: Plan) -> Result<(Launch, Plan), ToolError> {
         let (workspace, program) = (Arc::clone(&self.workspace), self.program);
         let mut arguments: Vec<OsString> = Vec::new();
@@ -123,17 +124,18 @@ impl Shell {
 
     async fn execute(&self, arguments: Object, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let plan = self.plan(&arguments, &context.permissions().context(&self.spec.name))?;
-        let arguments: Arguments = taken(arguments)?;
-        let most = self.workspace.confinement().resource_limits().wall_seconds.max(1);
-        let seconds = arguments.timeout_seconds.unwrap_or(120).clamp(1, most);
+        let arguments: Arguments = deserialize(arguments)?;
+        let max_seconds = self.workspace.confinement().resource_limits().wall_seconds.max(1);
+        let seconds = arguments.timeout_seconds.unwrap_or(120).clamp(1, max_seconds);
         let deadline = Instant::now() + Duration::from_secs(seconds);
         let (launch, plan) = self.launch(&arguments.command, plan).await?;
-        let (mut child, mut group) = start(launch)?;
+        let (mut child, mut processes) = spawn(launch)?;
         let (mut stdout, mut stderr) = (child.stdout().take(), child.stderr().take());
-        let (mut from_stdout, mut from_stderr) = (Pieces::default(), Pieces::default());
-        let mut output = Output { workspace: &self.workspace, context, bytes: 0, shown: String::new(), kept: None };
+        let (mut from_stdout, mut from_stderr) = (Utf8Decoder::default(), Utf8Decoder::default());
+        let mut output =
+            Output { workspace: &self.workspace, context, bytes: 0, shown: String::new(), offloaded: None };
         let mut status = None;
-        let mut left = 0;
+        let mut killed = 0;
         let stopped = loop {
             if stdout.is_none() && stderr.is_none() && status.is_some() {
                 break None;
@@ -143,24 +145,24 @@ impl Shell {
                 piece = read(&mut stderr), if stderr.is_some() => output.take(from_stderr.next(&piece?)).await?,
                 ended = child.wait(), if status.is_none() => {
                     status = Some(ended?);
-                    group.set_reaped();
-                    left = group.end();
+                    processes.set_reaped();
+                    killed = processes.kill();
                 }
-                () = context.cancelled().cancelled() => break Some("it was interrupted".to_owned()),
-                () = sleep_until(deadline) => break Some(format!("it was ended after {seconds} seconds: set `timeout_seconds` if it needs more")),
+                () = context.cancelled().cancelled() => break Some("interrupted".to_owned()),
+                () = sleep_until(deadline) => break Some(format!("killed after {seconds} seconds: set `timeout_seconds` if it needs more")),
             }
-            if output.bytes > self.kept_bytes {
-                break Some(format!("it was ended after {} bytes of output: let it say less", output.bytes));
+            if output.bytes > self.max_offloaded_bytes {
+                break Some(format!("killed after {} bytes of output: reduce its output", output.bytes));
             }
         };
         if stopped.is_some() {
-            group.end();
+            processes.kill();
         }
         output.take(from_stdout.rest()).await?;
         output.take(from_stderr.rest()).await?;
         let code = status.and_then(|status| status.code());
         let failed = stopped.is_some() || code != Some(0);
-        let mut notes = output.notes(stopped.as_deref(), status, left);
+        let mut notes = output.notes(stopped.as_deref(), status, killed);
         if stopped.is_none() && failed && plan.is_confined {
             let _ = write!(
                 notes,
@@ -169,8 +171,8 @@ impl Shell {
             );
         }
         let content = if notes.is_empty() { Payload::from(Vec::<MediaBlock>::new()) } else { Payload::from(notes) };
-        let answer = if failed { ToolOutput::failed(content) } else { ToolOutput::new(content) };
-        Ok(answer.with_metadata([("exit_code", code)]))
+        let result = if failed { ToolOutput::failed(content) } else { ToolOutput::new(content) };
+        Ok(result.with_metadata([("exit_code", code)]))
     }
 }
 
@@ -263,7 +265,7 @@ impl Tool for Shell {
     }
 }
 
-/// The next bytes of a pipe. Nothing is left of it when it has ended.
+/// Reads the next bytes of a pipe. At its end, sets the pipe to `None`.
 async fn read(pipe: &mut Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(8_192);
     let length = match pipe {
@@ -276,18 +278,18 @@ async fn read(pipe: &mut Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<
     Ok(bytes)
 }
 
-/// Bytes that come in pieces, as text.
+/// Decodes chunks of bytes as text.
 #[derive(Debug, Default)]
-struct Pieces(Vec<u8>);
+struct Utf8Decoder(Vec<u8>);
 
-impl Pieces {
-    /// What can be read so far. A character that is not complete waits for the next piece.
-    fn next(&mut self, piece: &[u8]) -> String {
-        self.0.extend_from_slice(piece);
+impl Utf8Decoder {
+    /// Decodes a chunk. An incomplete character at the end is kept for the next chunk.
+    fn next(&mut self, chunk: &[u8]) -> String {
+        self.0.extend_from_slice(chunk);
         let complete = match std::str::from_utf8(&self.0) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             Ok(_) | Err(_) => {
-                // Somewhere before the end it is no UTF-8; only what is incomplete at the end may wait.
+                // There is invalid UTF-8 before the end. Only an incomplete character at the end is kept.
                 let tail = (1..=3).rev().find(|length| {
                     self.0
                         .len()
@@ -303,6 +305,7 @@ impl Pieces {
         text
     }
 
+    /// Decodes the kept bytes at the end of the stream.
     fn rest(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.0)).into_owned()
     }
@@ -312,15 +315,15 @@ fn is_incomplete(bytes: &[u8]) -> bool {
     matches!(std::str::from_utf8(bytes), Err(error) if error.valid_up_to() == 0 && error.error_len().is_none())
 }
 
-/// What a command has said.
+/// The output of a command.
 struct Output<'a> {
     workspace: &'a Workspace,
     context: &'a ToolContext,
     bytes: u64,
-    /// As much as was shown.
+    /// The output up to the limit.
     shown: String,
-    /// The whole, if that is more.
-    kept: Option<(std::fs::File, PathBuf)>,
+    /// The file with the complete output, if it exceeds the limit.
+    offloaded: Option<(std::fs::File, PathBuf)>,
 }
 
 impl Output<'_> {
@@ -329,17 +332,17 @@ impl Output<'_> {
             return Ok(());
         }
         self.bytes += text.len() as u64;
-        let room = self.workspace.shown_bytes().saturating_sub(self.shown.len());
-        if self.kept.is_none() && text.len() > room {
-            let (mut file, path) = self.workspace.aside().file("shell")?;
+        let remaining = self.workspace.output_limit().saturating_sub(self.shown.len());
+        if self.offloaded.is_none() && text.len() > remaining {
+            let (mut file, path) = self.workspace.offload_directory().create_file("shell")?;
             file.write_all(self.shown.as_bytes())?;
-            self.kept = Some((file, path));
-            let (fits, _) = text.split_at(text.floor_char_boundary(room));
+            self.offloaded = Some((file, path));
+            let (fits, _) = text.split_at(text.floor_char_boundary(remaining));
             if !fits.is_empty() {
                 self.context.write_text(fits).await;
             }
         }
-        match &mut self.kept {
+        match &mut self.offloaded {
             Some((file, _)) => file.write_all(text.as_bytes())?,
             None => {
                 self.shown.push_str(&text);
@@ -349,18 +352,18 @@ impl Output<'_> {
         Ok(())
     }
 
-    /// What the model has to know beside the output.
-    fn notes(&self, stopped: Option<&str>, status: Option<std::process::ExitStatus>, left: usize) -> String {
+    /// Returns notes for the model that follow the output.
+    fn notes(&self, stopped: Option<&str>, status: Option<std::process::ExitStatus>, killed: usize) -> String {
         let mut notes = String::new();
-        if let Some((_, path)) = &self.kept {
-            notes.push_str(&rest_is_in(path, self.bytes));
+        if let Some((_, path)) = &self.offloaded {
+            notes.push_str(&truncation_note(path, self.bytes));
         }
-        if left > 0 {
-            let _ = write!(notes, "\n[{left} left running in the background, now ended]");
+        if killed > 0 {
+            let _ = write!(notes, "\n[{killed} background processes killed]");
         }
         match (stopped, status) {
-            (Some(why), _) => {
-                let _ = write!(notes, "\n[{why}]");
+            (Some(reason), _) => {
+                let _ = write!(notes, "\n[{reason}]");
             }
             (None, Some(status)) if !status.success() => {
                 let _ = write!(notes, "\n[{status}]");

@@ -64,10 +64,10 @@ pub(super) fn matches(rules: &[&PermissionRule], behavior: PermissionBehavior, a
     contents(rules).map_or(Coverage::Yes, |contents| shell::coverage(&command, &contents, behavior))
 }
 
-/// Returns what the user is asked about a request.
+/// Returns the question to the user about a request.
 pub(super) fn question(requested: &Access, arguments: &Object) -> String {
     let reason: String = text(arguments, "reason").unwrap_or_default().chars().take(MAX_REASON).collect();
-    // Line breaks could make it look like more than a reason.
+    // Line breaks could imitate other parts of the question.
     let reason = reason.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let reason = reason.collect::<Vec<_>>().join(" ");
     let separator = if reason.is_empty() { "" } else { ": " };
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_validated() {
+    fn request_is_validated() {
         let check = |access: &[&str], expected: &str| {
             let error = requested(&call("ls", access)).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{access:?}: {error}");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_match_grant_access() {
+    fn matching_rules_grant_access() {
         let check = |rules: &[PermissionRule], command: &str, expected: &[&str]| {
             let expected = Access::parse(expected).unwrap();
             assert_eq!(granted(&call(command, &[]), &context(Mode::Default, rules)), expected, "{rules:?}: {command}");
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_effective_access_is_requested_or_granted() {
+    fn effective_access_is_union_of_requested_and_granted() {
         let rules = [rule(Some("cargo test:*"), &["network"])];
         let effective =
             |mode, command, access: &[&str]| effective(&call(command, access), &context(mode, &rules)).unwrap();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_names_the_request_and_the_reason() {
+    fn question_contains_request_and_reason() {
         let mut arguments = call("git push", &["write", "network"]);
         let access = requested(&arguments).unwrap();
         assert_eq!(question(&access, &arguments), "it requests to write to the workspace, use the network");

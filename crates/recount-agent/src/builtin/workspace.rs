@@ -1,4 +1,4 @@
-//! Where the built-in tools work, and what they remember.
+//! The workspace of the built-in tools.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,105 +8,106 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use recount_message::{IdSource, RandomIds};
 use recount_sandbox::{Access, Confinement, Profile};
 
-use super::aside::Aside;
-use super::files::Stamp;
+use super::files::FileVersion;
+use super::offloaded::OffloadDirectory;
 use crate::permission::path::PathResolver;
 use crate::tool::ToolError;
 
-/// So many paths are remembered.
-const MOST: usize = 4_096;
+/// The maximum number of remembered paths.
+const MAX_REMEMBERED: usize = 4_096;
 
-/// The directories in which the built-in tools work.
+/// The working directories and the state of the built-in tools.
 ///
-/// A path is judged by where it leads. When the tool runs it has to lead there still, and it is opened step by step from the
-/// root without following a link, so that nobody can put one in its place meanwhile.
+/// Permission is decided for the target of a path. When the tool runs, the path must still have this target. The file is
+/// opened component by component from the root without following links, so that a link cannot be inserted in between.
 #[derive(Debug)]
 pub struct Workspace {
     paths: PathResolver,
-    aside: Aside,
-    shown_bytes: usize,
+    offload_directory: OffloadDirectory,
+    output_limit: usize,
     confinement: Confinement,
     /// The commands of one session share a private `/tmp`.
     session: Session,
-    /// Files as they were when the model last saw them.
-    seen: Mutex<HashMap<PathBuf, Stamp>>,
-    /// Where paths led when permission was asked for them.
-    judged: Mutex<HashMap<String, PathBuf>>,
+    /// The versions of files that the model last read or wrote.
+    seen: Mutex<HashMap<PathBuf, FileVersion>>,
+    /// The targets of paths for which permission was decided.
+    recorded: Mutex<HashMap<String, PathBuf>>,
 }
 
 impl Workspace {
-    /// A workspace in one directory, in which relative paths begin and commands run.
+    /// Creates a workspace with one directory. Relative paths are resolved in it, and commands run in it.
     ///
     /// # Errors
     ///
-    /// It is no directory.
+    /// The path is not a directory.
     pub fn new(directory: impl AsRef<Path>) -> io::Result<Self> {
         let directory = directory_at(directory.as_ref())?;
         Ok(Self {
             paths: PathResolver::new([directory]),
-            aside: Aside::temporary(),
-            shown_bytes: 30_000,
+            offload_directory: OffloadDirectory::temporary(),
+            output_limit: 30_000,
             confinement: Confinement::default(),
             session: Session { name: RandomIds.next_id(), is_own: true },
             seen: Mutex::default(),
-            judged: Mutex::default(),
+            recorded: Mutex::default(),
         })
     }
 
-    /// The same with one more directory.
+    /// Adds a directory.
     ///
     /// # Errors
     ///
-    /// It is no directory.
+    /// The path is not a directory.
     pub fn with_directory(mut self, directory: impl AsRef<Path>) -> io::Result<Self> {
         self.paths = std::mem::take(&mut self.paths).with_directories(&[directory_at(directory.as_ref())?]);
         Ok(self)
     }
 
-    /// The same with a directory for what is too long to be shown, which is made when it is needed. What is put there stays;
-    /// by default it goes to a temporary directory that goes with the workspace.
+    /// Sets the directory for offloaded output. It is created on first use and persists. By default, a temporary directory
+    /// is used and deleted with the workspace.
     ///
     /// # Errors
     ///
-    /// It is not known where that is.
+    /// The path cannot be resolved.
     pub fn offload_to(mut self, directory: impl AsRef<Path>) -> io::Result<Self> {
-        self.aside = Aside::lasting(PathResolver::default().resolve(std::path::absolute(directory)?)?);
+        self.offload_directory =
+            OffloadDirectory::persistent(PathResolver::default().resolve(std::path::absolute(directory)?)?);
         Ok(self)
     }
 
-    /// The same with another limit to how much of an output is shown, in bytes.
+    /// Sets the maximum output of a tool call in bytes, 30,000 by default. Longer output is offloaded.
     #[must_use]
     pub fn max_output_bytes(mut self, bytes: usize) -> Self {
-        self.shown_bytes = bytes;
+        self.output_limit = bytes;
         self
     }
 
-    /// Replaces how commands are confined. By default they are if this program can be the helper of a sandbox, see
-    /// [`run_if_helper`](recount_sandbox::run_if_helper).
+    /// Sets the confinement of commands. By default, commands are confined if this program can be the helper of a sandbox,
+    /// see [`run_if_helper`](recount_sandbox::run_if_helper).
     #[must_use]
     pub fn confine(mut self, confinement: Confinement) -> Self {
         self.confinement = confinement;
         self
     }
 
-    /// Names the session whose private `/tmp` commands share. By default each workspace has one of its own.
+    /// Sets the session. Commands of a session share a private `/tmp`. By default, each workspace has its own session.
     #[must_use]
     pub fn session(mut self, name: impl Into<String>) -> Self {
         self.session = Session { name: name.into(), is_own: false };
         self
     }
 
-    /// How commands are confined.
+    /// The confinement of commands.
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
     }
 
-    /// The profile of a command. `directories` are readable like the workspace, and writable with it.
+    /// Returns the profile of a command. `directories` have the same access as the workspace.
     pub(super) fn profile(&self, access: Access, directories: &[PathBuf]) -> Profile {
         let profile = self.confinement.profile(self.paths.base(), access);
         let further = self.paths.directories().iter().skip(1).chain(directories);
         let profile = further.fold(profile, Profile::directory);
-        match self.aside.existing() {
+        match self.offload_directory.existing() {
             Some(offloaded) => profile.read(offloaded),
             None => profile,
         }
@@ -116,65 +117,69 @@ impl Workspace {
         &self.session.name
     }
 
-    /// The directories.
+    /// The resolver with the directories.
     pub fn paths(&self) -> &PathResolver {
         &self.paths
     }
 
-    pub(super) fn aside(&self) -> &Aside {
-        &self.aside
+    pub(super) fn offload_directory(&self) -> &OffloadDirectory {
+        &self.offload_directory
     }
 
-    pub(super) fn shown_bytes(&self) -> usize {
-        self.shown_bytes
+    pub(super) fn output_limit(&self) -> usize {
+        self.output_limit
     }
 
-    /// Where a path leads, noted for when the tool runs.
-    pub(super) fn judge(&self, path: &str) -> io::Result<PathBuf> {
+    /// Resolves a path for a decision about permission, and records its target.
+    pub(super) fn resolve_and_record(&self, path: &str) -> io::Result<PathBuf> {
         let target = self.paths.resolve(path)?;
-        let mut judged = lock(&self.judged);
-        if judged.len() >= MOST {
-            judged.clear();
+        let mut recorded = lock(&self.recorded);
+        if recorded.len() >= MAX_REMEMBERED {
+            recorded.clear();
         }
-        judged.insert(path.to_owned(), target.clone());
+        recorded.insert(path.to_owned(), target.clone());
         Ok(target)
     }
 
-    /// Where a path leads now, which has to be where it led when it was judged.
-    pub(super) fn target(&self, path: &str) -> Result<PathBuf, ToolError> {
+    /// Resolves a path to use it.
+    ///
+    /// # Errors
+    ///
+    /// The target differs from the recorded one.
+    pub(super) fn resolve_recorded(&self, path: &str) -> Result<PathBuf, ToolError> {
         let target = self.paths.resolve(path)?;
-        match lock(&self.judged).get(path) {
-            Some(judged) if *judged != target => {
-                Err(ToolError::new(format!("`{path}` leads elsewhere than when permission was given: call again")))
-            }
+        match lock(&self.recorded).get(path) {
+            Some(recorded) if *recorded != target => Err(ToolError::new(format!(
+                "the target of `{path}` has changed since permission was given: call again"
+            ))),
             Some(_) | None => Ok(target),
         }
     }
 
-    /// Whether a resolved path may be read without a question.
+    /// Returns whether a resolved path may be read without permission.
     pub(super) fn may_read(&self, target: &Path) -> bool {
-        (self.paths.contains(target) && !self.hides(target)) || self.aside.holds(target)
+        (self.paths.contains(target) && !self.hides(target)) || self.offload_directory.contains(target)
     }
 
-    /// Whether a resolved path is hidden from tools, such as the data of the service itself.
+    /// Returns whether a resolved path is hidden from tools, such as the data of the service itself.
     pub(super) fn hides(&self, target: &Path) -> bool {
-        self.confinement.hides(target) && !self.aside.holds(target)
+        self.confinement.hides(target) && !self.offload_directory.contains(target)
     }
 
-    pub(super) fn note_seen(&self, target: &Path, stamp: Stamp) {
+    pub(super) fn record_seen(&self, target: &Path, stamp: FileVersion) {
         let mut seen = lock(&self.seen);
-        if seen.len() >= MOST {
+        if seen.len() >= MAX_REMEMBERED {
             seen.clear();
         }
         seen.insert(target.to_owned(), stamp);
     }
 
-    pub(super) fn seen(&self, target: &Path) -> Option<Stamp> {
+    pub(super) fn seen_version(&self, target: &Path) -> Option<FileVersion> {
         lock(&self.seen).get(target).copied()
     }
 
-    /// A path as the model should read it: relative where that is shorter.
-    pub(super) fn shown(&self, target: &Path) -> String {
+    /// Formats a path for the model: relative if it is in the first directory.
+    pub(super) fn display(&self, target: &Path) -> String {
         let shown = target.strip_prefix(self.paths.base()).unwrap_or(target);
         if shown.as_os_str().is_empty() { ".".to_owned() } else { shown.display().to_string() }
     }
@@ -184,7 +189,7 @@ impl Workspace {
 #[derive(Debug)]
 struct Session {
     name: String,
-    /// The session ends with the workspace.
+    /// Whether the session ends with the workspace.
     is_own: bool,
 }
 
@@ -198,10 +203,10 @@ impl Drop for Workspace {
 
 fn directory_at(path: &Path) -> io::Result<PathBuf> {
     let path = std::fs::canonicalize(path)?;
-    if path.is_dir() { Ok(path) } else { Err(io::Error::other(format!("`{}` is no directory", path.display()))) }
+    if path.is_dir() { Ok(path) } else { Err(io::Error::other(format!("`{}` is not a directory", path.display()))) }
 }
 
-/// A tool that panicked leaves a map that is still one.
+/// Locks a map. A panic in another thread cannot leave it inconsistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

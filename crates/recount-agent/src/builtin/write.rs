@@ -1,4 +1,4 @@
-//! Writing a file.
+//! The tool `write`.
 
 use std::sync::Arc;
 
@@ -7,38 +7,38 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::Workspace;
-use super::file_tool::{Access, FileTool};
-use super::files::{Stamp, failed, open_file, replace};
+use super::file_tool::{FileAccess, FileTool};
+use super::files::{FileVersion, failed, open_file, replace};
 use crate::tool::{ToolError, ToolOutput, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    /// The file, absolute or relative to the working directory. Directories that are missing are made.
+    /// The file, absolute or relative to the working directory. Missing directories are created.
     path: String,
-    /// All that shall be in the file.
+    /// The complete new content of the file.
     content: String,
 }
 
 impl FileTool {
-    /// Writes a whole file.
+    /// Creates the tool that writes a whole file.
     pub fn write(workspace: Arc<Workspace>) -> Self {
-        let description = "Writes a file, or replaces all of it. A file that is there has to be read first. \
+        let description = "Creates a file, or replaces its complete content. An existing file must be read first. \
                            To change a part of a file, use `edit`.";
-        Self::new(ToolSpec::new("write", description).idempotent(), workspace, Access::Changes, write)
+        Self::new(ToolSpec::new("write", description).idempotent(), workspace, FileAccess::Change, write)
     }
 }
 
 fn write(workspace: &Workspace, arguments: &Arguments, _: &CancellationToken) -> Result<ToolOutput, ToolError> {
-    let target = workspace.target(&arguments.path)?;
-    let shown = workspace.shown(&target);
+    let target = workspace.resolve_recorded(&arguments.path)?;
+    let shown = workspace.display(&target);
     let old = match open_file(&target) {
-        Ok(file) => Some(Stamp::of(&file)?),
+        Ok(file) => Some(FileVersion::of(&file)?),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed(workspace, &target, &error)),
     };
-    match (old, workspace.seen(&target)) {
+    match (old, workspace.seen_version(&target)) {
         (Some(_), None) => {
-            let message = format!("`{shown}` is there already: `read` it first, so that nothing in it is lost unseen");
+            let message = format!("`{shown}` already exists: `read` it before you replace it");
             return Err(ToolError::new(message));
         }
         (Some(now), Some(then)) if now != then => {
@@ -47,7 +47,7 @@ fn write(workspace: &Workspace, arguments: &Arguments, _: &CancellationToken) ->
         (Some(_), Some(_)) | (None, _) => {}
     }
     let stamp = replace(&target, arguments.content.as_bytes()).map_err(|error| failed(workspace, &target, &error))?;
-    workspace.note_seen(&target, stamp);
-    let did = if old.is_some() { "replaced" } else { "written" };
-    Ok(ToolOutput::new(format!("{did} `{shown}`: {} bytes", arguments.content.len())))
+    workspace.record_seen(&target, stamp);
+    let action = if old.is_some() { "replaced" } else { "created" };
+    Ok(ToolOutput::new(format!("{action} `{shown}`: {} bytes", arguments.content.len())))
 }

@@ -1,12 +1,12 @@
-//! A model that needs no provider, for trying things out.
+//! A demo model that needs no provider.
 //!
-//! It is a script and says so: what it answers depends on words in the message. That is enough to see every kind of block,
-//! a tool call, a question to the user and an image, without a key and always the same.
+//! It is a script: its answer depends on keywords in the message. It shows every kind of block, a tool call, a question to
+//! the user and an image, deterministically and without an API key.
 
+mod pace;
 mod plan;
 mod png;
 mod prose;
-mod speak;
 
 use std::num::NonZeroU32;
 use std::str::FromStr;
@@ -18,20 +18,20 @@ use recount_model::estimate_tokens;
 
 use crate::BoxFuture;
 use crate::model::{AgentReplyWriter, ChatModel};
+use pace::PacedWriter;
 use plan::Part;
-use speak::Speaker;
 
-/// A model that needs no provider.
+/// A scripted model that needs no provider.
 ///
-/// | word in the message | what comes |
+/// | keyword in the message | answer |
 /// |---|---|
-/// | `tool` or `shell` | a call of `shell` with a command that asks; when it has run, what came of it |
-/// | a tool's name and a JSON object | a call of that tool with these arguments |
-/// | `think` | thinking first |
-/// | `image` | a picture |
+/// | `tool` or `shell` | a call of `shell` with a command that asks the user, then its result |
+/// | the name of a tool and a JSON object | a call of that tool with these arguments |
+/// | `think` | thinking before the answer |
+/// | `image` | an image |
 /// | `long` | 500 words |
 ///
-/// Several of them together are all heeded. It speaks thirty words a second, or as many as its name says: `demo/2000`.
+/// Keywords can be combined. The model writes 30 words per second, or the number in its name: `demo/2000`.
 ///
 /// ```
 /// use recount_agent::Agent;
@@ -52,11 +52,11 @@ pub struct DemoModel {
     words_per_second: NonZeroU32,
 }
 
-/// What the model is called.
+/// The name of the model.
 const NAME: &str = "demo";
 
-/// About as fast as a provider's.
-const USUAL_PACE: NonZeroU32 = match NonZeroU32::new(30) {
+/// The default pace in words per second, similar to that of a provider.
+const DEFAULT_PACE: NonZeroU32 = match NonZeroU32::new(30) {
     Some(words) => words,
     None => NonZeroU32::MIN,
 };
@@ -68,20 +68,20 @@ impl Default for DemoModel {
 }
 
 impl DemoModel {
-    /// The model at its usual pace.
+    /// Creates the model with the default pace, 30 words per second.
     #[must_use]
     pub const fn new() -> Self {
-        Self { words_per_second: USUAL_PACE }
+        Self { words_per_second: DEFAULT_PACE }
     }
 
-    /// The same at another pace.
+    /// Sets the pace.
     #[must_use]
     pub const fn words_per_second(mut self, words: NonZeroU32) -> Self {
         self.words_per_second = words;
         self
     }
 
-    /// Whether a text is meant as the name of this model, if maybe with a pace that is none.
+    /// Returns whether a text names this model, possibly with an invalid pace.
     ///
     /// ```
     /// use recount_agent::demo::DemoModel;
@@ -94,7 +94,7 @@ impl DemoModel {
         name == NAME || name.split_once('/').is_some_and(|(provider, _)| provider == NAME)
     }
 
-    /// Its name, as it can be read again.
+    /// The name with the pace. It can be parsed back.
     ///
     /// ```
     /// use recount_agent::demo::DemoModel;
@@ -105,13 +105,17 @@ impl DemoModel {
     /// ```
     #[must_use]
     pub fn id(&self) -> String {
-        if self.words_per_second == USUAL_PACE { NAME.to_owned() } else { format!("{NAME}/{}", self.words_per_second) }
+        if self.words_per_second == DEFAULT_PACE {
+            NAME.to_owned()
+        } else {
+            format!("{NAME}/{}", self.words_per_second)
+        }
     }
 }
 
-/// Why a text does not name the demo model.
+/// A text that is not a name of the demo model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not of the form `demo` or `demo/WORDS_PER_SECOND`")]
+#[error("invalid name of the demo model `{0}`: expected `demo` or `demo/WORDS_PER_SECOND`")]
 pub struct ParseDemoModelError(String);
 
 impl FromStr for DemoModel {
@@ -142,16 +146,16 @@ impl ChatModel for DemoModel {
             reply.model_call(NAME);
             let parts = plan::plan(messages, options);
             let calls = parts.iter().any(|part| matches!(part, Part::Call { .. }));
-            let mut speaker = Speaker::new(self.words_per_second, options.cancel.clone());
-            let stopped = speaker.say(parts, reply).await.err();
-            let usage = Usage::new(estimate_tokens(messages, &options.tools), speaker.tokens());
+            let mut writer = PacedWriter::new(self.words_per_second, options.cancel.clone());
+            let stopped = writer.write(parts, reply).await.err();
+            let usage = Usage::new(estimate_tokens(messages, &options.tools), writer.tokens());
             let end = match stopped {
                 None => {
                     let finish = if calls { StopReason::ToolCalls } else { StopReason::Stop };
-                    CallEnd::completed(finish, Some(usage), speaker.has_spoken())
+                    CallEnd::completed(finish, Some(usage), writer.has_output())
                 }
                 Some(error) => {
-                    let mut end = CallEnd::failed(error, speaker.has_spoken());
+                    let mut end = CallEnd::failed(error, writer.has_output());
                     end.usage = Some(usage);
                     end
                 }

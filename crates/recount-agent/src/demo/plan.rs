@@ -1,4 +1,4 @@
-//! What the demo model answers to what.
+//! The answer of the demo model to a conversation.
 
 use recount_message::{DataBlock, Msg, Object, Role, ToolResultBlock, ToolResultState};
 use recount_model::client::CallOptions;
@@ -16,48 +16,48 @@ pub(super) enum Part {
     Call { name: String, input: String },
 }
 
-/// A harmless command that runs the same everywhere.
+/// A harmless command that runs on every platform.
 const COMMAND: &str = "for n in 1 2 3; do expr $n '*' $n; sleep 0.2; done";
 
-/// The access that the command requests although it does not need it: without a request it would run unasked.
+/// The access that the command requests without needing it. Without a request, the user would not be asked.
 const ACCESS: &str = "write";
 
-/// Why, as the user reads it.
+/// The reason that the user is shown.
 const REASON: &str = "to show how a command asks";
 
-/// The answer to a conversation.
+/// Returns the answer to a conversation.
 pub(super) fn plan(messages: &[Msg], options: &CallOptions) -> Vec<Part> {
-    let asked = messages.iter().rposition(|message| message.role() == Role::User);
-    let (before, since) = messages.split_at(asked.unwrap_or_default());
+    let last_user = messages.iter().rposition(|message| message.role() == Role::User);
+    let (before, since) = messages.split_at(last_user.unwrap_or_default());
     let results: Vec<&ToolResultBlock> = since.iter().flat_map(Msg::blocks::<ToolResultBlock>).collect();
     if !results.is_empty() {
-        return vec![Part::Text(results.into_iter().map(told).collect())];
+        return vec![Part::Text(results.into_iter().map(describe_result).collect())];
     }
-    let Some(question) = since.first().filter(|_| asked.is_some()) else {
+    let Some(question) = since.first().filter(|_| last_user.is_some()) else {
         return vec![Part::Text(prose::introduction("", true))];
     };
     let text = question.text_or_empty();
-    let heard = Heard::in_text(&text, options);
+    let keywords = Keywords::parse(&text, options);
     let mut parts = Vec::new();
-    if heard.think {
-        parts.push(Part::Thinking(prose::thoughts(&heard.words())));
+    if keywords.think {
+        parts.push(Part::Thinking(prose::thoughts(&keywords.words())));
     }
     let media: Vec<&DataBlock> = question.blocks().collect();
     if !media.is_empty() {
         parts.push(Part::Text(prose::received(&media)));
     }
-    if heard.long {
+    if keywords.long {
         parts.push(Part::Text(prose::five_hundred_words()));
     }
-    if heard.image {
+    if keywords.image {
         parts.extend([Part::Image, Part::Text(prose::PICTURE.to_owned())]);
     }
-    match heard.call {
-        Some(Wish::Call { name, input }) => {
+    match keywords.call {
+        Some(RequestedCall::Call { name, input }) => {
             parts.extend([Part::Text(prose::before_call(&name)), Part::Call { name, input }]);
         }
-        Some(Wish::Missing) => parts.push(Part::Text(prose::NO_SHELL.to_owned())),
-        None if !heard.long && !heard.image => {
+        Some(RequestedCall::Missing) => parts.push(Part::Text(prose::NO_SHELL.to_owned())),
+        None if !keywords.long && !keywords.image => {
             let is_first = before.iter().all(|message| message.role() != Role::Assistant);
             parts.push(Part::Text(prose::introduction(&text, is_first)));
         }
@@ -66,30 +66,30 @@ pub(super) fn plan(messages: &[Msg], options: &CallOptions) -> Vec<Part> {
     parts
 }
 
-/// What a message asks for.
-struct Heard {
+/// The keywords of a message.
+struct Keywords {
     think: bool,
     image: bool,
     long: bool,
-    call: Option<Wish>,
+    call: Option<RequestedCall>,
 }
 
-enum Wish {
+enum RequestedCall {
     Call {
         name: String,
         input: String,
     },
-    /// A tool that the agent does not have.
+    /// The agent does not have the tool.
     Missing,
 }
 
-impl Heard {
-    fn in_text(text: &str, options: &CallOptions) -> Self {
+impl Keywords {
+    fn parse(text: &str, options: &CallOptions) -> Self {
         let words: Vec<String> =
             text.split(|char: char| !char.is_alphanumeric() && char != '_').map(str::to_lowercase).collect();
         let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
         let may_call = options.tool_choice != Some(ToolChoice::none());
-        let wish = || {
+        let requested = || {
             named_call(text, options).or_else(|| {
                 has(&["tool", "tools", "shell"]).then(|| {
                     let is_offered = options.tools.iter().any(|tool| tool.name() == "shell");
@@ -97,7 +97,11 @@ impl Heard {
                     input.insert("access", vec![ACCESS.to_owned()]);
                     input.insert("reason", REASON);
                     let input = input.to_json();
-                    if is_offered { Wish::Call { name: "shell".to_owned(), input } } else { Wish::Missing }
+                    if is_offered {
+                        RequestedCall::Call { name: "shell".to_owned(), input }
+                    } else {
+                        RequestedCall::Missing
+                    }
                 })
             })
         };
@@ -105,34 +109,36 @@ impl Heard {
             think: has(&["think", "thinking"]),
             image: has(&["image", "images"]),
             long: has(&["long"]),
-            call: if may_call { wish() } else { None },
+            call: if may_call { requested() } else { None },
         }
     }
 
     fn words(&self) -> Vec<&'static str> {
-        let heard = [(self.think, "think"), (self.long, "long"), (self.image, "image"), (self.call.is_some(), "tool")];
-        heard.into_iter().filter(|(is_heard, _)| *is_heard).map(|(_, word)| word).collect()
+        let found = [(self.think, "think"), (self.long, "long"), (self.image, "image"), (self.call.is_some(), "tool")];
+        found.into_iter().filter(|(is_found, _)| *is_found).map(|(_, word)| word).collect()
     }
 }
 
-/// A tool's name with its arguments after it.
-fn named_call(text: &str, options: &CallOptions) -> Option<Wish> {
+/// Parses the name of a tool that is followed by its arguments.
+fn named_call(text: &str, options: &CallOptions) -> Option<RequestedCall> {
     let (before, _) = text.split_once('{')?;
     let name = before.trim_end().rsplit(char::is_whitespace).next()?;
     let tool = options.tools.iter().find(|tool| tool.name() == name)?;
     let arguments = text.get(before.len()..)?;
     let input = serde_json::Deserializer::from_str(arguments).into_iter::<Box<RawValue>>().next()?.ok()?;
-    Some(Wish::Call { name: tool.name().to_owned(), input: input.get().to_owned() })
+    Some(RequestedCall::Call { name: tool.name().to_owned(), input: input.get().to_owned() })
 }
 
-/// What came of a call.
-fn told(result: &ToolResultBlock) -> String {
+/// Describes the result of a call.
+fn describe_result(result: &ToolResultBlock) -> String {
     let name = &result.name;
     match result.state {
-        ToolResultState::Success => prose::output("The tool", name, "says:", &result.output.text().unwrap_or_default()),
+        ToolResultState::Success => {
+            prose::output("The tool", name, "returned:", &result.output.text().unwrap_or_default())
+        }
         ToolResultState::Denied => format!("`{name}` was not allowed, so nothing has run.\n"),
-        ToolResultState::Interrupted => format!("`{name}` was interrupted, so nobody knows how far it came.\n"),
-        _ => prose::output("The tool", name, "failed and says:", &result.output.text().unwrap_or_default()),
+        ToolResultState::Interrupted => format!("`{name}` was interrupted, so its effect is unknown.\n"),
+        _ => prose::output("The tool", name, "failed and returned:", &result.output.text().unwrap_or_default()),
     }
 }
 
@@ -159,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_heard_alone_and_together() {
+    fn keywords_can_be_combined() {
         for (text, wanted) in [
             ("Hello", &["text"][..]),
             ("Use a tool, please.", &["text", "call"]),
@@ -181,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_called_by_its_name() {
+    fn tool_is_called_by_name_with_json_arguments() {
         let call = |text| planned(text).pop().unwrap();
         let wanted = Part::Call { name: "notes__add".to_owned(), input: r#"{"text": "{a}"}"#.to_owned() };
         assert_eq!(call(r#"notes__add {"text": "{a}"} if you please"#), wanted);
@@ -192,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_not_there_is_not_called() {
+    fn missing_tool_is_not_called() {
         let parts = plan(&[Msg::user("Alice", "shell")], &CallOptions::new());
         assert_eq!(parts, [Part::Text(prose::NO_SHELL.to_owned())]);
         let silent = CallOptions::new().tools([Tool::new("shell")]).tool_choice(ToolChoice::none());
@@ -200,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_told() {
+    fn result_is_described() {
         let result = ToolResultBlock::success("c1", "shell", "1\n4\n9\n");
         let denied = ToolResultBlock::new("c1", "shell", "no", ToolResultState::Denied);
-        let said = |result: ToolResultBlock| {
+        let answer = |result: ToolResultBlock| {
             let messages = [Msg::user("Alice", "tool"), Msg::assistant("demo", [result.into()])];
             plan(&messages, &CallOptions::new())
         };
-        assert_eq!(said(result), [Part::Text("The tool `shell` says:\n\n```\n1\n4\n9\n```\n".to_owned())]);
-        assert_eq!(said(denied), [Part::Text("`shell` was not allowed, so nothing has run.\n".to_owned())]);
+        assert_eq!(answer(result), [Part::Text("The tool `shell` returned:\n\n```\n1\n4\n9\n```\n".to_owned())]);
+        assert_eq!(answer(denied), [Part::Text("`shell` was not allowed, so nothing has run.\n".to_owned())]);
     }
 }

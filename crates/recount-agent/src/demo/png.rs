@@ -1,22 +1,22 @@
-//! A picture, made of nothing but arithmetic.
+//! A computed PNG image.
 
-/// So many points wide and high.
+/// The width and the height in pixels.
 const SIZE: u8 = 64;
 
-/// A small picture as a PNG file: coloured rings.
-pub(super) fn picture() -> Vec<u8> {
+/// Returns a PNG file with coloured rings.
+pub(super) fn image() -> Vec<u8> {
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-    // Eight bits for each point, which stand for a colour of the palette.
+    // Eight bits per pixel, an index into the palette.
     chunk(&mut file, *b"IHDR", &[0, 0, 0, SIZE, 0, 0, 0, SIZE, 8, 3, 0, 0, 0]);
     let palette: Vec<u8> = (0..=u8::MAX).flat_map(|level| [level, 96, u8::MAX - level]).collect();
     chunk(&mut file, *b"PLTE", &palette);
-    chunk(&mut file, *b"IDAT", &stored(&points()));
+    chunk(&mut file, *b"IDAT", &stored(&pixels()));
     chunk(&mut file, *b"IEND", &[]);
     file
 }
 
-/// The points, each line after a byte that says how it is filtered: not at all.
-fn points() -> Vec<u8> {
+/// Returns the pixels. Each line begins with the byte for no filter.
+fn pixels() -> Vec<u8> {
     let middle = i32::from(SIZE) / 2;
     let line = |y: i32| {
         let rings = (0..i32::from(SIZE)).map(move |x| {
@@ -28,7 +28,7 @@ fn points() -> Vec<u8> {
     (0..i32::from(SIZE)).flat_map(line).collect()
 }
 
-/// A zlib stream that compresses nothing.
+/// Wraps data in a zlib stream without compression.
 fn stored(data: &[u8]) -> Vec<u8> {
     let length = u16::try_from(data.len()).unwrap_or(u16::MAX);
     let mut stream = vec![0x78, 0x01, 1];
@@ -68,15 +68,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_those_of_the_standards() {
+    fn checksums_match_reference_values() {
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
         assert_eq!(adler32(b"Wikipedia"), 0x11E6_0398);
     }
 
     #[test]
-    fn the_picture_is_whole() {
-        let file = picture();
+    fn image_is_complete() {
+        let file = image();
         assert!(file.ends_with(b"IEND\xaeB\x60\x82"));
-        assert_eq!(points().len(), 65 * 64);
+        assert_eq!(pixels().len(), 65 * 64);
     }
 }

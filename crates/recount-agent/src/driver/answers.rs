@@ -9,7 +9,7 @@ use recount_message::{
 use super::active_reply::ActiveReply;
 use crate::agent::{Delivery, Inner, Shared};
 use crate::input::{Checked, Confirmation, Input, InputRejection, Problems, check, is_answer};
-use crate::permission::written_rule;
+use crate::permission::rule_to_json;
 use crate::state::AgentState;
 
 /// What the model is told of a call that the user refused.
@@ -130,7 +130,7 @@ impl ActiveReply {
             return;
         }
         let mut told = Object::from([("reply_id", self.message().id()), ("tool_call_id", call_id)]);
-        told.insert("added", accepted.iter().map(|rule| written_rule(rule).into()).collect::<Vec<Json>>());
+        told.insert("added", accepted.iter().map(|rule| rule_to_json(rule).into()).collect::<Vec<Json>>());
         self.reply.signal(CustomName::Permissions.as_str(), told);
     }
 

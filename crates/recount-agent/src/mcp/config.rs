@@ -1,4 +1,4 @@
-//! How a server is started or reached.
+//! The configuration of a server.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use super::error::McpError;
 
-/// How an MCP server is started or reached, and what it may take.
+/// The configuration of an MCP server: its transport, timeouts and limits.
 ///
-/// As a table of a configuration file it is either a `command` with `args`, `env`, `cwd`, `inherit_env` and `access`, or a
-/// `url` with `headers`; beside them `timeout`, `start_timeout` and `longest` in seconds, `max_output` in characters, `tools` and
-/// `trust_hints`. In the values of `env` and `headers`, `${NAME}` stands for a variable of the environment, so that no
-/// secret has to be in the file.
+/// In a configuration file, it is a table with either `command`, `args`, `env`, `cwd`, `inherit_env` and `access`, or `url`
+/// and `headers`. Other keys are `timeout`, `start_timeout` and `longest` in seconds, `max_output` in characters, `tools` and
+/// `trust_hints`. In the values of `env` and `headers`, `${NAME}` is replaced by an environment variable, so that the file
+/// contains no secrets.
 ///
 /// ```
 /// use recount_agent::mcp::{McpConfig, McpTransport};
@@ -31,39 +31,39 @@ use super::error::McpError;
 #[serde(try_from = "Table", into = "Table")]
 #[non_exhaustive]
 pub struct McpConfig {
-    /// How it is reached.
+    /// The transport.
     pub transport: McpTransport,
-    /// So long a call may go without an answer and without progress. One minute unless said otherwise.
+    /// The timeout of a call without progress. Default: one minute.
     pub timeout: Duration,
-    /// So long a call may take in all. One hour unless said otherwise.
+    /// The timeout of a call in total, with progress. Default: one hour. The configuration key is `longest`.
     pub max_duration: Duration,
-    /// So long it may take until the server has said which tools it has. One minute unless said otherwise.
+    /// The timeout until the server has listed its tools. Default: one minute.
     pub start_timeout: Duration,
-    /// So many characters of text a result may have, and ten times as many of data. The rest is left out, and the model
-    /// told so. 100,000 unless said otherwise.
+    /// The maximum length of a result: this number of characters of text, and ten times as many of base64 data. The rest is
+    /// omitted with a note for the model. Default: 100,000.
     pub max_output: usize,
-    /// The only tools that are taken, by the names that the server gives them. Nothing takes all.
+    /// The tools to use, by the names in the server. `None` for all.
     pub tools: Option<Vec<String>>,
-    /// Whether a tool needs no permission because the server says that it only reads, and runs again after a crash because
-    /// it says that this does no harm. Anybody can say so, so it is not believed unless said otherwise.
+    /// Whether the annotations of the server are trusted: a tool with `readOnlyHint` needs no permission, and one with
+    /// `idempotentHint` may run again after a crash. Default: `false`.
     pub trust_hints: bool,
 }
 
-/// How a server is reached.
+/// The transport to a server.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum McpTransport {
-    /// As a child process, over its standard input and output.
+    /// A child process, over its standard input and output.
     Command {
         /// The program.
         command: String,
-        /// Its arguments.
+        /// The arguments.
         args: Vec<String>,
-        /// What it has in its environment, beside what every program needs.
+        /// Environment variables, in addition to the default allow-list.
         env: BTreeMap<String, String>,
-        /// Where it runs; nothing stands for where this program does.
+        /// The working directory. `None` for that of the workspace.
         cwd: Option<PathBuf>,
-        /// Whether it gets the whole environment of this program, keys and passwords included.
+        /// Whether the process inherits the whole environment of this program, including secrets.
         inherit_env: bool,
         /// Access beyond reading the workspace and writing to a private `/tmp`. Package runners such as `npx` need
         /// the network, and write access to their caches.
@@ -71,15 +71,15 @@ pub enum McpTransport {
     },
     /// Over HTTP.
     Http {
-        /// Its address.
+        /// The URL.
         url: String,
-        /// What is sent with every request.
+        /// The headers of every request.
         headers: BTreeMap<String, String>,
     },
 }
 
 impl McpConfig {
-    /// A server that is a child process.
+    /// Creates the configuration of a server that runs as a child process.
     pub fn command(command: impl Into<String>, args: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::new(McpTransport::Command {
             command: command.into(),
@@ -91,7 +91,7 @@ impl McpConfig {
         })
     }
 
-    /// A server at an address.
+    /// Creates the configuration of a server at a URL.
     pub fn http(url: impl Into<String>) -> Self {
         Self::new(McpTransport::Http { url: url.into(), headers: BTreeMap::new() })
     }
@@ -108,7 +108,7 @@ impl McpConfig {
         }
     }
 
-    /// The same with a variable in the environment of its process. It has no effect over HTTP.
+    /// Sets an environment variable of the process. No effect over HTTP.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         if let McpTransport::Command { env, .. } = &mut self.transport {
@@ -117,7 +117,7 @@ impl McpConfig {
         self
     }
 
-    /// The same in another directory. It has no effect over HTTP.
+    /// Sets the working directory of the process. No effect over HTTP.
     #[must_use]
     pub fn cwd(mut self, directory: impl Into<PathBuf>) -> Self {
         if let McpTransport::Command { cwd, .. } = &mut self.transport {
@@ -126,7 +126,7 @@ impl McpConfig {
         self
     }
 
-    /// Grants its process access beyond the `read-only` profile. It has no effect over HTTP.
+    /// Grants the process access beyond the `read-only` profile. No effect over HTTP.
     #[must_use]
     pub fn access(mut self, granted: Access) -> Self {
         if let McpTransport::Command { access, .. } = &mut self.transport {
@@ -135,7 +135,7 @@ impl McpConfig {
         self
     }
 
-    /// The same with a header on every request. It has no effect on a process.
+    /// Sets a header of every request. No effect on a process.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         if let McpTransport::Http { headers, .. } = &mut self.transport {
@@ -144,28 +144,28 @@ impl McpConfig {
         self
     }
 
-    /// The same, and a call may go so long without an answer and without progress.
+    /// Sets the timeout of a call without progress.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// The same with only these tools.
+    /// Selects the tools to use.
     #[must_use]
     pub fn tools(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tools = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// The same, and what the server says of its tools is believed: those that only read need no permission.
+    /// Trusts the annotations of the server: read-only tools need no permission.
     #[must_use]
     pub fn trust_hints(mut self) -> Self {
         self.trust_hints = true;
         self
     }
 
-    /// The same, and a result may have so many characters.
+    /// Sets the maximum length of a result in characters.
     #[must_use]
     pub fn max_output(mut self, characters: usize) -> Self {
         self.max_output = characters;
@@ -173,7 +173,7 @@ impl McpConfig {
     }
 }
 
-/// The names of what may be secret, without the values.
+/// Prints the names of environment variables and headers without their values, which may be secret.
 impl fmt::Debug for McpTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -193,7 +193,7 @@ impl fmt::Debug for McpTransport {
     }
 }
 
-/// A configuration as a table of a file.
+/// The table in a configuration file.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Table {
@@ -231,17 +231,17 @@ impl TryFrom<Table> for McpConfig {
     type Error = McpError;
 
     fn try_from(table: Table) -> Result<Self, McpError> {
-        let wrong = |what: &str| Err(McpError::Config(what.to_owned()));
+        let invalid = |problem: &str| Err(McpError::Config(problem.to_owned()));
         let of_command = table.args.is_some()
             || table.env.is_some()
             || table.cwd.is_some()
             || table.inherit_env.is_some()
             || table.access.is_some();
         let transport = match (table.command, table.url) {
-            (Some(_), Some(_)) | (None, None) => return wrong("it needs either `command` or `url`"),
-            (Some(_), None) if table.headers.is_some() => return wrong("`headers` belong to a `url`"),
+            (Some(_), Some(_)) | (None, None) => return invalid("expected either `command` or `url`"),
+            (Some(_), None) if table.headers.is_some() => return invalid("`headers` requires `url`"),
             (None, Some(_)) if of_command => {
-                return wrong("`args`, `env`, `cwd`, `inherit_env` and `access` belong to a `command`");
+                return invalid("`args`, `env`, `cwd`, `inherit_env` and `access` require `command`");
             }
             (Some(command), None) => McpTransport::Command {
                 command,
@@ -253,20 +253,20 @@ impl TryFrom<Table> for McpConfig {
             },
             (None, Some(url)) => McpTransport::Http { url, headers: table.headers.unwrap_or_default() },
         };
-        let seconds = |name: &str, value: Option<f64>, usual: Duration| match value.map(Duration::try_from_secs_f64) {
-            None => Ok(usual),
+        let seconds = |name: &str, value: Option<f64>, default: Duration| match value.map(Duration::try_from_secs_f64) {
+            None => Ok(default),
             Some(Ok(duration)) if !duration.is_zero() => Ok(duration),
-            Some(_) => Err(McpError::Config(format!("`{name}` has to be a number of seconds"))),
+            Some(_) => Err(McpError::Config(format!("`{name}` must be a positive number of seconds"))),
         };
-        let usual = Self::new(transport);
+        let default = Self::new(transport);
         Ok(Self {
-            timeout: seconds("timeout", table.timeout, usual.timeout)?,
-            max_duration: seconds("longest", table.longest, usual.max_duration)?,
-            start_timeout: seconds("start_timeout", table.start_timeout, usual.start_timeout)?,
-            max_output: table.max_output.unwrap_or(usual.max_output),
+            timeout: seconds("timeout", table.timeout, default.timeout)?,
+            max_duration: seconds("longest", table.longest, default.max_duration)?,
+            start_timeout: seconds("start_timeout", table.start_timeout, default.start_timeout)?,
+            max_output: table.max_output.unwrap_or(default.max_output),
             tools: table.tools,
-            trust_hints: table.trust_hints.unwrap_or(usual.trust_hints),
-            transport: usual.transport,
+            trust_hints: table.trust_hints.unwrap_or(default.trust_hints),
+            transport: default.transport,
         })
     }
 }

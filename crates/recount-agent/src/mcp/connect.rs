@@ -1,4 +1,4 @@
-//! Starting a server process, or connecting to one over HTTP.
+//! Starting a server process, or connecting to a server over HTTP.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -15,17 +15,17 @@ use rmcp::{RoleClient, ServiceExt};
 use tokio::process::Command;
 
 use super::config::McpTransport;
-use super::error::of_greeting;
+use super::error::describe_initialization;
 use super::handler::Handler;
 use super::server::Shared;
 
-/// A server that has been greeted.
-pub(super) struct Running {
+/// An initialized connection to a server.
+pub(super) struct Connection {
     pub(super) service: RunningService<RoleClient, Handler>,
     pub(super) process: ProcessGuard,
 }
 
-/// Ends the process of a server and everything that it has started when it is dropped, at once and without a runtime.
+/// Kills the process group of a server on drop, without a runtime.
 #[derive(Debug, Default)]
 pub(super) struct ProcessGuard {
     #[cfg(unix)]
@@ -40,7 +40,7 @@ impl ProcessGuard {
         Self { leader, _launch: launch }
     }
 
-    // A job object ends with its handle.
+    // A job object is closed with its handle.
     #[cfg(not(unix))]
     fn of(_: &TokioChildProcess, launch: LaunchGuard) -> Self {
         Self { _launch: launch }
@@ -57,17 +57,17 @@ impl Drop for ProcessGuard {
     }
 }
 
-/// Starts or reaches a server, and initializes the connection.
-pub(super) async fn open(shared: &Shared, handler: Handler) -> Result<Running, String> {
-    let (greeted, process) = match &shared.config.transport {
+/// Starts or connects to a server, and initializes the connection.
+pub(super) async fn open(shared: &Shared, handler: Handler) -> Result<Connection, String> {
+    let (initialized, process) = match &shared.config.transport {
         McpTransport::Command { .. } => {
             let (child, process) = child(shared)?;
             (handler.serve(child).await, process)
         }
         McpTransport::Http { url, headers } => (handler.serve(over_http(url, headers)?).await, ProcessGuard::default()),
     };
-    let service = greeted.map_err(|error| of_greeting(&error))?;
-    Ok(Running { service, process })
+    let service = initialized.map_err(|error| describe_initialization(&error))?;
+    Ok(Connection { service, process })
 }
 
 fn child(shared: &Shared) -> Result<(TokioChildProcess, ProcessGuard), String> {
@@ -76,11 +76,10 @@ fn child(shared: &Shared) -> Result<(TokioChildProcess, ProcessGuard), String> {
     };
     let args: Vec<OsString> = args.iter().map(OsString::from).collect();
     let launch = shared.confinement.launch(&profile(shared)?, None, command.as_ref(), &args);
-    let Launch { command: prepared, guard, .. } =
-        launch.map_err(|error| format!("`{command}` cannot be run: {error}"))?;
+    let Launch { command: prepared, guard, .. } = launch.map_err(|error| format!("cannot run `{command}`: {error}"))?;
     let mut wrapped = CommandWrap::from(Command::from(prepared));
-    // A server is often started by a script or a package manager. All of them have to end with it, and none of them may
-    // have the terminal.
+    // A server is often started by a script or a package manager. A session of its own kills all of them together, and
+    // keeps them from the terminal.
     #[cfg(unix)]
     wrapped.wrap(process_wrap::tokio::ProcessSession);
     #[cfg(windows)]
@@ -88,23 +87,23 @@ fn child(shared: &Shared) -> Result<(TokioChildProcess, ProcessGuard), String> {
     let (child, stderr) = TokioChildProcess::builder(wrapped)
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("`{command}` cannot be run: {error}"))?;
-    // A server that never responds ends as well when it is dropped.
+        .map_err(|error| format!("cannot run `{command}`: {error}"))?;
+    // The guard also kills a server that never responds.
     let process = ProcessGuard::of(&child, guard);
     if let Some(stderr) = stderr {
-        let (server, last_words) = (shared.name.to_string(), Arc::clone(&shared.last_words));
-        last_words.begin();
-        tokio::spawn(async move { last_words.read(&server, stderr).await });
+        let (server, stderr_tail) = (shared.name.to_string(), Arc::clone(&shared.stderr_tail));
+        stderr_tail.reset();
+        tokio::spawn(async move { stderr_tail.read(&server, stderr).await });
     }
     Ok((child, process))
 }
 
-/// The profile of a server: `read-only`, with the access that its configuration grants.
+/// Returns the sandbox profile of a server: `read-only`, with the access that its configuration grants.
 pub(super) fn profile(shared: &Shared) -> Result<Profile, String> {
     let McpTransport::Command { command, env, cwd, inherit_env, access, .. } = &shared.config.transport else {
         return Err("it is not a process".to_owned());
     };
-    // A cache that does not exist yet is created by the program that has it, which could not do so from within.
+    // The server cannot create its cache directory inside of the sandbox.
     for path in &access.write_paths {
         std::fs::create_dir_all(path).map_err(|error| format!("cannot create `{}`: {error}", path.display()))?;
     }
@@ -125,17 +124,16 @@ fn over_http(
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
     let mut custom = HashMap::new();
     for (name, value) in expanded(headers)? {
-        let header = HeaderName::try_from(&name).map_err(|_| format!("`{name}` cannot be the name of a header"))?;
-        let mut value =
-            HeaderValue::try_from(value).map_err(|_| format!("the value of the header `{name}` cannot be sent"))?;
+        let header = HeaderName::try_from(&name).map_err(|_| format!("invalid header name `{name}`"))?;
+        let mut value = HeaderValue::try_from(value).map_err(|_| format!("invalid value of the header `{name}`"))?;
         value.set_sensitive(true);
         custom.insert(header, value);
     }
-    // A program may have chosen a provider already; then this changes nothing.
+    // Fails if the program has already installed a provider, which is then used.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
         .user_agent(concat!("recount/", env!("CARGO_PKG_VERSION")))
-        // A redirect would carry the headers to somewhere else.
+        // A redirect would send the headers to another host.
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .tcp_nodelay(true)
@@ -145,7 +143,7 @@ fn over_http(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// Values with `${NAME}` replaced by the variable of that name.
+/// Replaces `${NAME}` in values by environment variables.
 fn expanded(values: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
     let expand = |(name, value): (&String, &String)| Ok((name.clone(), expanded_value(value)?));
     values.iter().map(expand).collect()
@@ -157,7 +155,7 @@ fn expanded_value(value: &str) -> Result<String, String> {
     while let Some((before, after)) = rest.split_once("${") {
         let Some((name, remainder)) = after.split_once('}') else { break };
         out.push_str(before);
-        out.push_str(&std::env::var(name).map_err(|_| format!("the environment has no variable `{name}`"))?);
+        out.push_str(&std::env::var(name).map_err(|_| format!("the environment variable `{name}` is not set"))?);
         rest = remainder;
     }
     out.push_str(rest);
@@ -169,22 +167,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_are_put_into_values() {
+    fn values_expand_environment_variables() {
         let path = std::env::var("PATH").unwrap();
         assert_eq!(expanded_value("a ${PATH} b").unwrap(), format!("a {path} b"));
         assert_eq!(expanded_value("a $PATH ${ b").unwrap(), "a $PATH ${ b");
         assert_eq!(
             expanded_value("${RECOUNT_NO_SUCH}").unwrap_err(),
-            "the environment has no variable `RECOUNT_NO_SUCH`"
+            "the environment variable `RECOUNT_NO_SUCH` is not set"
         );
     }
 
     #[test]
-    fn a_header_that_cannot_be_sent_is_told_without_its_value() {
-        let wrong = BTreeMap::from([("x-key".to_owned(), "secret\n".to_owned())]);
-        assert_eq!(
-            over_http("http://127.0.0.1:1", &wrong).err().unwrap(),
-            "the value of the header `x-key` cannot be sent"
-        );
+    fn invalid_header_error_omits_value() {
+        let invalid = BTreeMap::from([("x-key".to_owned(), "secret\n".to_owned())]);
+        assert_eq!(over_http("http://127.0.0.1:1", &invalid).err().unwrap(), "invalid value of the header `x-key`");
     }
 }

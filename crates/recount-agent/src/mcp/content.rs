@@ -1,28 +1,28 @@
-//! What a server's tool answers, as the output of a tool.
+//! Conversion of MCP results to tool output.
 
 use recount_message::{Base64Source, DataBlock, Json, MediaBlock, Object, Payload, TextBlock};
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 
 use crate::tool::ToolOutput;
 
-/// So many characters of data a result may have for each one of text: an image is long, and says little as text.
+/// The ratio of the limit for base64 data to the limit for text. Images are much longer than text.
 const DATA_PER_TEXT: usize = 10;
 
-/// The output that a result is, with no more text and data than it may have.
+/// Converts a result to output, truncated to the limits.
 pub(super) fn output(result: CallToolResult, max_output: usize) -> ToolOutput {
-    let mut gathered = Gathered {
+    let mut collector = ContentCollector {
         blocks: Vec::new(),
-        text_left: max_output,
-        data_left: max_output.saturating_mul(DATA_PER_TEXT),
-        left_out: 0,
+        remaining_text: max_output,
+        remaining_data: max_output.saturating_mul(DATA_PER_TEXT),
+        omitted: 0,
     };
     let structured = result.structured_content.map(Json::from);
     for block in result.content {
-        gathered.block(block);
+        collector.block(block);
     }
-    // A server is asked to say what is structured as text too. Not every one does.
-    if let Some(structured) = structured.as_ref().filter(|_| !gathered.has_text()) {
-        gathered.text(structured.as_raw().to_owned());
+    // The protocol recommends to return structured content as text too. Some servers do not.
+    if let Some(structured) = structured.as_ref().filter(|_| !collector.has_text()) {
+        collector.text(structured.as_raw().to_owned());
     }
     let mut metadata = Object::new();
     if let Some(structured) = structured.filter(|structured| structured.as_raw().len() <= max_output) {
@@ -33,20 +33,20 @@ pub(super) fn output(result: CallToolResult, max_output: usize) -> ToolOutput {
     {
         metadata.insert("_meta", meta);
     }
-    let content = gathered.payload();
+    let content = collector.payload();
     let output = if result.is_error == Some(true) { ToolOutput::failed(content) } else { ToolOutput::new(content) };
     output.with_metadata(metadata)
 }
 
-struct Gathered {
+struct ContentCollector {
     blocks: Vec<MediaBlock>,
-    text_left: usize,
-    data_left: usize,
-    /// How many characters had to be left out.
-    left_out: usize,
+    remaining_text: usize,
+    remaining_data: usize,
+    /// The number of omitted characters.
+    omitted: usize,
 }
 
-impl Gathered {
+impl ContentCollector {
     fn block(&mut self, block: ContentBlock) {
         match block {
             ContentBlock::Text(text) => self.text(text.text),
@@ -54,7 +54,7 @@ impl Gathered {
             ContentBlock::Audio(audio) => self.data(audio.data, &audio.mime_type, None),
             ContentBlock::Resource(resource) => self.resource(resource.resource),
             ContentBlock::ResourceLink(link) => self.text(described(&link)),
-            _ => self.text("(something that this version does not know)".to_owned()),
+            _ => self.text("(unsupported content)".to_owned()),
         }
     }
 
@@ -65,18 +65,18 @@ impl Gathered {
                 let media_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
                 self.data(blob, &media_type, Some(uri));
             }
-            _ => self.text("(a resource that this version does not know)".to_owned()),
+            _ => self.text("(unsupported resource)".to_owned()),
         }
     }
 
     fn text(&mut self, text: String) {
         let length = text.chars().count();
-        let kept = length.min(self.text_left);
-        self.text_left -= kept;
-        self.left_out += length - kept;
+        let kept = length.min(self.remaining_text);
+        self.remaining_text -= kept;
+        self.omitted += length - kept;
         if kept > 0 {
             let text: String = if kept < length { text.chars().take(kept).collect() } else { text };
-            // What is written one after the other becomes one text, in which two of them would not be told apart.
+            // Adjacent texts are merged into one block, separated by a newline.
             match self.blocks.last_mut() {
                 Some(MediaBlock::Text(before)) => {
                     if !before.text.is_empty() && !before.text.ends_with('\n') {
@@ -90,28 +90,27 @@ impl Gathered {
     }
 
     fn data(&mut self, base64: String, media_type: &str, name: Option<String>) {
-        if base64.len() > self.data_left {
-            self.left_out += base64.len();
+        if base64.len() > self.remaining_data {
+            self.omitted += base64.len();
             return;
         }
         let source = Base64Source::from_base64(base64, media_type);
-        // A block that nobody can read would only be found out about where nothing can be done about it: each later request
-        // would have it in it.
+        // Providers would reject every later request that contains an invalid block.
         let Ok(bytes) = source.bytes() else {
-            return self.text(format!("({media_type} that is no base64)"));
+            return self.text(format!("({media_type} with invalid base64)"));
         };
-        let source = match said_and_found(media_type, &bytes) {
+        let source = match actual_media_type(media_type, &bytes) {
             Ok(found) => Base64Source::from_base64(source.data, found),
             Err(()) => {
                 return match String::from_utf8(bytes) {
                     Ok(text) if !text.is_empty() => {
-                        self.text(format!("(what is said to be {media_type} is text)\n{text}"));
+                        self.text(format!("(declared as {media_type}, but is text)\n{text}"));
                     }
-                    Ok(_) | Err(_) => self.text(format!("(what is said to be {media_type} is none, and left out)")),
+                    Ok(_) | Err(_) => self.text(format!("(declared as {media_type}, but is not an image; omitted)")),
                 };
             }
         };
-        self.data_left -= source.data.len();
+        self.remaining_data -= source.data.len();
         let block = DataBlock::new(source);
         self.blocks.push(MediaBlock::Data(match name {
             Some(name) => block.with_name(name),
@@ -124,8 +123,8 @@ impl Gathered {
     }
 
     fn payload(mut self) -> Payload {
-        if self.left_out > 0 {
-            let note = format!("({} more characters were too long and are left out)", self.left_out);
+        if self.omitted > 0 {
+            let note = format!("({} more characters omitted: the result is too long)", self.omitted);
             self.blocks.push(MediaBlock::from(note));
         }
         match self.blocks.as_mut_slice() {
@@ -136,20 +135,24 @@ impl Gathered {
     }
 }
 
-/// The images that models are shown. What they are is seen at their first bytes.
+/// The image types that models accept. They are detected by their first bytes.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// The media type of bytes that a server has given one. An image that is another one is that; one that is none is an error.
-fn said_and_found<'a>(said: &'a str, bytes: &[u8]) -> Result<std::borrow::Cow<'a, str>, ()> {
-    let plain = said.split(';').next().unwrap_or_default().trim();
+/// Returns the media type of data with a declared media type. The type of an image is detected from its bytes.
+///
+/// # Errors
+///
+/// The data is declared as an image and is not one.
+fn actual_media_type<'a>(declared: &'a str, bytes: &[u8]) -> Result<std::borrow::Cow<'a, str>, ()> {
+    let plain = declared.split(';').next().unwrap_or_default().trim();
     if !IMAGES.iter().any(|image| image.eq_ignore_ascii_case(plain)) && !plain.eq_ignore_ascii_case("image/jpg") {
-        return Ok(said.into());
+        return Ok(declared.into());
     }
     let found = DataBlock::from_bytes(bytes);
     if found.is_image() { Ok(found.media_type().to_owned().into()) } else { Err(()) }
 }
 
-/// A link to a resource, which the model may read or pass on.
+/// Describes a link to a resource.
 fn described(link: &Resource) -> String {
     let media_type = link.mime_type.as_ref().map(|kind| format!(" ({kind})")).unwrap_or_default();
     let description = link.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
@@ -183,7 +186,7 @@ mod tests {
             {"type":"resource","resource":{"uri":"demo://2","text":"hello"}},
             {"type":"resource_link","uri":"demo://3","name":"three","mimeType":"text/plain","description":"The third."}]}"#;
         let blocks = read(json, 1000).content.blocks().to_vec();
-        let told: Vec<String> = blocks
+        let described: Vec<String> = blocks
             .iter()
             .map(|block| match block {
                 MediaBlock::Text(text) => text.text.clone(),
@@ -192,7 +195,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            told,
+            described,
             [
                 "image/gif -",
                 "audio/wav -",
@@ -203,15 +206,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_left_out_and_told() {
+    fn long_content_is_omitted_with_note() {
         let json = r#"{"content":[{"type":"text","text":"123456"},{"type":"text","text":"789"},
             {"type":"image","data":"R0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lGODlhR0lG","mimeType":"image/gif"}]}"#;
         let text = read(json, 8).content.text().unwrap();
-        assert_eq!(text, "123456\n78\n(85 more characters were too long and are left out)");
+        assert_eq!(text, "123456\n78\n(85 more characters omitted: the result is too long)");
     }
 
     #[test]
-    fn texts_stand_apart() {
+    fn texts_are_separated_by_newlines() {
         let text = |json: &str| match read(json, 100).content {
             Payload::Text(text) => text,
             other => panic!("{other:?}"),
@@ -221,8 +224,8 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_what_its_bytes_say() {
-        let told = |data: &str, media_type: &str| {
+    fn image_type_is_detected_from_bytes() {
+        let media_type_of = |data: &str, media_type: &str| {
             let json = format!(r#"{{"content":[{{"type":"image","data":"{data}","mimeType":"{media_type}"}}]}}"#);
             match read(&json, 100).content {
                 Payload::Text(text) => text,
@@ -233,19 +236,19 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         };
-        assert_eq!(told("R0lGODlh", "image/png"), "image/gif");
-        assert_eq!(told("aGVsbG8=", "image/png"), "(what is said to be image/png is text)\nhello");
-        assert_eq!(told("/////w==", "image/jpg"), "(what is said to be image/jpg is none, and left out)");
-        assert_eq!(told("", "image/png"), "(what is said to be image/png is none, and left out)");
-        assert_eq!(told("aGVsbG8=", "image/svg+xml"), "image/svg+xml");
+        assert_eq!(media_type_of("R0lGODlh", "image/png"), "image/gif");
+        assert_eq!(media_type_of("aGVsbG8=", "image/png"), "(declared as image/png, but is text)\nhello");
+        assert_eq!(media_type_of("/////w==", "image/jpg"), "(declared as image/jpg, but is not an image; omitted)");
+        assert_eq!(media_type_of("", "image/png"), "(declared as image/png, but is not an image; omitted)");
+        assert_eq!(media_type_of("aGVsbG8=", "image/svg+xml"), "image/svg+xml");
     }
 
     #[test]
-    fn errors_and_odd_things_are_told() {
+    fn errors_and_invalid_content_become_text() {
         let failed = read(r#"{"content":[{"type":"text","text":"no such file"}],"isError":true}"#, 100);
         assert_eq!(failed, ToolOutput::failed("no such file"));
-        let odd = read(r#"{"content":[{"type":"image","data":"???","mimeType":"image/png"}]}"#, 100);
-        assert_eq!(odd.content.text().as_deref(), Some("(image/png that is no base64)"));
+        let invalid = read(r#"{"content":[{"type":"image","data":"???","mimeType":"image/png"}]}"#, 100);
+        assert_eq!(invalid.content.text().as_deref(), Some("(image/png with invalid base64)"));
         assert_eq!(read(r#"{"content":[]}"#, 100).content.text().as_deref(), Some("done"));
     }
 }

@@ -1,4 +1,4 @@
-//! What a server says without being asked.
+//! Notifications of a server.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,17 +10,17 @@ use rmcp::service::{NotificationContext, Peer, PeerRequestOptions, RequestHandle
 use rmcp::{ClientHandler, RoleClient, ServiceError};
 use tokio::sync::{Notify, mpsc};
 
-/// So much progress waits to be told. More than that is dropped: only the newest is of interest.
-const WAITING: usize = 16;
-/// So much progress is kept that no call is known for yet.
-const EARLY: usize = 64;
+/// The capacity of the channel of a call's progress. Progress is dropped while it is full.
+const PROGRESS_CAPACITY: usize = 16;
+/// The maximum number of progress notifications that are kept before their call is registered.
+const MAX_EARLY: usize = 64;
 
-/// Takes what a server says without being asked.
+/// The handler of notifications.
 #[derive(Debug, Clone)]
 pub(super) struct Handler {
     pub(super) server: Arc<str>,
     pub(super) progress: Arc<ProgressRoutes>,
-    /// Told when the server has other tools.
+    /// Notified when the tools of the server have changed.
     pub(super) changed: Arc<Notify>,
 }
 
@@ -30,7 +30,7 @@ impl ClientHandler for Handler {
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
-        self.progress.take(progress);
+        self.progress.route(progress);
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
@@ -40,26 +40,26 @@ impl ClientHandler for Handler {
     #[expect(deprecated, reason = "servers still send it")]
     async fn on_logging_message(
         &self,
-        said: rmcp::model::LoggingMessageNotificationParam,
+        message: rmcp::model::LoggingMessageNotificationParam,
         _context: NotificationContext<RoleClient>,
     ) {
-        let text: String = said.data.to_string().chars().take(2_000).collect();
-        tracing::info!(server = &*self.server, level = ?said.level, "{text}");
+        let text: String = message.data.to_string().chars().take(2_000).collect();
+        tracing::info!(server = &*self.server, level = ?message.level, "{text}");
     }
 }
 
-/// Which call the progress belongs to that a server tells of.
+/// The routing of progress notifications to their calls.
 #[derive(Debug, Default)]
 pub(super) struct ProgressRoutes(Mutex<Routes>);
 
 #[derive(Debug, Default)]
 struct Routes {
-    known: HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>,
-    /// A server may be faster than the call that is just being noted.
+    registered: HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>,
+    /// Progress that arrived before its call was registered.
     early: VecDeque<ProgressNotificationParam>,
 }
 
-/// The way of a call's progress, which ends when this is dropped.
+/// The registration of a call. Dropping it removes the route.
 #[derive(Debug)]
 pub(super) struct Route {
     routes: Arc<ProgressRoutes>,
@@ -67,7 +67,7 @@ pub(super) struct Route {
 }
 
 impl ProgressRoutes {
-    /// Sends a request, and follows its progress.
+    /// Sends a request and registers its progress.
     pub(super) async fn send(
         self: &Arc<Self>,
         peer: &Peer<RoleClient>,
@@ -75,25 +75,25 @@ impl ProgressRoutes {
         options: PeerRequestOptions,
     ) -> Result<(RequestHandle<RoleClient>, Route, mpsc::Receiver<ProgressNotificationParam>), ServiceError> {
         let handle = peer.send_request_with_option(request, options).await?;
-        let (sender, told) = mpsc::channel(WAITING);
+        let (sender, receiver) = mpsc::channel(PROGRESS_CAPACITY);
         let token = handle.progress_token.clone();
         let mut routes = self.lock();
         for progress in routes.early.iter().filter(|early| early.progress_token == token) {
             let _ = sender.try_send(progress.clone());
         }
         routes.early.retain(|early| early.progress_token != token);
-        routes.known.insert(token.clone(), sender);
+        routes.registered.insert(token.clone(), sender);
         drop(routes);
-        Ok((handle, Route { routes: Arc::clone(self), token }, told))
+        Ok((handle, Route { routes: Arc::clone(self), token }, receiver))
     }
 
-    fn take(&self, progress: ProgressNotificationParam) {
+    fn route(&self, progress: ProgressNotificationParam) {
         let mut routes = self.lock();
-        if let Some(sender) = routes.known.get(&progress.progress_token) {
+        if let Some(sender) = routes.registered.get(&progress.progress_token) {
             let _ = sender.try_send(progress);
             return;
         }
-        if routes.early.len() == EARLY {
+        if routes.early.len() == MAX_EARLY {
             routes.early.pop_front();
         }
         routes.early.push_back(progress);
@@ -106,6 +106,6 @@ impl ProgressRoutes {
 
 impl Drop for Route {
     fn drop(&mut self) {
-        self.routes.lock().known.remove(&self.token);
+        self.routes.lock().registered.remove(&self.token);
     }
 }

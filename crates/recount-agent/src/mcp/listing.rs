@@ -1,4 +1,4 @@
-//! Which tools a server has.
+//! Listing the tools of a server.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,34 +11,33 @@ use super::server::Shared;
 use super::tool::McpTool;
 use crate::tool::CompiledTool;
 
-/// So many tools of a server are taken, which are more than a model can look through.
-const MOST_TOOLS: usize = 1_000;
-/// So many times a server may say that there are more.
-const MOST_PAGES: usize = 100;
+/// The maximum number of tools of a server.
+const MAX_TOOLS: usize = 1_000;
+/// The maximum number of pages of the tool list.
+const MAX_PAGES: usize = 100;
 
-/// The tools that a server has now. What cannot be a tool is left out and told in the log: it is nothing that the others
-/// should suffer from.
+/// Lists the tools of a server. Invalid tools are skipped and logged, so that the others remain available.
 pub(super) async fn tools(shared: &Arc<Shared>, peer: &Peer<RoleClient>) -> Result<Vec<CompiledTool>, String> {
     let mut tools: Vec<CompiledTool> = Vec::new();
     let mut seen = HashSet::new();
     let mut cursor = None;
-    for _ in 0..MOST_PAGES {
+    for _ in 0..MAX_PAGES {
         let page = peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await;
-        let page = page.map_err(|error| format!("it does not say which tools it has: {error}"))?;
+        let page = page.map_err(|error| format!("cannot list its tools: {error}"))?;
         for tool in page.tools {
             let is_wanted =
                 shared.config.tools.as_ref().is_none_or(|names| names.iter().any(|name| *name == tool.name));
-            if !is_wanted || tools.len() == MOST_TOOLS || !seen.insert(tool.name.clone()) {
+            if !is_wanted || tools.len() == MAX_TOOLS || !seen.insert(tool.name.clone()) {
                 continue;
             }
             match McpTool::new(shared, tool).map(CompiledTool::new) {
-                // One could be named like another one as it is called here, and no provider takes two of a name.
-                Ok(Ok(mounted)) if tools.iter().any(|tool| tool.spec().name == mounted.spec().name) => {
-                    tracing::warn!(server = &*shared.name, "it has two tools `{}`", mounted.spec().name);
+                // Converted names could be equal, and providers reject duplicates.
+                Ok(Ok(compiled)) if tools.iter().any(|tool| tool.spec().name == compiled.spec().name) => {
+                    tracing::warn!(server = &*shared.name, "duplicate tool `{}`", compiled.spec().name);
                 }
-                Ok(Ok(mounted)) => tools.push(mounted),
+                Ok(Ok(compiled)) => tools.push(compiled),
                 Ok(Err(error)) => tracing::warn!(server = &*shared.name, "{error}"),
-                Err(why) => tracing::warn!(server = &*shared.name, "{why}"),
+                Err(problem) => tracing::warn!(server = &*shared.name, "{problem}"),
             }
         }
         cursor = page.next_cursor;
@@ -47,7 +46,7 @@ pub(super) async fn tools(shared: &Arc<Shared>, peer: &Peer<RoleClient>) -> Resu
         }
     }
     for name in shared.config.tools.iter().flatten().filter(|name| !seen.contains(name.as_str())) {
-        tracing::warn!(server = &*shared.name, "it has no tool `{name}`");
+        tracing::warn!(server = &*shared.name, "configured tool `{name}` does not exist");
     }
     Ok(tools)
 }

@@ -1,8 +1,8 @@
 //! Tools of MCP servers.
 //!
-//! An [`McpServer`] runs a server as a child process or speaks to one over HTTP, and is a
-//! [source of tools](crate::tool::ToolSource) for a toolkit. What is wrong with a server is an error of its own tools and
-//! of nothing else: one that dies is started again, one that hangs is given up on, one that floods is cut.
+//! An [`McpServer`] runs a server as a child process, or connects to one over HTTP. It is a
+//! [source of tools](crate::tool::ToolSource) for a toolkit. Failures of a server affect only its own tools: a server that
+//! exits or hangs is restarted, calls have timeouts, and long results are truncated.
 //!
 //! ```no_run
 //! use recount_agent::mcp::{McpConfig, McpServer};

@@ -1,4 +1,4 @@
-//! A server, and whether it runs.
+//! A server and its state.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -22,141 +22,150 @@ use crate::tool::{CompiledTool, ToolSource};
 
 /// An MCP server and its tools.
 ///
-/// The server ends when this is dropped. Until then it is started again whenever it dies, with waits that grow; its tools
-/// stay, and say what is the matter when they are called in the meantime.
+/// A server that exits is restarted, with exponential backoff. Its tools stay in the toolkit, and their calls fail with the
+/// reason while the server is down. Dropping this value stops the server.
 pub struct McpServer {
     shared: Arc<Shared>,
     _shutdown: DropGuard,
 }
 
-/// A server that takes longer to start is told of.
-const IS_LATE: Duration = Duration::from_secs(5);
+/// The time after which a server that is still starting is reported as an error.
+const START_WARNING: Duration = Duration::from_secs(5);
 
-/// What the tools of a server share.
+/// The state that a server shares with its tools.
 pub(super) struct Shared {
     pub(super) name: Arc<str>,
     pub(super) config: McpConfig,
     pub(super) confinement: Confinement,
     /// The directory in which the server runs, unless its configuration names another.
     pub(super) workspace: PathBuf,
-    begun: Instant,
+    started_at: Instant,
     pub(super) state: watch::Sender<State>,
     tools: RwLock<Arc<[CompiledTool]>>,
     pub(super) progress: Arc<ProgressRoutes>,
-    /// The server has other tools.
+    /// Notified when the tools of the server have changed.
     pub(super) changed: Arc<Notify>,
-    /// The server did not answer: somebody should see whether it is still there.
+    /// Notified when a request failed or timed out, to ping the server.
     pub(super) suspect: Notify,
     pub(super) shutdown: CancellationToken,
-    pub(super) last_words: Arc<StderrTail>,
+    pub(super) stderr_tail: Arc<StderrTail>,
 }
 
-/// Whether a server runs.
+/// The state of a server.
 #[derive(Debug, Clone)]
 pub(super) enum State {
     Starting,
     Ready(Peer<RoleClient>),
-    /// It died or did not start, and will be tried again.
+    /// It exited or did not start, for this reason, and will be restarted.
     Down(Arc<str>),
     Closed,
 }
 
 impl McpServer {
-    /// Starts or reaches a server, and waits until it has said which tools it has.
+    /// Starts or connects to a server, and waits until it has listed its tools.
     ///
     /// # Errors
     ///
-    /// When its name cannot be one, or it cannot be started. It is not tried again then; see [`start`](Self::start).
+    /// The name is invalid, or the server cannot be started. It is not retried; use [`start`](Self::start) for that.
     pub async fn connect(name: &str, config: McpConfig) -> Result<Arc<Self>, McpError> {
         let server = Self::start(name, config)?;
         match server.wait_until_started().await {
             None => Ok(server),
-            Some(why) => Err(McpError::Start { server: name.to_owned(), why }),
+            Some(reason) => Err(McpError::Start { server: name.to_owned(), reason }),
         }
     }
 
-    /// Starts a server and does not wait for it: its tools are there as soon as it has said which it has.
+    /// Starts a server without waiting for it. Its tools become available when it has listed them.
     ///
-    /// One that cannot be started is tried again and again, so that it does not keep an agent from its other tools. Has to
-    /// be called within a Tokio runtime.
+    /// A failed start is retried until it succeeds, so an agent can use its other tools in the meantime.
     ///
     /// # Errors
     ///
-    /// When its name cannot be one.
+    /// The name is invalid.
+    ///
+    /// # Panics
+    ///
+    /// If called outside of a Tokio runtime.
     pub fn start(name: &str, config: McpConfig) -> Result<Arc<Self>, McpError> {
         Self::start_confined(name, config, &Confinement::default(), Path::new("."))
     }
 
-    /// Starts a server as [`start`](Self::start) does, confined as `confinement` demands. It runs in `workspace` unless its
-    /// configuration names another directory.
+    /// Like [`start`](Self::start), with the confinement and the directory of a workspace. The configuration can set another
+    /// directory.
     ///
     /// # Errors
     ///
-    /// The name is not valid.
+    /// The name is invalid.
+    ///
+    /// # Panics
+    ///
+    /// If called outside of a Tokio runtime.
     pub fn start_confined(
         name: &str,
         config: McpConfig,
         confinement: &Confinement,
         workspace: &Path,
     ) -> Result<Arc<Self>, McpError> {
-        names::check_server(name)?;
+        names::validate_server_name(name)?;
         let shutdown = CancellationToken::new();
         let shared = Arc::new(Shared {
             name: name.into(),
             config,
             confinement: confinement.clone(),
             workspace: workspace.to_owned(),
-            begun: Instant::now(),
+            started_at: Instant::now(),
             state: watch::Sender::new(State::Starting),
             tools: RwLock::new(Arc::new([])),
             progress: Arc::default(),
             changed: Arc::default(),
             suspect: Notify::new(),
             shutdown: shutdown.clone(),
-            last_words: Arc::default(),
+            stderr_tail: Arc::default(),
         });
         tokio::spawn(supervise::run(Arc::clone(&shared)));
         Ok(Arc::new(Self { shared, _shutdown: shutdown.drop_guard() }))
     }
 
-    /// Waits until it is known whether the server runs, and says why not if it does not. It is tried again all the same.
+    /// Waits for the result of the first start. Returns the error if it failed; the server is retried nevertheless.
     pub async fn wait_until_started(&self) -> Option<String> {
         let mut state = self.shared.state.subscribe();
         let _ = state.wait_for(|state| !matches!(state, State::Starting)).await;
         self.error()
     }
 
-    /// Ends the server, which may do so in good order, and waits until it has. Its tools say that it was closed from then on.
+    /// Stops the server gracefully and waits for its exit. Later calls of its tools fail.
     pub async fn close(&self) {
         self.shared.shutdown.cancel();
         let mut state = self.shared.state.subscribe();
         let _ = state.wait_for(|state| matches!(state, State::Closed)).await;
     }
 
-    /// Whether it is not known yet whether the server runs.
+    /// Returns whether the server is starting.
     pub fn is_starting(&self) -> bool {
         matches!(&*self.shared.state.borrow(), State::Starting)
     }
 
-    /// Why the server does not run, if it should and does not.
+    /// Returns the reason why the server is not running. `None` if it runs, or has just been started.
     pub fn error(&self) -> Option<String> {
         match &*self.shared.state.borrow() {
-            State::Starting if self.shared.begun.elapsed() > IS_LATE => Some("it has not answered yet".to_owned()),
+            State::Starting if self.shared.started_at.elapsed() > START_WARNING => {
+                Some("it has not responded yet".to_owned())
+            }
             State::Ready(_) | State::Starting => None,
-            State::Down(why) => Some(why.to_string()),
+            State::Down(reason) => Some(reason.to_string()),
             State::Closed => Some("it was closed".to_owned()),
         }
     }
 
-    /// Waits until the server runs, however often it has to be started for that.
+    /// Waits until the server runs, through any number of restarts.
     ///
-    /// It does not come back for one that was [closed](Self::close).
+    /// Never returns for a server that was [closed](Self::close).
     pub async fn wait_until_ready(&self) {
         let mut state = self.shared.state.subscribe();
         let _ = state.wait_for(|state| matches!(state, State::Ready(peer) if !peer.is_transport_closed())).await;
     }
 
-    /// Waits until the server has other tools than these.
+    /// Waits until the tools differ from the given ones, and returns them.
     pub async fn wait_for_tools_change(&self, tools: &Arc<[CompiledTool]>) -> Arc<[CompiledTool]> {
         let mut state = self.shared.state.subscribe();
         loop {
@@ -167,7 +176,7 @@ impl McpServer {
         }
     }
 
-    /// How the server wants to be used, in its own words, if it runs and has said so.
+    /// Returns the instructions of the server. `None` if it is not running or has none.
     pub fn instructions(&self) -> Option<String> {
         match &*self.shared.state.borrow() {
             State::Ready(peer) => peer.peer_info()?.instructions.clone(),
@@ -187,15 +196,15 @@ impl ToolSource for McpServer {
 }
 
 impl Shared {
-    /// The server, to be asked something. Waits while it is being started.
+    /// Returns the connection to the server. Waits while it is starting.
     pub(super) async fn peer(&self) -> Result<Peer<RoleClient>, String> {
         let mut state = self.state.subscribe();
         loop {
             match &*state.borrow_and_update() {
                 State::Ready(peer) if !peer.is_transport_closed() => return Ok(peer.clone()),
-                // It has just died, and nobody has noticed yet.
+                // A closed transport will be detected and the state updated.
                 State::Starting | State::Ready(_) => {}
-                State::Down(why) => return Err(format!("the MCP server `{}` is not running: {why}", self.name)),
+                State::Down(reason) => return Err(format!("the MCP server `{}` is not running: {reason}", self.name)),
                 State::Closed => return Err(format!("the MCP server `{}` was closed", self.name)),
             }
             if state.changed().await.is_err() {
@@ -204,7 +213,7 @@ impl Shared {
         }
     }
 
-    /// Takes new tools, and wakes who waits for them.
+    /// Sets the tools and wakes waiters.
     pub(super) fn set_tools(&self, tools: Vec<CompiledTool>) {
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools.into();
         self.state.send_modify(|_| {});

@@ -1,4 +1,4 @@
-//! What a server process says on its standard error.
+//! The standard error of a server process.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,42 +8,42 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// A line is cut here, so that one without an end takes no memory.
-const LONGEST_LINE: usize = 2_000;
-/// So many lines are kept to be told when the server dies.
-const KEPT: usize = 5;
+/// The maximum length of a line in bytes. Longer lines are truncated.
+const MAX_LINE: usize = 2_000;
+/// The number of last lines that are kept for error messages.
+const MAX_LINES: usize = 5;
 
-/// A server that has died has said its last words by now, unless a child of its own still holds the line.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// The maximum wait for the end of the stream after the exit of the server. A child process can keep it open.
+const END_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The last words of a server.
+/// The last lines of standard error.
 #[derive(Debug)]
 pub(super) struct StderrTail {
     lines: Mutex<VecDeque<String>>,
-    is_over: watch::Sender<bool>,
+    is_closed: watch::Sender<bool>,
 }
 
 impl Default for StderrTail {
     fn default() -> Self {
-        Self { lines: Mutex::default(), is_over: watch::Sender::new(true) }
+        Self { lines: Mutex::default(), is_closed: watch::Sender::new(true) }
     }
 }
 
 impl StderrTail {
-    /// What it said last. Waits a little where it might not be over yet.
-    pub(super) async fn told(&self) -> String {
-        let _ = timeout(PATIENCE, self.is_over.subscribe().wait_for(|is_over| *is_over)).await;
+    /// Returns the last lines. Waits up to [`END_TIMEOUT`] for the end of the stream.
+    pub(super) async fn last_lines(&self) -> String {
+        let _ = timeout(END_TIMEOUT, self.is_closed.subscribe().wait_for(|is_closed| *is_closed)).await;
         let lines = self.lock();
         lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 
-    /// Another server begins.
-    pub(super) fn begin(&self) {
+    /// Clears the lines for a new process.
+    pub(super) fn reset(&self) {
         self.lock().clear();
-        self.is_over.send_replace(false);
+        self.is_closed.send_replace(false);
     }
 
-    /// Reads until the end. Each line goes to the log.
+    /// Reads the stream to its end, and logs each line.
     pub(super) async fn read(&self, server: &str, mut stderr: impl AsyncRead + Unpin) {
         let mut line = Vec::new();
         let mut buffer = [0; 4096];
@@ -54,25 +54,25 @@ impl StderrTail {
             };
             for &byte in buffer.get(..count).unwrap_or_default() {
                 if byte == b'\n' {
-                    self.take(server, &line);
+                    self.push(server, &line);
                     line.clear();
-                } else if line.len() < LONGEST_LINE {
+                } else if line.len() < MAX_LINE {
                     line.push(byte);
                 }
             }
         }
-        self.take(server, &line);
-        self.is_over.send_replace(true);
+        self.push(server, &line);
+        self.is_closed.send_replace(true);
     }
 
-    fn take(&self, server: &str, line: &[u8]) {
+    fn push(&self, server: &str, line: &[u8]) {
         let line = String::from_utf8_lossy(line).trim_end().to_owned();
         if line.is_empty() {
             return;
         }
         tracing::info!(server, "{line}");
         let mut lines = self.lock();
-        if lines.len() == KEPT {
+        if lines.len() == MAX_LINES {
             lines.pop_front();
         }
         lines.push_back(line);
@@ -88,14 +88,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_last_lines_are_kept_and_long_ones_cut() {
-        let words = StderrTail::default();
-        words.begin();
+    async fn last_lines_are_kept_and_long_lines_truncated() {
+        let tail = StderrTail::default();
+        tail.reset();
         let mut text: String = (0..20).map(|line| format!("line {line}\n")).collect();
         text.push_str(&"x".repeat(10_000));
-        words.read("s", text.as_bytes()).await;
-        let kept = words.told().await;
+        tail.read("s", text.as_bytes()).await;
+        let kept = tail.last_lines().await;
         assert!(kept.starts_with("line 16\nline 17\nline 18\nline 19\nxxx"), "{kept}");
-        assert_eq!(kept.lines().last().unwrap().len(), LONGEST_LINE);
+        assert_eq!(kept.lines().last().unwrap().len(), MAX_LINE);
     }
 }

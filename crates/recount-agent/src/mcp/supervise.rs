@@ -1,4 +1,4 @@
-//! Keeping a server running.
+//! Supervision of a server: start, restart and stop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,108 +8,109 @@ use rmcp::model::{ClientRequest, PingRequest};
 use rmcp::service::Peer;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::connect::{self, Running};
+use super::connect::{self, Connection};
 use super::handler::Handler;
 use super::listing;
 use super::server::{Shared, State};
 
-/// The wait before a server is started again that died right away, and the longest one.
-const FIRST_WAIT: Duration = Duration::from_millis(250);
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// A server that ran so long was all right, and the waits begin anew.
-const WAS_FINE: Duration = Duration::from_secs(30);
-/// So long a server may take to answer when it is asked whether it is still there.
-const PING: Duration = Duration::from_secs(5);
-/// So long a server may take to end by itself.
-const END: Duration = Duration::from_secs(5);
+/// The first and the maximum delay before a restart. Each delay is twice the one before.
+const FIRST_DELAY: Duration = Duration::from_millis(250);
+const MAX_DELAY: Duration = Duration::from_secs(60);
+/// The uptime after which the delay is reset.
+const STABLE_UPTIME: Duration = Duration::from_secs(30);
+/// The timeout of a ping.
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
+/// The timeout of a graceful stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs a server, again and again, until nobody needs it any more.
+/// Runs a server and restarts it until it is shut down.
 pub(super) async fn run(shared: Arc<Shared>) {
-    let mut wait = FIRST_WAIT;
+    let mut delay = FIRST_DELAY;
     while !shared.shutdown.is_cancelled() {
         shared.state.send_replace(State::Starting);
-        let begun = Instant::now();
-        let Some(why) = once(&shared).await else { break };
-        tracing::warn!(server = &*shared.name, "{why}");
-        if begun.elapsed() >= WAS_FINE {
-            wait = FIRST_WAIT;
+        let started_at = Instant::now();
+        let Some(reason) = run_once(&shared).await else { break };
+        tracing::warn!(server = &*shared.name, "{reason}");
+        if started_at.elapsed() >= STABLE_UPTIME {
+            delay = FIRST_DELAY;
         }
-        shared.state.send_replace(State::Down(why.into()));
+        shared.state.send_replace(State::Down(reason.into()));
         tokio::select! {
-            () = sleep(wait) => {}
+            () = sleep(delay) => {}
             () = shared.shutdown.cancelled() => {}
         }
-        wait = (wait * 2).min(LONGEST_WAIT);
+        delay = (delay * 2).min(MAX_DELAY);
     }
     shared.state.send_replace(State::Closed);
 }
 
-/// Runs a server once and says why it ended. Nothing when it was closed.
-async fn once(shared: &Arc<Shared>) -> Option<String> {
-    let running = tokio::select! {
-        opened = timeout(shared.config.start_timeout, opened(shared)) => match opened {
-            Ok(Ok(running)) => running,
-            Ok(Err(why)) => return Some(with_last_words(shared, why).await),
+/// Runs a server once. Returns the reason why it ended, or `None` if it was shut down.
+async fn run_once(shared: &Arc<Shared>) -> Option<String> {
+    let connection = tokio::select! {
+        started = timeout(shared.config.start_timeout, start(shared)) => match started {
+            Ok(Ok(connection)) => connection,
+            Ok(Err(reason)) => return Some(with_stderr(shared, reason).await),
             Err(_) => {
-                let why = format!("it took longer than {:?} to start", shared.config.start_timeout);
-                return Some(with_last_words(shared, why).await);
+                let reason = format!("it did not start within {:?}", shared.config.start_timeout);
+                return Some(with_stderr(shared, reason).await);
             }
         },
         () = shared.shutdown.cancelled() => return None,
     };
-    let peer = running.service.peer().clone();
+    let peer = connection.service.peer().clone();
     shared.state.send_replace(State::Ready(peer.clone()));
-    watched(shared, running, &peer).await
+    supervise(shared, connection, &peer).await
 }
 
-/// Starts a server and learns its tools.
-async fn opened(shared: &Arc<Shared>) -> Result<Running, String> {
+/// Starts a server and lists its tools.
+async fn start(shared: &Arc<Shared>) -> Result<Connection, String> {
     let handler = Handler {
         server: Arc::clone(&shared.name),
         progress: Arc::clone(&shared.progress),
         changed: Arc::clone(&shared.changed),
     };
-    let running = connect::open(shared, handler).await?;
-    let tools = listing::tools(shared, running.service.peer()).await?;
+    let connection = connect::open(shared, handler).await?;
+    let tools = listing::tools(shared, connection.service.peer()).await?;
     shared.set_tools(tools);
-    Ok(running)
+    Ok(connection)
 }
 
-/// Stays with a server until it ends, and sees to what it says in the meantime.
-async fn watched(shared: &Arc<Shared>, running: Running, peer: &Peer<RoleClient>) -> Option<String> {
-    let Running { service, process: _process } = running;
+/// Handles changes of the tool list and failed requests until the server ends. Returns as [`run_once`].
+async fn supervise(shared: &Arc<Shared>, connection: Connection, peer: &Peer<RoleClient>) -> Option<String> {
+    let Connection { service, process: _process } = connection;
     let stop = service.cancellation_token();
     let ended = service.waiting();
     tokio::pin!(ended);
     loop {
         tokio::select! {
-            _ = &mut ended => return Some(with_last_words(shared, "it ended".to_owned()).await),
+            _ = &mut ended => return Some(with_stderr(shared, "it exited".to_owned()).await),
             () = shared.shutdown.cancelled() => {
                 stop.cancel();
-                let _ = timeout(END, ended).await;
+                let _ = timeout(STOP_TIMEOUT, ended).await;
                 return None;
             }
             () = shared.changed.notified() => {
                 match timeout(shared.config.start_timeout, listing::tools(shared, peer)).await {
                     Ok(Ok(tools)) => shared.set_tools(tools),
-                    Ok(Err(why)) => tracing::warn!(server = &*shared.name, "its new tools are not known: {why}"),
-                    Err(_) => tracing::warn!(server = &*shared.name, "its new tools are not known: it does not answer"),
+                    Ok(Err(reason)) => tracing::warn!(server = &*shared.name, "cannot refresh the tool list: {reason}"),
+                    Err(_) => tracing::warn!(server = &*shared.name, "cannot refresh the tool list: timed out"),
                 }
             }
             () = shared.suspect.notified() => {
                 let ping = peer.send_request(ClientRequest::PingRequest(PingRequest::default()));
-                let patience = PING.min(shared.config.timeout);
-                if !matches!(timeout(patience, ping).await, Ok(Ok(_))) {
+                let ping_timeout = PING_TIMEOUT.min(shared.config.timeout);
+                if !matches!(timeout(ping_timeout, ping).await, Ok(Ok(_))) {
                     stop.cancel();
-                    let _ = timeout(END, ended).await;
-                    return Some("it did not answer any more, and was ended".to_owned());
+                    let _ = timeout(STOP_TIMEOUT, ended).await;
+                    return Some("it stopped responding and was killed".to_owned());
                 }
             }
         }
     }
 }
 
-async fn with_last_words(shared: &Shared, why: String) -> String {
-    let words = shared.last_words.told().await;
-    if words.is_empty() { why } else { format!("{why}; it said: {words}") }
+/// Appends the last lines of standard error to a reason.
+async fn with_stderr(shared: &Shared, reason: String) -> String {
+    let lines = shared.stderr_tail.last_lines().await;
+    if lines.is_empty() { reason } else { format!("{reason}; stderr: {lines}") }
 }

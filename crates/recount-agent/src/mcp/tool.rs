@@ -5,52 +5,57 @@ use std::sync::{Arc, Weak};
 use recount_message::{Json, Object};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
-    ProgressNotificationParam, RequestId, ServerResult, Tool as Described,
+    ProgressNotificationParam, RequestId, ServerResult, Tool as ToolDescription,
 };
 use rmcp::service::{Peer, PeerRequestOptions};
 use rmcp::{RoleClient, ServiceError};
 
 use super::content;
-use super::error::of_transport;
+use super::error::describe_transport;
 use super::names;
 use super::server::Shared;
 use crate::BoxFuture;
 use crate::permission::{PermissionContext, ToolPermission};
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 
-/// The signal that a call has come further.
+/// The name of the CUSTOM event for progress.
 const PROGRESS: &str = "mcp.progress";
-/// So long may the description of a tool be, and its schema, in bytes.
-const LONGEST_DESCRIPTION: usize = 10_000;
-const LONGEST_SCHEMA: usize = 256 * 1024;
+/// The maximum length of a description in characters. Longer ones are truncated.
+const MAX_DESCRIPTION: usize = 10_000;
+/// The maximum length of a schema in bytes. Tools with longer ones are skipped.
+const MAX_SCHEMA: usize = 256 * 1024;
 
 pub(super) struct McpTool {
     spec: ToolSpec,
-    /// The name that the server knows it by.
+    /// The name of the tool in the server.
     own_name: String,
     server_name: Arc<str>,
-    /// A tool that somebody holds does not keep its server running.
+    /// Weak, so that a tool does not keep its server running.
     server: Weak<Shared>,
     may_destroy: bool,
 }
 
 impl McpTool {
-    /// A tool as a server describes it.
-    pub(super) fn new(server: &Arc<Shared>, described: Described) -> Result<Self, String> {
+    /// Creates a tool from its description.
+    ///
+    /// # Errors
+    ///
+    /// The schema is too long or cannot be converted.
+    pub(super) fn new(server: &Arc<Shared>, described: ToolDescription) -> Result<Self, String> {
         let own_name = described.name.into_owned();
         let schema = Json::from_serialize(&*described.input_schema)
-            .map_err(|error| format!("its tool `{own_name}`: {error}"))?;
-        if schema.as_raw().len() > LONGEST_SCHEMA {
-            return Err(format!("its tool `{own_name}` has a schema that is too long"));
+            .map_err(|error| format!("invalid schema of tool `{own_name}`: {error}"))?;
+        if schema.as_raw().len() > MAX_SCHEMA {
+            return Err(format!("the schema of tool `{own_name}` is too long"));
         }
         let mut schema = schema.to_object().unwrap_or_default();
-        // Some servers leave out what is true of every tool.
+        // Some servers omit the type, which is the same for every tool.
         if !schema.contains_key("type") {
             schema.insert("type", "object");
         }
         let description = described.description.map(String::from).or(described.title).unwrap_or_default();
-        let description: String = description.chars().take(LONGEST_DESCRIPTION).collect();
-        let mut spec = ToolSpec::new(names::of_tool(&server.name, &own_name), description).parameters(schema);
+        let description: String = description.chars().take(MAX_DESCRIPTION).collect();
+        let mut spec = ToolSpec::new(names::tool_name(&server.name, &own_name), description).parameters(schema);
         let hints = described.annotations.unwrap_or_default();
         let trusts = server.config.trust_hints;
         spec.read_only = trusts && hints.read_only_hint == Some(true);
@@ -80,39 +85,39 @@ impl McpTool {
             .reset_timeout_on_progress()
             .with_max_total_timeout(server.config.max_duration);
         let sent = server.progress.send(&peer, request, options).await;
-        let (handle, route, mut progress) = sent.map_err(|error| self.told(&error, &server))?;
-        let mut abandoned = Abandoned { request: Some((peer, handle.id.clone())) };
-        // Telling of progress waits while nobody listens. Neither the answer nor its timeout may wait for that.
-        let telling = async {
+        let (handle, route, mut progress) = sent.map_err(|error| self.error(&error, &server))?;
+        let mut cancel_guard = CancelGuard { request: Some((peer, handle.id.clone())) };
+        // Emitting progress can block on a slow reader. Neither the response nor its timeout may wait for that.
+        let emit_progress = async {
             while let Some(progress) = progress.recv().await {
                 self.signal(progress, context).await;
             }
         };
-        let answer = handle.await_response();
-        tokio::pin!(telling, answer);
-        let answer = tokio::select! {
+        let response = handle.await_response();
+        tokio::pin!(emit_progress, response);
+        let response = tokio::select! {
             biased;
             () = cancelled.cancelled() => return Err(interrupted()),
-            answer = &mut answer => answer,
-            // It ends only with its route.
-            () = &mut telling => answer.await,
+            response = &mut response => response,
+            // It ends only when the route is dropped.
+            () = &mut emit_progress => response.await,
         };
-        abandoned.request = None;
+        cancel_guard.request = None;
         drop(route);
-        // What came before the answer is told before it.
-        if answer.is_ok() {
+        // Progress that arrived before the response is emitted before it.
+        if response.is_ok() {
             tokio::select! {
-                () = telling => {}
+                () = emit_progress => {}
                 () = cancelled.cancelled() => {}
             }
         }
-        match answer {
+        match response {
             Ok(ServerResult::CallToolResult(result)) => Ok(content::output(result, server.config.max_output)),
             Ok(ServerResult::InputRequiredResult(_)) => {
-                Err(ToolError::new(format!("`{}` asks for more, which cannot be given here", self.spec.name)))
+                Err(ToolError::new(format!("`{}` requires further input, which is not supported", self.spec.name)))
             }
-            Ok(_) => Err(self.told(&ServiceError::UnexpectedResponse, &server)),
-            Err(error) => Err(self.told(&error, &server)),
+            Ok(_) => Err(self.error(&ServiceError::UnexpectedResponse, &server)),
+            Err(error) => Err(self.error(&error, &server)),
         }
     }
 
@@ -128,46 +133,46 @@ impl McpTool {
         context.signal(PROGRESS, value).await;
     }
 
-    /// What the model is told of a failure.
-    fn told(&self, error: &ServiceError, server: &Shared) -> ToolError {
+    /// Converts an error for the model. Pings the server after a timeout or a transport error.
+    fn error(&self, error: &ServiceError, server: &Shared) -> ToolError {
         let name = &self.server_name;
         ToolError::new(match error {
             ServiceError::McpError(error) => error.message.chars().take(server.config.max_output).collect(),
             ServiceError::TransportClosed => {
-                format!("the MCP server `{name}` died before it answered; whether it did what was asked is not known")
+                format!("the MCP server `{name}` exited before it responded; the call may have taken effect")
             }
             ServiceError::Timeout { timeout } => {
                 server.suspect.notify_one();
-                format!("the MCP server `{name}` did not answer within {timeout:?}; the call was given up")
+                format!("the MCP server `{name}` did not respond within {timeout:?}; the call was cancelled")
             }
             ServiceError::UnexpectedResponse => {
-                format!("the MCP server `{name}` answered with something that is no result")
+                format!("the MCP server `{name}` returned an unexpected response")
             }
             ServiceError::TransportSend(error) => {
                 server.suspect.notify_one();
-                format!("the MCP server `{name}` cannot be reached: {}", of_transport(error))
+                format!("cannot reach the MCP server `{name}`: {}", describe_transport(error))
             }
-            other => format!("the MCP server `{name}` cannot be asked: {other}"),
+            other => format!("the request to the MCP server `{name}` failed: {other}"),
         })
     }
 }
 
 fn interrupted() -> ToolError {
-    ToolError::new("it was interrupted")
+    ToolError::new("interrupted")
 }
 
-/// A call that nobody waits for any more: the server is told, so that it does not go on for nothing.
-struct Abandoned {
+/// Sends a cancellation to the server if the call is dropped before its response.
+struct CancelGuard {
     request: Option<(Peer<RoleClient>, RequestId)>,
 }
 
-impl Drop for Abandoned {
+impl Drop for CancelGuard {
     fn drop(&mut self) {
         let Some((peer, id)) = self.request.take() else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let params = CancelledNotificationParam::new(Some(id), Some("nobody waits for it any more".to_owned()));
+        let params = CancelledNotificationParam::new(Some(id), Some("the call was cancelled".to_owned()));
         runtime.spawn(async move {
-            // A server that is gone needs not be told.
+            // Fails if the server has exited.
             let _ = peer.send_notification(CancelledNotification::new(params).into()).await;
         });
     }
@@ -190,9 +195,9 @@ impl Tool for McpTool {
         let permission = if self.spec.read_only {
             ToolPermission::Passthrough
         } else {
-            let may_destroy = if self.may_destroy { " and may destroy something" } else { "" };
+            let destructive = if self.may_destroy { " and may be destructive" } else { "" };
             ToolPermission::Ask(format!(
-                "`{}` is run by the MCP server `{}`{may_destroy}",
+                "`{}` runs in the MCP server `{}`{destructive}",
                 self.own_name, self.server_name
             ))
         };

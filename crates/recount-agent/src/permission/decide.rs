@@ -1,4 +1,4 @@
-//! The decision: who is heard in which order.
+//! The decision about one call.
 
 use recount_message::{Object, PermissionBehavior, PermissionRule};
 
@@ -6,9 +6,9 @@ use super::{Behavior, Coverage, Decision, Mode, Permissions, ToolPermission, con
 use crate::tool::Tool;
 
 impl Permissions {
-    /// Decides about one call. The module says in which order rules, tool and mode are heard.
+    /// Decides whether a call may run. The [module](super) describes the order of rules, tool and mode.
     ///
-    /// The arguments are the ones that the tool will run with: if a user edits them, the call has to be decided anew.
+    /// The decision holds only for these arguments. If a user edits them, decide again.
     ///
     /// ```
     /// use recount_agent::permission::{Permissions, Behavior};
@@ -36,7 +36,7 @@ impl Permissions {
     /// ```
     pub async fn decide(&self, tool: &dyn Tool, arguments: &Object) -> Decision {
         let name = tool.spec().name.as_str();
-        if let Some(decision) = self.by_rule_against(tool, arguments) {
+        if let Some(decision) = self.denied_or_asked_by_rule(tool, arguments) {
             return decision;
         }
         let context = self.context(name);
@@ -45,73 +45,73 @@ impl Permissions {
             return Decision::deny(name, reason);
         }
         if tool.is_read_only(arguments, &context) {
-            return Decision::allow(name, "it only reads");
+            return Decision::allow(name, "the tool is read-only");
         }
         if self.mode == Mode::Explore {
-            return Decision::deny(name, "in explore mode nothing may be changed");
+            return Decision::deny(name, "changes are denied in explore mode");
         }
-        let mut why = None;
+        let mut reason_to_ask = None;
         match permission {
-            ToolPermission::Allow => return Decision::allow(name, "the tool itself says so"),
+            ToolPermission::Allow => return Decision::allow(name, "the tool itself allows it"),
             ToolPermission::AskForSafety(reason) if self.mode != Mode::Bypass => {
-                let decision = self.asked(tool, arguments, reason);
+                let decision = self.ask_or_deny(tool, arguments, reason);
                 return Decision { for_safety: true, ..decision };
             }
-            ToolPermission::Ask(reason) => why = Some(reason),
+            ToolPermission::Ask(reason) => reason_to_ask = Some(reason),
             ToolPermission::Deny(_) | ToolPermission::AskForSafety(_) | ToolPermission::Passthrough => {}
         }
-        if let Some(reason) = self.allowing(tool, arguments) {
+        if let Some(reason) = self.allowed_by_rule(tool, arguments) {
             return Decision::allow(name, reason);
         }
-        let why = why.unwrap_or_else(|| "no rule says that it may run".to_owned());
+        let reason = reason_to_ask.unwrap_or_else(|| "no rule allows it".to_owned());
         match self.mode {
-            Mode::Bypass => Decision::allow(name, "in bypass mode everything may run"),
-            Mode::DontAsk => Decision { suggested_rules: Vec::new(), ..self.asked(tool, arguments, why) },
-            Mode::Default | Mode::AcceptEdits | Mode::Explore => self.asked(tool, arguments, why),
+            Mode::Bypass => Decision::allow(name, "all calls are allowed in bypass mode"),
+            Mode::DontAsk => Decision { suggested_rules: Vec::new(), ..self.ask_or_deny(tool, arguments, reason) },
+            Mode::Default | Mode::AcceptEdits | Mode::Explore => self.ask_or_deny(tool, arguments, reason),
         }
     }
 
-    /// Decides about a call that the user has agreed to with exactly these arguments, which they may have edited.
+    /// Decides whether a call may run that the user has approved with these arguments.
     ///
-    /// Their yes answers every question. It does not lift what is denied.
+    /// The approval replaces `Ask` by `Allow`. It does not override `Deny`.
     pub async fn decide_confirmed(&self, tool: &dyn Tool, arguments: &Object) -> Decision {
         let decision = self.decide(tool, arguments).await;
         match decision.behavior {
-            Behavior::Ask => Decision::allow(&tool.spec().name, "the user agreed"),
+            Behavior::Ask => Decision::allow(&tool.spec().name, "the user approved it"),
             Behavior::Allow | Behavior::Deny => decision,
         }
     }
 
-    /// What a rule says that denies or asks.
-    fn by_rule_against(&self, tool: &dyn Tool, arguments: &Object) -> Option<Decision> {
+    /// Returns the decision of deny and ask rules, or `None` if they do not match.
+    fn denied_or_asked_by_rule(&self, tool: &dyn Tool, arguments: &Object) -> Option<Decision> {
         let name = tool.spec().name.as_str();
         if let Some(rule) = self.covering(tool, PermissionBehavior::Deny, arguments, &[Coverage::Yes]) {
-            return Some(Decision::deny(name, told(rule)));
+            return Some(Decision::deny(name, describe(rule)));
         }
         if let Some(rule) = self.covering(tool, PermissionBehavior::Deny, arguments, &[Coverage::Unclear]) {
-            let reason = format!("it cannot be told whether {} about this", told(rule));
-            return Some(Decision { for_safety: true, ..self.asked(tool, arguments, reason) });
+            let reason = format!("{}, which may match this call", describe(rule));
+            return Some(Decision { for_safety: true, ..self.ask_or_deny(tool, arguments, reason) });
         }
         let may_ask = [Coverage::Yes, Coverage::Unclear];
         let rule = self.covering(tool, PermissionBehavior::Ask, arguments, &may_ask)?;
-        Some(self.asked(tool, arguments, told(rule)))
+        Some(self.ask_or_deny(tool, arguments, describe(rule)))
     }
 
-    /// The user is asked, or, if they are not there, it is denied.
-    fn asked(&self, tool: &dyn Tool, arguments: &Object, reason: String) -> Decision {
+    /// Returns `Ask`, or `Deny` in the mode without a user.
+    fn ask_or_deny(&self, tool: &dyn Tool, arguments: &Object, reason: String) -> Decision {
         let name = tool.spec().name.as_str();
         let decision = match self.mode {
-            Mode::DontAsk => Decision::deny(name, format!("{reason}, and nobody is there to be asked")),
+            Mode::DontAsk => Decision::deny(name, format!("{reason}, and no user can be asked")),
             Mode::Default | Mode::AcceptEdits | Mode::Explore | Mode::Bypass => Decision::ask(name, reason),
         };
         Decision { suggested_rules: tool.suggested_rules(arguments), ..decision }
     }
 
-    /// The rules that allow a call, as a reason. One may cover a part of it and another one the rest.
-    fn allowing(&self, tool: &dyn Tool, arguments: &Object) -> Option<String> {
+    /// Describes the rules that allow a call. Returns `None` if they do not. Several rules may allow a call together.
+    fn allowed_by_rule(&self, tool: &dyn Tool, arguments: &Object) -> Option<String> {
         let allow = PermissionBehavior::Allow;
         if let Some(rule) = self.covering(tool, allow, arguments, &[Coverage::Yes]) {
-            return Some(told(rule));
+            return Some(describe(rule));
         }
         let rules = self.rules(allow).get(&tool.spec().name)?;
         let rules: Vec<&PermissionRule> = rules.iter().collect();
@@ -135,13 +135,13 @@ impl Permissions {
     }
 }
 
-/// A rule as a reason.
-fn told(rule: &PermissionRule) -> String {
+/// Describes a rule as a reason.
+fn describe(rule: &PermissionRule) -> String {
     let verb = match rule.behavior {
         PermissionBehavior::Allow => "allows",
         PermissionBehavior::Deny => "forbids",
         PermissionBehavior::Ask => "asks about",
-        _ => "mentions",
+        _ => "concerns",
     };
     match rule.rule_content.as_deref() {
         None | Some("") => format!("a rule {verb} every call of `{}`", rule.tool_name),

@@ -1,13 +1,13 @@
-//! What was decided about a call, and why.
+//! The decision about a call.
 
 use recount_message::PermissionRule;
 
-/// What shall happen to a call.
+/// The result of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Behavior {
-    /// It runs.
+    /// The call runs.
     Allow,
-    /// It does not run.
+    /// The call does not run.
     Deny,
     /// The user is asked.
     Ask,
@@ -16,15 +16,15 @@ pub enum Behavior {
 /// A decision about one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// What shall happen.
+    /// The result.
     pub behavior: Behavior,
-    /// What the model is told when the call is denied.
+    /// The message for the model if the call is denied.
     pub message: String,
-    /// Why, for the user and the record.
+    /// The reason, for the user and for logs.
     pub reason: String,
-    /// Rules that the user may accept when they are asked.
+    /// The rules that the user can accept with the question.
     pub suggested_rules: Vec<PermissionRule>,
-    /// The user is asked because it could do harm, so no rule may answer for them.
+    /// The user is asked because the call could do harm. No rule can answer this question.
     pub for_safety: bool,
 }
 
@@ -35,19 +35,20 @@ impl Decision {
 
     pub(super) fn deny(tool: &str, reason: impl Into<String>) -> Self {
         let reason = reason.into();
-        let message = format!("`{tool}` was not run: {reason}. Go on without it, or ask the user what to do instead.");
+        let message =
+            format!("`{tool}` was not run: {reason}. Continue without it, or ask the user what to do instead.");
         Self::new(Behavior::Deny, message, reason)
     }
 
     pub(super) fn ask(tool: &str, reason: impl Into<String>) -> Self {
-        Self::new(Behavior::Ask, format!("`{tool}` may run only if the user agrees"), reason)
+        Self::new(Behavior::Ask, format!("`{tool}` needs the approval of the user"), reason)
     }
 
     fn new(behavior: Behavior, message: String, reason: impl Into<String>) -> Self {
         Self { behavior, message, reason: reason.into(), suggested_rules: Vec::new(), for_safety: false }
     }
 
-    /// Whether the call runs.
+    /// Returns whether the call runs.
     pub fn is_allowed(&self) -> bool {
         self.behavior == Behavior::Allow
     }

@@ -1,15 +1,15 @@
-//! Who may do what: rules, modes, and the decision about one call.
+//! Permissions: rules, modes, and the decision about one call.
 //!
-//! [`Permissions`] hold what the user has said, a tool has a [`ToolPermission`] of its own, and
-//! [`decide`](Permissions::decide) brings the two together. The order, in every mode:
+//! [`Permissions`] contain the mode and the rules of the user. Each tool gives a [`ToolPermission`] of its own.
+//! [`Permissions::decide`] evaluates, in every mode, in this order:
 //!
-//! 1. A rule that denies. One that may be about the call, though that cannot be told, has the user asked.
-//! 2. A rule that asks.
-//! 3. The tool's own deny.
-//! 4. A call that only reads is allowed.
-//! 5. The permission of the tool itself.
-//! 6. A rule that allows.
-//! 7. What the mode says.
+//! 1. Deny rules. If one may match the call, the user is asked.
+//! 2. Ask rules.
+//! 3. The tool's own `Deny`.
+//! 4. Read-only calls, which are allowed.
+//! 5. The tool's own `Allow`, `Ask` or `AskForSafety`.
+//! 6. Allow rules.
+//! 7. The mode.
 
 mod decide;
 mod decision;
@@ -25,5 +25,5 @@ pub use decision::{Behavior, Decision};
 pub use mode::Mode;
 pub(crate) use rules::contents;
 pub use rules::{AcceptError, Permissions, WorkingDirectory};
-pub(crate) use saved::written_rule;
+pub(crate) use saved::rule_to_json;
 pub use tool_permission::{Coverage, PermissionContext, ToolPermission};

@@ -1,8 +1,8 @@
-//! What happens where no rule decides.
+//! The permission mode.
 
 use serde::{Deserialize, Serialize};
 
-/// How a call is handled where no rule decides.
+/// The handling of calls that no rule and no tool decides.
 ///
 /// ```
 /// use recount_agent::permission::Mode;
@@ -17,18 +17,18 @@ pub enum Mode {
     /// The user is asked.
     #[default]
     Default,
-    /// Edits in a working directory need no question. It is the tools that know what an edit is.
+    /// Edits in a working directory are allowed. Each tool determines which of its calls are edits.
     AcceptEdits,
-    /// Nothing may be changed.
+    /// Changes are denied.
     Explore,
-    /// Everything may run unless a rule or the tool itself forbids it.
+    /// All calls are allowed, unless a rule or the tool itself denies them.
     Bypass,
-    /// Nobody is there to be asked, so what would be asked is denied.
+    /// No user is present. Calls that would ask are denied.
     DontAsk,
 }
 
 impl Mode {
-    /// The name of the mode, as it is written.
+    /// The name of the mode in JSON and configuration files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -48,7 +48,7 @@ impl Mode {
         }
     }
 
-    /// Whether a tool that edits files may do so in the working directories without a question.
+    /// Returns whether edits in the working directories are allowed without a question.
     pub fn accepts_edits(self) -> bool {
         match self {
             Self::AcceptEdits | Self::DontAsk => true,

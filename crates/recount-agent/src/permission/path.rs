@@ -1,9 +1,8 @@
-//! Where a path leads, and whether rules and working directories are about it.
+//! Path resolution, and matching of paths against rules and working directories.
 //!
-//! A path is judged by where it leads: `.`, `..` and double slashes are resolved, and symbolic links are followed as far as
-//! the file system has them now. What this promises holds at the moment of judging. Between then and the use of the path
-//! somebody else may put a link in its place; so the built-in tools open files without following a link in the last step
-//! and look again, on the open file, where it lies.
+//! A path is matched by its target: `.`, `..`, double slashes and symbolic links are resolved. The target can change between
+//! the decision and the use of the path. The built-in tools therefore resolve it again, and open files without following
+//! links.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -13,63 +12,63 @@ use recount_message::PermissionBehavior;
 use super::Coverage;
 use super::wildcard;
 
-/// Links that are followed one after the other, at most.
+/// The maximum number of symbolic links in one path.
 const MAX_LINKS: usize = 40;
 
-/// The directories in which an agent works. Relative paths begin in the first.
+/// The working directories of an agent. Relative paths are resolved in the first one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PathResolver {
     directories: Vec<PathBuf>,
 }
 
 impl PathResolver {
-    /// These directories. What does not exist stays as it is written.
+    /// Creates a resolver. Directories with circular links are ignored.
     pub fn new(directories: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
         let directories = directories.into_iter().map(|path| resolved(Path::new("/"), path.as_ref()));
         Self { directories: directories.filter_map(Result::ok).collect() }
     }
 
-    /// The same with more directories.
+    /// Adds directories.
     #[must_use]
     pub fn with_directories(mut self, directories: &[PathBuf]) -> Self {
         self.directories.extend(Self::new(directories).directories);
         self
     }
 
-    /// The directories, the one in which relative paths begin first.
+    /// The directories. Relative paths are resolved in the first one.
     #[cfg(feature = "builtin")]
     pub(crate) fn directories(&self) -> &[PathBuf] {
         &self.directories
     }
 
-    /// The directory in which relative paths begin.
+    /// The directory in which relative paths are resolved, `/` if there is none.
     pub fn base(&self) -> &Path {
         self.directories.first().map_or(Path::new("/"), PathBuf::as_path)
     }
 
-    /// Where a path leads.
+    /// Resolves a path to its target. Parts that do not exist are kept.
     ///
     /// # Errors
     ///
-    /// Links lead in a circle.
+    /// The path contains too many links, usually because they are circular.
     pub fn resolve(&self, path: impl AsRef<Path>) -> io::Result<PathBuf> {
         resolved(self.base(), path.as_ref())
     }
 
-    /// Whether a path that was [resolved](Self::resolve) lies in one of the directories or is one.
+    /// Returns whether a [resolved](Self::resolve) path is one of the directories or is inside of one.
     pub fn contains(&self, resolved: &Path) -> bool {
         self.directories.iter().any(|directory| resolved.starts_with(directory))
     }
 
-    /// Whether a path that was resolved lies inside of one of the directories, and not where Git keeps what it runs.
+    /// Returns whether a resolved path is inside of one of the directories, and not in a `.git` directory.
     #[cfg(feature = "builtin")]
     pub(crate) fn contains_editable(&self, resolved: &Path) -> bool {
         self.contains(resolved)
             && !self.directories.iter().any(|directory| directory.starts_with(resolved))
-            && !is_guarded(resolved)
+            && !is_in_git_directory(resolved)
     }
 
-    /// Whether rules are about a file.
+    /// Returns whether rules, given by their patterns, match a path.
     ///
     /// ```
     /// use recount_agent::permission::{Coverage, path::PathResolver};
@@ -80,27 +79,27 @@ impl PathResolver {
     /// assert_eq!(paths.coverage("/srv/src/../../opt/x", &["/srv/src/**"], Allow), Coverage::No);
     /// assert_eq!(paths.coverage("./../..//opt/./x", &["/opt/**"], Deny), Coverage::Yes);
     ///
-    /// // A relative pattern is about the directory itself, whatever characters its name has.
+    /// // Special characters in the name of the working directory are escaped in relative patterns.
     /// let paths = PathResolver::new(["/srv/[id]"]);
     /// assert_eq!(paths.coverage("src/x", &["src/**"], Deny), Coverage::Yes);
     /// assert_eq!(paths.coverage("/srv/i/src/x", &["src/**"], Allow), Coverage::No);
     /// ```
     pub fn coverage(&self, path: &str, patterns: &[&str], behavior: PermissionBehavior) -> Coverage {
         let written = lexical(&self.base().join(path));
-        let Ok(leads_to) = self.resolve(path) else { return Coverage::Unclear };
+        let Ok(target) = self.resolve(path) else { return Coverage::Unclear };
         let denies = behavior != PermissionBehavior::Allow;
-        let about = |pattern: &str, path: &Path| {
+        let is_match = |pattern: &str, path: &Path| {
             let fold = |text: &str| if denies && FOLDS { text.to_lowercase() } else { text.to_owned() };
             wildcard::matches(&wildcard::path(&fold(pattern)), &fold(&path.to_string_lossy()))
         };
-        let covered = patterns.iter().flat_map(|pattern| self.forms(pattern)).any(|pattern| {
-            // A rule that forbids a link, or what it leads to, forbids both.
-            about(&pattern, &leads_to) || (denies && about(&pattern, &written))
+        let matches = patterns.iter().flat_map(|pattern| self.forms(pattern)).any(|pattern| {
+            // A deny rule for a link or for its target denies both.
+            is_match(&pattern, &target) || (denies && is_match(&pattern, &written))
         });
-        Coverage::from(covered)
+        Coverage::from(matches)
     }
 
-    /// A pattern as it is written, absolute, and with the links before its first special character followed.
+    /// Returns a pattern as an absolute pattern, and also with resolved links before its first wildcard.
     fn forms(&self, pattern: &str) -> Vec<String> {
         if pattern.starts_with('*') {
             return vec![pattern.to_owned()];
@@ -117,12 +116,12 @@ impl PathResolver {
     }
 }
 
-/// Whether names that differ in case are the same file here.
+/// Whether file names are case-insensitive on this platform.
 const FOLDS: bool = cfg!(any(target_os = "macos", windows));
 
-/// Whether Git would run or obey what lies there.
+/// Returns whether a path is in a `.git` directory, whose hooks and configuration Git executes.
 #[cfg(feature = "builtin")]
-pub(crate) fn is_guarded(path: &Path) -> bool {
+pub(crate) fn is_in_git_directory(path: &Path) -> bool {
     path.components().any(|part| matches!(part, Component::Normal(name) if name.eq_ignore_ascii_case(".git")))
 }
 
@@ -131,7 +130,7 @@ fn joined(directory: &Path, rest: &str) -> String {
     format!("{}/{rest}", directory.trim_end_matches('/'))
 }
 
-/// A path without `.`, `..` and double slashes, links not being looked at.
+/// Removes `.`, `..` and double slashes from a path without resolving links.
 pub(crate) fn lexical(path: &Path) -> PathBuf {
     let mut result = PathBuf::from("/");
     for part in path.components() {
@@ -146,10 +145,10 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
     result
 }
 
-/// Where a path leads, as far as the file system has it; the rest of it without `.` and `..`.
+/// Resolves a path with its links. Parts that do not exist are kept, without `.` and `..`.
 fn resolved(base: &Path, path: &Path) -> io::Result<PathBuf> {
     let mut result = PathBuf::from("/");
-    // What is still to be walked, the next part last.
+    // The remaining parts, the next one last.
     let mut rest: Vec<PathBuf> = parts(&base.join(path));
     let mut links = 0;
     while let Some(part) = rest.pop() {
@@ -162,21 +161,21 @@ fn resolved(base: &Path, path: &Path) -> io::Result<PathBuf> {
             Ok(target) => {
                 links += 1;
                 if links > MAX_LINKS {
-                    return Err(io::Error::other(format!("links lead in a circle at `{}`", next.display())));
+                    return Err(io::Error::other(format!("too many symbolic links at `{}`", next.display())));
                 }
                 if target.is_absolute() {
                     result = PathBuf::from("/");
                 }
                 rest.extend(parts(&target));
             }
-            // It is no link, or not there.
+            // It is not a link, or does not exist.
             Err(_) => result = next,
         }
     }
     Ok(result)
 }
 
-/// The parts of a path, the last one first.
+/// Returns the parts of a path in reverse order.
 fn parts(path: &Path) -> Vec<PathBuf> {
     let part = |part: Component<'_>| match part {
         Component::Normal(name) => Some(PathBuf::from(name)),

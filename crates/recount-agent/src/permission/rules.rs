@@ -1,4 +1,4 @@
-//! What the user has said: mode, directories and rules.
+//! The permissions of an agent: mode, working directories and rules.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Mode, PermissionContext};
 
-/// What an agent may do: a mode, the directories in which it works, and rules by tool.
+/// The permissions of an agent: a mode, the working directories, and rules by tool.
 ///
 /// Its JSON is the `permission_context` of AgentScope's agent state.
 ///
@@ -26,7 +26,7 @@ use super::{Mode, PermissionContext};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Permissions {
-    /// What happens where no rule decides.
+    /// The handling of calls that no rule decides.
     pub mode: Mode,
     pub(super) working_directories: BTreeMap<String, WorkingDirectory>,
     pub(super) allow_rules: Rules,
@@ -35,15 +35,15 @@ pub struct Permissions {
     pub(super) extra: Object,
 }
 
-/// Rules by the name of their tool.
+/// Rules by tool name.
 pub(super) type Rules = BTreeMap<String, Vec<PermissionRule>>;
 
-/// A directory in which the agent works.
+/// A working directory of the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkingDirectory {
-    /// Where it is.
+    /// The path.
     pub path: String,
-    /// Who said so.
+    /// The origin of the entry, `user` by default.
     #[serde(default = "user")]
     pub source: String,
 }
@@ -52,38 +52,38 @@ fn user() -> String {
     "user".to_owned()
 }
 
-/// Why the rules of a confirmation were not taken. None of them was.
+/// An invalid rule in a confirmation. None of its rules was added.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AcceptError {
-    /// A rule is for another tool than the one that the user was asked about.
+    /// A rule is for another tool than the confirmed call.
     #[error("rule {index} is for `{named}`, but the user was asked about `{tool}`")]
     OtherTool {
-        /// Which rule, counted from 0.
+        /// The index of the rule.
         index: usize,
-        /// The tool that it names.
+        /// The tool of the rule.
         named: String,
-        /// The tool that the confirmation is about.
+        /// The tool of the confirmed call.
         tool: String,
     },
-    /// A rule neither allows, denies nor asks.
+    /// A rule has the behavior `passthrough`.
     #[error("rule {index} for `{tool}` has no effect: its behavior is `passthrough`")]
     NoEffect {
-        /// Which rule, counted from 0.
+        /// The index of the rule.
         index: usize,
-        /// Its tool.
+        /// The tool of the rule.
         tool: String,
     },
 }
 
 impl Permissions {
-    /// Permissions with a mode and nothing else.
+    /// Creates permissions with a mode, without rules and directories.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
         Self { mode, ..Self::default() }
     }
 
-    /// The same with one more directory in which the agent works.
+    /// Adds a working directory.
     #[must_use]
     pub fn with_working_directory(mut self, path: impl Into<String>) -> Self {
         let path = path.into();
@@ -91,26 +91,26 @@ impl Permissions {
         self
     }
 
-    /// The same with one more rule. One that is there already, or has no effect, adds nothing.
+    /// Adds a rule. Duplicates and rules without effect are ignored, see [`add`](Self::add).
     #[must_use]
     pub fn with_rule(mut self, rule: PermissionRule) -> Self {
         self.add(rule);
         self
     }
 
-    /// The directories in which the agent works.
+    /// The working directories.
     pub fn working_directories(&self) -> impl Iterator<Item = &WorkingDirectory> {
         self.working_directories.values()
     }
 
-    /// Rules of a behaviour, by tool. There are none that pass through.
+    /// Returns the rules with a behavior, by tool. `Passthrough` has none.
     pub fn rules(&self, behavior: PermissionBehavior) -> &BTreeMap<String, Vec<PermissionRule>> {
-        static NONE: Rules = Rules::new();
+        static EMPTY: Rules = Rules::new();
         match behavior {
             PermissionBehavior::Allow => &self.allow_rules,
             PermissionBehavior::Deny => &self.deny_rules,
             PermissionBehavior::Ask => &self.ask_rules,
-            _ => &NONE,
+            _ => &EMPTY,
         }
     }
 
@@ -124,18 +124,19 @@ impl Permissions {
             _ => return false,
         };
         let rules = rules.entry(rule.tool_name.clone()).or_default();
-        let known = rules.iter().any(|known| content(known) == content(&rule) && access(known) == access(&rule));
-        if !known {
+        let is_equal = |other: &PermissionRule| content(other) == content(&rule) && access(other) == access(&rule);
+        let is_new = !rules.iter().any(is_equal);
+        if is_new {
             rules.push(rule);
         }
-        !known
+        is_new
     }
 
-    /// Takes the rules that came with a confirmation of a call of `tool`, and gives back those that are new.
+    /// Adds the rules that a user accepted together with a call of `tool`. Returns the new ones.
     ///
     /// # Errors
     ///
-    /// A rule is for another tool, or has no effect. Then none is taken.
+    /// A rule is for another tool, or has no effect. In this case no rule is added.
     pub fn accept(
         &mut self,
         rules: impl IntoIterator<Item = PermissionRule>,
@@ -175,7 +176,7 @@ fn content(rule: &PermissionRule) -> &str {
     rule.rule_content.as_deref().unwrap_or_default()
 }
 
-/// Returns the `access` that a rule grants, for tools that know such a thing. `null` and a missing field are the same.
+/// Returns the `access` that a rule grants, such as that of a shell rule. `null` is the same as a missing field.
 fn access(rule: &PermissionRule) -> Option<&Json> {
     rule.extra.get("access").filter(|access| !access.is_null())
 }

@@ -15,9 +15,9 @@ impl Serialize for Permissions {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("mode", &self.mode)?;
         map.serialize_entry("working_directories", &self.working_directories)?;
-        map.serialize_entry("allow_rules", &written(&self.allow_rules))?;
-        map.serialize_entry("deny_rules", &written(&self.deny_rules))?;
-        map.serialize_entry("ask_rules", &written(&self.ask_rules))?;
+        map.serialize_entry("allow_rules", &rules_to_json(&self.allow_rules))?;
+        map.serialize_entry("deny_rules", &rules_to_json(&self.deny_rules))?;
+        map.serialize_entry("ask_rules", &rules_to_json(&self.ask_rules))?;
         for (key, value) in self.extra.iter() {
             map.serialize_entry(key, value)?;
         }
@@ -26,12 +26,12 @@ impl Serialize for Permissions {
 }
 
 impl<'de> Deserialize<'de> for Permissions {
-    /// Fields may be missing, unknown ones are kept. A rule that stands under another tool or behaviour than its own is an
-    /// error: one would not know which of the two was meant.
+    /// Missing fields have their defaults, and unknown fields are kept. A rule that is listed under another tool or behavior
+    /// than its own is an error.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut fields = Object::deserialize(deserializer)?;
-        let mut permissions = Self::new(taken::<_, D::Error>(&mut fields, "mode")?);
-        let directories: BTreeMap<String, WorkingDirectory> = taken(&mut fields, "working_directories")?;
+        let mut permissions = Self::new(take::<_, D::Error>(&mut fields, "mode")?);
+        let directories: BTreeMap<String, WorkingDirectory> = take(&mut fields, "working_directories")?;
         permissions.working_directories = directories;
         permissions.allow_rules = rules::<D::Error>(&mut fields, "allow_rules", PermissionBehavior::Allow)?;
         permissions.deny_rules = rules::<D::Error>(&mut fields, "deny_rules", PermissionBehavior::Deny)?;
@@ -41,7 +41,7 @@ impl<'de> Deserialize<'de> for Permissions {
     }
 }
 
-fn taken<T: DeserializeOwned + Default, E: Error>(fields: &mut Object, name: &str) -> Result<T, E> {
+fn take<T: DeserializeOwned + Default, E: Error>(fields: &mut Object, name: &str) -> Result<T, E> {
     match fields.remove(name).filter(|value| !Json::is_null(value)) {
         Some(value) => value.deserialize_as().map_err(|error| E::custom(format!("`{name}`: {error}"))),
         None => Ok(T::default()),
@@ -49,19 +49,19 @@ fn taken<T: DeserializeOwned + Default, E: Error>(fields: &mut Object, name: &st
 }
 
 fn rules<E: Error>(fields: &mut Object, name: &str, behavior: PermissionBehavior) -> Result<Rules, E> {
-    let lists: BTreeMap<String, Vec<Object>> = taken(fields, name)?;
+    let lists: BTreeMap<String, Vec<Object>> = take(fields, name)?;
     let mut rules = Rules::new();
     for (tool, list) in lists {
-        let mut read = Vec::with_capacity(list.len());
+        let mut parsed = Vec::with_capacity(list.len());
         for (index, fields) in list.into_iter().enumerate() {
-            let wrong = |what: String| E::custom(format!("`{name}.{tool}[{index}]`: {what}"));
-            let rule = rule(fields).map_err(wrong)?;
+            let invalid = |problem: String| E::custom(format!("`{name}.{tool}[{index}]`: {problem}"));
+            let rule = rule(fields).map_err(invalid)?;
             if rule.tool_name != tool || rule.behavior != behavior {
-                return Err(wrong(format!("the rule says {} for `{}`", rule.behavior, rule.tool_name)));
+                return Err(invalid(format!("the rule has behavior {} and tool `{}`", rule.behavior, rule.tool_name)));
             }
-            read.push(rule);
+            parsed.push(rule);
         }
-        rules.insert(tool, read);
+        rules.insert(tool, parsed);
     }
     Ok(rules)
 }
@@ -70,24 +70,24 @@ fn rule(mut fields: Object) -> Result<PermissionRule, String> {
     let mut word = |name: &str| match fields.remove(name) {
         None => Ok(None),
         Some(value) if value.is_null() => Ok(None),
-        Some(value) => value.as_str().map(str::to_owned).map(Some).ok_or_else(|| format!("`{name}` is no text")),
+        Some(value) => value.as_str().map(str::to_owned).map(Some).ok_or_else(|| format!("`{name}` is not a string")),
     };
     let tool = word("tool_name")?.ok_or("`tool_name` is missing")?;
     let content = word("rule_content")?;
     let behavior = word("behavior")?.ok_or("`behavior` is missing")?;
     let source = word("source")?.unwrap_or_default();
-    let behavior = PermissionBehavior::from_word(&behavior).ok_or_else(|| format!("no such behavior: `{behavior}`"))?;
+    let behavior = PermissionBehavior::from_word(&behavior).ok_or_else(|| format!("unknown behavior `{behavior}`"))?;
     let mut rule = PermissionRule::new(tool, content.as_deref(), behavior).with_source(source);
     rule.extra = fields;
     Ok(rule)
 }
 
-fn written(rules: &Rules) -> BTreeMap<&str, Vec<Object>> {
-    rules.iter().map(|(tool, rules)| (tool.as_str(), rules.iter().map(written_rule).collect())).collect()
+fn rules_to_json(rules: &Rules) -> BTreeMap<&str, Vec<Object>> {
+    rules.iter().map(|(tool, rules)| (tool.as_str(), rules.iter().map(rule_to_json).collect())).collect()
 }
 
-/// A rule as JSON.
-pub(crate) fn written_rule(rule: &PermissionRule) -> Object {
+/// Converts a rule to JSON.
+pub(crate) fn rule_to_json(rule: &PermissionRule) -> Object {
     let mut fields = Object::from([
         ("tool_name", Json::from(rule.tool_name.as_str())),
         ("rule_content", rule.rule_content.as_deref().into()),

@@ -1,4 +1,4 @@
-//! The permission that a tool itself gives for a call, and what it is based on.
+//! The permission that a tool itself gives a call.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use recount_message::PermissionRule;
 
 use super::Mode;
 
-/// The permission that a tool itself gives for a call.
+/// The permission that a tool itself gives a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolPermission {
@@ -14,11 +14,11 @@ pub enum ToolPermission {
     Allow,
     /// The call must not run, whatever the rules say. The reason is sent to the model.
     Deny(String),
-    /// The user must be asked, for this reason. An allow rule answers for the user.
+    /// The user must be asked, for this reason, unless an allow rule matches.
     Ask(String),
-    /// The user must be asked, for this reason. No rule answers for the user: the call could do harm.
+    /// The user must be asked, for this reason, even if an allow rule matches: the call could do harm.
     AskForSafety(String),
-    /// Rules and mode decide.
+    /// The tool leaves the decision to rules and mode.
     Passthrough,
 }
 
@@ -47,7 +47,7 @@ impl From<bool> for Coverage {
 pub struct PermissionContext {
     /// The mode.
     pub mode: Mode,
-    /// The directories in which the agent works.
+    /// The working directories of the agent.
     pub working_directories: Vec<PathBuf>,
     /// The allow rules for the tool.
     pub allow_rules: Vec<PermissionRule>,

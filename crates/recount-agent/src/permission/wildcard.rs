@@ -1,19 +1,19 @@
-//! Patterns with `*`, and for paths with `?` and `[…]`.
+//! Wildcard patterns: `*`, and for paths also `?` and `[…]`.
 
 /// One step of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Token {
     /// This character.
     Exactly(char),
-    /// Any number of characters, of any kind.
+    /// Any number of any characters.
     Anything,
-    /// One character of any kind.
+    /// Any one character.
     One,
-    /// One character out of ranges, or none out of them.
+    /// One character inside of the ranges, or outside of them.
     Class { ranges: Vec<(char, char)>, negated: bool },
 }
 
-/// A pattern in which only `*` is special. `\*` and `\\` stand for themselves.
+/// Parses a pattern in which only `*` is a wildcard. `\*` is a literal asterisk and `\\` a literal backslash.
 pub(crate) fn stars(pattern: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut chars = pattern.chars().peekable();
@@ -30,7 +30,7 @@ pub(crate) fn stars(pattern: &str) -> Vec<Token> {
     tokens
 }
 
-/// A pattern for paths. `*` crosses directories, as it does in the rules of AgentScope.
+/// Parses a pattern for paths. `*` also matches slashes, as in the rules of AgentScope.
 pub(crate) fn path(pattern: &str) -> Vec<Token> {
     let chars: Vec<char> = pattern.chars().collect();
     let mut tokens = Vec::new();
@@ -66,11 +66,11 @@ pub(crate) fn escape_path(text: &str) -> String {
     pattern
 }
 
-/// The rest of a class, and its length with the closing bracket.
+/// Parses a class after its opening bracket. Returns it with its length, including the closing bracket.
 fn class(chars: &[char]) -> Option<(Token, usize)> {
     let negated = matches!(chars.first(), Some('!' | '^'));
     let start = usize::from(negated);
-    // A bracket that comes first is a member.
+    // A closing bracket at the start is a member.
     let end = start + 1 + chars.get(start + 1..)?.iter().position(|c| *c == ']')?;
     let members = chars.get(start..end)?;
     let mut ranges = Vec::new();
@@ -90,18 +90,18 @@ fn class(chars: &[char]) -> Option<(Token, usize)> {
     Some((Token::Class { ranges, negated }, end + 1))
 }
 
-/// Whether a whole text has the form of a pattern.
+/// Returns whether a pattern matches a whole text.
 pub(crate) fn matches(pattern: &[Token], text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     let (mut at, mut token) = (0, 0);
-    // Where the last `*` stands, and how far the text was when it was last tried.
+    // The position of the last `*`, and the position in the text of the last attempt.
     let mut star: Option<(usize, usize)> = None;
     while at < text.len() {
         let step = pattern.get(token);
         if step == Some(&Token::Anything) {
             star = Some((token, at));
             token += 1;
-        } else if step.zip(text.get(at)).is_some_and(|(step, c)| step.takes(*c)) {
+        } else if step.zip(text.get(at)).is_some_and(|(step, c)| step.accepts(*c)) {
             token += 1;
             at += 1;
         } else if let Some((starred, tried)) = star {
@@ -116,7 +116,7 @@ pub(crate) fn matches(pattern: &[Token], text: &str) -> bool {
 }
 
 impl Token {
-    fn takes(&self, c: char) -> bool {
+    fn accepts(&self, c: char) -> bool {
         match self {
             Self::Exactly(expected) => *expected == c,
             Self::Anything | Self::One => true,
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_match_anything_and_can_be_escaped() {
+    fn star_matches_anything_unless_escaped() {
         let check = |pattern: &str, text: &str, expected: bool| {
             assert_eq!(matches(&stars(pattern), text), expected, "{pattern} {text}");
         };
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_have_classes_too() {
+    fn path_patterns_match_classes() {
         let check = |pattern: &str, text: &str, expected: bool| {
             assert_eq!(matches(&path(pattern), text), expected, "{pattern} {text}");
         };

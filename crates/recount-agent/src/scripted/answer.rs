@@ -1,16 +1,16 @@
-//! What a scripted model answers to one call.
+//! The answer of a scripted model to one request.
 
 use recount_message::{DataBlock, ErrorType, Object, Usage};
 use recount_model::decode::{CallError, CallErrorKind};
 
 use super::gate::Gate;
 
-/// The answer to one model call, piece by piece. [`ScriptedModel`](super::ScriptedModel) has shorter words for most.
+/// The answer to one model call, in chunks. [`ScriptedModel`](super::ScriptedModel) has shortcuts for simple answers.
 ///
 /// ```
 /// use recount_agent::scripted::{Answer, Piece, ScriptedModel};
 ///
-/// // Two calls whose arguments come in turns.
+/// // Two calls with interleaved arguments.
 /// let piece = |id, input| Piece::Call { id, name: "search".to_owned(), input };
 /// let answer = Answer::new()
 ///     .chunk([piece("c1".to_owned(), r#"{"query":"#.to_owned()), piece("c2".to_owned(), "{}".to_owned())])
@@ -25,29 +25,29 @@ pub struct Answer {
     pub(super) usage: Option<Usage>,
 }
 
-/// A piece of an answer. Pieces of one call have its id.
+/// A piece of an answer. Pieces with the same id belong to the same call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Piece {
-    /// More of the text.
+    /// Text.
     Text(String),
-    /// More of the thinking, and what the provider says about it.
+    /// Thinking.
     Thinking {
-        /// What is thought.
+        /// The text.
         thinking: String,
-        /// Such as a signature.
+        /// Data of the provider, such as a signature.
         extra: Object,
     },
-    /// More of a call.
+    /// A part of a tool call.
     Call {
-        /// The provider's id of it.
+        /// The id of the call.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
-        /// More of the arguments.
+        /// The next part of the arguments.
         input: String,
     },
-    /// A picture or a sound, or more of the one with the same id.
+    /// An image or audio, or the continuation of one with the same id.
     Data(DataBlock),
 }
 
@@ -59,35 +59,35 @@ pub(super) enum Step {
 }
 
 impl Answer {
-    /// An answer that says nothing.
+    /// Creates an empty answer.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What comes at once. In whichever order the pieces are given, thinking is written first, then text, calls, and data.
+    /// Adds a chunk. Its pieces are written in a fixed order: thinking, text, calls, data.
     pub fn chunk(mut self, pieces: impl IntoIterator<Item = Piece>) -> Self {
         self.steps.push(Step::Chunk(pieces.into_iter().collect()));
         self
     }
 
-    /// Nothing comes until the gate is open.
+    /// Waits until the gate is open.
     pub fn wait(mut self, gate: &Gate) -> Self {
         self.steps.push(Step::Wait(gate.clone()));
         self
     }
 
-    /// The provider reports an error. The answer is over.
+    /// Ends the answer with an error of the provider.
     pub fn fail(self, message: impl Into<String>) -> Self {
         self.fail_with(CallError::new(CallErrorKind::Provider, ErrorType::Upstream, message))
     }
 
-    /// The answer breaks off with an error.
+    /// Ends the answer with an error.
     pub fn fail_with(mut self, error: CallError) -> Self {
         self.steps.push(Step::Fail(error));
         self
     }
 
-    /// How many tokens it took. Where it is not said, the provider did not say.
+    /// Sets the token usage. By default, the answer has none.
     pub fn tokens(mut self, input: u64, output: u64) -> Self {
         self.usage = Some(Usage::new(input, output));
         self
@@ -95,8 +95,8 @@ impl Answer {
 }
 
 impl Step {
-    /// Whether more of a call comes in this step.
-    pub(super) fn goes_on_with(&self, call_id: &str) -> bool {
+    /// Returns whether the step contains a part of a call.
+    pub(super) fn continues_call(&self, call_id: &str) -> bool {
         match self {
             Self::Chunk(pieces) => pieces.iter().any(|piece| matches!(piece, Piece::Call { id, .. } if id == call_id)),
             Self::Wait(_) | Self::Fail(_) => false,

@@ -1,4 +1,4 @@
-//! A model that goes by the conversation.
+//! A model whose answer is a function of the conversation.
 
 use recount_message::Msg;
 use recount_model::client::{CallOptions, CallOutcome};
@@ -7,10 +7,10 @@ use super::{NAME, ScriptedModel};
 use crate::BoxFuture;
 use crate::model::{AgentReplyWriter, ChatModel};
 
-/// A model whose answer follows from what it is shown, so that it does not matter who asks it and how often.
+/// A model whose answer is a function of the conversation, so it does not depend on the number of requests.
 ///
-/// It is for tests in which somebody else goes on with a reply: a script would have gone on without them. The function gets
-/// the conversation and the id of the reply that is asked for, and gives a script of one answer.
+/// Use it for tests in which another process resumes a reply, where the position of a script would be lost. The function
+/// receives the conversation and the id of the reply, and returns a script with one answer.
 ///
 /// ```
 /// use recount_agent::Agent;
@@ -19,8 +19,8 @@ use crate::model::{AgentReplyWriter, ChatModel};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let parrot = FnModel::new(|messages, _reply_id| {
-///     let asked = messages.iter().rfind(|message| message.role() == Role::User);
-///     ScriptedModel::new().says(asked.map(Msg::text_or_empty).unwrap_or_default())
+///     let question = messages.iter().rfind(|message| message.role() == Role::User);
+///     ScriptedModel::new().says(question.map(Msg::text_or_empty).unwrap_or_default())
 /// });
 /// let agent = Agent::builder("Polly").model(parrot).build()?;
 /// assert_eq!(agent.reply(Msg::user("Alice", "Hello")).await?.text().as_deref(), Some("Hello"));
@@ -32,7 +32,7 @@ pub struct FnModel<F> {
 }
 
 impl<F: Fn(&[Msg], &str) -> ScriptedModel + Send + Sync + 'static> FnModel<F> {
-    /// The model that answers as the function says.
+    /// Creates a model from a function.
     pub fn new(answer: F) -> Self {
         Self { answer }
     }

@@ -1,11 +1,11 @@
-//! A place where a script stands still.
+//! A gate at which a script waits.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// A place where a script stands still until a test lets it go on, so that a test can say what comes first without waiting
-/// for a time. Clones are the same gate.
+/// A gate at which a script waits until a test opens it. Tests use it to order events without delays. Clones share the
+/// state.
 ///
 /// ```
 /// use recount_agent::scripted::Gate;
@@ -34,30 +34,30 @@ struct State {
 }
 
 impl Gate {
-    /// A closed gate.
+    /// Creates a closed gate.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets everybody through, now and later.
+    /// Opens the gate permanently.
     pub fn open(&self) {
         self.state.send_modify(|state| state.is_open = true);
     }
 
-    /// Returns when somebody stands at the gate, or has passed it.
+    /// Waits until a task has reached the gate.
     pub async fn reached(&self) {
         self.wait_for(|state| state.is_reached).await;
     }
 
-    /// Stands at the gate until it is open.
+    /// Waits until the gate is open.
     pub async fn pass(&self) {
         self.state.send_modify(|state| state.is_reached = true);
         self.wait_for(|state| state.is_open).await;
     }
 
     async fn wait_for(&self, wanted: impl Fn(&State) -> bool) {
-        // The sender lives as long as the gate does, so this cannot fail.
+        // Cannot fail, since the sender lives as long as the gate.
         let _ = self.state.subscribe().wait_for(wanted).await;
     }
 }

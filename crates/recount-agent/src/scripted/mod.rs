@@ -1,4 +1,4 @@
-//! Models that answer as a script says, for tests.
+//! Scripted models for tests.
 
 mod answer;
 mod fn_model;
@@ -20,12 +20,12 @@ use recount_model::format::ToolChoice;
 use crate::BoxFuture;
 use crate::model::{AgentReplyWriter, ChatModel};
 
-/// What a model is called that was given no name.
+/// The default name of a scripted model.
 const NAME: &str = "scripted";
 
-/// A model that answers as a script says, and remembers what it was asked. Clones are the same model.
+/// A model that returns scripted answers and records its requests. Clones share the script.
 ///
-/// What is said goes into one answer until [`then`](Self::then) begins the next one.
+/// Parts are added to the current answer until [`then`](Self::then) begins the next one.
 ///
 /// ```
 /// use recount_agent::scripted::ScriptedModel;
@@ -47,22 +47,22 @@ pub struct ScriptedModel {
 #[derive(Debug, Default)]
 struct Script {
     answers: VecDeque<Answer>,
-    /// Whether the last answer is complete, so that what comes next is another one.
+    /// Whether the last answer is complete, so that the next part begins a new one.
     is_complete: bool,
-    /// How many calls were written, for their ids.
+    /// The number of scripted tool calls, for their ids.
     calls: u32,
-    asked: Vec<RecordedRequest>,
+    requests: Vec<RecordedRequest>,
 }
 
-/// What a scripted model was asked.
+/// A request to a scripted model.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RecordedRequest {
     /// The conversation.
     pub messages: Vec<Msg>,
-    /// The names of the tools.
+    /// The names of the offered tools.
     pub tools: Vec<String>,
-    /// Which of them it may or must call.
+    /// The tool choice of the request. `None` for the default of the provider.
     pub tool_choice: Option<ToolChoice>,
 }
 
@@ -73,23 +73,23 @@ impl Default for ScriptedModel {
 }
 
 impl ScriptedModel {
-    /// A model that has nothing to say. One that is asked more often than its script has answers fails.
+    /// Creates a model without answers. A request without an answer in the script fails.
     pub fn new() -> Self {
         Self { name: NAME.to_owned(), script: Arc::default() }
     }
 
-    /// The name under which its calls are announced; `scripted` if none is given.
+    /// Sets the name of the model, `scripted` by default.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Says a text, in one piece.
+    /// Adds text as one chunk.
     pub fn says(self, text: impl Into<String>) -> Self {
         self.chunk(Piece::Text(text.into()))
     }
 
-    /// Says a text in pieces.
+    /// Adds text in several chunks.
     ///
     /// ```
     /// use recount_agent::scripted::ScriptedModel;
@@ -100,12 +100,12 @@ impl ScriptedModel {
         pieces.into_iter().fold(self, Self::says)
     }
 
-    /// Thinks.
+    /// Adds thinking.
     pub fn thinks(self, text: impl Into<String>) -> Self {
         self.chunk(Piece::Thinking { thinking: text.into(), extra: Object::new() })
     }
 
-    /// Calls a tool. The ids of the calls are `call_1`, `call_2` and so on.
+    /// Adds a tool call. The ids of the calls are `call_1`, `call_2` and so on.
     pub fn calls(self, tool: impl Into<String>, input: impl Into<String>) -> Self {
         let number = {
             let mut script = self.lock();
@@ -115,22 +115,22 @@ impl ScriptedModel {
         self.calls_as(format!("call_{number}"), tool, input)
     }
 
-    /// Calls a tool under an id of one's own.
+    /// Adds a tool call with an id.
     pub fn calls_as(self, id: impl Into<String>, tool: impl Into<String>, input: impl Into<String>) -> Self {
         self.chunk(Piece::Call { id: id.into(), name: tool.into(), input: input.into() })
     }
 
-    /// Shows a picture, or plays a sound.
+    /// Adds an image or audio.
     pub fn shows(self, data: DataBlock) -> Self {
         self.chunk(Piece::Data(data))
     }
 
-    /// Says how many tokens the answer took.
+    /// Sets the token usage of the answer.
     pub fn tokens(self, input: u64, output: u64) -> Self {
         self.change(|answer| answer.tokens(input, output))
     }
 
-    /// Fails: at once, or in the middle of what it says. The answer is over.
+    /// Ends the answer with an error, at its start or after other parts.
     ///
     /// ```
     /// use recount_agent::scripted::ScriptedModel;
@@ -141,7 +141,7 @@ impl ScriptedModel {
         self.change(|answer| answer.fail(message))
     }
 
-    /// Stands still until the gate is open.
+    /// Waits until the gate is open.
     ///
     /// ```
     /// use recount_agent::scripted::{Gate, ScriptedModel};
@@ -153,11 +153,11 @@ impl ScriptedModel {
         self.change(|answer| answer.wait(gate))
     }
 
-    /// What is said next answers the next call.
+    /// Begins the answer to the next request.
     pub fn then(self) -> Self {
         {
             let mut script = self.lock();
-            // An answer that says nothing is one too.
+            // Adds an empty answer.
             if std::mem::replace(&mut script.is_complete, true) || script.answers.is_empty() {
                 script.answers.push_back(Answer::new());
             }
@@ -165,7 +165,7 @@ impl ScriptedModel {
         self
     }
 
-    /// A whole answer, after those that were given before.
+    /// Adds a complete answer.
     pub fn answer(self, answer: Answer) -> Self {
         {
             let mut script = self.lock();
@@ -175,16 +175,16 @@ impl ScriptedModel {
         self
     }
 
-    /// How many answers it has left.
+    /// The number of answers that were not used yet.
     #[must_use]
     pub fn remaining(&self) -> usize {
         self.lock().answers.len()
     }
 
-    /// What it was asked, call by call.
+    /// The requests so far, in their order.
     #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
-        self.lock().asked.clone()
+        self.lock().requests.clone()
     }
 
     fn chunk(self, piece: Piece) -> Self {
@@ -216,14 +216,14 @@ impl ChatModel for ScriptedModel {
         options: &'a CallOptions,
         reply: &'a mut AgentReplyWriter,
     ) -> BoxFuture<'a, CallOutcome> {
-        let asked = RecordedRequest {
+        let request = RecordedRequest {
             messages: messages.to_vec(),
             tools: options.tools.iter().map(|tool| tool.name().to_owned()).collect(),
             tool_choice: options.tool_choice.clone(),
         };
         let answer = {
             let mut script = self.lock();
-            script.asked.push(asked);
+            script.requests.push(request);
             script.answers.pop_front()
         };
         Box::pin(async move {

@@ -1,4 +1,4 @@
-//! Writing a scripted answer to a reply.
+//! Writes a scripted answer to a reply.
 
 use recount_message::{DataBlock, ErrorType, OpenData, Source, ToolCall};
 use recount_model::client::CallOptions;
@@ -7,30 +7,30 @@ use recount_model::decode::{CallEnd, CallError, CallErrorKind, StopReason};
 use super::answer::{Answer, Piece, Step};
 use crate::model::AgentReplyWriter;
 
-/// What a block has in its extra that the model was writing when its call broke off.
+/// The extra field of a block that was incomplete at the end of its model call.
 const CUT: &str = "cut";
 
-/// An answer as it is written.
+/// The open blocks of an answer.
 #[derive(Default)]
-struct Writing {
+struct AnswerWriter {
     calls: Vec<(String, ToolCall)>,
     data: Vec<(String, OpenData)>,
     has_called: bool,
     shown: bool,
 }
 
-/// Writes an answer, and says how it ended. The model call itself is left open.
+/// Writes an answer and returns its end. The model call itself stays open.
 pub(super) async fn play(answer: Answer, options: &CallOptions, reply: &mut AgentReplyWriter) -> CallEnd {
     let Answer { steps, usage } = answer;
-    let mut writing = Writing::default();
+    let mut writer = AnswerWriter::default();
     let mut error = None;
     for (index, step) in steps.iter().enumerate() {
-        // Whoever reads the reply has its turn before each piece, as it would with a provider's.
+        // Yields to readers of the reply, as with a provider.
         tokio::task::yield_now().await;
         let stopped = match step {
             _ if options.cancel.is_cancelled() => Some(cancelled()),
             Step::Chunk(pieces) => {
-                writing.chunk(pieces, steps.get(index + 1..).unwrap_or_default(), reply);
+                writer.chunk(pieces, steps.get(index + 1..).unwrap_or_default(), reply);
                 None
             }
             Step::Wait(gate) => options.cancel.run_until_cancelled(gate.pass()).await.is_none().then(cancelled),
@@ -41,10 +41,10 @@ pub(super) async fn play(answer: Answer, options: &CallOptions, reply: &mut Agen
             break;
         }
     }
-    writing.end(error.as_ref(), reply);
-    let (has_called, shown) = (writing.has_called, writing.shown);
+    writer.end(error.as_ref(), reply);
+    let (has_called, shown) = (writer.has_called, writer.shown);
     match error {
-        // What a provider says of the tokens comes with the end.
+        // Providers report the usage at the end, so a failed call has none.
         Some(error) => CallEnd::failed(error, shown),
         None => CallEnd::completed(if has_called { StopReason::ToolCalls } else { StopReason::Stop }, usage, shown),
     }
@@ -54,7 +54,7 @@ fn cancelled() -> CallError {
     CallError::new(CallErrorKind::Cancelled, ErrorType::Unknown, "the call was cancelled")
 }
 
-impl Writing {
+impl AnswerWriter {
     fn chunk(&mut self, pieces: &[Piece], later: &[Step], reply: &mut AgentReplyWriter) {
         self.shown |= !pieces.is_empty();
         for piece in pieces {
@@ -93,21 +93,21 @@ impl Writing {
         }
     }
 
-    /// Ends the calls of which no more comes, once something else has come.
+    /// Ends the calls that have no further parts.
     fn end_calls(&mut self, pieces: &[Piece], later: &[Step], reply: &mut AgentReplyWriter) {
         let now = Step::Chunk(pieces.to_vec());
         self.calls.retain(|(id, call)| {
-            let goes_on = now.goes_on_with(id) || later.iter().any(|step| step.goes_on_with(id));
-            if !goes_on {
+            let continues = now.continues_call(id) || later.iter().any(|step| step.continues_call(id));
+            if !continues {
                 reply.end_tool_call(call);
             }
-            goes_on
+            continues
         });
     }
 
     fn data(&mut self, block: &DataBlock, reply: &mut AgentReplyWriter) {
         let Source::Base64(source) = &block.source else {
-            // An address has no pieces, so it cannot be no base64 either.
+            // A URL is written at once, and cannot be invalid base64.
             let _ = reply.data_block(block.clone());
             return;
         };
@@ -123,9 +123,9 @@ impl Writing {
     }
 
     fn end(&mut self, error: Option<&CallError>, reply: &mut AgentReplyWriter) {
-        // As with a provider, the text that a user saw when they stopped the model stays a part of the conversation.
-        let is_left_out = error.is_some_and(|error| error.kind() != CallErrorKind::Cancelled || reply.is_thinking());
-        if is_left_out {
+        // As with a provider, the text of a cancelled call stays a part of the conversation.
+        let is_cut = error.is_some_and(|error| error.kind() != CallErrorKind::Cancelled || reply.is_thinking());
+        if is_cut {
             reply.prose_extra(CUT, true);
         }
         reply.end_prose();

@@ -33,7 +33,7 @@ const EVENT_CAPACITY: usize = 64;
 /// let (background, mut events) = BackgroundTools::new();
 ///
 /// let started = background.start(&CompiledTool::new(build)?, Object::new(), CallIds::new("s1", "r1", "c1"), "Friday");
-/// assert_eq!(started.content.text().as_deref(), Some("`build` has started; its outcome will be told later"));
+/// assert_eq!(started.content.text().as_deref(), Some("`build` has started; its outcome will be reported later"));
 ///
 /// let Some(BackgroundEvent::Finished { hint, .. }) = events.recv().await else { panic!() };
 /// assert_eq!(hint.hint.text().as_deref(), Some("`build` (call c1), which ran in the background, is done:\ngreen"));
@@ -112,7 +112,7 @@ impl BackgroundTools {
             // The receiver is closed if the agent was dropped.
             let _ = events.send(finished);
         });
-        ToolOutput::new(format!("`{name}` has started; its outcome will be told later"))
+        ToolOutput::new(format!("`{name}` has started; its outcome will be reported later"))
     }
 
     /// Returns the running calls in the order in which they were started.

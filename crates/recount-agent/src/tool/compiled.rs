@@ -1,4 +1,4 @@
-//! A tool that is ready to be called.
+//! A tool with compiled schemas.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,7 +11,7 @@ use super::Tool;
 use super::schema::{Schema, Violations};
 use super::toolkit::ToolkitError;
 
-/// A tool with its schemas compiled. It is cheap to clone.
+/// A tool with compiled schemas. It is cheap to clone.
 #[derive(Clone)]
 pub struct CompiledTool(Arc<Inner>);
 
@@ -22,16 +22,16 @@ struct Inner {
 }
 
 impl CompiledTool {
-    /// Makes a tool ready.
+    /// Validates the name of a tool and compiles its schemas.
     ///
     /// # Errors
     ///
-    /// When a provider would not take its name, or a schema of it is none.
+    /// The name or a schema is invalid.
     pub fn new(tool: impl Tool) -> Result<Self, ToolkitError> {
         Self::shared(Arc::new(tool))
     }
 
-    /// The same for a tool that others hold as well.
+    /// Like [`new`](Self::new), for a shared tool.
     ///
     /// # Errors
     ///
@@ -54,16 +54,16 @@ impl CompiledTool {
         &self.0.tool
     }
 
-    /// The schema of its arguments.
+    /// The compiled schema of the arguments.
     pub fn parameters(&self) -> &Schema {
         &self.0.parameters
     }
 
-    /// Checks the metadata of a result, if the tool says what it has to be.
+    /// Validates the metadata of a result. Any metadata is valid if the tool has no schema for it.
     ///
     /// # Errors
     ///
-    /// When it is something else.
+    /// Returns all violations.
     pub fn validate_metadata(&self, metadata: &Object) -> Result<(), Violations> {
         match &self.0.metadata {
             Some(schema) => schema.validate(&metadata.clone().into()),
@@ -71,7 +71,7 @@ impl CompiledTool {
         }
     }
 
-    /// The tool as the model is told of it.
+    /// Returns the definition of the tool for a request to a model.
     pub fn definition(&self) -> format::Tool {
         let spec = self.spec();
         format::Tool::new(&spec.name).description(&spec.description).parameters(spec.parameters.clone())
@@ -92,7 +92,7 @@ impl fmt::Debug for CompiledTool {
     }
 }
 
-/// Whether every provider takes such a name.
+/// Returns whether all providers accept a name.
 pub(crate) fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')

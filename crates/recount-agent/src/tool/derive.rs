@@ -1,4 +1,4 @@
-//! The JSON Schema of a Rust type, as a model is shown it.
+//! The JSON Schema of a Rust type, for models.
 
 use std::cell::Cell;
 
@@ -9,11 +9,10 @@ use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
-/// The schema of a type.
+/// Returns the schema of a type.
 ///
-/// Types within it are written out where they are used, because not every provider follows references. Properties come in
-/// the order of the fields: it is the order in which a model fills them in, and a reason that stands before an answer has
-/// to come before it.
+/// Nested types are inlined, because some providers do not resolve references. Properties have the order of the fields.
+/// Models write them in this order, and a reason written before a result improves it.
 pub(crate) fn schema_of<T: JsonSchema + DeserializeOwned>() -> Json {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
@@ -21,24 +20,24 @@ pub(crate) fn schema_of<T: JsonSchema + DeserializeOwned>() -> Json {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Value::Object(schema) = &mut schema {
-        // The name of the type means nothing to the model.
+        // The title is the name of the Rust type.
         schema.remove("title");
     }
     ordered(&schema, fields_of::<T>())
 }
 
-/// The schema with its properties in order: the given one, and within them those first that are required.
+/// Orders the properties of a schema: the given fields first, then required properties, then the others.
 fn ordered(schema: &Value, fields: &[&str]) -> Json {
     match schema {
         Value::Array(elements) => elements.iter().map(|element| ordered(element, &[])).collect::<Vec<_>>().into(),
         Value::Object(entries) => {
             let required = entries.get("required").and_then(Value::as_array).into_iter().flatten();
             let names: Vec<&str> = fields.iter().copied().chain(required.filter_map(Value::as_str)).collect();
-            let place = |name: &str| names.iter().position(|known| *known == name).unwrap_or(names.len());
+            let position = |name: &str| names.iter().position(|known| *known == name).unwrap_or(names.len());
             let entry = |(key, value): (&String, &Value)| match (key.as_str(), value) {
                 ("properties", Value::Object(properties)) => {
                     let mut properties: Vec<_> = properties.iter().collect();
-                    properties.sort_by_key(|(name, _)| place(name));
+                    properties.sort_by_key(|(name, _)| position(name));
                     let properties = properties.into_iter().map(|(name, schema)| (name, ordered(schema, &[])));
                     (key.clone(), Json::from(properties.collect::<Object>()))
                 }
@@ -50,22 +49,22 @@ fn ordered(schema: &Value, fields: &[&str]) -> Json {
     }
 }
 
-/// The names of a struct's fields in their order. Nothing for other types.
+/// Returns the field names of a struct in their order. Empty for other types.
 fn fields_of<T: DeserializeOwned>() -> &'static [&'static str] {
     let fields = Cell::new(&[][..]);
-    // It is only asked what it wants to read.
-    let _ = T::deserialize(Asked(&fields));
+    // The deserialization fails after it has passed the field names.
+    let _ = T::deserialize(FieldNames(&fields));
     fields.get()
 }
 
-/// A source that has nothing to read, and remembers what it was asked for.
-struct Asked<'a>(&'a Cell<&'static [&'static str]>);
+/// A deserializer without data that records the field names that are requested.
+struct FieldNames<'a>(&'a Cell<&'static [&'static str]>);
 
-impl<'de> Deserializer<'de> for Asked<'_> {
+impl<'de> Deserializer<'de> for FieldNames<'_> {
     type Error = serde::de::value::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Self::Error> {
-        Err(Error::custom("there is nothing to read"))
+        Err(Error::custom("no data"))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -91,9 +90,9 @@ mod tests {
     use super::*;
 
     #[derive(Deserialize, JsonSchema)]
-    #[allow(dead_code, reason = "only its schema is looked at")]
+    #[allow(dead_code, reason = "only the schema is tested")]
     struct Plan {
-        /// Why it is planned so.
+        /// The reason for the plan.
         reason: String,
         #[serde(default, rename = "budget")]
         money: u8,
@@ -101,7 +100,7 @@ mod tests {
     }
 
     #[derive(Deserialize, JsonSchema)]
-    #[allow(dead_code, reason = "only its schema is looked at")]
+    #[allow(dead_code, reason = "only the schema is tested")]
     struct Step {
         title: String,
         after: Option<String>,
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn properties_have_the_order_of_the_fields() {
+    fn properties_follow_field_order() {
         let schema = schema_of::<Plan>().to_object().unwrap();
         let keys = |schema: &Object| -> Vec<String> {
             let properties = schema.get("properties").and_then(Json::to_object).unwrap();
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_is_what_a_model_needs_and_nothing_more() {
+    fn schema_omits_title_and_meta_schema() {
         let schema = schema_of::<Step>();
         let expected = concat!(
             r#"{"properties":{"title":{"type":"string"},"after":{"type":["string","null"]},"done":{"type":"boolean"}},"#,

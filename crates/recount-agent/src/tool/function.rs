@@ -1,4 +1,4 @@
-//! Tools made from functions.
+//! Tools from async functions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,11 +16,10 @@ use crate::permission::{PermissionContext, ToolPermission};
 type Body<A> = dyn Fn(A, ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
 type OwnPermission<A> = dyn Fn(A) -> ToolPermission + Send + Sync;
 
-/// A tool made from an async function.
+/// A tool from an async function.
 ///
-/// What the function takes is a type whose schema the model is shown; what stands above its fields is what the model reads
-/// of them. What it returns is anything that can be the [output](IntoOutput) of a tool; `?` makes a
-/// [`ToolError`] of any error.
+/// The model receives the schema of the argument type, with the doc comments of its fields as descriptions. The function
+/// returns any value that converts into [output](IntoOutput). `?` converts any error into a [`ToolError`].
 ///
 /// ```
 /// use recount_agent::tool::{FunctionTool, ToolError};
@@ -44,7 +43,7 @@ type OwnPermission<A> = dyn Fn(A) -> ToolPermission + Send + Sync;
 /// let tool = FunctionTool::new("sum", "Adds numbers.", sum).read_only().concurrency_safe();
 /// ```
 ///
-/// A tool that has more to say takes its [context](ToolContext) along:
+/// A tool that streams output or needs the ids of the call takes a [context](ToolContext):
 ///
 /// ```
 /// # use recount_agent::tool::{FunctionTool, ToolOutput};
@@ -66,18 +65,18 @@ pub struct FunctionTool<A> {
     permission: Option<Arc<OwnPermission<A>>>,
 }
 
-/// The arguments of a tool that takes none.
+/// The arguments of a tool without arguments.
 ///
 /// ```
 /// use recount_agent::tool::{FunctionTool, NoArguments};
 ///
-/// let tool = FunctionTool::new("clock", "Says what time it is.", |_: NoArguments| async { Ok("noon") });
+/// let tool = FunctionTool::new("clock", "Returns the time.", |_: NoArguments| async { Ok("noon") });
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct NoArguments {}
 
 impl<A: DeserializeOwned + JsonSchema + Send + 'static> FunctionTool<A> {
-    /// A tool from a function of its arguments.
+    /// Creates a tool from a function of its arguments.
     pub fn new<F, R, O>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
         F: Fn(A) -> R + Send + Sync + 'static,
@@ -87,7 +86,7 @@ impl<A: DeserializeOwned + JsonSchema + Send + 'static> FunctionTool<A> {
         Self::with_context(name, description, move |arguments, _| function(arguments))
     }
 
-    /// A tool from a function of its arguments and its context.
+    /// Creates a tool from a function of its arguments and its context.
     pub fn with_context<F, R, O>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
         F: Fn(A, ToolContext) -> R + Send + Sync + 'static,
@@ -98,7 +97,7 @@ impl<A: DeserializeOwned + JsonSchema + Send + 'static> FunctionTool<A> {
         Self { spec, body: Some(body(function)), permission: None }
     }
 
-    /// A tool that somebody else runs: the reply waits until they send the result.
+    /// Creates a tool that runs outside of the agent. The reply waits until a client sends the result.
     ///
     /// ```
     /// use recount_agent::tool::{FunctionTool, Tool};
@@ -119,14 +118,14 @@ impl<A: DeserializeOwned + JsonSchema + Send + 'static> FunctionTool<A> {
 }
 
 impl FunctionTool<Object> {
-    /// A tool whose schema is known only when the program runs.
+    /// Creates a tool whose schema is known only at run time.
     ///
     /// ```
     /// use recount_agent::tool::{FunctionTool, ToolSpec};
     /// use recount_message::Json;
     ///
     /// let schema = Json::parse(r#"{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}"#)?;
-    /// let spec = ToolSpec::new("lookup", "Looks a record up.").parameters(schema).read_only();
+    /// let spec = ToolSpec::new("lookup", "Looks up a record.").parameters(schema).read_only();
     /// let tool = FunctionTool::dynamic(spec, |arguments, _context| async move { Ok(arguments) });
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
@@ -139,7 +138,7 @@ impl FunctionTool<Object> {
         Self { spec, body: Some(body(function)), permission: None }
     }
 
-    /// The same for a tool that somebody else runs.
+    /// Creates an external tool whose schema is known only at run time.
     pub fn dynamic_external(spec: ToolSpec) -> Self {
         Self { spec: spec.external(), body: None, permission: None }
     }
@@ -158,43 +157,43 @@ where
 }
 
 impl<A> FunctionTool<A> {
-    /// It changes nothing, so it needs no permission.
+    /// Marks the tool as read-only, so it needs no permission.
     #[must_use]
     pub fn read_only(self) -> Self {
-        self.marked(ToolSpec::read_only)
+        self.map_spec(ToolSpec::read_only)
     }
 
-    /// Running it twice does no more than running it once, so it may run again after a crash.
+    /// Marks the tool as idempotent, so it may run again after a crash.
     #[must_use]
     pub fn idempotent(self) -> Self {
-        self.marked(ToolSpec::idempotent)
+        self.map_spec(ToolSpec::idempotent)
     }
 
-    /// It may run beside others.
+    /// Allows the tool to run concurrently with others.
     #[must_use]
     pub fn concurrency_safe(self) -> Self {
-        self.marked(ToolSpec::concurrency_safe)
+        self.map_spec(ToolSpec::concurrency_safe)
     }
 
-    /// It is answered at once, and what comes of it comes later as a hint.
+    /// Runs the tool in the background: the call gets its result at once, the outcome follows as a hint.
     #[must_use]
     pub fn background(self) -> Self {
-        self.marked(ToolSpec::background)
+        self.map_spec(ToolSpec::background)
     }
 
-    /// The group that has to be active for it to be called.
+    /// Sets the group that must be active.
     #[must_use]
     pub fn group(self, name: impl Into<String>) -> Self {
-        self.marked(|spec| spec.group(name))
+        self.map_spec(|spec| spec.group(name))
     }
 
-    /// The JSON Schema that the metadata of its results has to have.
+    /// Sets the JSON Schema of the metadata of results.
     #[must_use]
     pub fn metadata_schema(self, schema: impl Into<Json>) -> Self {
-        self.marked(|spec| spec.metadata_schema(schema))
+        self.map_spec(|spec| spec.metadata_schema(schema))
     }
 
-    /// What the tool itself thinks of being called so.
+    /// Sets the permission that the tool itself gives, by arguments.
     ///
     /// ```
     /// use recount_agent::permission::ToolPermission;
@@ -216,8 +215,8 @@ impl<A> FunctionTool<A> {
         self
     }
 
-    fn marked(mut self, mark: impl FnOnce(ToolSpec) -> ToolSpec) -> Self {
-        self.spec = mark(self.spec);
+    fn map_spec(mut self, map: impl FnOnce(ToolSpec) -> ToolSpec) -> Self {
+        self.spec = map(self.spec);
         self
     }
 }
@@ -229,7 +228,7 @@ impl<A: DeserializeOwned + Send + 'static> Tool for FunctionTool<A> {
 
     fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let Some(body) = &self.body else {
-            let error = format!("`{}` is run elsewhere and cannot be run here", self.spec.name);
+            let error = format!("the external tool `{}` cannot run in the agent", self.spec.name);
             return Box::pin(async move { Err(ToolError::new(error)) });
         };
         match typed(arguments) {
@@ -257,15 +256,15 @@ impl<A: DeserializeOwned + Send + 'static> Tool for FunctionTool<A> {
     }
 }
 
-/// Arguments as the type that a function takes.
+/// Deserializes arguments.
 ///
-/// JSON Schema takes `3.0` for an integer and some models write it so, but Rust's integers do not read it.
+/// In JSON Schema `3.0` is an integer, and some models write it. Rust integers are not deserialized from it.
 pub(super) fn typed<A: DeserializeOwned>(arguments: Object) -> Result<A, StructuredError> {
     let json = Json::from(arguments);
     json.deserialize_as::<A>().or_else(|error| whole_numbers(&json).deserialize_as::<A>().map_err(|_| error))
 }
 
-/// The same value with `3` for `3.0`.
+/// Returns a value with `3` instead of `3.0`.
 fn whole_numbers(json: &Json) -> Json {
     if let Some(object) = json.to_object() {
         return object.iter().map(|(key, value)| (key, whole_numbers(value))).collect::<Object>().into();

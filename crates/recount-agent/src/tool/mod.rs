@@ -1,4 +1,4 @@
-//! Tools: what a model may call.
+//! Tools that a model can call.
 
 pub mod arguments;
 mod background;
@@ -31,34 +31,36 @@ use recount_message::{Object, PermissionBehavior, PermissionRule};
 use crate::BoxFuture;
 use crate::permission::{Coverage, PermissionContext, ToolPermission, contents};
 
-/// Something that an agent can do when its model asks for it.
+/// A tool that a model can call.
 ///
-/// Most tools are made from an async function; this trait is for those that have more to say.
+/// Most tools are created from an async function, see [`FunctionTool`]. Implement this trait for tools with permissions or
+/// rules of their own.
 pub trait Tool: Send + Sync + 'static {
-    /// What the model and the agent are told of it.
+    /// Returns the description of the tool, for the model and for the agent.
     fn spec(&self) -> &ToolSpec;
 
-    /// Runs it. What it says through the context is shown at once, what it returns comes last.
+    /// Runs the tool. Output that is written to the context is shown at once. The returned output follows it.
     ///
-    /// The arguments have the form that the [schema](ToolSpec::parameters) asks for. When the context is
-    /// [cancelled](ToolContext::cancelled), the future is dropped soon after.
+    /// The arguments conform to the [schema](ToolSpec::parameters). When the context is
+    /// [cancelled](ToolContext::cancelled), the future is dropped after a grace period.
     fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
 
-    /// Looks at the arguments before anything is asked or run: what the schema cannot say of them.
+    /// Validates constraints that the schema cannot express. Called before permission is requested.
     ///
     /// # Errors
     ///
-    /// When they cannot be used. The model is told why, and nobody is asked for permission.
+    /// The arguments are invalid. The model receives the error, and the tool does not run.
     fn validate_arguments(&self, _arguments: &Object) -> Result<(), ToolError> {
         Ok(())
     }
 
-    /// Returns whether such a call changes nothing.
+    /// Returns whether a call with these arguments changes nothing.
     fn is_read_only(&self, _arguments: &Object, _context: &PermissionContext) -> bool {
         self.spec().read_only
     }
 
-    /// Returns the permission that the tool itself gives for such a call. Rules and the mode decide together with it.
+    /// Returns the permission that the tool itself gives a call with these arguments. The [decision](crate::permission) also
+    /// depends on rules and on the mode.
     fn check_permission<'a>(
         &'a self,
         _arguments: &'a Object,
@@ -67,17 +69,17 @@ pub trait Tool: Send + Sync + 'static {
         Box::pin(async { ToolPermission::Passthrough })
     }
 
-    /// Returns whether rules for this tool, all with this behavior, match such a call.
+    /// Returns whether rules for this tool, all with this behavior, match a call with these arguments.
     ///
     /// If a call does several things, allow rules must match all of them together, and a deny or ask rule any of them. A
     /// deny or ask rule without content matches every call and is not passed to this method.
     ///
-    /// By default, rules without content match every call, and others none.
+    /// By default, rules without content match every call, and rules with content match none.
     fn rule_coverage(&self, rules: &[&PermissionRule], _behavior: PermissionBehavior, _arguments: &Object) -> Coverage {
         Coverage::from(contents(rules).is_none())
     }
 
-    /// Rules that a user may accept along with such an invocation.
+    /// Returns rules that the user can accept together with the call.
     fn suggested_rules(&self, _arguments: &Object) -> Vec<PermissionRule> {
         let rule = PermissionRule::new(&self.spec().name, None, PermissionBehavior::Allow);
         vec![rule.with_source("suggested")]

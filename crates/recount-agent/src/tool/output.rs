@@ -1,11 +1,11 @@
-//! What comes of running a tool.
+//! The output of a tool, and its errors.
 
 use std::collections::BTreeSet;
 use std::error::Error;
 
 use recount_message::{Object, Payload, ToolResultState};
 
-/// What a tool returns.
+/// The output of a tool.
 ///
 /// ```
 /// use recount_agent::tool::ToolOutput;
@@ -17,28 +17,28 @@ use recount_message::{Object, Payload, ToolResultState};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct ToolOutput {
-    /// What it has to say beside what it said while it ran.
+    /// The content that follows the output written to the context.
     pub content: Payload,
-    /// For the program, not for the model.
+    /// The metadata for the application. It is not shown to the model.
     pub metadata: Object,
-    /// The groups of tools that are active from now on. Nothing leaves that as it is.
+    /// The new set of active tool groups. `None` leaves the active groups unchanged.
     pub active_groups: Option<BTreeSet<String>>,
     failed: bool,
     parked: bool,
 }
 
 impl ToolOutput {
-    /// It worked, and this came of it.
+    /// Creates the output of a tool that succeeded.
     pub fn new(content: impl Into<Payload>) -> Self {
         Self { content: content.into(), metadata: Object::new(), active_groups: None, failed: false, parked: false }
     }
 
-    /// It failed, and this is what the model is told.
+    /// Creates the output of a tool that failed.
     pub fn failed(content: impl Into<Payload>) -> Self {
         Self { failed: true, ..Self::new(content) }
     }
 
-    /// It has to wait for somebody, and will run again then.
+    /// Creates the output of a call that waits for input and runs again then.
     pub(crate) fn parked() -> Self {
         Self { parked: true, ..Self::new("") }
     }
@@ -47,19 +47,19 @@ impl ToolOutput {
         self.parked
     }
 
-    /// The same with metadata.
+    /// Sets the metadata.
     pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
         self.metadata = metadata.into();
         self
     }
 
-    /// The same, and these groups of tools are active from now on.
+    /// Sets the active tool groups.
     pub fn with_active_groups(mut self, groups: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.active_groups = Some(groups.into_iter().map(Into::into).collect());
         self
     }
 
-    /// How it went.
+    /// Returns whether the tool succeeded or failed.
     pub fn state(&self) -> ToolResultState {
         if self.failed { ToolResultState::Error } else { ToolResultState::Success }
     }
@@ -71,14 +71,14 @@ impl<T: Into<Payload>> From<T> for ToolOutput {
     }
 }
 
-/// Why a tool could not do what it was asked to. The model reads it, so it should say what to do instead.
+/// The error of a tool. The message is sent to the model, so it should name an alternative.
 ///
 /// ```
 /// use recount_agent::tool::ToolError;
 ///
 /// fn celsius(text: &str) -> Result<f64, ToolError> {
 ///     let degrees: f64 = text.parse()?;
-///     if degrees < -273.15 { Err(ToolError::new("there is no such temperature: ask for another one")) } else { Ok(degrees) }
+///     if degrees < -273.15 { Err(ToolError::new("the temperature is below absolute zero: check the unit")) } else { Ok(degrees) }
 /// }
 /// assert_eq!(celsius("warm").unwrap_err().to_string(), "invalid float literal");
 /// ```
@@ -88,7 +88,7 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// An error with its message.
+    /// Creates an error with a message.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
@@ -100,18 +100,18 @@ impl std::fmt::Display for ToolError {
     }
 }
 
-/// Any error will do, also a plain text and a boxed one, so that `?` works in a tool. What caused it is told along with it.
-/// This is why the type is no error itself.
+/// Converts any error, boxed error or text, so that `?` works in a tool. The message includes the sources of the error.
+/// `ToolError` does not implement `Error`, because that would conflict with this conversion.
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ToolError {
     fn from(error: E) -> Self {
         let error = error.into();
         let mut message = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
-            let told = error.to_string();
-            if !message.ends_with(&told) {
+            let source = error.to_string();
+            if !message.ends_with(&source) {
                 message.push_str(": ");
-                message.push_str(&told);
+                message.push_str(&source);
             }
             cause = error.source();
         }

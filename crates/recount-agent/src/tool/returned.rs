@@ -1,4 +1,4 @@
-//! What a function may return to be a tool.
+//! Conversion of return values into tool output.
 
 use std::any::TypeId;
 
@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::{ToolError, ToolOutput};
 
-/// What can be the output of a tool: a [`ToolOutput`], or any value that can be written as JSON.
+/// A return value of a tool: a [`ToolOutput`], or any value that implements `Serialize`.
 ///
-/// A text is shown as it is, anything else as JSON. Images and files are put into a `ToolOutput`.
+/// Strings become text, other values JSON, and `()` becomes `done`. Return a `ToolOutput` for images and files.
 ///
 /// ```
 /// use recount_agent::tool::IntoOutput;
@@ -27,11 +27,11 @@ use super::{ToolError, ToolOutput};
     note = "return a `ToolOutput`, or something that implements `serde::Serialize`"
 )]
 pub trait IntoOutput {
-    /// The output.
+    /// Converts the value.
     ///
     /// # Errors
     ///
-    /// When it cannot be written as JSON.
+    /// The value cannot be serialized as JSON.
     fn into_output(self) -> Result<ToolOutput, ToolError>;
 }
 
@@ -43,7 +43,7 @@ impl IntoOutput for ToolOutput {
 
 impl<T: Serialize + 'static> IntoOutput for T {
     fn into_output(self) -> Result<ToolOutput, ToolError> {
-        // A function that returns nothing has done what it should, which says more to a model than `null`.
+        // `null` would not show a model that the call succeeded.
         if TypeId::of::<T>() == TypeId::of::<()>() {
             return Ok(ToolOutput::new("done"));
         }

@@ -1,8 +1,8 @@
-//! What is known of a tool before it runs.
+//! The description of a tool.
 
 use recount_message::{Json, Object};
 
-/// What the model and the agent are told of a tool.
+/// The description of a tool, for the model and for the agent.
 ///
 /// ```
 /// use recount_agent::tool::ToolSpec;
@@ -13,30 +13,30 @@ use recount_message::{Json, Object};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolSpec {
-    /// The name by which the model calls it.
+    /// The unique name, 1 to 64 letters, digits, `_` or `-`.
     pub name: String,
-    /// What the model is told of it.
+    /// The description for the model.
     pub description: String,
-    /// The JSON Schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub parameters: Json,
-    /// It changes nothing, so it needs no permission.
+    /// The tool changes nothing, so it needs no permission.
     pub read_only: bool,
-    /// Running it twice does no more than running it once, so it may run again after a crash.
+    /// Repeated calls have the effect of one, so the tool may run again after a crash.
     pub idempotent: bool,
-    /// It may run beside others.
+    /// The tool may run concurrently with others.
     pub concurrency_safe: bool,
-    /// It is answered at once, and what comes of it comes later as a hint.
+    /// The call gets its result at once. The outcome follows as a hint.
     pub background: bool,
-    /// Somebody else runs it: the reply waits for the result.
+    /// The tool runs outside of the agent. The reply waits for the result.
     pub external: bool,
-    /// The group that has to be active for it to be called; nothing is always active.
+    /// The group that must be active. `None` for a tool that is always available.
     pub group: Option<String>,
-    /// The JSON Schema that the metadata of its results has to have.
+    /// The JSON Schema of the metadata of results. `None` if it is not validated.
     pub metadata_schema: Option<Json>,
 }
 
 impl ToolSpec {
-    /// A tool without arguments and without marks.
+    /// Creates the description of a tool without arguments. All flags are `false`.
     #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
@@ -52,56 +52,57 @@ impl ToolSpec {
             metadata_schema: None,
         }
     }
-    /// The JSON Schema of its arguments.
+
+    /// Sets the JSON Schema of the arguments.
     #[must_use]
     pub fn parameters(mut self, schema: impl Into<Json>) -> Self {
         self.parameters = schema.into();
         self
     }
 
-    /// It changes nothing.
+    /// Marks the tool as read-only.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.read_only = true;
         self
     }
 
-    /// Running it twice does no more than running it once.
+    /// Marks the tool as idempotent.
     #[must_use]
     pub fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
     }
 
-    /// It may run beside others.
+    /// Allows the tool to run concurrently with others.
     #[must_use]
     pub fn concurrency_safe(mut self) -> Self {
         self.concurrency_safe = true;
         self
     }
 
-    /// It is answered at once, and what comes of it comes later as a hint.
+    /// Runs the tool in the background.
     #[must_use]
     pub fn background(mut self) -> Self {
         self.background = true;
         self
     }
 
-    /// Somebody else runs it.
+    /// Marks the tool as external.
     #[must_use]
     pub fn external(mut self) -> Self {
         self.external = true;
         self
     }
 
-    /// The group that has to be active for it to be called.
+    /// Sets the group that must be active.
     #[must_use]
     pub fn group(mut self, name: impl Into<String>) -> Self {
         self.group = Some(name.into());
         self
     }
 
-    /// The JSON Schema that the metadata of its results has to have.
+    /// Sets the JSON Schema of the metadata of results.
     #[must_use]
     pub fn metadata_schema(mut self, schema: impl Into<Json>) -> Self {
         self.metadata_schema = Some(schema.into());

@@ -1,4 +1,4 @@
-//! The tool through which a model gives a structured answer.
+//! The tool for structured output.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use super::function::typed;
 use super::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 use crate::BoxFuture;
 
-/// The name of the tool through which a model gives a structured answer.
+/// The name of the tool for structured output.
 pub const STRUCTURED_OUTPUT: &str = "GenerateStructuredOutput";
 
 const DESCRIPTION: &str =
     "Gives the final answer in the form that is asked for. Call it once everything it needs is known.";
 const DONE: &str = "Structured output generated successfully.";
-/// Where an answer stands that is no object itself, since arguments always are one.
+/// The property with the output, if the output is not an object itself. Arguments always are.
 const WRAPPED: &str = "output";
 
 type Check = dyn Fn(&Object) -> Result<(), ToolError> + Send + Sync;
 
-/// The tool through which a model gives a structured answer: its arguments are the answer.
+/// The tool for structured output. Its arguments are the output.
 ///
-/// They are checked by the schema, and then by the Rust type where there is one. A reply that was written down keeps the
-/// schema alone; whoever takes it up again gives the type again, so that what only the type can check is still checked.
+/// They are validated against the schema, and then by deserialization if there is a Rust type. A saved reply contains only
+/// the schema. To validate by deserialization after a restart, pass the type again.
 ///
 /// ```
 /// use recount_agent::tool::{CompiledTool, StructuredOutput, arguments};
@@ -53,7 +53,7 @@ pub struct StructuredOutput {
 }
 
 impl StructuredOutput {
-    /// For an answer of this type.
+    /// Creates the tool for output of a Rust type.
     pub fn of<T: DeserializeOwned + JsonSchema + 'static>() -> Self {
         let schema = schema_of::<T>();
         let schema = if is_object(&schema) { schema } else { wrapped(&schema) };
@@ -61,13 +61,13 @@ impl StructuredOutput {
         Self { check: Some(Arc::new(check)), ..Self::from_schema(schema) }
     }
 
-    /// For an answer that has this JSON Schema, which has to be that of an object.
+    /// Creates the tool for output with a JSON Schema, which must be that of an object.
     pub fn from_schema(schema: impl Into<Json>) -> Self {
         let spec = ToolSpec::new(STRUCTURED_OUTPUT, DESCRIPTION).parameters(schema);
         Self { spec: spec.read_only().idempotent().concurrency_safe(), check: None }
     }
 
-    /// The same with a check of what no schema can say. The model is told what it complains about.
+    /// Adds a validator for constraints that a schema cannot express. The model receives its errors.
     #[must_use]
     pub fn with_validator(mut self, check: impl Fn(&Object) -> Result<(), ToolError> + Send + Sync + 'static) -> Self {
         let earlier = self.check.take();
@@ -78,23 +78,23 @@ impl StructuredOutput {
         self
     }
 
-    /// The schema, to be written down with the reply.
+    /// The schema, which is saved with the reply.
     pub fn schema(&self) -> &Json {
         &self.spec.parameters
     }
 
-    /// The answer that a call's arguments are: with the defaults that the schema declares.
+    /// Returns the output for the arguments of a call, completed with the defaults of the schema.
     pub fn complete(&self, arguments: &Object) -> Object {
         let root = self.spec.parameters.to_object().unwrap_or_default();
-        let answer = Defaults { root: &root }.filled(&root, &arguments.clone().into(), 0);
-        answer.to_object().unwrap_or_default()
+        let output = Defaults { root: &root }.filled(&root, &arguments.clone().into(), 0);
+        output.to_object().unwrap_or_default()
     }
 
-    /// The answer as its type.
+    /// Deserializes the output.
     ///
     /// # Errors
     ///
-    /// When it is something else.
+    /// The output does not conform to the type.
     pub fn decode<T: DeserializeOwned + JsonSchema>(output: &Object) -> Result<T, StructuredError> {
         match output.get(WRAPPED) {
             Some(inner) if !is_object(&schema_of::<T>()) => inner.deserialize_as(),
@@ -126,10 +126,10 @@ fn is_object(schema: &Json) -> bool {
     kind.as_deref() == Some("object")
 }
 
-/// A schema for an object that holds what the schema describes.
+/// Wraps a schema in the schema of an object.
 fn wrapped(schema: &Json) -> Json {
     let mut inner = schema.to_object().unwrap_or_default();
-    // References start at the root.
+    // References are resolved from the root.
     let definitions = inner.remove("$defs");
     let mut outer = Object::from([
         ("type", Json::from("object")),
@@ -142,17 +142,17 @@ fn wrapped(schema: &Json) -> Json {
     outer.into()
 }
 
-/// Values that a schema declares for what is missing.
+/// The defaults of a schema.
 struct Defaults<'a> {
     root: &'a Object,
 }
 
 impl Defaults<'_> {
-    /// A value with what it lacks.
+    /// Returns a value with the defaults of missing properties.
     fn filled(&self, schema: &Object, value: &Json, depth: usize) -> Json {
-        let referred = schema.get("$ref").and_then(|reference| self.definition(reference));
-        if let Some(referred) = referred.filter(|_| depth < recount_message::MAX_DEPTH) {
-            return self.filled(&referred, value, depth + 1);
+        let definition = schema.get("$ref").and_then(|reference| self.definition(reference));
+        if let Some(definition) = definition.filter(|_| depth < recount_message::MAX_DEPTH) {
+            return self.filled(&definition, value, depth + 1);
         }
         if let (Some(list), Some(items)) = (value.to_array(), schema.get("items").and_then(Json::to_object)) {
             return list.iter().map(|element| self.filled(&items, element, depth + 1)).collect::<Vec<_>>().into();

@@ -1,4 +1,4 @@
-//! A workspace to try tools in.
+//! A workspace for tests.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,18 +13,18 @@ use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// A directory with a workspace in it, and a place outside of that.
+/// A directory with a workspace, `work`, and a directory outside of it, `outside`.
 pub(crate) struct Bench {
     directory: TempDir,
     tools: Vec<Arc<dyn Tool>>,
 }
 
-/// What a call came to.
+/// The outcome of a call.
 #[derive(Debug)]
 pub(crate) struct Called {
-    /// What it said while it ran.
-    pub(crate) said: String,
-    /// What it returned, or its error.
+    /// The streamed output.
+    pub(crate) streamed: String,
+    /// The returned output or error.
     pub(crate) result: Result<ToolOutput, ToolError>,
 }
 
@@ -64,12 +64,12 @@ impl Bench {
         call(self.tool(name), arguments, CancellationToken::new()).await
     }
 
-    /// The text that came of a call that went well.
+    /// Calls a tool that must succeed, and returns its complete output as text.
     pub(crate) async fn text(&self, name: &str, arguments: &str) -> String {
         let called = self.call(name, arguments).await;
         let output = called.result.unwrap_or_else(|error| unreachable!("{name} {arguments}: {error}"));
         assert_eq!(output.state(), ToolResultState::Success, "{output:?}");
-        format!("{}{}", called.said, shown(&output))
+        format!("{}{}", called.streamed, shown(&output))
     }
 
     pub(crate) async fn error(&self, name: &str, arguments: &str) -> String {
@@ -81,27 +81,27 @@ impl Bench {
     }
 }
 
-/// Calls a tool and gathers what it says.
+/// Calls a tool and collects its streamed output.
 pub(crate) async fn call(tool: &dyn Tool, arguments: &str, cancel: CancellationToken) -> Called {
-    let (says, mut saying) = mpsc::channel(4);
-    let context = ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", says, cancel);
+    let (sender, mut receiver) = mpsc::channel(4);
+    let context = ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", sender, cancel);
     let arguments = Object::parse(arguments).unwrap();
     let run = async {
         let result = tool.run(arguments, &context).await;
         drop(context);
         result
     };
-    let listen = async {
-        let mut said = String::new();
-        while let Some((_, says)) = saying.recv().await {
-            if let ToolEvent::Text(text) = says {
-                said.push_str(&text);
+    let receive = async {
+        let mut streamed = String::new();
+        while let Some((_, event)) = receiver.recv().await {
+            if let ToolEvent::Text(text) = event {
+                streamed.push_str(&text);
             }
         }
-        said
+        streamed
     };
-    let (result, said) = tokio::join!(run, listen);
-    Called { said, result }
+    let (result, streamed) = tokio::join!(run, receive);
+    Called { streamed, result }
 }
 
 pub(crate) fn shown(output: &ToolOutput) -> String {

@@ -1,4 +1,4 @@
-//! Fetching, from a server on this machine.
+//! The tool `fetch`, with a server on this machine.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::bench::{Bench, Called, call, shown};
 
-/// Answers one request with these bytes, and gives its address.
+/// Serves one request with a body. Returns the URL.
 async fn served(body: &'static [u8]) -> String {
     answered("200 OK", body).await
 }
 
-/// Answers one request with a status and maybe other headers.
+/// Serves one request with a status, which may include headers, and a body. Returns the URL.
 async fn answered(status: impl Into<String>, body: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, status) = (listener.local_addr().unwrap(), status.into());
@@ -40,7 +40,7 @@ async fn fetched(url: &str) -> Called {
 }
 
 #[tokio::test]
-async fn a_page_becomes_text() {
+async fn html_page_is_converted_to_text() {
     let page = b"<!doctype html><html><head><title>T</title><style>p{}</style><script>evil()</script></head>\
         <body><h1>Title</h1><p>Some <b>bold</b> words.</p><ul><li>one<li>two</ul></body></html>";
     let text = shown(&fetched(&served(page).await).await.result.unwrap());
@@ -48,42 +48,42 @@ async fn a_page_becomes_text() {
 }
 
 #[tokio::test]
-async fn text_images_and_other_bytes_are_told_apart() {
+async fn content_type_is_detected() {
     assert_eq!(shown(&fetched(&served(b"{\"a\": 1}").await).await.result.unwrap()), "{\"a\": 1}");
     let image = served(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0").await;
     assert_eq!(shown(&fetched(&image).await.result.unwrap()), "<image/png>");
     let error = fetched(&served(b"\0\x01\x02").await).await.result.unwrap_err().to_string();
-    assert!(error.contains("which is no text: use `shell` to download it"), "{error}");
+    assert!(error.contains("the response is not text (3 bytes of"), "{error}");
 }
 
 #[tokio::test]
-async fn a_page_that_nests_without_end_is_survived() {
+async fn deeply_nested_page_is_converted() {
     let page: &'static [u8] = format!("<html>{}", "<div><b>".repeat(60_000)).leak().as_bytes();
     let called = fetched(&served(page).await).await;
     assert_eq!(shown(&called.result.unwrap()), "[the page has no text]");
 }
 
 #[tokio::test]
-async fn what_is_too_large_is_refused() {
+async fn large_response_is_rejected() {
     let large: &'static [u8] = vec![b'x'; 2 << 20].leak();
     let error = fetched(&served(large).await).await.result.unwrap_err().to_string();
     assert!(error.contains("larger than 1048576 bytes"), "{error}");
 }
 
 #[tokio::test]
-async fn a_redirect_is_followed_on_the_same_host_only() {
+async fn redirect_is_followed_only_on_same_host() {
     let target = served(b"here").await;
     let moved = answered(format!("302 Found\r\nlocation: {target}"), b"").await;
     assert_eq!(shown(&fetched(&moved).await.result.unwrap()), "here");
-    // Permission was given for this host and no other.
+    // The permission is for one host.
     let target = served(b"elsewhere").await.replace("127.0.0.1", "localhost");
     let moved = answered(format!("302 Found\r\nlocation: {target}"), b"").await;
     let error = fetched(&moved).await.result.unwrap_err().to_string();
-    assert_eq!(error, format!("{moved}: redirects to another host: {target}; call again with that address"));
+    assert_eq!(error, format!("{moved}: redirects to another host: {target}; call again with that URL"));
 }
 
 #[tokio::test]
-async fn private_addresses_are_refused_by_default() {
+async fn private_addresses_are_rejected_by_default() {
     let bench = Bench::new();
     let url = served(b"secret").await;
     for url in [
@@ -94,7 +94,7 @@ async fn private_addresses_are_refused_by_default() {
         "http://[::ffff:127.0.0.1]/",
         "http://[::ffff:7f00:1]/",
         "http://[64:ff9b::7f00:1]/",
-        // Other ways to write 127.0.0.1.
+        // Other spellings of 127.0.0.1.
         "http://2130706433/",
         "http://0x7f.1/",
         "http://0177.0.0.1/",
@@ -108,5 +108,5 @@ async fn private_addresses_are_refused_by_default() {
         assert!(error.contains("the address is not on the public internet"), "{url}: {error}");
     }
     let error = bench.error("fetch", r#"{"url":"file:///etc/passwd"}"#).await;
-    assert_eq!(error, "`file:` is not fetched: use `read` for files, and `http` or `https` here");
+    assert_eq!(error, "unsupported scheme `file`: use `http` or `https`, or `read` for files");
 }

@@ -1,4 +1,4 @@
-//! When the built-in tools ask.
+//! Permissions of the built-in tools.
 
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn deny(tool: &str, content: &str) -> PermissionRule {
 }
 
 #[tokio::test]
-async fn reading_is_free_inside_and_asked_outside() {
+async fn read_asks_only_outside_workspace() {
     let bench = Bench::new();
     bench.file("a", "");
     symlink(bench.path("outside"), bench.path("work/link")).unwrap();
@@ -55,7 +55,7 @@ async fn reading_is_free_inside_and_asked_outside() {
 }
 
 #[tokio::test]
-async fn changing_asks_and_says_what() {
+async fn change_asks_with_path() {
     let bench = Bench::new();
     let arguments = r#"{"path":"a","content":""}"#;
     let decision = bench.decide(&Permissions::default(), "write", arguments).await;
@@ -80,7 +80,7 @@ async fn changing_asks_and_says_what() {
 }
 
 #[tokio::test]
-async fn rules_see_where_a_path_leads() {
+async fn rules_match_resolved_paths() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path("work/src")).unwrap();
     symlink(bench.path("outside"), bench.path("work/src/link")).unwrap();
@@ -188,7 +188,7 @@ async fn decide(shell: &Shell, permissions: &Permissions, command: &str, access:
 }
 
 #[tokio::test]
-async fn a_confined_command_asks_only_for_access_that_is_not_granted() {
+async fn confined_command_asks_only_for_missing_access() {
     let bench = Bench::new();
     let shell = confined(&bench);
     let check = async |permissions: &Permissions, command: &str, access: &[&str], expected: Behavior| {
@@ -232,7 +232,7 @@ async fn a_confined_command_asks_only_for_access_that_is_not_granted() {
 }
 
 #[tokio::test]
-async fn an_unconfined_command_asks_unless_rules_allow_all_that_it_runs() {
+async fn unconfined_command_asks_unless_rules_match() {
     let bench = Bench::new();
     let shell = unconfined(&bench);
     let check = async |permissions: &Permissions, command: &str, expected: Behavior| {
@@ -276,7 +276,7 @@ async fn deny_rules_are_searched_in_the_whole_command() {
 }
 
 #[test]
-fn a_call_that_requests_unknown_access_is_rejected() {
+fn unknown_access_is_rejected() {
     let bench = Bench::new();
     let arguments = Object::parse(r#"{"command":"ls","access":["write","root"]}"#).unwrap();
     let error = bench.tool("shell").validate_arguments(&arguments).unwrap_err().to_string();
@@ -284,7 +284,7 @@ fn a_call_that_requests_unknown_access_is_rejected() {
 }
 
 #[tokio::test]
-async fn fetching_asks_for_each_host() {
+async fn fetch_asks_for_each_host() {
     let bench = Bench::new();
     let check = async |permissions: &Permissions, url: &str, expected: Behavior| {
         let decision = bench.decide(permissions, "fetch", &format!(r#"{{"url":"{url}"}}"#)).await;

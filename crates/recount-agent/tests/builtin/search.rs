@@ -1,4 +1,4 @@
-//! Finding files and text.
+//! The tools `glob` and `grep`.
 
 use std::os::unix::fs::symlink;
 
@@ -21,7 +21,7 @@ fn project() -> Bench {
 }
 
 #[tokio::test]
-async fn files_are_found_by_name_and_nothing_outside_is() {
+async fn glob_finds_files_only_inside_directory() {
     let bench = project();
     assert_eq!(bench.text("glob", r#"{"pattern":"*.rs"}"#).await, "src/deep/main.rs\nsrc/lib.rs");
     assert_eq!(bench.text("glob", r#"{"pattern":"src/*.rs"}"#).await, "src/lib.rs");
@@ -29,12 +29,12 @@ async fn files_are_found_by_name_and_nothing_outside_is() {
     assert_eq!(bench.text("glob", r#"{"pattern":"*.rs","path":"src/deep"}"#).await, "src/deep/main.rs");
     assert_eq!(bench.text("glob", r#"{"pattern":"*.c"}"#).await, "no file in `.` matches `*.c`");
     let error = bench.error("glob", r#"{"pattern":"../outside/*"}"#).await;
-    assert_eq!(error, "the pattern leads out of the directory: give the directory as `path`");
+    assert_eq!(error, "the pattern leads out of the directory: pass the directory as `path`");
     assert!(bench.error("glob", r#"{"pattern":"a[","path":"."}"#).await.contains("a["));
 }
 
 #[tokio::test]
-async fn text_is_found_with_its_place() {
+async fn grep_returns_file_and_line() {
     let bench = project();
     assert_eq!(bench.text("grep", r#"{"pattern":"TODO"}"#).await, "src/lib.rs:2:// TODO: two\n");
     let both = bench.text("grep", r#"{"pattern":"todo","ignore_case":true}"#).await;
@@ -43,20 +43,20 @@ async fn text_is_found_with_its_place() {
     assert_eq!(around, "src/lib.rs-1-fn one() {}\nsrc/lib.rs:2:// TODO: two\nsrc/lib.rs-3-fn three() {}\n");
     let limited = bench.text("grep", r#"{"pattern":"fn","path":"src/lib.rs","limit":1}"#).await;
     assert_eq!(limited, "src/lib.rs:1:fn one() {}\n[there may be more: use a narrower pattern, `glob` or `path`]");
-    assert_eq!(bench.text("grep", r#"{"pattern":"nowhere"}"#).await, "nothing in `.` matches `nowhere`");
+    assert_eq!(bench.text("grep", r#"{"pattern":"nowhere"}"#).await, "no text in `.` matches `nowhere`");
     let error = bench.error("grep", r#"{"pattern":"("}"#).await;
-    assert!(error.starts_with("the pattern is no regular expression"), "{error}");
-    assert!(bench.error("grep", r#"{"pattern":"a","path":"nope.rs"}"#).await.starts_with("there is no `nope.rs`"));
+    assert!(error.starts_with("invalid regular expression"), "{error}");
+    assert!(bench.error("grep", r#"{"pattern":"a","path":"nope.rs"}"#).await.starts_with("`nope.rs` does not exist"));
 }
 
 #[tokio::test]
-async fn what_is_too_long_is_kept_aside_and_can_be_read() {
+async fn long_output_is_offloaded_and_readable() {
     let bench = Bench::with(|workspace| workspace.max_output_bytes(200));
     for number in 0..100 {
         bench.file(&format!("file-{number:03}"), "");
     }
-    let answer = bench.text("glob", r#"{"pattern":"file-*"}"#).await;
-    let (shown, note) = answer.split_once("\n[cut: ").unwrap();
+    let output = bench.text("glob", r#"{"pattern":"file-*"}"#).await;
+    let (shown, note) = output.split_once("\n[truncated: ").unwrap();
     assert_eq!(shown.len(), 200);
     let path = note.split('`').nth(1).unwrap();
     let arguments = format!(r#"{{"path":"{path}","offset":100}}"#);

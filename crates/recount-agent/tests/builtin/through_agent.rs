@@ -1,4 +1,4 @@
-//! Hostile calls through the whole agent: what a model may ask for, and what comes of it.
+//! Hostile calls through the whole agent.
 
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ fn arguments<const N: usize>(pairs: [(&str, &str); N]) -> String {
     Object::from(pairs).to_json()
 }
 
-/// How a call stands after a reply that makes it.
+/// Returns the message of a reply that makes one call.
 async fn call(directory: &std::path::Path, permissions: Permissions, tool: &str, input: &str) -> Msg {
     let model = ScriptedModel::new().calls(tool, input).then().says("Done.");
     let agent = agent(&model, Workspace::new(directory).unwrap(), permissions).build().unwrap();
@@ -50,7 +50,7 @@ async fn call(directory: &std::path::Path, permissions: Permissions, tool: &str,
 }
 
 #[tokio::test]
-async fn paths_that_lead_out_are_asked_about() {
+async fn paths_outside_workspace_ask() {
     let directory = tempfile::tempdir().unwrap();
     let work = directory.path().join("work");
     std::fs::create_dir(&work).unwrap();
@@ -62,7 +62,7 @@ async fn paths_that_lead_out_are_asked_about() {
         assert_eq!(message.call("call_1").unwrap().state, ToolCallState::Asking, "{path}");
         assert!(!message.to_json().contains("root:"), "{path}");
     }
-    // Where nobody is asked, it is denied.
+    // Without a user it is denied.
     let message = call(&work, Permissions::new(Mode::DontAsk), "read", &arguments([("path", "link")])).await;
     assert_eq!(message.result_of("call_1").unwrap().state, ToolResultState::Denied);
     let written = call(
@@ -77,7 +77,7 @@ async fn paths_that_lead_out_are_asked_about() {
 }
 
 #[tokio::test]
-async fn a_command_that_hides_in_another_is_asked_about() {
+async fn hidden_commands_ask() {
     let directory = tempfile::tempdir().unwrap();
     for command in [
         "echo $(touch hidden)",
@@ -97,7 +97,7 @@ async fn a_command_that_hides_in_another_is_asked_about() {
 }
 
 #[tokio::test]
-async fn endless_output_ends_and_the_reply_goes_on() {
+async fn reply_continues_after_endless_output() {
     let directory = tempfile::tempdir().unwrap();
     let workspace = Arc::new(Workspace::new(directory.path()).unwrap().max_output_bytes(1_000));
     let model = ScriptedModel::new().calls("shell", r#"{"command":"yes 86421"}"#).then().says("Enough.");
@@ -113,7 +113,7 @@ async fn endless_output_ends_and_the_reply_goes_on() {
 }
 
 #[tokio::test]
-async fn what_hangs_panics_or_floods_hurts_only_its_call() {
+async fn hanging_panicking_and_flooding_tools_fail_alone() {
     let directory = tempfile::tempdir().unwrap();
     let model = ScriptedModel::new()
         .calls("shell", r#"{"command":"sleep 86422","timeout_seconds":1}"#)
@@ -147,14 +147,14 @@ async fn what_hangs_panics_or_floods_hurts_only_its_call() {
         (ToolResultState::Error, ToolResultState::Error, ToolResultState::Success)
     );
     assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
-    // The message has all of the flood, and the model little of it.
+    // The message contains the complete output, the request to the model a part of it.
     assert_eq!(message.result_of("call_3").unwrap().output.text().unwrap().len(), 200_000);
     let shown: usize = model.requests()[1].messages.iter().map(|message| message.to_json().len()).sum();
     assert!(shown < 10_000, "{shown}");
 }
 
 #[tokio::test]
-async fn an_interrupt_ends_what_hangs() {
+async fn interrupt_ends_hanging_tool() {
     let directory = tempfile::tempdir().unwrap();
     let model = ScriptedModel::new().calls("shell", r#"{"command":"touch begun; sleep 86423"}"#);
     let agent =
@@ -173,7 +173,7 @@ async fn an_interrupt_ends_what_hangs() {
 }
 
 #[tokio::test]
-async fn what_is_kept_aside_can_be_read() {
+async fn offloaded_output_is_readable() {
     let directory = tempfile::tempdir().unwrap();
     let (work, aside) = (directory.path().join("work"), directory.path().join("aside"));
     std::fs::create_dir(&work).unwrap();
@@ -198,7 +198,7 @@ async fn what_is_kept_aside_can_be_read() {
         }
     }
     drop(stream);
-    // The model reads on, and nobody has to be asked for that.
+    // Reading the offloaded output needs no permission.
     let mut input = Object::from([("path", path.unwrap())]);
     input.insert("offset", 499);
     let _ = model.clone().calls_as("c2", "read", input.to_json()).then().says("I see.");

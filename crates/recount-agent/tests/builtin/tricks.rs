@@ -1,4 +1,4 @@
-//! Commands whose text looks harmless, run by the real tool in every mode that runs something unasked.
+//! Harmful commands with harmless-looking texts, run by the tool in every mode that allows commands without a question.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,8 +14,8 @@ use super::bench::Bench;
 /// A word that only a file outside of the workspace, or a hidden one, contains.
 const SECRET: &str = "s3cret-0f-the-user";
 
-/// Each of them ran unasked once, or looks like one that did. `OUTSIDE` is a directory outside of the workspace. Where one
-/// writes, it writes to a file named `pwned`.
+/// Commands that could circumvent rules about texts. `OUTSIDE` is a directory outside of the workspace. Commands that write
+/// create a file named `pwned`.
 const TRICKS: &[&str] = &[
     "for x in a # '\ndo touch pwned; done # '",
     "true='x[$(touch pwned)]'; (\\\n( true ))",
@@ -129,7 +129,7 @@ fn prepared() -> Bench {
     bench
 }
 
-/// Every file below a directory with its content, and every other entry.
+/// Returns all entries below a directory, files with their contents.
 fn contents(directory: &std::path::Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap().flatten() {
@@ -195,7 +195,7 @@ async fn tricks_write_and_read_nothing_in_dont_ask_mode() {
     check(&Permissions::new(Mode::DontAsk)).await;
 }
 
-/// Rules without access grant nothing, and deny rules do not have to see through a disguise.
+/// Rules without access grant nothing. The sandbox confines commands that deny rules do not find.
 #[tokio::test]
 async fn tricks_write_and_read_nothing_with_rules() {
     let rule = |content: Option<&str>, behavior| PermissionRule::new("shell", content, behavior);
@@ -206,7 +206,7 @@ async fn tricks_write_and_read_nothing_with_rules() {
     check(&permissions).await;
 }
 
-/// The same commands do harm without a sandbox: otherwise the tests above would prove nothing.
+/// Most commands are harmful without a sandbox, so the tests above are meaningful.
 #[tokio::test]
 async fn most_tricks_work_without_a_sandbox() {
     let mut harmless = Vec::new();

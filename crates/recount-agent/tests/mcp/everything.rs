@@ -16,35 +16,35 @@ use super::support::{Call, call, everything, signals, text, tool};
 async fn over_standard_input_and_output() {
     let config = McpConfig::command("node", [everything().to_str().unwrap(), "stdio"]);
     let server = McpServer::connect("everything", config).await.unwrap();
-    shows_everything(&server).await;
+    check_everything_server(&server).await;
 }
 
 #[tokio::test]
 async fn over_http() {
     let (address, _process) = served_over_http().await;
     let server = McpServer::connect("everything", McpConfig::http(address)).await.unwrap();
-    shows_everything(&server).await;
+    check_everything_server(&server).await;
 }
 
 #[tokio::test]
-async fn one_that_went_away_is_found_again() {
+async fn lost_http_server_is_reconnected() {
     let (address, mut process) = served_over_http().await;
     let server = McpServer::connect("everything", McpConfig::http(&address)).await.unwrap();
     let before = server.tools();
     process.kill().await.unwrap();
-    let told = call(&server, "echo", r#"{"message": "hello"}"#).await.unwrap_err().to_string();
-    assert!(told.starts_with("the MCP server `everything` cannot be reached: "), "{told}");
+    let error = call(&server, "echo", r#"{"message": "hello"}"#).await.unwrap_err().to_string();
+    assert!(error.starts_with("cannot reach the MCP server `everything`: "), "{error}");
     let port = address.rsplit(':').next().and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap();
     let (_, _process) = served_at(port).await;
-    // Nobody had to ask again.
+    // It reconnects without a call.
     server.wait_for_tools_change(&before).await;
     server.wait_until_ready().await;
     assert_eq!(text(&server, "echo", r#"{"message": "hello"}"#).await, "Echo: hello");
 }
 
-/// The server with an address of its own.
+/// Starts the server on a free port.
 async fn served_over_http() -> (String, Child) {
-    // The server does not tell which port it got, so it is given one that was free a moment ago.
+    // The server does not report its port, so it gets one that was just free.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     served_at(port).await
 }
@@ -68,16 +68,16 @@ async fn served_at(port: u16) -> (String, Child) {
     panic!("the server did not start");
 }
 
-async fn shows_everything(server: &Arc<McpServer>) {
+async fn check_everything_server(server: &Arc<McpServer>) {
     let names: Vec<String> = server.tools().iter().map(|tool| tool.spec().name.clone()).collect();
     for name in ["echo", "get-sum", "get-tiny-image", "get-structured-content", "trigger-long-running-operation"] {
         assert!(names.contains(&format!("everything__{name}")), "{names:?}");
     }
     assert_eq!(text(server, "echo", r#"{"message": "hello"}"#).await, "Echo: hello");
-    // Repaired on the way, as for any other tool.
+    // The arguments are repaired, as for any other tool.
     assert_eq!(text(server, "get-sum", r#"{"a": "2", "b": 3"#).await, "The sum of 2 and 3 is 5.");
-    let wrong = arguments::parse(r#"{"a": "two"}"#, &tool(server, "get-sum")).unwrap_err().to_string();
-    assert!(wrong.contains("\"b\" is a required property (at $)"), "{wrong}");
+    let error = arguments::parse(r#"{"a": "two"}"#, &tool(server, "get-sum")).unwrap_err().to_string();
+    assert!(error.contains("\"b\" is a required property (at $)"), "{error}");
 
     let image = call(server, "get-tiny-image", "{}").await.unwrap();
     let is_image = |block: &MediaBlock| matches!(block, MediaBlock::Data(data) if data.media_type() == "image/png");
@@ -102,7 +102,7 @@ async fn shows_everything(server: &Arc<McpServer>) {
     let arguments = Object::parse(r#"{"duration": 0.2, "steps": 2}"#).unwrap();
     let output = long.run(arguments, &work.context).await.unwrap();
     assert!(output.content.text().unwrap().contains("completed"), "{output:?}");
-    let signals = signals(&mut work.said);
+    let signals = signals(&mut work.events);
     assert_eq!(signals.len(), 2, "{signals:?}");
     assert!(signals[1].contains(r#""progress":2.0,"total":2.0"#), "{signals:?}");
 }

@@ -14,7 +14,7 @@ fn names(server: &McpServer) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_hurts_only_the_call_and_is_started_again() {
+async fn crashed_server_fails_call_and_restarts() {
     let server = McpServer::connect("frail", hostile(&[])).await.unwrap();
     let other = McpServer::connect("sound", hostile(&[])).await.unwrap();
     let before = server.tools();
@@ -29,54 +29,51 @@ async fn a_server_that_dies_hurts_only_the_call_and_is_started_again() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_be_started_again_says_why() {
+async fn failed_restart_reports_reason() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("started");
     let server = McpServer::connect("once", hostile(&["once", file.to_str().unwrap()])).await.unwrap();
     error(&server, "die").await;
-    let told = error(&server, "echo").await;
-    // Which of the two it is depends on how far it has got; it is down in either case.
-    let ended = "the MCP server `once` is not running: it ended; it said: out of memory";
-    let locked =
-        told.starts_with("the MCP server `once` is not running: ") && told.ends_with("it said: the database is locked");
-    assert!(told == ended || locked, "{told}");
+    let failure = error(&server, "echo").await;
+    // Either error is possible, depending on the progress of the restart.
+    let ended = "the MCP server `once` is not running: it exited; stderr: out of memory";
+    let locked = failure.starts_with("the MCP server `once` is not running: ")
+        && failure.ends_with("stderr: the database is locked");
+    assert!(failure == ended || locked, "{failure}");
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_start_says_why() {
+async fn failed_start_reports_reason() {
     let failed = |name, config| async move { McpServer::connect(name, config).await.unwrap_err().to_string() };
-    let told = failed("exits", hostile(&["exits"])).await;
-    assert!(told.starts_with("the MCP server `exits` could not be started: "), "{told}");
-    assert!(told.ends_with("it said: Cannot find module 'sense'"), "{told}");
+    let message = failed("exits", hostile(&["exits"])).await;
+    assert!(message.starts_with("cannot start the MCP server `exits`: "), "{message}");
+    assert!(message.ends_with("stderr: Cannot find module 'sense'"), "{message}");
     let missing = McpConfig::command("/no/such/program", [""; 0]);
-    let told = failed("missing", missing).await;
-    assert!(
-        told.starts_with("the MCP server `missing` could not be started: `/no/such/program` cannot be run: "),
-        "{told}"
-    );
+    let message = failed("missing", missing).await;
+    assert!(message.starts_with("cannot start the MCP server `missing`: cannot run `/no/such/program`: "), "{message}");
     let mut silent = hostile(&["silent"]);
     silent.start_timeout = Duration::from_millis(300);
-    let told = failed("silent", silent).await;
-    assert_eq!(told, "the MCP server `silent` could not be started: it took longer than 300ms to start");
-    let told = failed("a__b", hostile(&[])).await;
-    assert!(told.starts_with("`a__b` cannot be the name of an MCP server"), "{told}");
-    let told = failed("secret", hostile(&[]).env("KEY", "${RECOUNT_NO_SUCH}")).await;
-    assert_eq!(told, "the MCP server `secret` could not be started: the environment has no variable `RECOUNT_NO_SUCH`");
+    let message = failed("silent", silent).await;
+    assert_eq!(message, "cannot start the MCP server `silent`: it did not start within 300ms");
+    let message = failed("a__b", hostile(&[])).await;
+    assert!(message.starts_with("invalid name of an MCP server `a__b`"), "{message}");
+    let message = failed("secret", hostile(&[]).env("KEY", "${RECOUNT_NO_SUCH}")).await;
+    assert_eq!(message, "cannot start the MCP server `secret`: the environment variable `RECOUNT_NO_SUCH` is not set");
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_is_given_up_and_started_again() {
+async fn hanging_server_is_restarted() {
     let config = hostile(&[]).timeout(Duration::from_secs(2));
     let server = McpServer::connect("deaf", config).await.unwrap();
     let before = server.tools();
-    assert_eq!(error(&server, "hang").await, "the MCP server `deaf` did not answer within 2s; the call was given up");
+    assert_eq!(error(&server, "hang").await, "the MCP server `deaf` did not respond within 2s; the call was cancelled");
     server.wait_for_tools_change(&before).await;
     server.wait_until_ready().await;
     assert_eq!(text(&server, "echo", "{}").await, "{}");
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_ends_and_the_server_stays() {
+async fn call_timeout_keeps_server() {
     let config = hostile(&[]).timeout(Duration::from_secs(2));
     let server = McpServer::connect("slow", config).await.unwrap();
     error(&server, "wait").await;
@@ -84,38 +81,38 @@ async fn a_call_that_takes_too_long_ends_and_the_server_stays() {
 }
 
 #[tokio::test]
-async fn progress_without_end_comes_to_an_end() {
+async fn endless_progress_times_out() {
     let mut config = hostile(&[]).timeout(Duration::from_secs(1));
     config.max_duration = Duration::from_secs(3);
     let server = McpServer::connect("babbler", config).await.unwrap();
-    // It tells of more progress than anybody listens to, which does not keep the call from ending.
-    let told = error(&server, "babble").await;
-    assert_eq!(told, "the MCP server `babbler` did not answer within 3s; the call was given up");
+    // Unread progress does not prevent the timeout.
+    let message = error(&server, "babble").await;
+    assert_eq!(message, "the MCP server `babbler` did not respond within 3s; the call was cancelled");
 }
 
 #[tokio::test]
-async fn a_flood_is_cut() {
+async fn long_result_is_truncated() {
     let server = McpServer::connect("flood", hostile(&[]).max_output(1000)).await.unwrap();
-    let told = text(&server, "flood", "{}").await;
-    let expected = format!("{}\n(2999000 more characters were too long and are left out)", "x".repeat(1000));
-    assert_eq!(told, expected);
+    let message = text(&server, "flood", "{}").await;
+    let expected = format!("{}\n(2999000 more characters omitted: the result is too long)", "x".repeat(1000));
+    assert_eq!(message, expected);
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_passed_over() {
+async fn invalid_messages_are_ignored() {
     let server = McpServer::connect("noisy", hostile(&["noisy"])).await.unwrap();
     assert_eq!(text(&server, "echo", r#"{"a":"é"}"#).await, r#"{"a":"é"}"#);
 }
 
 #[tokio::test]
-async fn errors_of_a_tool_are_told() {
+async fn tool_errors_are_returned() {
     let server = McpServer::connect("s", hostile(&[])).await.unwrap();
     assert_eq!(error(&server, "refuse").await, "no such city");
-    assert_eq!(error(&server, "nonsense").await, "the MCP server `s` answered with something that is no result");
+    assert_eq!(error(&server, "nonsense").await, "the MCP server `s` returned an unexpected response");
 }
 
 #[tokio::test]
-async fn progress_is_signalled() {
+async fn progress_is_emitted_as_signal() {
     let server = McpServer::connect("s", hostile(&[])).await.unwrap();
     let mut work = Call::new();
     let output = tool(&server, "progress").run(Object::new(), &work.context).await.unwrap();
@@ -126,24 +123,24 @@ async fn progress_is_signalled() {
             format!(r#"mcp.progress {{{ids},"progress":{step}.0,"total":3.0,"message":"step {step}"}}"#)
         })
         .collect();
-    assert_eq!(signals(&mut work.said), expected);
+    assert_eq!(signals(&mut work.events), expected);
 }
 
 #[tokio::test]
-async fn a_cancelled_call_is_cancelled_at_the_server() {
+async fn cancellation_is_sent_to_server() {
     let server = McpServer::connect("s", hostile(&[])).await.unwrap();
     let wait = tool(&server, "wait");
     let work = Call::new();
     let running = wait.run(Object::new(), &work.context);
-    let (told, ()) = tokio::join!(running, async {
-        // The server has the call before it has this one.
+    let (message, ()) = tokio::join!(running, async {
+        // The server receives the call before this one.
         text(&server, "echo", "{}").await;
         work.cancel.cancel();
     });
-    assert_eq!(told.unwrap_err().to_string(), "it was interrupted");
+    assert_eq!(message.unwrap_err().to_string(), "interrupted");
     assert_eq!(cancellations(&server, 1).await, 1);
 
-    // Nor does it go on for somebody who has dropped the call.
+    // Dropping the call cancels it as well.
     let work = Call::new();
     let running = wait.run(Object::new(), &work.context);
     tokio::select! {
@@ -153,12 +150,12 @@ async fn a_cancelled_call_is_cancelled_at_the_server() {
     assert_eq!(cancellations(&server, 2).await, 2);
 }
 
-/// How many cancellations the server knows of, asked until there are enough.
+/// Polls the server until it has received a number of cancellations.
 async fn cancellations(server: &std::sync::Arc<McpServer>, expected: usize) -> usize {
     let mut known = 0;
     for _ in 0..1000 {
-        let told: Vec<String> = serde_json::from_str(&text(server, "cancelled", "{}").await).unwrap();
-        known = told.len();
+        let message: Vec<String> = serde_json::from_str(&text(server, "cancelled", "{}").await).unwrap();
+        known = message.len();
         if known >= expected {
             break;
         }
@@ -167,7 +164,7 @@ async fn cancellations(server: &std::sync::Arc<McpServer>, expected: usize) -> u
 }
 
 #[tokio::test]
-async fn new_tools_are_there_as_soon_as_the_server_tells_of_them() {
+async fn tool_list_change_is_applied() {
     let server = McpServer::connect("s", hostile(&[])).await.unwrap();
     let before = server.tools();
     assert!(!names(&server).contains(&"s__grown".to_owned()));
@@ -178,32 +175,32 @@ async fn new_tools_are_there_as_soon_as_the_server_tells_of_them() {
 }
 
 #[tokio::test]
-async fn tools_that_cannot_be_are_left_out() {
+async fn invalid_tools_are_skipped() {
     let server = McpServer::connect("s", hostile(&["odd"])).await.unwrap();
     let long = format!("s__{}_", "x".repeat(52));
-    let told = names(&server);
-    let fitted: Vec<&str> = told.iter().map(|name| name.rsplit_once('_').map_or("", |(start, _)| start)).collect();
+    let message = names(&server);
+    let fitted: Vec<&str> = message.iter().map(|name| name.rsplit_once('_').map_or("", |(start, _)| start)).collect();
     assert_eq!(fitted, ["s__a_b", "s__a_b", "s_", long.trim_end_matches('_')]);
-    assert_ne!(told[0], told[1]);
-    assert_eq!((told[2].as_str(), told[3].len()), ("s__twice", 64));
+    assert_ne!(message[0], message[1]);
+    assert_eq!((message[2].as_str(), message[3].len()), ("s__twice", 64));
     assert_eq!(server.tools()[0].spec().description.len(), 10_000);
     assert_eq!(server.tools()[2].spec().description, "first");
 }
 
 #[tokio::test]
-async fn a_list_without_end_comes_to_an_end() {
+async fn endless_tool_list_is_limited() {
     let server = McpServer::connect("s", hostile(&["endless"])).await.unwrap();
     assert_eq!(server.tools().len(), 100);
 }
 
 #[tokio::test]
-async fn only_the_tools_that_are_wanted_are_taken() {
+async fn only_configured_tools_are_listed() {
     let server = McpServer::connect("s", hostile(&[]).tools(["echo", "no-such"])).await.unwrap();
     assert_eq!(names(&server), ["s__echo"]);
 }
 
 #[tokio::test]
-async fn hints_are_marks_where_they_are_trusted() {
+async fn trusted_hints_set_flags() {
     let server = McpServer::connect("s", hostile(&[]).trust_hints()).await.unwrap();
     let marks = |name| {
         let tool = tool(&server, name);
@@ -220,30 +217,30 @@ async fn hints_are_marks_where_they_are_trusted() {
         async move { tool.check_permission(&Object::new(), context).await }
     };
     assert_eq!(permission("echo").await, ToolPermission::Passthrough);
-    assert_eq!(permission("cancelled").await, ToolPermission::Ask("`cancelled` is run by the MCP server `s`".into()));
-    let destroys = "`die` is run by the MCP server `s` and may destroy something";
+    assert_eq!(permission("cancelled").await, ToolPermission::Ask("`cancelled` runs in the MCP server `s`".into()));
+    let destroys = "`die` runs in the MCP server `s` and may be destructive";
     assert_eq!(permission("die").await, ToolPermission::Ask(destroys.into()));
 
-    // Anybody can say so.
+    // Hints are not trusted by default.
     let server = McpServer::connect("s", hostile(&[])).await.unwrap();
     let spec = tool(&server, "echo").spec().clone();
     assert_eq!((spec.read_only, spec.idempotent, spec.concurrency_safe), (false, false, false));
 }
 
 #[tokio::test]
-async fn a_server_gets_the_environment_that_it_needs_and_no_secrets() {
+async fn server_environment_has_no_secrets() {
     let directory = tempfile::tempdir().unwrap();
     let config = hostile(&[]).env("GREETING", "hello ${CARGO_PKG_NAME}").cwd(directory.path());
     let server = McpServer::connect("s", config).await.unwrap();
-    let told: serde_json::Value = serde_json::from_str(&text(&server, "environment", "{}").await).unwrap();
-    assert_eq!(told["env"]["GREETING"], "hello recount-agent");
-    assert!(told["env"]["PATH"].is_string() && told["env"]["CARGO_PKG_NAME"].is_null(), "{told}");
-    assert_eq!(Path::new(told["cwd"].as_str().unwrap()), directory.path().canonicalize().unwrap());
+    let message: serde_json::Value = serde_json::from_str(&text(&server, "environment", "{}").await).unwrap();
+    assert_eq!(message["env"]["GREETING"], "hello recount-agent");
+    assert!(message["env"]["PATH"].is_string() && message["env"]["CARGO_PKG_NAME"].is_null(), "{message}");
+    assert_eq!(Path::new(message["cwd"].as_str().unwrap()), directory.path().canonicalize().unwrap());
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_server_ends_when_nobody_needs_it_even_one_that_does_not_want_to() {
+async fn dropped_server_is_killed() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("pid");
     let server = McpServer::connect("s", hostile(&["stubborn", file.to_str().unwrap()])).await.unwrap();
@@ -254,12 +251,12 @@ async fn a_server_ends_when_nobody_needs_it_even_one_that_does_not_want_to() {
     while process.exists() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // A tool that somebody still holds says so.
-    let told = echo.run(Object::new(), &Call::new().context).await.unwrap_err().to_string();
-    assert_eq!(told, "the MCP server `s` was closed");
+    // A tool that is still referenced returns an error.
+    let message = echo.run(Object::new(), &Call::new().context).await.unwrap_err().to_string();
+    assert_eq!(message, "the MCP server `s` was closed");
 }
 
-/// Waits until a server has written down its process, and gives the place of that.
+/// Waits until a server has written its process id to a file, and returns the directory of the process in `/proc`.
 async fn process_in(file: &Path) -> std::path::PathBuf {
     loop {
         match std::fs::read_to_string(file) {
@@ -269,13 +266,13 @@ async fn process_in(file: &Path) -> std::path::PathBuf {
     }
 }
 
-/// Whether a process has ended, waited for or not.
+/// Returns whether a process has ended, reaped or not.
 fn has_ended(process: &Path) -> bool {
     std::fs::read_to_string(process.join("stat")).map_or(true, |stat| stat.contains(") Z "))
 }
 
 #[test]
-fn a_server_that_is_still_starting_ends_too() {
+fn dropped_server_is_killed_while_starting() {
     let directory = tempfile::tempdir().unwrap();
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let start = |name: &str| {
@@ -302,7 +299,7 @@ fn a_server_that_is_still_starting_ends_too() {
         std::mem::forget(server);
         process
     });
-    // The program ends, and nothing is waited for.
+    // The runtime is dropped without waiting for the server.
     here.shutdown_background();
     while !has_ended(&process) {
         std::thread::sleep(Duration::from_millis(20));

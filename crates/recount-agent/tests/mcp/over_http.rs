@@ -1,4 +1,4 @@
-//! What can go wrong over HTTP.
+//! Failures over HTTP.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::support::{call, error, text};
 
-/// A server that answers each request with what a function makes of its body, and remembers the heads.
+/// Starts a server that responds to each request with the result of a function, and records the request heads.
 async fn served(answer: fn(&serde_json::Value) -> Option<String>) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -90,7 +90,7 @@ fn plain(body: &serde_json::Value) -> Option<String> {
 }
 
 #[tokio::test]
-async fn headers_are_sent_with_every_request() {
+async fn configured_headers_are_sent_with_every_request() {
     let (address, heads) = served(plain).await;
     let config = McpConfig::http(address).header("Authorization", "Bearer ${CARGO_PKG_NAME}");
     assert!(!format!("{config:?}").contains("Bearer"));
@@ -101,30 +101,30 @@ async fn headers_are_sent_with_every_request() {
 }
 
 #[tokio::test]
-async fn a_call_that_fails_or_hangs_hurts_no_other() {
+async fn failing_call_does_not_affect_others() {
     let (address, _) = served(plain).await;
     let server = McpServer::connect("h", McpConfig::http(address).timeout(Duration::from_secs(2))).await.unwrap();
-    let told = error(&server, "fail").await;
-    assert!(told.starts_with("the MCP server `h` cannot be reached: ") && told.contains("500"), "{told}");
-    assert!(!told.contains("::"), "no types: {told}");
-    assert_eq!(error(&server, "hang").await, "the MCP server `h` did not answer within 2s; the call was given up");
+    let message = error(&server, "fail").await;
+    assert!(message.starts_with("cannot reach the MCP server `h`: ") && message.contains("500"), "{message}");
+    assert!(!message.contains("::"), "no types: {message}");
+    assert_eq!(error(&server, "hang").await, "the MCP server `h` did not respond within 2s; the call was cancelled");
     assert_eq!(call(&server, "echo", "{}").await.unwrap().content.text().as_deref(), Some("here"));
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_an_error() {
-    // Somebody had this port a moment ago.
+async fn unreachable_server_is_an_error() {
+    // This port was just free.
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let told =
+    let message =
         McpServer::connect("gone", McpConfig::http(format!("http://{address}/mcp"))).await.unwrap_err().to_string();
-    assert!(told.starts_with("the MCP server `gone` could not be started: Connection refused"), "{told}");
+    assert!(message.starts_with("cannot start the MCP server `gone`: Connection refused"), "{message}");
     let wrong = McpConfig::http("http://127.0.0.1:1/mcp").header("not a name", "x");
-    let told = McpServer::connect("wrong", wrong).await.unwrap_err().to_string();
-    assert_eq!(told, "the MCP server `wrong` could not be started: `not a name` cannot be the name of a header");
+    let message = McpServer::connect("wrong", wrong).await.unwrap_err().to_string();
+    assert_eq!(message, "cannot start the MCP server `wrong`: invalid header name `not a name`");
 }
 
 #[test]
-fn a_configuration_is_read_and_written() {
+fn config_round_trips() {
     let read = |json: &str| serde_json::from_str::<McpConfig>(json);
     let config =
         read(r#"{"url":"https://example.com/mcp","headers":{"X-Key":"k"},"timeout":1.5,"tools":["a"]}"#).unwrap();
@@ -141,14 +141,14 @@ fn a_configuration_is_read_and_written() {
     assert_eq!(read(&serde_json::to_string(&command).unwrap()).unwrap(), command);
 
     let refused = |json: &str| read(json).unwrap_err().to_string();
-    assert_eq!(refused("{}"), "the MCP server is configured wrongly: it needs either `command` or `url`");
+    assert_eq!(refused("{}"), "invalid configuration of an MCP server: expected either `command` or `url`");
     assert_eq!(
         refused(r#"{"url":"x","args":["a"]}"#),
-        "the MCP server is configured wrongly: `args`, `env`, `cwd`, `inherit_env` and `access` belong to a `command`"
+        "invalid configuration of an MCP server: `args`, `env`, `cwd`, `inherit_env` and `access` require `command`"
     );
     assert_eq!(
         refused(r#"{"command":"x","timeout":-1}"#),
-        "the MCP server is configured wrongly: `timeout` has to be a number of seconds"
+        "invalid configuration of an MCP server: `timeout` must be a positive number of seconds"
     );
     assert!(refused(r#"{"command":"x","comand":"y"}"#).contains("unknown field `comand`"));
 }

@@ -1,4 +1,4 @@
-//! Servers to test with, and ways to call their tools.
+//! Test servers and functions to call their tools.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,20 +11,20 @@ use recount_agent::tool::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// The server that can misbehave.
+/// The configuration of the server that misbehaves in a mode.
 pub(crate) fn hostile(mode: &[&str]) -> McpConfig {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/hostile.mjs");
     let script = script.to_str().unwrap();
     McpConfig::command("node", [script].into_iter().chain(mode.iter().copied()))
 }
 
-/// The published server that shows everything that the protocol has.
+/// The script of the published server that covers the whole protocol.
 pub(crate) fn everything() -> PathBuf {
     let installed = "../../conformance/mcp/node_modules/@modelcontextprotocol/server-everything/dist/index.js";
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(installed);
     assert!(
         script.exists(),
-        "run `make conformance/mcp/node_modules/installed` first: there is no {}",
+        "{} does not exist: run `make conformance/mcp/node_modules/installed` first",
         script.display()
     );
     script
@@ -37,19 +37,23 @@ pub(crate) fn tool(server: &Arc<McpServer>, name: &str) -> CompiledTool {
 
 pub(crate) struct Call {
     pub(crate) context: ToolContext,
-    pub(crate) said: mpsc::Receiver<(String, ToolEvent)>,
+    pub(crate) events: mpsc::Receiver<(String, ToolEvent)>,
     pub(crate) cancel: CancellationToken,
 }
 
 impl Call {
     pub(crate) fn new() -> Self {
-        let (says, said) = mpsc::channel(64);
+        let (sender, events) = mpsc::channel(64);
         let cancel = CancellationToken::new();
-        Self { context: ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", says, cancel.clone()), said, cancel }
+        Self {
+            context: ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", sender, cancel.clone()),
+            events,
+            cancel,
+        }
     }
 }
 
-/// Calls a tool with what a model might write.
+/// Calls a tool with the input of a model.
 pub(crate) async fn call(server: &Arc<McpServer>, name: &str, input: &str) -> Result<ToolOutput, ToolError> {
     let tool = tool(server, name);
     let arguments = arguments::parse(input, &tool).unwrap();
@@ -64,11 +68,11 @@ pub(crate) async fn error(server: &Arc<McpServer>, name: &str) -> String {
     call(server, name, "{}").await.unwrap_err().to_string()
 }
 
-/// The signals that a call gave, as their JSON.
-pub(crate) fn signals(said: &mut mpsc::Receiver<(String, ToolEvent)>) -> Vec<String> {
+/// Returns the signals of a call as JSON.
+pub(crate) fn signals(events: &mut mpsc::Receiver<(String, ToolEvent)>) -> Vec<String> {
     let mut signals = Vec::new();
-    while let Ok((_, says)) = said.try_recv() {
-        match says {
+    while let Ok((_, event)) = events.try_recv() {
+        match event {
             ToolEvent::Signal { name, value } => signals.push(format!("{name} {value}")),
             other => panic!("{other:?}"),
         }

@@ -11,7 +11,7 @@ use recount_message::{Fold, MediaBlock, ToolResultState};
 use super::support::everything;
 
 #[tokio::test]
-async fn a_call_is_run_and_folded_with_its_image() {
+async fn mcp_result_with_image_is_folded() {
     let config = McpConfig::command("node", [everything().to_str().unwrap(), "stdio"]);
     let server = McpServer::connect("everything", config).await.unwrap();
     let model = ScriptedModel::new()

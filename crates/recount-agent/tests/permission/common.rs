@@ -1,4 +1,4 @@
-//! A tool that thinks what it is told to think.
+//! A tool with a scripted permission.
 
 use recount_agent::BoxFuture;
 use recount_agent::permission::{Coverage, PermissionContext, ToolPermission};

@@ -1,4 +1,4 @@
-//! What a confirmation may bring along.
+//! Rules and arguments in confirmations.
 
 use pretty_assertions::assert_eq;
 use recount_agent::permission::{AcceptError, Behavior, Coverage, Mode, Permissions, ToolPermission};
@@ -11,24 +11,24 @@ fn allow(tool: &str, content: Option<&str>) -> PermissionRule {
 }
 
 #[test]
-fn rules_for_another_tool_are_refused_and_none_is_taken() {
+fn accept_rejects_rules_for_another_tool() {
     let mut permissions = Permissions::default();
     let rules = [allow("read", None), allow("shell", None)];
-    let refused = permissions.accept(rules, "read").unwrap_err();
-    assert_eq!(refused, AcceptError::OtherTool { index: 1, named: "shell".to_owned(), tool: "read".to_owned() });
-    assert_eq!(refused.to_string(), "rule 1 is for `shell`, but the user was asked about `read`");
+    let error = permissions.accept(rules, "read").unwrap_err();
+    assert_eq!(error, AcceptError::OtherTool { index: 1, named: "shell".to_owned(), tool: "read".to_owned() });
+    assert_eq!(error.to_string(), "rule 1 is for `shell`, but the user was asked about `read`");
     assert_eq!(permissions, Permissions::default());
 }
 
 #[test]
-fn a_rule_without_effect_is_refused() {
+fn accept_rejects_rule_without_effect() {
     let rule = PermissionRule::new("read", None, PermissionBehavior::Passthrough);
-    let refused = Permissions::default().accept([rule], "read").unwrap_err();
-    assert_eq!(refused, AcceptError::NoEffect { index: 0, tool: "read".to_owned() });
+    let error = Permissions::default().accept([rule], "read").unwrap_err();
+    assert_eq!(error, AcceptError::NoEffect { index: 0, tool: "read".to_owned() });
 }
 
 #[test]
-fn a_rule_is_kept_once() {
+fn duplicate_rules_are_ignored() {
     let mut permissions = Permissions::default().with_rule(allow("shell", Some("ls:*")));
     let rules = [allow("shell", Some("ls:*")).with_source("suggested"), allow("shell", None), allow("shell", Some(""))];
     assert_eq!(permissions.accept(rules.clone(), "shell"), Ok(vec![allow("shell", None)]));
@@ -51,7 +51,7 @@ fn rules_that_grant_different_access_are_different() {
 }
 
 #[tokio::test]
-async fn an_edited_input_is_judged_again_and_a_yes_does_not_lift_a_deny() {
+async fn approval_does_not_override_deny() {
     let deny = PermissionRule::new("t", Some("x"), PermissionBehavior::Deny);
     let permissions = Permissions::default().with_rule(deny);
     let denied = ScriptedTool::new(ToolPermission::Passthrough).covered(Coverage::Yes);

@@ -28,7 +28,7 @@ const RULES: &[&str] = &[
     "[[:*",
 ];
 
-/// Ways to run a command; the word is put in place of `@`.
+/// Texts that run a command. `@` stands for the command.
 const WAYS: &[&str] = &[
     "@",
     "@ x",
@@ -82,7 +82,7 @@ const WAYS: &[&str] = &[
     "function g { @; }",
 ];
 
-/// A text that runs a command somewhere, behind several ways one in the other. Ways that quote by themselves come last.
+/// Generates a text that runs a command, nested in several ways. Ways with quotes are outermost.
 fn hiding(word: &'static str) -> impl Strategy<Value = String> {
     let inner: Vec<&str> = WAYS.iter().copied().filter(|way| !way.contains(['\'', '\\', '\n', '/', '`'])).collect();
     let ways = prop::collection::vec(select(inner), 0..4);
@@ -93,9 +93,9 @@ fn hiding(word: &'static str) -> impl Strategy<Value = String> {
     })
 }
 
-/// The fuzz target, run over its corpus without a fuzzer.
+/// Runs the fuzz target over its corpus.
 #[test]
-fn the_corpus_holds() {
+fn fuzz_corpus_passes() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/shell");
     let files: Vec<_> = std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(files.len() > 10, "{} files", files.len());
@@ -108,7 +108,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_denied_command_is_found_wherever_it_is_hidden(text in hiding("evil")) {
+    fn hidden_denied_command_is_found(text in hiding("evil")) {
         prop_assert_ne!(coverage(&text, &["evil:*"], Deny), Coverage::No, "{}", text);
         prop_assert_ne!(coverage(&text, &["evil"], Deny), Coverage::No, "{}", text);
     }
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn the_laws_hold_for_any_text(
+    fn shell_properties_hold_for_any_text(
         text in any::<String>(),
         more in "[ -~\n]{0,60}",
         plain in "[a-c'\";&| >/:*\\\\-]{0,20}",
@@ -148,7 +148,7 @@ proptest! {
     }
 
     #[test]
-    fn where_a_path_leads_it_stays(path in "(/|\\.\\./|\\./|a/|b//|etc/|usr/|bin/|lib/){0,8}[a-z.]{0,5}") {
+    fn resolve_is_idempotent(path in "(/|\\.\\./|\\./|a/|b//|etc/|usr/|bin/|lib/){0,8}[a-z.]{0,5}") {
         let paths = PathResolver::new(["/srv/src"]);
         let once = paths.resolve(&path).unwrap();
         prop_assert_eq!(&paths.resolve(&once).unwrap(), &once);
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn an_allow_rule_for_a_directory_allows_nothing_outside(path in "(\\.\\./|\\./|a/|src/|srv/|//|opt/){0,8}x") {
+    fn directory_rule_matches_only_inside(path in "(\\.\\./|\\./|a/|src/|srv/|//|opt/){0,8}x") {
         let paths = PathResolver::new(["/srv/src"]);
         let allowed = paths.coverage(&path, &["/srv/src/**"], Allow) == Coverage::Yes;
         prop_assert_eq!(allowed, paths.resolve(&path).unwrap().starts_with(Path::new("/srv/src")));

@@ -1,4 +1,4 @@
-//! What AgentScope 2.0.10 decides in every mode, for every permission and all rules, and what Recount does.
+//! Decisions in every mode, for every tool permission and combination of rules, compared with AgentScope 2.0.10.
 
 use pretty_assertions::assert_eq;
 use recount_agent::permission::{Behavior, Coverage, Mode, Permissions, ToolPermission};
@@ -46,7 +46,7 @@ impl Row {
 }
 
 #[tokio::test]
-async fn the_whole_matrix_is_answered_like_the_reference_but_for_what_is_listed() {
+async fn matrix_agrees_with_agentscope_except_listed_deviations() {
     let mut differing = 0;
     for line in MATRIX.lines() {
         let row: Row = serde_json::from_str(line).unwrap();
@@ -72,10 +72,10 @@ async fn the_whole_matrix_is_answered_like_the_reference_but_for_what_is_listed(
 }
 
 #[tokio::test]
-async fn a_user_who_is_asked_learns_why() {
-    let ask = ScriptedTool::new(ToolPermission::Ask("it sends mail to everybody".to_owned()));
+async fn question_contains_reason() {
+    let ask = ScriptedTool::new(ToolPermission::Ask("it sends mail".to_owned()));
     let decision = Permissions::default().decide(&ask, &Object::new()).await;
-    assert_eq!(decision.reason, "it sends mail to everybody");
+    assert_eq!(decision.reason, "it sends mail");
 
     let rule = PermissionRule::new("t", None, PermissionBehavior::Ask);
     let decision = Permissions::default().with_rule(rule).decide(&ask, &Object::new()).await;
@@ -83,18 +83,18 @@ async fn a_user_who_is_asked_learns_why() {
 }
 
 #[tokio::test]
-async fn a_model_that_is_denied_learns_why() {
+async fn denial_message_contains_reason() {
     let tool = ScriptedTool::new(ToolPermission::Passthrough).covered(Coverage::Yes);
     let rule = PermissionRule::new("t", Some("rm:*"), PermissionBehavior::Deny);
     let decision = Permissions::default().with_rule(rule).decide(&tool, &Object::new()).await;
     assert_eq!(
         decision.message,
-        "`t` was not run: a rule forbids `rm:*`. Go on without it, or ask the user what to do instead."
+        "`t` was not run: a rule forbids `rm:*`. Continue without it, or ask the user what to do instead."
     );
 }
 
 #[tokio::test]
-async fn a_rule_that_may_be_about_a_call_asks_where_it_would_deny_and_never_allows() {
+async fn unclear_deny_rule_asks_and_unclear_allow_rule_is_ignored() {
     let tool = ScriptedTool::new(ToolPermission::Passthrough).covered(Coverage::Unclear);
     let with = |mode, behavior| Permissions::new(mode).with_rule(PermissionRule::new("t", Some("x"), behavior));
     let check = async |mode, behavior, expected| {

@@ -1,4 +1,4 @@
-//! Permissions that were written down.
+//! Permissions as JSON.
 
 use pretty_assertions::assert_eq;
 use recount_agent::permission::{Mode, Permissions};
@@ -12,7 +12,7 @@ const SAVED: &str = concat!(
 );
 
 #[test]
-fn what_the_reference_saved_is_read_and_written_as_it_was() {
+fn agentscope_permissions_round_trip() {
     let permissions: Permissions = serde_json::from_str(SAVED).unwrap();
     assert_eq!(permissions.mode, Mode::AcceptEdits);
     assert_eq!(permissions.working_directories().next().unwrap().source, "project");
@@ -27,7 +27,7 @@ fn missing_fields_and_null_are_defaults() {
 }
 
 #[test]
-fn a_bad_text_is_refused_with_its_place() {
+fn invalid_json_is_rejected_with_location() {
     let check = |text: &str, expected: &str| {
         let error = serde_json::from_str::<Permissions>(text).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
@@ -36,7 +36,7 @@ fn a_bad_text_is_refused_with_its_place() {
     check(r#"{"allow_rules":{"t":[{"behavior":"allow"}]}}"#, "`allow_rules.t[0]`: `tool_name` is missing");
     check(r#"{"deny_rules":{"t":[{"tool_name":"t"}]}}"#, "`deny_rules.t[0]`: `behavior` is missing");
     let misplaced = r#"{"allow_rules":{"t":[{"tool_name":"t","behavior":"deny"}]}}"#;
-    check(misplaced, "`allow_rules.t[0]`: the rule says deny for `t`");
+    check(misplaced, "`allow_rules.t[0]`: the rule has behavior deny and tool `t`");
     let foreign = r#"{"allow_rules":{"t":[{"tool_name":"shell","behavior":"allow"}]}}"#;
-    check(foreign, "`allow_rules.t[0]`: the rule says allow for `shell`");
+    check(foreign, "`allow_rules.t[0]`: the rule has behavior allow and tool `shell`");
 }

@@ -1,4 +1,4 @@
-//! A model whose answer follows from what it is shown, so that it does not matter who asks it and how often.
+//! A model that calls tools until each call has a result, independent of the number of requests.
 
 use recount_agent::ChatModel;
 use recount_agent::scripted::{FnModel, ScriptedModel};
@@ -7,10 +7,10 @@ use recount_message::Msg;
 /// A call: id, tool, input.
 type Call = (&'static str, &'static str, &'static str);
 
-/// Makes calls, one round after another, until each has its result, and then says something.
+/// Creates a model that makes the calls of each round until they have results, and then writes a text.
 pub(crate) fn looker(rounds: Vec<Vec<Call>>, says: &'static str) -> impl ChatModel {
     FnModel::new(move |messages, _| {
-        // An id that was used before has something added to it.
+        // A repeated id gets a suffix.
         let has_result = |id: &str| {
             messages
                 .iter()

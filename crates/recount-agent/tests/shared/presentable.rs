@@ -1,4 +1,4 @@
-//! Whether a history can be shown to every provider.
+//! Checks that a conversation is valid for every provider.
 
 use recount_message::Msg;
 use recount_model::Provider;
@@ -6,7 +6,7 @@ use recount_model::format::{Formatter, Media, RequestOptions};
 
 use crate::rules;
 
-/// The next turn works on every provider: calls and results are pairs, without the formatter's help.
+/// Panics unless the next request is valid for every provider: calls and results are pairs without repairs by the formatter.
 pub(crate) fn presentable(messages: &[Msg]) {
     for provider in Provider::ALL {
         let options = RequestOptions::new("gemini-3-pro");

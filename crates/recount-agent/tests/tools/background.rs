@@ -8,13 +8,13 @@ use recount_agent::tool::{
 use recount_message::{DataBlock, HintBlock, Object, ToolResultState};
 use tokio::sync::{Notify, mpsc};
 
-type Reports = mpsc::UnboundedReceiver<BackgroundEvent>;
+type Events = mpsc::UnboundedReceiver<BackgroundEvent>;
 
 fn ids(call: &str) -> CallIds {
     CallIds::new("s1", "r1", call)
 }
 
-/// Starts a tool, and gives what its call is told.
+/// Starts a tool and returns the immediate result of its call.
 fn start<F, R>(background: &BackgroundTools, function: F) -> String
 where
     F: Fn(NoArguments, recount_agent::tool::ToolContext) -> R + Send + Sync + 'static,
@@ -25,8 +25,8 @@ where
     started.content.text().unwrap()
 }
 
-async fn done(reports: &mut Reports) -> (ToolResultState, HintBlock, Object) {
-    match reports.recv().await.unwrap() {
+async fn finished(events: &mut Events) -> (ToolResultState, HintBlock, Object) {
+    match events.recv().await.unwrap() {
         BackgroundEvent::Finished { ids: of, state, hint, metadata } => {
             assert_eq!(of, ids("c1"));
             (state, *hint, metadata)
@@ -36,8 +36,8 @@ async fn done(reports: &mut Reports) -> (ToolResultState, HintBlock, Object) {
 }
 
 #[tokio::test]
-async fn the_outcome_comes_as_a_hint_with_its_source() {
-    let (background, mut reports) = BackgroundTools::new();
+async fn outcome_is_hint_with_source() {
+    let (background, mut events) = BackgroundTools::new();
     let go = Arc::new(Notify::new());
     let wait = Arc::clone(&go);
     let started = start(&background, move |_, context| {
@@ -49,10 +49,10 @@ async fn the_outcome_comes_as_a_hint_with_its_source() {
             Ok(ToolOutput::new("green").with_metadata([("exit", 0)]))
         }
     });
-    assert_eq!(started, "`build` has started; its outcome will be told later");
+    assert_eq!(started, "`build` has started; its outcome will be reported later");
     assert_eq!(background.running(), [ids("c1")]);
     go.notify_one();
-    let (state, hint, metadata) = done(&mut reports).await;
+    let (state, hint, metadata) = finished(&mut events).await;
     assert_eq!(state, ToolResultState::Success);
     assert_eq!(
         hint.hint.text().unwrap(),
@@ -66,35 +66,35 @@ async fn the_outcome_comes_as_a_hint_with_its_source() {
 }
 
 #[tokio::test]
-async fn signals_are_passed_on_at_once() {
-    let (background, mut reports) = BackgroundTools::new();
+async fn signals_are_forwarded_immediately() {
+    let (background, mut events) = BackgroundTools::new();
     start(&background, |_, context| async move {
         context.signal("progress", [("percent", 50)]).await;
         context.write_data(DataBlock::from_bytes(b"GIF89a")).await;
         Ok(ToolOutput::new("done"))
     });
     let event = ToolEvent::Signal { name: "progress".into(), value: Object::from([("percent", 50)]) };
-    assert_eq!(reports.recv().await.unwrap(), BackgroundEvent::Progress { ids: ids("c1"), event });
-    assert_eq!(done(&mut reports).await.1.hint.blocks().len(), 3);
+    assert_eq!(events.recv().await.unwrap(), BackgroundEvent::Progress { ids: ids("c1"), event });
+    assert_eq!(finished(&mut events).await.1.hint.blocks().len(), 3);
 }
 
 #[tokio::test]
-async fn an_error_and_a_panic_are_outcomes_too() {
-    let (background, mut reports) = BackgroundTools::new();
+async fn errors_and_panics_are_outcomes() {
+    let (background, mut events) = BackgroundTools::new();
     start(&background, |_, _| async { Err(ToolError::new("no disk")) });
-    let (state, hint, _) = done(&mut reports).await;
+    let (state, hint, _) = finished(&mut events).await;
     assert_eq!(state, ToolResultState::Error);
     assert_eq!(hint.hint.text().unwrap(), "`build` (call c1), which ran in the background, failed:\nno disk");
     start(&background, |_, _| async { panic!("on purpose") });
     assert_eq!(
-        done(&mut reports).await.1.hint.text().unwrap(),
+        finished(&mut events).await.1.hint.text().unwrap(),
         "`build` (call c1), which ran in the background, failed:\nit panicked"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_can_be_stopped() {
-    let (background, mut reports) = BackgroundTools::new();
+async fn cancelled_call_is_interrupted() {
+    let (background, mut events) = BackgroundTools::new();
     start(&background, |_, context| async move {
         context.write_text("half").await;
         context.cancelled().cancelled().await;
@@ -103,21 +103,21 @@ async fn a_call_can_be_stopped() {
     });
     tokio::task::yield_now().await;
     assert!(background.cancel(&ids("c1")) && !background.cancel(&ids("c2")));
-    let (state, hint, _) = done(&mut reports).await;
+    let (state, hint, _) = finished(&mut events).await;
     assert_eq!(state, ToolResultState::Interrupted);
     assert_eq!(
         hint.hint.text().unwrap(),
         "`build` (call c1), which ran in the background, was stopped:\nhalf and cleaned up"
     );
-    // One that does not listen is dropped.
+    // A tool that ignores the cancellation is dropped.
     start(&background, |_, _| std::future::pending());
     background.cancel_all();
-    assert_eq!(done(&mut reports).await.0, ToolResultState::Interrupted);
+    assert_eq!(finished(&mut events).await.0, ToolResultState::Interrupted);
 }
 
 #[tokio::test]
-async fn everything_stops_when_the_agent_is_gone() {
-    let (background, mut reports) = BackgroundTools::new();
+async fn dropping_last_handle_cancels_all() {
+    let (background, mut events) = BackgroundTools::new();
     let other = background.clone();
     start(&background, |_, context| async move {
         context.cancelled().cancelled().await;
@@ -127,21 +127,21 @@ async fn everything_stops_when_the_agent_is_gone() {
     assert_eq!(other.running(), [ids("c1")]);
     drop(other);
     assert_eq!(
-        done(&mut reports).await.1.hint.text().unwrap(),
+        finished(&mut events).await.1.hint.text().unwrap(),
         "`build` (call c1), which ran in the background, is done:\nstopped"
     );
-    assert_eq!(reports.recv().await, None);
+    assert_eq!(events.recv().await, None);
 }
 
 #[tokio::test]
-async fn what_floods_is_cut() {
-    let (background, mut reports) = BackgroundTools::new();
+async fn long_output_is_truncated() {
+    let (background, mut events) = BackgroundTools::new();
     start(&background, |_, context| async move {
         for _ in 0..40 {
             context.write_text("x".repeat(100_000)).await;
         }
         Ok(ToolOutput::new("the end"))
     });
-    let text = done(&mut reports).await.1.hint.text().unwrap();
+    let text = finished(&mut events).await.1.hint.text().unwrap();
     assert!(text.len() < 1_100_000 && text.ends_with("the end") && text.contains("left out"), "{}", text.len());
 }

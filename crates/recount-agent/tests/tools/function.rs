@@ -13,20 +13,20 @@ use super::support::{context, run, text};
 struct Weather {
     /// The city.
     city: String,
-    /// How many days.
+    /// The number of days.
     days: Option<u8>,
 }
 
 #[tokio::test]
-async fn a_function_is_a_tool() {
-    let tool = FunctionTool::new("get_weather", "Says how the weather is.", |weather: Weather| async move {
+async fn function_tool_has_schema_of_argument_type() {
+    let tool = FunctionTool::new("get_weather", "Returns the weather.", |weather: Weather| async move {
         Ok(format!("Sunny in {}", weather.city))
     });
     assert_eq!(text(&run(&tool, r#"{"city":"Paris"}"#).await.unwrap()), "Sunny in Paris");
     let expected = concat!(
-        r#"{"type":"function","function":{"name":"get_weather","description":"Says how the weather is.","#,
+        r#"{"type":"function","function":{"name":"get_weather","description":"Returns the weather.","#,
         r#""parameters":{"properties":{"city":{"description":"The city.","type":"string"},"#,
-        r#""days":{"description":"How many days.","format":"uint8","maximum":255,"minimum":0,"type":["integer","null"]}},"#,
+        r#""days":{"description":"The number of days.","format":"uint8","maximum":255,"minimum":0,"type":["integer","null"]}},"#,
         r#""required":["city"],"type":"object"}}}"#
     );
     assert_eq!(CompiledTool::new(tool).unwrap().definition().to_value().as_raw(), expected);
@@ -38,7 +38,7 @@ async fn parsed(weather: Weather) -> Result<Vec<u32>, ToolError> {
 }
 
 #[tokio::test]
-async fn any_value_and_any_error_can_come_of_it() {
+async fn return_values_and_errors_are_converted() {
     let tool = FunctionTool::new("parsed", "", parsed);
     assert_eq!(text(&run(&tool, r#"{"city":"3","days":4}"#).await.unwrap()), "[3,4]");
     assert_eq!(run(&tool, r#"{"city":"3"}"#).await.unwrap_err().to_string(), "say how many days");
@@ -53,7 +53,7 @@ async fn any_value_and_any_error_can_come_of_it() {
 }
 
 #[tokio::test]
-async fn images_and_files_are_put_into_an_output() {
+async fn output_contains_images() {
     let image = FunctionTool::new("image", "", |_: NoArguments| async {
         Ok(ToolOutput::new(("a chart:", DataBlock::from_bytes(b"GIF89a"))))
     });
@@ -66,7 +66,7 @@ struct Outer(std::num::ParseIntError);
 
 impl std::fmt::Display for Outer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the port is wrong")
+        f.write_str("invalid port")
     }
 }
 
@@ -77,39 +77,39 @@ impl Error for Outer {
 }
 
 #[test]
-fn what_caused_an_error_is_told_along_with_it() {
+fn tool_error_includes_sources() {
     let error = ToolError::from(Outer("x".parse::<u8>().unwrap_err()));
-    assert_eq!(error.to_string(), "the port is wrong: invalid digit found in string");
+    assert_eq!(error.to_string(), "invalid port: invalid digit found in string");
     let boxed: Box<dyn Error + Send + Sync> = "no such city".into();
     assert_eq!(ToolError::from(boxed).to_string(), "no such city");
 }
 
 #[tokio::test]
-async fn a_tool_speaks_while_it_runs() {
+async fn context_sends_events_in_order() {
     let tool = FunctionTool::with_context("build", "", |_: NoArguments, context| async move {
         context.write_text("compiling\n").await;
         context.signal("progress", [("percent", 50)]).await;
         context.request_stop("the disk is full").await;
         Ok(format!("{} {} {}", context.session_id(), context.call_id(), context.agent()))
     });
-    let (context, mut said) = context();
+    let (context, mut receiver) = context();
     let output = tool.run(Object::new(), &context).await.unwrap();
     assert_eq!(text(&output), "s1 c1 Friday");
     drop(context);
-    let mut words = Vec::new();
-    while let Some((call, says)) = said.recv().await {
+    let mut events = Vec::new();
+    while let Some((call, event)) = receiver.recv().await {
         assert_eq!(call, "c1");
-        words.push(says);
+        events.push(event);
     }
     let progress = ToolEvent::Signal { name: "progress".into(), value: Object::from([("percent", 50)]) };
     assert_eq!(
-        words,
+        events,
         [ToolEvent::Text("compiling\n".into()), progress, ToolEvent::Stop { reason: "the disk is full".into() }]
     );
 }
 
 #[test]
-fn what_only_the_type_can_say_is_said_before_anybody_is_asked() {
+fn deserialization_errors_are_found_by_parse() {
     #[derive(Deserialize, JsonSchema)]
     #[serde(try_from = "u8")]
     struct Even;
@@ -125,7 +125,7 @@ fn what_only_the_type_can_say_is_said_before_anybody_is_asked() {
     #[derive(Deserialize, JsonSchema)]
     struct Pair {
         #[schemars(with = "u8")]
-        #[allow(dead_code, reason = "it is only read")]
+        #[allow(dead_code, reason = "only its deserialization is tested")]
         number: Even,
     }
     let tool = FunctionTool::new("pair", "", |_: Pair| async { Ok(()) });
@@ -136,16 +136,16 @@ fn what_only_the_type_can_say_is_said_before_anybody_is_asked() {
 }
 
 #[tokio::test]
-async fn a_whole_number_may_be_written_with_a_fraction() {
+async fn whole_float_is_accepted_as_integer() {
     let tool = FunctionTool::new("echo", "", |weather: Weather| async { Ok(weather) });
     let tool = CompiledTool::new(tool).unwrap();
-    let read = arguments::parse(r#"{"city": "Rome", "days": 3.0}"#, &tool).unwrap();
-    assert!(!read.is_repaired());
-    assert_eq!(text(&run(&*tool, &read.object.to_json()).await.unwrap()), r#"{"city":"Rome","days":3}"#);
+    let parsed = arguments::parse(r#"{"city": "Rome", "days": 3.0}"#, &tool).unwrap();
+    assert!(!parsed.is_repaired());
+    assert_eq!(text(&run(&*tool, &parsed.object.to_json()).await.unwrap()), r#"{"city":"Rome","days":3}"#);
 }
 
 #[tokio::test]
-async fn a_tool_may_have_an_opinion() {
+async fn tool_permission_depends_on_arguments() {
     let tool = FunctionTool::new("order", "", |_: Weather| async { Ok(()) }).permission(|weather| {
         if weather.city == "Paris" { ToolPermission::Allow } else { ToolPermission::Deny("too far".into()) }
     });
@@ -159,13 +159,13 @@ async fn a_tool_may_have_an_opinion() {
 }
 
 #[tokio::test]
-async fn an_external_tool_is_not_run_here() {
+async fn external_tool_rejects_run() {
     let schema = Json::parse(r#"{"type":"object","required":["exit"]}"#).unwrap();
     let tool = FunctionTool::<Weather>::external("ask", "Asks.").metadata_schema(schema);
     assert!(tool.spec().external);
     assert_eq!(
         run(&tool, r#"{"city":"x"}"#).await.unwrap_err().to_string(),
-        "`ask` is run elsewhere and cannot be run here"
+        "the external tool `ask` cannot run in the agent"
     );
     let tool = CompiledTool::new(tool).unwrap();
     assert!(tool.validate_metadata(&Object::from([("exit", 0)])).is_ok());

@@ -1,4 +1,4 @@
-//! What is true of any arguments.
+//! Properties of arguments.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use recount_testkit::random::Random;
 use recount_testkit::{fuzzing, laws};
 
 proptest! {
-    /// JSON is left as it is by the repair, also where it has to go through the reader that repairs.
+    /// The repair does not change valid JSON, even if the repairing parser reads it.
     #[test]
     fn repair_never_changes_json(seed: u64) {
         let text = json_text(&mut Random::new(seed));
@@ -16,25 +16,25 @@ proptest! {
         laws::repaired(&format!("{{\"a\":{text}}}"))?;
     }
 
-    /// An object that breaks off anywhere can be read, and is a beginning of the whole.
+    /// An object that is truncated anywhere is completed to a prefix of the whole object.
     #[test]
     fn every_truncation_is_completed(seed: u64) {
         let text = object_text(&mut Random::new(seed));
         laws::completed(&text)?;
     }
 
-    /// What is right is never turned into something else, and what is made of the rest is right.
+    /// Valid arguments are unchanged, and repaired arguments are valid.
     #[test]
-    fn coercion_leaves_alone_what_is_right(seed: u64, schema: u64) {
+    fn coercion_keeps_valid_arguments(seed: u64, schema: u64) {
         let random = &mut Random::new(seed);
         let text = object_text(random);
         laws::arguments(&text, schema)?;
         laws::arguments(&mutated(random, &text), schema)?;
     }
 
-    /// No text panics.
+    /// Parsing never panics.
     #[test]
-    fn total(seed: u64, bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+    fn parse_never_panics(seed: u64, bytes in prop::collection::vec(any::<u8>(), 0..100)) {
         let random = &mut Random::new(seed);
         let text = object_text(random);
         fuzzing::arguments(mutated(random, &text).as_bytes())?;
@@ -42,9 +42,9 @@ proptest! {
     }
 }
 
-/// The fuzz target, run over its corpus without a fuzzer.
+/// Runs the fuzz target over its corpus.
 #[test]
-fn the_corpus_holds() {
+fn fuzz_corpus_passes() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/arguments");
     let files: Vec<_> = std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(files.len() > 20, "{} files", files.len());

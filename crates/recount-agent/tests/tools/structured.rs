@@ -27,36 +27,36 @@ fn celsius() -> String {
     "C".to_owned()
 }
 
-/// What no schema can say.
+/// A constraint that a schema cannot express.
 impl TryFrom<Unchecked> for Weather {
     type Error = String;
 
     fn try_from(weather: Unchecked) -> Result<Self, String> {
         match weather.unit.as_str() {
             "C" => Ok(Self { city: weather.city, temp: weather.temp }),
-            other => Err(format!("{other} is no unit")),
+            other => Err(format!("unknown unit {other}")),
         }
     }
 }
 
 #[track_caller]
-fn refused(tool: &CompiledTool, input: &str, expected: &str) {
+fn rejected(tool: &CompiledTool, input: &str, expected: &str) {
     let error = arguments::parse(input, tool).unwrap_err().to_string();
     assert_eq!(error, format!("invalid arguments for `GenerateStructuredOutput`: {expected}"));
 }
 
 #[tokio::test]
-async fn an_answer_is_with_validator_its_schema_and_by_its_type() {
+async fn output_is_validated_by_schema_and_type() {
     let output = StructuredOutput::of::<Weather>();
     let tool = CompiledTool::new(output.clone()).unwrap();
-    refused(&tool, r#"{"city":"Paris"}"#, "\"temp\" is a required property (at $)");
-    refused(&tool, r#"{"city":"Paris","temp":99}"#, "99 is greater than the maximum of 60 (at $.temp)");
-    refused(&tool, r#"{"city":"Paris","temp":20,"unit":"K"}"#, "K is no unit");
+    rejected(&tool, r#"{"city":"Paris"}"#, "\"temp\" is a required property (at $)");
+    rejected(&tool, r#"{"city":"Paris","temp":99}"#, "99 is greater than the maximum of 60 (at $.temp)");
+    rejected(&tool, r#"{"city":"Paris","temp":20,"unit":"K"}"#, "unknown unit K");
 
-    let read = arguments::parse(r#"{"city":"Paris","temp":"20"}"#, &tool).unwrap();
-    assert!(read.is_repaired());
+    let parsed = arguments::parse(r#"{"city":"Paris","temp":"20"}"#, &tool).unwrap();
+    assert!(parsed.is_repaired());
     assert_eq!(text(&run(&*tool, "{}").await.unwrap()), "Structured output generated successfully.");
-    let answer = output.complete(&read.object);
+    let answer = output.complete(&parsed.object);
     assert_eq!(answer.to_json(), r#"{"city":"Paris","temp":20,"unit":"C"}"#);
     let weather = StructuredOutput::decode::<Weather>(&answer).unwrap();
     assert_eq!(weather, Weather { city: "Paris".into(), temp: 20 });
@@ -64,26 +64,26 @@ async fn an_answer_is_with_validator_its_schema_and_by_its_type() {
 }
 
 #[test]
-fn what_the_type_checks_is_still_checked_after_a_reload() {
-    let written = StructuredOutput::of::<Weather>().schema().to_string();
-    let wrong = r#"{"city":"Paris","temp":20,"unit":"K"}"#;
-    // The schema alone cannot know.
-    let from_schema = StructuredOutput::from_schema(Json::parse(&written).unwrap());
-    assert!(arguments::parse(wrong, &CompiledTool::new(from_schema.clone()).unwrap()).is_ok());
+fn type_is_validated_again_after_reload() {
+    let saved = StructuredOutput::of::<Weather>().schema().to_string();
+    let invalid = r#"{"city":"Paris","temp":20,"unit":"K"}"#;
+    // The schema alone does not contain the constraint.
+    let from_schema = StructuredOutput::from_schema(Json::parse(&saved).unwrap());
+    assert!(arguments::parse(invalid, &CompiledTool::new(from_schema.clone()).unwrap()).is_ok());
     assert_eq!(from_schema.complete(&Object::from([("city", "Rome")])).to_json(), r#"{"city":"Rome","unit":"C"}"#);
 
     let again = StructuredOutput::of::<Weather>();
-    assert_eq!(again.schema().to_string(), written);
-    refused(&CompiledTool::new(again).unwrap(), wrong, "K is no unit");
+    assert_eq!(again.schema().to_string(), saved);
+    rejected(&CompiledTool::new(again).unwrap(), invalid, "unknown unit K");
     let checked = from_schema.with_validator(|output| match output.get("unit").and_then(Json::as_str) {
         Some("C") => Ok(()),
-        _ => Err(ToolError::new("say it in degrees Celsius")),
+        _ => Err(ToolError::new("use degrees Celsius")),
     });
-    refused(&CompiledTool::new(checked).unwrap(), wrong, "say it in degrees Celsius");
+    rejected(&CompiledTool::new(checked).unwrap(), invalid, "use degrees Celsius");
 }
 
 #[test]
-fn an_answer_that_is_no_object_is_wrapped_in_one() {
+fn non_object_output_is_wrapped() {
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     enum Mood {
@@ -91,13 +91,13 @@ fn an_answer_that_is_no_object_is_wrapped_in_one() {
         Bad,
     }
     let tool = StructuredOutput::of::<Vec<Mood>>();
-    let read = arguments::parse(r#"{"output": ["good", "bad"]}"#, &CompiledTool::new(tool.clone()).unwrap()).unwrap();
-    let moods = StructuredOutput::decode::<Vec<Mood>>(&tool.complete(&read.object)).unwrap();
+    let parsed = arguments::parse(r#"{"output": ["good", "bad"]}"#, &CompiledTool::new(tool.clone()).unwrap()).unwrap();
+    let moods = StructuredOutput::decode::<Vec<Mood>>(&tool.complete(&parsed.object)).unwrap();
     assert_eq!(moods, [Mood::Good, Mood::Bad]);
 }
 
 #[test]
-fn defaults_are_filled_wherever_they_are_declared() {
+fn nested_defaults_are_applied() {
     let schema = r##"{"type":"object","properties":{
         "list":{"type":"array","items":{"$ref":"#/$defs/Node"}},"size":{"type":"integer","default":3}},
         "$defs":{"Node":{"type":"object","properties":{
@@ -110,7 +110,7 @@ fn defaults_are_filled_wherever_they_are_declared() {
 }
 
 #[test]
-fn a_type_that_holds_itself_has_a_schema() {
+fn recursive_type_has_schema() {
     #[derive(Serialize, Deserialize, JsonSchema)]
     struct Task {
         title: String,
@@ -119,12 +119,12 @@ fn a_type_that_holds_itself_has_a_schema() {
     }
     let output = StructuredOutput::of::<Task>();
     let tool = CompiledTool::new(output.clone()).unwrap();
-    let read = arguments::parse(r#"{"title":"a","parts":[{"title":"b"}]}"#, &tool).unwrap();
-    assert_eq!(output.complete(&read.object).to_json(), r#"{"title":"a","parts":[{"title":"b","parts":[]}]}"#);
-    refused(&tool, r#"{"title":"a","parts":[{"parts":[]}]}"#, "\"title\" is a required property (at $.parts[0])");
+    let parsed = arguments::parse(r#"{"title":"a","parts":[{"title":"b"}]}"#, &tool).unwrap();
+    assert_eq!(output.complete(&parsed.object).to_json(), r#"{"title":"a","parts":[{"title":"b","parts":[]}]}"#);
+    rejected(&tool, r#"{"title":"a","parts":[{"parts":[]}]}"#, "\"title\" is a required property (at $.parts[0])");
     let list = StructuredOutput::of::<Vec<Task>>();
     let tool = CompiledTool::new(list.clone()).unwrap();
-    let read = arguments::parse(r#"{"output":[{"title":"a"}]}"#, &tool).unwrap();
-    assert_eq!(list.complete(&read.object).to_json(), r#"{"output":[{"title":"a","parts":[]}]}"#);
+    let parsed = arguments::parse(r#"{"output":[{"title":"a"}]}"#, &tool).unwrap();
+    assert_eq!(list.complete(&parsed.object).to_json(), r#"{"output":[{"title":"a","parts":[]}]}"#);
     assert_eq!(list.spec().name, "GenerateStructuredOutput");
 }

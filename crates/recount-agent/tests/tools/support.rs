@@ -1,4 +1,4 @@
-//! Tools to test with, and ways to run them.
+//! Test tools and functions to run them.
 
 use recount_agent::tool::{
     CallIds, CompiledTool, FunctionTool, Tool, ToolContext, ToolError, ToolEvent, ToolOutput, ToolSpec,
@@ -7,19 +7,19 @@ use recount_message::{Json, Object};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// A tool that gives its arguments back.
+/// Creates a tool that returns its arguments.
 pub(crate) fn echo(schema: &str) -> CompiledTool {
-    let spec = ToolSpec::new("echo", "Gives its arguments back.").parameters(Json::parse(schema).unwrap());
+    let spec = ToolSpec::new("echo", "Returns its arguments.").parameters(Json::parse(schema).unwrap());
     CompiledTool::new(FunctionTool::dynamic(spec, |arguments, _| async move { Ok(arguments) })).unwrap()
 }
 
 pub(crate) fn context() -> (ToolContext, mpsc::Receiver<(String, ToolEvent)>) {
-    let (says, said) = mpsc::channel(16);
-    (ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", says, CancellationToken::new()), said)
+    let (sender, receiver) = mpsc::channel(16);
+    (ToolContext::new(CallIds::new("s1", "r1", "c1"), "Friday", sender, CancellationToken::new()), receiver)
 }
 
 pub(crate) async fn run(tool: &dyn Tool, arguments: &str) -> Result<ToolOutput, ToolError> {
-    let (context, _said) = context();
+    let (context, _receiver) = context();
     tool.run(Object::parse(arguments).unwrap(), &context).await
 }
 

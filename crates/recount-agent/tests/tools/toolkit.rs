@@ -18,54 +18,54 @@ fn none() -> BTreeSet<String> {
 }
 
 #[track_caller]
-fn refused(toolkit: Result<Toolkit, ToolkitError>, expected: &str) {
+fn rejected(toolkit: Result<Toolkit, ToolkitError>, expected: &str) {
     assert_eq!(toolkit.unwrap_err().to_string(), expected);
 }
 
 #[test]
-fn names_are_unique_and_fit_for_every_provider() {
-    let toolkit = || Toolkit::new().with(tool("clock", "Tells the time.")).unwrap();
-    refused(
+fn toolkit_rejects_duplicate_and_invalid_names() {
+    let toolkit = || Toolkit::new().with(tool("clock", "Returns the time.")).unwrap();
+    rejected(
         toolkit().with(tool("clock", "Sets an alarm.")),
-        r#"two tools are called `clock`: "Tells the time." and "Sets an alarm.""#,
+        r#"duplicate tool `clock`: "Returns the time." and "Sets an alarm.""#,
     );
-    refused(
+    rejected(
         toolkit().with(tool("GenerateStructuredOutput", "")),
-        "the agent has a tool of its own that is called `GenerateStructuredOutput`",
+        "the tool name `GenerateStructuredOutput` is reserved",
     );
     for name in ["", "with space", "größe", "a.b", &"x".repeat(65)] {
-        let expected = format!("`{name}` cannot be a tool's name: it must be 1 to 64 letters, digits, `_` or `-`");
-        refused(toolkit().with(tool(name, "")), &expected);
+        let expected = format!("invalid tool name `{name}`: expected 1 to 64 letters, digits, `_` or `-`");
+        rejected(toolkit().with(tool(name, "")), &expected);
     }
     assert!(toolkit().with(tool(&"x".repeat(64), "")).is_ok());
 }
 
 #[test]
-fn a_schema_that_is_none_is_found_when_the_tool_is_added() {
+fn toolkit_rejects_invalid_schema() {
     let with = |schema: &str| {
         let spec = ToolSpec::new("lookup", "").parameters(Json::parse(schema).unwrap());
         Toolkit::new().with(FunctionTool::dynamic(spec, |_, _| async { Ok(()) }))
     };
-    refused(
+    rejected(
         with(r#"{"type":"object","properties":{"a":{"type":"text"}}}"#),
-        "the tool `lookup` has a schema that cannot be used: unknown type \"text\" (at $.properties.a.type)",
+        "invalid schema of tool `lookup`: unknown type \"text\" (at $.properties.a.type)",
     );
-    // Nothing is fetched for a schema.
+    // References to files and addresses are not followed.
     let error = with(r#"{"$ref":"http://127.0.0.1:1/schema.json"}"#).unwrap_err().to_string();
-    assert!(error.starts_with("the tool `lookup` has a schema that cannot be used"), "{error}");
+    assert!(error.starts_with("invalid schema of tool `lookup`"), "{error}");
     let error = with(r#"{"$ref":"file:///etc/hostname"}"#).unwrap_err().to_string();
-    assert!(error.starts_with("the tool `lookup` has a schema that cannot be used"), "{error}");
+    assert!(error.starts_with("invalid schema of tool `lookup`"), "{error}");
     let spec = ToolSpec::new("lookup", "").metadata_schema(Json::from("x"));
     assert!(Toolkit::new().with(FunctionTool::dynamic_external(spec)).is_err());
 }
 
 #[test]
-fn a_tool_that_is_not_there_is_told_with_those_that_are() {
+fn unknown_tool_error_lists_available_tools() {
     let toolkit = Toolkit::new().with(tool("clock", "")).unwrap().with(tool("alarm", "")).unwrap();
     assert_eq!(toolkit.find("clock", &none()).unwrap().spec().name, "clock");
     let unknown = toolkit.find("nope", &none()).unwrap_err();
-    assert_eq!(unknown.to_string(), "there is no tool `nope`, only `clock`, `alarm`");
-    assert_eq!(Toolkit::new().find("nope", &none()).unwrap_err().to_string(), "there is no tool `nope`");
+    assert_eq!(unknown.to_string(), "unknown tool `nope`; available tools: `clock`, `alarm`");
+    assert_eq!(Toolkit::new().find("nope", &none()).unwrap_err().to_string(), "unknown tool `nope`");
 }
 
 fn browser() -> Toolkit {
@@ -76,7 +76,7 @@ fn browser() -> Toolkit {
 }
 
 #[test]
-fn groups_are_switched() {
+fn only_tools_of_active_groups_are_available() {
     let toolkit = browser();
     let active = toolkit.initially_active();
     assert_eq!(active, BTreeSet::from(["files".to_owned()]));
@@ -96,7 +96,7 @@ fn groups_are_switched() {
 }
 
 #[tokio::test]
-async fn a_model_says_which_groups_it_needs() {
+async fn reset_tools_sets_active_groups() {
     let reset = browser().find("reset_tools", &none()).unwrap();
     assert!(reset.spec().read_only);
     let schema = concat!(
@@ -105,30 +105,27 @@ async fn a_model_says_which_groups_it_needs() {
     );
     assert_eq!(reset.spec().parameters.as_raw(), schema);
 
-    let read = arguments::parse(r#"{"browser": "true"}"#, &reset).unwrap();
-    let output = run(&*reset, &read.object.to_json()).await.unwrap();
-    assert_eq!(text(&output), "active groups of tools: `browser`\n\n# browser\nOpen a page before you click.");
+    let parsed = arguments::parse(r#"{"browser": "true"}"#, &reset).unwrap();
+    let output = run(&*reset, &parsed.object.to_json()).await.unwrap();
+    assert_eq!(text(&output), "active tool groups: `browser`\n\n# browser\nOpen a page before you click.");
     assert_eq!(output.active_groups, Some(BTreeSet::from(["browser".to_owned()])));
     let output = run(&*reset, "{}").await.unwrap();
-    assert_eq!(text(&output), "no group of tools is active now");
+    assert_eq!(text(&output), "no tool groups are active");
     assert_eq!(output.active_groups, Some(none()));
     let error = arguments::parse(r#"{"network": true}"#, &reset).unwrap_err().to_string();
     assert!(error.contains("network"), "{error}");
 }
 
 #[test]
-fn groups_have_to_be_there_once() {
-    refused(
+fn toolkit_rejects_unknown_and_duplicate_groups() {
+    rejected(
         Toolkit::new().with(tool("open", "").group("browser")),
-        "the tool `open` is in the group `browser`, which the toolkit does not have: add the group first",
+        "unknown group `browser` of tool `open`: add the group first",
     );
-    refused(browser().with_group(ToolGroup::new("files", "")), "two groups of tools are called `files`");
-    refused(browser().with(tool("reset_tools", "")), "the agent has a tool of its own that is called `reset_tools`");
+    rejected(browser().with_group(ToolGroup::new("files", "")), "duplicate tool group `files`");
+    rejected(browser().with(tool("reset_tools", "")), "the tool name `reset_tools` is reserved");
     let own = Toolkit::new().with(tool("reset_tools", "")).unwrap();
-    refused(
-        own.with_group(ToolGroup::new("files", "")),
-        "the agent has a tool of its own that is called `reset_tools`",
-    );
+    rejected(own.with_group(ToolGroup::new("files", "")), "the tool name `reset_tools` is reserved");
 }
 
 struct Server(&'static str, Mutex<Arc<[CompiledTool]>>);
@@ -148,7 +145,7 @@ fn server(name: &'static str) -> Arc<Server> {
 }
 
 #[test]
-fn the_tools_of_a_source_may_change() {
+fn source_tools_can_change() {
     let server = server("files");
     let toolkit = Toolkit::new().with_source(server.clone()).unwrap();
     assert!(toolkit.find("files__read", &none()).is_err());
@@ -158,21 +155,18 @@ fn the_tools_of_a_source_may_change() {
 }
 
 #[test]
-fn the_names_of_sources_cannot_clash() {
+fn toolkit_rejects_conflicting_source_names() {
     let toolkit = || Toolkit::new().with_source(server("files")).unwrap();
-    refused(
-        toolkit().with(tool("files__read", "")),
-        "the tool `files__read` has a name that belongs to the source `files`",
-    );
+    rejected(toolkit().with(tool("files__read", "")), "the tool name `files__read` is reserved for the source `files`");
     let own = Toolkit::new().with(tool("files__read", "")).unwrap();
-    refused(own.with_source(server("files")), "the tool `files__read` has a name that belongs to the source `files`");
-    refused(
+    rejected(own.with_source(server("files")), "the tool name `files__read` is reserved for the source `files`");
+    rejected(
         toolkit().with_source(server("files")),
-        "two sources of tools could both have tools that begin with `files__`",
+        "conflicting tool sources: another source can also have tools that begin with `files__`",
     );
-    refused(
+    rejected(
         toolkit().with_source(server("files__old")),
-        "two sources of tools could both have tools that begin with `files__old__`",
+        "conflicting tool sources: another source can also have tools that begin with `files__old__`",
     );
     assert!(toolkit().with_source(server("files2")).is_ok());
 }

@@ -71,7 +71,7 @@ fn a_question_is_asked_again() {
     terminal.wait_for("? May it run: shell");
     terminal.say("y");
     terminal.wait_for("└ shell done");
-    terminal.wait_for("The tool `shell` says:");
+    terminal.wait_for("The tool `shell` returned:");
     terminal.leave();
 }
 
@@ -86,7 +86,7 @@ fn a_command_that_was_cut_is_not_run_again() {
 
     let mut terminal = Terminal::start(&directory, &["--model", "demo/5000", "--resume"]);
     terminal.wait_for("└ shell interrupted");
-    terminal.wait_for("nobody knows how far it came");
+    terminal.wait_for("its effect is unknown");
     terminal.leave();
     assert_eq!(fs::read_to_string(directory.join("runs.txt")).unwrap(), "begun\n");
 }

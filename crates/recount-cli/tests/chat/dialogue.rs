@@ -15,7 +15,7 @@ fn an_answer_is_streamed() {
     let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
     terminal.wait_for("assistant · demo · conversation ");
     terminal.say("Hello");
-    terminal.wait_for("no language model");
+    terminal.wait_for("not a language model");
     terminal.wait_for("- `think`: I think before I speak");
     terminal.wait_for("choose a model of a provider.");
     terminal.wait_for("tokens in");
@@ -236,7 +236,7 @@ fn a_terminal_may_become_narrower_in_the_middle_of_a_reply() {
 
     // And what is shown again is as wide as the terminal.
     let mut terminal = Terminal::start(&directory, &["--resume"]);
-    terminal.wait_for("Whoever reads those events\r\nends up with");
+    terminal.wait_for("Every reader of the events\r\nends up with");
     terminal.leave();
 }
 

@@ -19,7 +19,7 @@ fn once_is_once() {
         terminal.wait_for("│ 1");
         terminal.wait_for("│ 9");
         terminal.wait_for("└ shell done");
-        terminal.wait_for("The tool `shell` says:");
+        terminal.wait_for("The tool `shell` returned:");
         terminal.wait_for("tokens in");
     }
     terminal.leave();

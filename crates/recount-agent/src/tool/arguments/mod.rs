@@ -134,9 +134,9 @@ impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(repair) => repair.fmt(f),
-            Self::RepeatedKey { path } => write!(f, "of a repeated key the last one counts (at {path})"),
+            Self::RepeatedKey { path } => write!(f, "the last value of a repeated key was kept (at {path})"),
             Self::Coerced { path, from, to } => write!(f, "`{}` became `{}` (at {path})", Quoted(from), Quoted(to)),
-            Self::NullRemoved { path } => write!(f, "`null` was left out (at {path})"),
+            Self::NullRemoved { path } => write!(f, "`null` was removed (at {path})"),
         }
     }
 }

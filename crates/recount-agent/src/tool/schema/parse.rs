@@ -13,7 +13,7 @@ use super::types::{Type, Types};
 pub(super) enum ParseError {
     /// It is not a valid schema.
     Invalid(String),
-    /// It is valid, as far as it is known, but has a keyword outside of the subset.
+    /// It has a keyword that the subset does not cover.
     #[cfg_attr(feature = "json-schema", allow(dead_code, reason = "the complete validator is used instead"))]
     Unsupported { keyword: String, location: Location },
 }

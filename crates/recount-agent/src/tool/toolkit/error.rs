@@ -1,43 +1,43 @@
-//! Why a tool cannot be added, and why one cannot be called.
+//! Errors of a toolkit.
 
 use crate::tool::schema::SchemaError;
 
-/// Why a tool cannot be a part of a toolkit.
+/// A tool, group or source that cannot be added to a toolkit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolkitError {
     /// Two tools have the same name.
-    #[error("two tools are called `{name}`: {first:?} and {second:?}")]
+    #[error("duplicate tool `{name}`: {first:?} and {second:?}")]
     DuplicateTool {
         /// The name.
         name: String,
-        /// What the first one says of itself.
+        /// The description of the first tool.
         first: String,
-        /// What the second one says of itself.
+        /// The description of the second tool.
         second: String,
     },
-    /// The name is that of a tool which the agent brings.
-    #[error("the agent has a tool of its own that is called `{name}`")]
+    /// The name is that of a tool of the agent itself.
+    #[error("the tool name `{name}` is reserved")]
     ReservedName {
         /// The name.
         name: String,
     },
-    /// Some provider would not take the name.
-    #[error("`{name}` cannot be a tool's name: it must be 1 to 64 letters, digits, `_` or `-`")]
+    /// Some providers reject the name.
+    #[error("invalid tool name `{name}`: expected 1 to 64 letters, digits, `_` or `-`")]
     InvalidName {
         /// The name.
         name: String,
     },
-    /// The schema of its arguments or of its metadata cannot be used.
-    #[error("the tool `{tool}` has a schema that cannot be used: {error}")]
+    /// The schema of the arguments or of the metadata is invalid.
+    #[error("invalid schema of tool `{tool}`: {error}")]
     InvalidSchema {
         /// The tool.
         tool: String,
-        /// Why.
+        /// The error.
         error: SchemaError,
     },
-    /// The tool's group is not there.
-    #[error("the tool `{tool}` is in the group `{group}`, which the toolkit does not have: add the group first")]
+    /// The group of the tool does not exist.
+    #[error("unknown group `{group}` of tool `{tool}`: add the group first")]
     UnknownGroup {
         /// The tool.
         tool: String,
@@ -45,19 +45,19 @@ pub enum ToolkitError {
         group: String,
     },
     /// Two groups have the same name.
-    #[error("two groups of tools are called `{name}`")]
+    #[error("duplicate tool group `{name}`")]
     DuplicateGroup {
         /// The name.
         name: String,
     },
-    /// Two sources have names that their tools could not be told apart by.
-    #[error("two sources of tools could both have tools that begin with `{name}__`")]
+    /// The names of the tools of two sources could be equal.
+    #[error("conflicting tool sources: another source can also have tools that begin with `{name}__`")]
     ConflictingSource {
         /// The name.
         name: String,
     },
-    /// A tool has a name that a source might give to one of its own.
-    #[error("the tool `{tool}` has a name that belongs to the source `{source_name}`")]
+    /// The name of a tool is reserved for the tools of a source.
+    #[error("the tool name `{tool}` is reserved for the source `{source_name}`")]
     NameOfSource {
         /// The tool.
         tool: String,
@@ -66,19 +66,19 @@ pub enum ToolkitError {
     },
 }
 
-/// Why a tool that a model called cannot be. The model reads it.
+/// A tool that a model called but cannot use. The message is sent to the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolLookupError {
-    /// There is no such tool.
-    #[error("there is no tool `{name}`{}", listed(known))]
+    /// The tool does not exist.
+    #[error("unknown tool `{name}`{}", listed(known))]
     Unknown {
-        /// The name that the model gave.
+        /// The name in the call.
         name: String,
-        /// The names that it could have given.
+        /// The names of the available tools.
         known: Vec<String>,
     },
-    /// Its group is not active.
+    /// The group of the tool is not active.
     #[error("the tool `{name}` is in the group `{group}`, which is not active: activate it with `reset_tools` first")]
     Inactive {
         /// The tool.
@@ -88,14 +88,14 @@ pub enum ToolLookupError {
     },
 }
 
-/// So many names are told to a model that gave a wrong one.
-const MOST_LISTED: usize = 40;
+/// The maximum number of available tools that the message lists.
+const MAX_LISTED: usize = 40;
 
 fn listed(known: &[String]) -> String {
     if known.is_empty() {
         return String::new();
     }
-    let names: Vec<String> = known.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect();
-    let more = if known.len() > MOST_LISTED { " and others" } else { "" };
-    format!(", only {}{more}", names.join(", "))
+    let names: Vec<String> = known.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    let more = if known.len() > MAX_LISTED { " and others" } else { "" };
+    format!("; available tools: {}{more}", names.join(", "))
 }

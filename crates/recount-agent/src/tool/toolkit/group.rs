@@ -1,6 +1,6 @@
-//! Groups of tools.
+//! Tool groups.
 
-/// Tools that are switched on and off together, so that a model sees only those that its task needs.
+/// A group of tools that a model activates together, so that it sees only the tools that its task needs.
 ///
 /// ```
 /// use recount_agent::tool::ToolGroup;
@@ -11,31 +11,31 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolGroup {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What the model is told of it, to decide whether it needs it.
+    /// The description, by which the model decides whether it needs the group.
     pub description: String,
-    /// What the model is told once the group is active: how its tools are used together.
+    /// The instructions for the model while the group is active. `None` for none.
     pub instructions: Option<String>,
-    /// Whether it is active when an agent begins.
+    /// Whether the group is active in a new agent.
     pub is_active: bool,
 }
 
 impl ToolGroup {
-    /// A group that is not active yet.
+    /// Creates a group that is not active.
     #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self { name: name.into(), description: description.into(), instructions: None, is_active: false }
     }
 
-    /// How its tools are used together.
+    /// Sets the instructions for the model while the group is active.
     #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
-    /// It is active from the beginning.
+    /// Makes the group active in a new agent.
     #[must_use]
     pub fn active(mut self) -> Self {
         self.is_active = true;

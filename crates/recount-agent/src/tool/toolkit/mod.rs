@@ -18,20 +18,20 @@ use super::compiled::CompiledTool;
 use super::structured::STRUCTURED_OUTPUT;
 use reset::{RESET_TOOLS, ResetTools};
 
-/// The tools of an agent, by name, some of them in groups that can be switched on and off.
+/// The tools of an agent by name. Tools can be in groups that a model activates.
 ///
-/// A toolkit says what there is. Which groups are active is a part of the agent's state, so agents may share a toolkit.
+/// The active groups are part of the agent's state, so agents may share a toolkit.
 ///
 /// ```
 /// use std::collections::BTreeSet;
 ///
 /// use recount_agent::tool::{FunctionTool, NoArguments, ToolGroup, Toolkit};
 ///
-/// let clock = FunctionTool::new("clock", "Says what time it is.", |_: NoArguments| async { Ok("noon") });
+/// let clock = FunctionTool::new("clock", "Returns the time.", |_: NoArguments| async { Ok("noon") });
 /// let open = FunctionTool::new("open", "Opens a page.", |_: NoArguments| async { Ok("a page") }).group("browser");
 /// let toolkit = Toolkit::new().with_group(ToolGroup::new("browser", "Looks at web pages."))?.with(clock)?.with(open)?;
 ///
-/// // A model that sees a group can ask for it.
+/// // A model activates groups by calling `reset_tools`.
 /// let names = |active: &BTreeSet<String>| -> Vec<String> {
 ///     toolkit.definitions(active).iter().map(|tool| tool.name().to_owned()).collect()
 /// };
@@ -42,54 +42,54 @@ use reset::{RESET_TOOLS, ResetTools};
 #[derive(Clone, Default)]
 pub struct Toolkit {
     tools: Vec<CompiledTool>,
-    /// Where each tool is.
-    places: HashMap<String, usize>,
+    /// The indexes of the tools by name.
+    positions: HashMap<String, usize>,
     groups: Vec<ToolGroup>,
-    /// The tool that switches groups, as soon as there are some.
+    /// The tool that activates groups. `None` without groups.
     reset: Option<CompiledTool>,
     sources: Vec<Arc<dyn ToolSource>>,
 }
 
-/// Where tools come from that may change while an agent works.
+/// A source of tools that may change while an agent runs.
 pub trait ToolSource: Send + Sync + 'static {
-    /// Its name. The names of its tools begin with it and `__`, so that they cannot be those of others.
+    /// The name. The names of the tools begin with it and `__`, so that they are unique.
     fn name(&self) -> &str;
 
-    /// The tools that it has now.
+    /// Returns the current tools.
     fn tools(&self) -> Arc<[CompiledTool]>;
 }
 
 impl Toolkit {
-    /// No tools.
+    /// Creates an empty toolkit.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with one more tool.
+    /// Adds a tool.
     ///
     /// # Errors
     ///
-    /// When there is one with its name already, its group is not there, or it is not a tool that a model could call.
+    /// The name is invalid, reserved or a duplicate, the group does not exist, or a schema is invalid.
     pub fn with(self, tool: impl Tool) -> Result<Self, ToolkitError> {
         self.with_shared(Arc::new(tool))
     }
 
-    /// The same with a tool that others hold as well.
+    /// Adds a shared tool.
     ///
     /// # Errors
     ///
     /// As [`with`](Self::with).
     pub fn with_shared(mut self, tool: Arc<dyn Tool>) -> Result<Self, ToolkitError> {
-        let mounted = CompiledTool::shared(tool)?;
-        self.check_name(&mounted)?;
-        let spec = mounted.spec();
+        let compiled = CompiledTool::shared(tool)?;
+        self.check_name(&compiled)?;
+        let spec = compiled.spec();
         if let Some(group) = &spec.group
             && !self.groups.iter().any(|known| known.name == *group)
         {
             return Err(ToolkitError::UnknownGroup { tool: spec.name.clone(), group: group.clone() });
         }
-        self.places.insert(spec.name.clone(), self.tools.len());
-        self.tools.push(mounted);
+        self.positions.insert(spec.name.clone(), self.tools.len());
+        self.tools.push(compiled);
         Ok(self)
     }
 
@@ -111,16 +111,16 @@ impl Toolkit {
         }
     }
 
-    /// The same with one more group. Tools can be put into it afterwards.
+    /// Adds a group. Add it before its tools.
     ///
     /// # Errors
     ///
-    /// When there is one with its name already.
+    /// The name is a duplicate, or the toolkit has a tool with the reserved name `reset_tools`.
     pub fn with_group(mut self, group: ToolGroup) -> Result<Self, ToolkitError> {
         if self.groups.iter().any(|known| known.name == group.name) {
             return Err(ToolkitError::DuplicateGroup { name: group.name });
         }
-        if self.places.contains_key(RESET_TOOLS) {
+        if self.positions.contains_key(RESET_TOOLS) {
             return Err(ToolkitError::ReservedName { name: RESET_TOOLS.to_owned() });
         }
         self.groups.push(group);
@@ -128,11 +128,11 @@ impl Toolkit {
         Ok(self)
     }
 
-    /// The same with the tools of a source, those that it has now and those that it will have.
+    /// Adds the tools of a source, including future ones.
     ///
     /// # Errors
     ///
-    /// When a source has its name already, or a tool has a name that could be one of the source's.
+    /// The name conflicts with that of another source, or a tool has a name that is reserved for the source.
     pub fn with_source(mut self, source: Arc<dyn ToolSource>) -> Result<Self, ToolkitError> {
         let name = source.name();
         // `a` and `a__b` could both have a tool `a__b__c`.
@@ -153,22 +153,22 @@ impl Toolkit {
         &self.groups
     }
 
-    /// The groups that are active when an agent begins.
+    /// Returns the groups that are active in a new agent.
     pub fn initially_active(&self) -> BTreeSet<String> {
         self.groups.iter().filter(|group| group.is_active).map(|group| group.name.clone()).collect()
     }
 
-    /// What the active groups want the model to know.
+    /// Returns the instructions of the active groups.
     pub fn instructions(&self, active: &BTreeSet<String>) -> Vec<&str> {
         let active = self.groups.iter().filter(|group| active.contains(&group.name));
         active.filter_map(|group| group.instructions.as_deref()).collect()
     }
 
-    /// The tool that a model called.
+    /// Looks up a tool by its name.
     ///
     /// # Errors
     ///
-    /// When there is no such tool, or its group is not active. The model is told so.
+    /// The tool does not exist, or its group is not active. The model receives the error.
     pub fn find(&self, name: &str, active: &BTreeSet<String>) -> Result<CompiledTool, ToolLookupError> {
         let tool = self.any(name).ok_or_else(|| ToolLookupError::Unknown {
             name: name.to_owned(),
@@ -182,12 +182,12 @@ impl Toolkit {
         }
     }
 
-    /// The tools that a model may call now, as it is told of them.
+    /// Returns the definitions of the available tools for a request to a model.
     pub fn definitions(&self, active: &BTreeSet<String>) -> Vec<format::Tool> {
         self.available(active).map(|tool| tool.definition()).collect()
     }
 
-    /// The tools that a model may call now.
+    /// Returns the tools that a model can call with these active groups.
     pub fn available(&self, active: &BTreeSet<String>) -> impl Iterator<Item = CompiledTool> {
         let of_sources = self.sources.iter().flat_map(|source| source.tools().to_vec());
         let all = self.tools.iter().chain(&self.reset).cloned().chain(of_sources);
@@ -202,11 +202,11 @@ impl Toolkit {
     }
 
     fn own(&self, name: &str) -> Option<&CompiledTool> {
-        self.tools.get(*self.places.get(name)?)
+        self.tools.get(*self.positions.get(name)?)
     }
 }
 
-/// Whether a name is one that the tools of a source have.
+/// Returns whether a name is reserved for the tools of a source.
 fn is_of(source: &str, name: &str) -> bool {
     name.strip_prefix(source).is_some_and(|rest| rest.starts_with("__"))
 }

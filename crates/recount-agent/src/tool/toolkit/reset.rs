@@ -1,4 +1,4 @@
-//! The tool by which a model says which groups it needs.
+//! The tool that activates tool groups.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use super::group::ToolGroup;
 use crate::BoxFuture;
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 
-/// Its name.
+/// The name of the tool.
 pub(super) const RESET_TOOLS: &str = "reset_tools";
 
-const DESCRIPTION: &str = "Says which groups of tools are active from now on. Each call states all of them: \
-a group that is not set to true is switched off. Activate only what the task at hand needs.";
+const DESCRIPTION: &str = "Sets the active tool groups. A group that is not set to true is deactivated, \
+so set all groups that you need to true. Activate only groups that the current task needs.";
 
 #[derive(Debug)]
 pub(super) struct ResetTools {
@@ -51,10 +51,10 @@ impl Tool for ResetTools {
         let active: Vec<&ToolGroup> = self.groups.iter().filter(is_wanted).collect();
         let names: BTreeSet<String> = active.iter().map(|group| group.name.clone()).collect();
         let mut text = if active.is_empty() {
-            "no group of tools is active now".to_owned()
+            "no tool groups are active".to_owned()
         } else {
             let quoted: Vec<String> = active.iter().map(|group| format!("`{}`", group.name)).collect();
-            format!("active groups of tools: {}", quoted.join(", "))
+            format!("active tool groups: {}", quoted.join(", "))
         };
         for group in active {
             if let Some(instructions) = &group.instructions {

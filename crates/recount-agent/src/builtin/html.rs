@@ -1,12 +1,12 @@
-//! A page of HTML as text that reads well.
+//! Conversion of HTML to text.
 //!
-//! It goes through the page once and remembers only whether it is inside of something, so that no page, however it is nested,
-//! takes longer than its length. It need not know more: a model reads over what a browser would have shown differently.
+//! The converter is not a complete parser. It makes one pass with constant state, so that its run time is linear in the
+//! length of the page for any nesting. Small differences to a browser do not matter to a model.
 
-/// What is left out with everything in it.
-const SILENT: [&str; 7] = ["script", "style", "noscript", "template", "svg", "head", "iframe"];
+/// Elements that are removed with their content.
+const REMOVED: [&str; 7] = ["script", "style", "noscript", "template", "svg", "head", "iframe"];
 
-/// What begins a new line.
+/// Elements that begin on a new line.
 const BLOCKS: [&str; 27] = [
     "address",
     "article",
@@ -37,8 +37,8 @@ const BLOCKS: [&str; 27] = [
     "video",
 ];
 
-/// Named characters; all others are left as they are written.
-const NAMED: [(&str, &str); 24] = [
+/// Supported character references. Others are kept as they are.
+const CHARACTERS: [(&str, &str); 24] = [
     ("amp", "&"),
     ("lt", "<"),
     ("gt", ">"),
@@ -65,75 +65,75 @@ const NAMED: [(&str, &str); 24] = [
     ("sect", "§"),
 ];
 
-/// The text of a page: headings with `#`, items with `*`, links with their addresses.
-pub(super) fn text_of(html: &str) -> String {
-    let mut page = Page::default();
+/// Converts a page to text: headings with `#`, list items with `*`, links with their URLs.
+pub(super) fn text_from_html(html: &str) -> String {
+    let mut writer = TextWriter::default();
     let mut rest = html;
     while let Some((before, tag)) = rest.split_once('<') {
-        page.say(before);
-        rest = page.tag(tag);
+        writer.text(before);
+        rest = writer.tag(tag);
     }
-    page.say(rest);
-    page.finish()
+    writer.text(rest);
+    writer.finish()
 }
 
 #[derive(Debug, Default)]
-struct Page {
-    text: String,
-    /// Line ends that are owed before the next word.
-    lines: usize,
-    /// A space is owed before the next word.
+struct TextWriter {
+    output: String,
+    /// The pending newlines before the next word.
+    newlines: usize,
+    /// Whether a space is pending before the next word.
     space: bool,
-    /// White space counts.
-    verbatim: bool,
-    /// Where the link leads that is open.
+    /// Whether white space is preserved.
+    preformatted: bool,
+    /// The URL of the open link.
     link: Option<String>,
 }
 
-impl Page {
-    /// Text between tags.
-    fn say(&mut self, html: &str) {
+impl TextWriter {
+    /// Writes the text between two tags.
+    fn text(&mut self, html: &str) {
         let text = decoded(html);
-        if self.verbatim {
-            self.settle();
-            self.text.push_str(&text);
+        if self.preformatted {
+            self.flush_space();
+            self.output.push_str(&text);
             return;
         }
         for (index, word) in text.split([' ', '\n', '\t', '\r']).enumerate() {
             self.space |= index > 0;
             if !word.is_empty() {
-                self.settle();
-                self.text.push_str(word);
+                self.flush_space();
+                self.output.push_str(word);
             }
         }
     }
 
-    /// Writes the white space that is owed.
-    fn settle(&mut self) {
-        if self.text.is_empty() {
-            self.lines = 0;
+    /// Writes pending white space.
+    fn flush_space(&mut self) {
+        if self.output.is_empty() {
+            self.newlines = 0;
         }
-        if self.lines > 0 {
-            self.text.truncate(self.text.trim_end_matches(' ').len());
-            self.text.extend(std::iter::repeat_n('\n', self.lines));
-        } else if self.space && !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
-            self.text.push(' ');
+        if self.newlines > 0 {
+            self.output.truncate(self.output.trim_end_matches(' ').len());
+            self.output.extend(std::iter::repeat_n('\n', self.newlines));
+        } else if self.space && !self.output.is_empty() && !self.output.ends_with([' ', '\n']) {
+            self.output.push(' ');
         }
-        (self.lines, self.space) = (0, false);
+        (self.newlines, self.space) = (0, false);
     }
 
-    fn owe(&mut self, lines: usize) {
-        self.lines = self.lines.max(lines);
+    fn break_line(&mut self, newlines: usize) {
+        self.newlines = self.newlines.max(newlines);
         self.space = false;
     }
 
-    /// A tag, after its `<`. Gives back what follows it.
+    /// Processes a tag, given without its `<`. Returns the rest of the page.
     fn tag<'a>(&mut self, html: &'a str) -> &'a str {
         if let Some(comment) = html.strip_prefix("!--") {
             return comment.split_once("-->").map_or("", |(_, rest)| rest);
         }
         if !html.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')) {
-            self.say("<");
+            self.text("<");
             return html;
         }
         let (inside, rest) = html.split_at(tag_end(html));
@@ -142,68 +142,68 @@ impl Page {
             inside.trim_start_matches('/').split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
         let name = name.to_ascii_lowercase();
         let closes = inside.starts_with('/');
-        if SILENT.contains(&name.as_str()) && !closes && !inside.ends_with('/') {
-            return after(rest, &name);
+        if REMOVED.contains(&name.as_str()) && !closes && !inside.ends_with('/') {
+            return skip_element(rest, &name);
         }
-        self.mark(&name, inside, closes);
+        self.element(&name, inside, closes);
         rest
     }
 
-    fn mark(&mut self, name: &str, inside: &str, closes: bool) {
+    fn element(&mut self, name: &str, inside: &str, closes: bool) {
         match name {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
-                self.owe(2);
+                self.break_line(2);
                 if !closes {
-                    self.settle();
+                    self.flush_space();
                     let level = name.bytes().last().map_or(1, |digit| usize::from(digit - b'0'));
-                    self.text.extend(std::iter::repeat_n('#', level));
+                    self.output.extend(std::iter::repeat_n('#', level));
                     self.space = true;
                 }
             }
-            "p" => self.owe(2),
+            "p" => self.break_line(2),
             "li" => {
-                self.owe(1);
+                self.break_line(1);
                 if !closes {
-                    self.settle();
-                    self.text.push('*');
+                    self.flush_space();
+                    self.output.push('*');
                     self.space = true;
                 }
             }
             "td" | "th" if closes => {
                 self.space = true;
-                self.say("|");
+                self.text("|");
                 self.space = true;
             }
             "pre" => {
-                self.owe(2);
-                self.verbatim = !closes;
+                self.break_line(2);
+                self.preformatted = !closes;
             }
             "a" if closes => {
                 if let Some(link) = self.link.take() {
-                    self.say(&format!(" ({link})"));
+                    self.text(&format!(" ({link})"));
                 }
             }
             "a" => self.link = attribute(inside, "href").filter(|link| link.starts_with("http")),
             "img" => {
                 if let Some(alt) = attribute(inside, "alt").filter(|alt| !alt.is_empty()) {
-                    self.say(&format!(" [image: {alt}] "));
+                    self.text(&format!(" [image: {alt}] "));
                 }
             }
-            name if BLOCKS.contains(&name) => self.owe(1),
+            name if BLOCKS.contains(&name) => self.break_line(1),
             _ => {}
         }
     }
 
     fn finish(mut self) -> String {
-        self.text.truncate(self.text.trim_end().len());
-        if !self.text.is_empty() {
-            self.text.push('\n');
+        self.output.truncate(self.output.trim_end().len());
+        if !self.output.is_empty() {
+            self.output.push('\n');
         }
-        self.text
+        self.output
     }
 }
 
-/// Where a tag ends: at the first `>` that is not in quotes.
+/// Returns the position of the first `>` that is not in quotes.
 fn tag_end(html: &str) -> usize {
     let mut quote = None;
     let mut after_equals = false;
@@ -216,12 +216,12 @@ fn tag_end(html: &str) -> usize {
         }
         after_equals = c == '=' || (after_equals && c.is_ascii_whitespace());
     }
-    // A quote that is never closed would swallow the rest of the page.
+    // An unclosed quote does not extend to the end of the page.
     html.find('>').unwrap_or(html.len())
 }
 
-/// What follows the closing tag of an element in which nothing is shown.
-fn after<'a>(html: &'a str, name: &str) -> &'a str {
+/// Returns the rest of the page after the closing tag of an element.
+fn skip_element<'a>(html: &'a str, name: &str) -> &'a str {
     let mut rest = html;
     while let Some((_, closing)) = rest.split_once("</") {
         let is_it = closing.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
@@ -246,7 +246,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     Some(decoded(value))
 }
 
-/// Characters that are written by name or number.
+/// Decodes character references.
 fn decoded(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
@@ -275,18 +275,19 @@ fn character(name: &str) -> Option<String> {
             Some(digits) => u32::from_str_radix(digits, 16).ok(),
             None => number.parse().ok(),
         },
-        None => return NAMED.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned()),
+        None => return CHARACTERS.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned()),
     };
     number.and_then(char::from_u32).map(String::from)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::text_of;
+    use super::text_from_html;
 
     #[test]
-    fn pages_become_text() {
-        let check = |html: &str, expected: &str| pretty_assertions::assert_eq!(text_of(html), expected, "{html}");
+    fn html_is_converted_to_text() {
+        let check =
+            |html: &str, expected: &str| pretty_assertions::assert_eq!(text_from_html(html), expected, "{html}");
         check("<p>one  two\n three</p><p>four", "one two three\n\nfour\n");
         check("<h2>Head</h2>text<br>more", "## Head\n\ntext\nmore\n");
         check("<ul><li>a<li>b</ul>c", "* a\n* b\nc\n");
@@ -308,9 +309,9 @@ mod tests {
     }
 
     #[test]
-    fn any_page_takes_time_as_its_length_only() {
+    fn run_time_is_linear_for_repeated_tags() {
         for html in ["<div><b>", "<", "<script>", "&", "<a href=\"", "<!--", "</"] {
-            assert!(text_of(&html.repeat(200_000)).len() <= html.len() * 200_000 + 1);
+            assert!(text_from_html(&html.repeat(200_000)).len() <= html.len() * 200_000 + 1);
         }
     }
 }

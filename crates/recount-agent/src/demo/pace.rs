@@ -1,4 +1,4 @@
-//! Saying an answer word by word.
+//! Writes an answer word by word at a pace.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use super::plan::Part;
 use super::png;
 use crate::model::AgentReplyWriter;
 
-/// So many bytes of a picture count as a word. A multiple of three, so that each piece is base64 without padding.
-const PIECE: usize = 384;
+/// The bytes of an image that count as one word. A multiple of three, so that each chunk is base64 without padding.
+const IMAGE_CHUNK: usize = 384;
 
-/// Says an answer at a pace, until somebody stops it.
-pub(super) struct Speaker {
+/// Writes an answer at a pace until it is cancelled.
+pub(super) struct PacedWriter {
     words_per_second: NonZeroU32,
     begin: Instant,
     cancel: CancellationToken,
@@ -24,40 +24,40 @@ pub(super) struct Speaker {
     bytes: usize,
 }
 
-impl Speaker {
+impl PacedWriter {
     pub(super) fn new(words_per_second: NonZeroU32, cancel: CancellationToken) -> Self {
         Self { words_per_second, begin: Instant::now(), cancel, words: 0, bytes: 0 }
     }
 
-    /// Whether anything was said.
-    pub(super) fn has_spoken(&self) -> bool {
+    /// Returns whether anything was written.
+    pub(super) fn has_output(&self) -> bool {
         self.words > 0
     }
 
-    /// How many tokens it took, counted as [`estimate_tokens`](recount_model::estimate_tokens) counts them.
+    /// The number of tokens written, by the rule of [`estimate_tokens`](recount_model::estimate_tokens).
     pub(super) fn tokens(&self) -> u64 {
         u64::try_from(self.bytes.saturating_add(2) / 4).unwrap_or(u64::MAX)
     }
 
-    /// Says it all.
+    /// Writes all parts.
     ///
     /// # Errors
     ///
-    /// When it is cancelled. Everything is closed then.
-    pub(super) async fn say(&mut self, parts: Vec<Part>, reply: &mut AgentReplyWriter) -> Result<(), CallError> {
+    /// The call was cancelled. All blocks are ended.
+    pub(super) async fn write(&mut self, parts: Vec<Part>, reply: &mut AgentReplyWriter) -> Result<(), CallError> {
         for part in parts {
-            let said = match part {
+            let result = match part {
                 Part::Thinking(text) => self.prose(&text, reply, |reply, word| reply.thinking(word)).await,
                 Part::Text(text) => self.prose(&text, reply, |reply, word| reply.text(word)).await,
                 Part::Image => self.image(reply).await,
                 Part::Call { name, input } => self.call(&name, &input, reply).await,
             };
-            if said.is_err() && reply.is_thinking() {
-                // Half a thought is left out of the next request, as with a provider's.
+            if result.is_err() && reply.is_thinking() {
+                // Incomplete thinking is excluded from the next request, as with a provider.
                 reply.prose_extra("cut", true);
             }
             reply.end_prose();
-            said?;
+            result?;
         }
         Ok(())
     }
@@ -66,44 +66,44 @@ impl Speaker {
         &mut self,
         text: &str,
         reply: &mut AgentReplyWriter,
-        mut say: impl FnMut(&mut AgentReplyWriter, &str),
+        mut write: impl FnMut(&mut AgentReplyWriter, &str),
     ) -> Result<(), CallError> {
         for word in words(text) {
-            self.turn().await?;
+            self.wait_for_turn().await?;
             self.bytes += word.len();
-            say(reply, word);
+            write(reply, word);
         }
         Ok(())
     }
 
     async fn image(&mut self, reply: &mut AgentReplyWriter) -> Result<(), CallError> {
-        let file = png::picture();
-        self.turn().await?;
+        let file = png::image();
+        self.wait_for_turn().await?;
         let image = reply.data("image/png", Some("rings.png".to_owned()));
-        let mut said = Ok(());
-        for (index, piece) in file.chunks(PIECE).enumerate() {
+        let mut result = Ok(());
+        for (index, piece) in file.chunks(IMAGE_CHUNK).enumerate() {
             if index > 0 {
-                said = self.turn().await;
+                result = self.wait_for_turn().await;
             }
-            if said.is_err() {
+            if result.is_err() {
                 break;
             }
             reply.data_bytes(&image, piece);
         }
         reply.end_data(image);
-        said
+        result
     }
 
     async fn call(&mut self, name: &str, input: &str, reply: &mut AgentReplyWriter) -> Result<(), CallError> {
-        self.turn().await?;
+        self.wait_for_turn().await?;
         let id = format!("call_{}", reply.new_id());
         let call = reply.tool_call(&id, name);
-        let mut said = Ok(());
+        let mut result = Ok(());
         for (index, word) in words(input).into_iter().enumerate() {
             if index > 0 {
-                said = self.turn().await;
+                result = self.wait_for_turn().await;
             }
-            if said.is_err() {
+            if result.is_err() {
                 reply.tool_call_extra(&call, "cut", true);
                 break;
             }
@@ -111,16 +111,16 @@ impl Speaker {
             reply.tool_input(&call, word);
         }
         reply.end_tool_call(&call);
-        said
+        result
     }
 
-    /// Waits until the next word is due. The first one is at once.
-    async fn turn(&mut self) -> Result<(), CallError> {
+    /// Waits until the next word is due. The first word is due at once.
+    async fn wait_for_turn(&mut self) -> Result<(), CallError> {
         let due = self.begin + Duration::from_secs(1) * self.words / self.words_per_second.get();
         let is_cancelled = if Instant::now() < due {
             self.cancel.run_until_cancelled(sleep_until(due)).await.is_none()
         } else {
-            // Whoever reads the reply has its turn, however fast this goes.
+            // Yields to readers of the reply at any pace.
             tokio::task::yield_now().await;
             self.cancel.is_cancelled()
         };
@@ -132,7 +132,7 @@ impl Speaker {
     }
 }
 
-/// The words of a text, each with the white space after it.
+/// Splits a text into words, each with the white space after it.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_the_text() {
+    fn words_join_to_the_text() {
         for text in ["", "one", "one two\n\n- three ", " begins with a space"] {
             assert_eq!(words(text).concat(), text);
         }
