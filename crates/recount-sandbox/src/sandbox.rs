@@ -336,8 +336,8 @@ impl Sandbox {
     }
 
     fn try_level(&self, level: Level) -> Result<(), String> {
-        let told = |error: &dyn fmt::Display| error.to_string();
-        let mut command = self.helper("enter", &probe_spec(level)).map_err(|error| told(&error))?;
+        let text = |error: &dyn fmt::Display| error.to_string();
+        let mut command = self.helper("enter", &probe_spec(level)).map_err(|error| text(&error))?;
         command.stdin(Stdio::null());
         let output = command.output().map_err(|error| {
             let path = self.inner.helper.as_ref().map_or(Path::new(""), |helper| &helper.path);
@@ -347,7 +347,7 @@ impl Sandbox {
     }
 }
 
-/// A profile that any machine has the paths of.
+/// A profile whose paths exist on every machine.
 fn probe_spec(level: Level) -> Spec {
     let system = vec![(PathBuf::from("/usr"), View::Read)];
     let limits = Limits { tmp_mib: 1, ..Limits::default() };

@@ -57,7 +57,7 @@ fn user() -> String {
 #[non_exhaustive]
 pub enum AcceptError {
     /// A rule is for another tool than the confirmed call.
-    #[error("rule {index} is for `{named}`, but the user was asked about `{tool}`")]
+    #[error("rule {index} is for `{named}`, but the confirmed call is of `{tool}`")]
     OtherTool {
         /// The index of the rule.
         index: usize,

@@ -16,7 +16,7 @@ use crate::BoxFuture;
 pub const STRUCTURED_OUTPUT: &str = "GenerateStructuredOutput";
 
 const DESCRIPTION: &str =
-    "Gives the final answer in the form that is asked for. Call it once everything it needs is known.";
+    "Returns the final answer in the requested form. Call it when all required information is available.";
 const DONE: &str = "Structured output generated successfully.";
 /// The property with the output, if the output is not an object itself. Arguments always are.
 const WRAPPED: &str = "output";

@@ -116,13 +116,13 @@ async fn suggested_rules_match_only_the_literal_directory() {
             let arguments = serde_json::json!({ "path": format!("../outside/{directory}/x"), "content": "" });
             bench.decide(permissions, "write", &arguments.to_string()).await
         };
-        let asked = decide(&Permissions::default(), directory).await;
-        assert_eq!(asked.behavior, Behavior::Ask, "{directory}");
+        let decision = decide(&Permissions::default(), directory).await;
+        assert_eq!(decision.behavior, Behavior::Ask, "{directory}");
         let pattern = format!("{}/{escaped}/**", bench.path("outside").display());
-        assert_eq!(asked.suggested_rules, [allow("write", &pattern).with_source("suggested")]);
+        assert_eq!(decision.suggested_rules, [allow("write", &pattern).with_source("suggested")]);
 
         let mut permissions = Permissions::default();
-        permissions.accept(asked.suggested_rules, "write").unwrap();
+        permissions.accept(decision.suggested_rules, "write").unwrap();
         let expected = [(directory.to_owned(), Behavior::Allow), (format!("{directory}/below"), Behavior::Allow)];
         for (directory, expected) in expected.into_iter().chain([(sibling.to_owned(), Behavior::Ask)]) {
             let decision = decide(&permissions, &directory).await;
@@ -146,9 +146,9 @@ async fn suggested_rules_for_a_directory_match_it_and_its_files() {
     let decide = async |permissions: &Permissions, path: &str| {
         bench.decide(permissions, "glob", &format!(r#"{{"pattern":"*","path":"{path}"}}"#)).await
     };
-    let asked = decide(&Permissions::default(), "../outside/[d]").await;
+    let decision = decide(&Permissions::default(), "../outside/[d]").await;
     let mut permissions = Permissions::default();
-    permissions.accept(asked.suggested_rules, "glob").unwrap();
+    permissions.accept(decision.suggested_rules, "glob").unwrap();
     let expected = [
         ("../outside/[d]", Behavior::Allow),
         ("../outside/[d]/below", Behavior::Allow),
@@ -208,14 +208,14 @@ async fn confined_command_asks_only_for_missing_access() {
         check(&Permissions::new(Mode::DontAsk), command, &["write"], Behavior::Deny).await;
         check(&Permissions::new(Mode::Bypass), command, &["unsandboxed", "network"], Behavior::Allow).await;
     }
-    let asked = check(&plain, "make -j4 all; git push", &["write", "network"], Behavior::Ask).await;
-    assert_eq!(asked.reason, "it requests to write to the workspace, use the network: it has to");
+    let decision = check(&plain, "make -j4 all; git push", &["write", "network"], Behavior::Ask).await;
+    assert_eq!(decision.reason, "it requests to write to the workspace, use the network: it has to");
     let suggested = ["make -j4 all", "git push:*"].map(|content| granting(content, &["write", "network"]));
-    assert_eq!(asked.suggested_rules, suggested.map(|rule| rule.with_source("suggested")));
+    assert_eq!(decision.suggested_rules, suggested.map(|rule| rule.with_source("suggested")));
 
     // The rules that were suggested grant the access to these commands.
     let mut rules = plain.clone();
-    rules.accept(asked.suggested_rules, "shell").unwrap();
+    rules.accept(decision.suggested_rules, "shell").unwrap();
     check(&rules, "make -j4 all; git push", &["write", "network"], Behavior::Allow).await;
     check(&rules, "git push --force", &["network"], Behavior::Allow).await;
     check(&rules, "git push $(ls)", &["network"], Behavior::Ask).await;
@@ -241,9 +241,9 @@ async fn unconfined_command_asks_unless_rules_match() {
         decision
     };
     let plain = Permissions::default();
-    let asked = check(&plain, "ls", Behavior::Ask).await;
-    assert!(asked.reason.contains("so the command runs unconfined"), "{}", asked.reason);
-    assert_eq!(asked.suggested_rules, [allow("shell", "ls").with_source("suggested")]);
+    let decision = check(&plain, "ls", Behavior::Ask).await;
+    assert!(decision.reason.contains("so the command runs unconfined"), "{}", decision.reason);
+    assert_eq!(decision.suggested_rules, [allow("shell", "ls").with_source("suggested")]);
     check(&Permissions::new(Mode::AcceptEdits), "ls", Behavior::Ask).await;
     check(&Permissions::new(Mode::Explore), "ls", Behavior::Deny).await;
     check(&Permissions::new(Mode::DontAsk), "ls", Behavior::Deny).await;
@@ -292,9 +292,9 @@ async fn fetch_asks_for_each_host() {
         decision
     };
     let plain = Permissions::default();
-    let asked = check(&plain, "https://docs.example.org/a?b", Behavior::Ask).await;
-    assert_eq!(asked.reason, "it asks `docs.example.org`");
-    assert_eq!(asked.suggested_rules, [allow("fetch", "docs.example.org").with_source("suggested")]);
+    let decision = check(&plain, "https://docs.example.org/a?b", Behavior::Ask).await;
+    assert_eq!(decision.reason, "it sends a request to `docs.example.org`");
+    assert_eq!(decision.suggested_rules, [allow("fetch", "docs.example.org").with_source("suggested")]);
     let host = plain.clone().with_rule(allow("fetch", "example.org"));
     check(&host, "https://docs.example.org/a", Behavior::Allow).await;
     check(&host, "https://example.org.evil.net/", Behavior::Ask).await;

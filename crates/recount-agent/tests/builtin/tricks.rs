@@ -157,24 +157,24 @@ async fn check(permissions: &Permissions) {
         if decision.behavior != Behavior::Allow {
             continue;
         }
-        let (says, mut saying) = tokio::sync::mpsc::channel(64);
+        let (sender, mut receiver) = tokio::sync::mpsc::channel(64);
         let ids = CallIds::new("s1", "r1", "c1");
         let context =
-            ToolContext::new(ids, "Friday", says, CancellationToken::new()).with_permissions(permissions.clone());
-        let listen = async {
-            let mut said = String::new();
-            while let Some((_, says)) = saying.recv().await {
-                said.push_str(&format!("{says:?}"));
+            ToolContext::new(ids, "Friday", sender, CancellationToken::new()).with_permissions(permissions.clone());
+        let receive = async {
+            let mut streamed = String::new();
+            while let Some((_, event)) = receiver.recv().await {
+                streamed.push_str(&format!("{event:?}"));
             }
-            said
+            streamed
         };
         let run = async {
             let result = shell.run(arguments, &context).await;
             drop(context);
             result
         };
-        let (result, said) = tokio::join!(run, listen);
-        let shown = format!("{said} {result:?}");
+        let (result, streamed) = tokio::join!(run, receive);
+        let shown = format!("{streamed} {result:?}");
         assert!(!shown.contains(SECRET), "{trick:?} in {:?} shows what it must not read: {shown}", permissions.mode);
         assert_eq!(contents(&bench.path("")), before, "{trick:?} in {:?} changes files: {shown}", permissions.mode);
     }

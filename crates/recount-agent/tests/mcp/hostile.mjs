@@ -1,5 +1,5 @@
-// A small MCP server over standard input and output that can misbehave in every way a test asks for.
-// `node hostile.mjs MODE` says how it starts; its tools do the rest.
+// A small MCP server over standard input and output that misbehaves in several ways.
+// `node hostile.mjs MODE` selects its behaviour at the start. Its tools trigger the others.
 
 import { existsSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -27,13 +27,13 @@ if (mode === "stubborn" || mode === "mute") {
   process.on("SIGTERM", () => {});
 }
 
-const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const text = (value) => ({ content: [{ type: "text", text: value }] });
 
 const oddTools = [
   { name: "a.b", description: "x".repeat(50_000), inputSchema: {} },
   { name: "a/b", inputSchema: object },
-  // What `a.b` is called where it does not fit.
+  // The converted name of `a.b`.
   { name: "a_b_0466522c", inputSchema: object },
   { name: "twice", description: "first", inputSchema: object },
   { name: "twice", description: "second", inputSchema: object },
@@ -51,32 +51,32 @@ const tools = {
   hang() {
     isDeaf = true;
   },
-  // Only a cancellation ends it, and without an answer.
+  // Ends only by a cancellation, without a response.
   wait() {},
   cancelled: () => text(JSON.stringify(cancelled)),
   flood: () => text("x".repeat(3_000_000)),
   progress(id, _args, token) {
     for (let step = 1; step <= 3; step++) {
-      say({ method: "notifications/progress", params: { progressToken: token, progress: step, total: 3, message: `step ${step}` } });
+      send({ method: "notifications/progress", params: { progressToken: token, progress: step, total: 3, message: `step ${step}` } });
     }
     return text("there");
   },
-  // Progress without an end, and never an answer.
+  // Endless progress without a response.
   babble(_id, _args, token) {
     let step = 0;
-    setInterval(() => say({ method: "notifications/progress", params: { progressToken: token, progress: ++step } }), 10);
+    setInterval(() => send({ method: "notifications/progress", params: { progressToken: token, progress: ++step } }), 10);
   },
   grow() {
     hasGrown = true;
-    say({ method: "notifications/tools/list_changed" });
+    send({ method: "notifications/tools/list_changed" });
     return text("grown");
   },
   environment: () => text(JSON.stringify({ env: process.env, cwd: process.cwd() })),
   refuse(id) {
-    say({ id, error: { code: -32602, message: "no such city" } });
+    send({ id, error: { code: -32602, message: "no such city" } });
   },
   nonsense(id) {
-    say({ id, result: { what: "is this" } });
+    send({ id, result: { what: "is this" } });
   },
 };
 
@@ -97,7 +97,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (mode === "noisy") process.stdout.write("warming up\n{\"jsonrpc\": 2}\n\n[]\n");
   switch (method) {
     case "initialize":
-      return say({
+      return send({
         id,
         result: {
           protocolVersion: params.protocolVersion,
@@ -107,14 +107,14 @@ createInterface({ input: process.stdin }).on("line", (line) => {
         },
       });
     case "ping":
-      return say({ id, result: {} });
+      return send({ id, result: {} });
     case "tools/list":
-      return say({ id, result: listed(params?.cursor) });
+      return send({ id, result: listed(params?.cursor) });
     case "notifications/cancelled":
       return cancelled.push(params.reason);
     case "tools/call": {
       const result = tools[params.name]?.(id, params.arguments, params._meta?.progressToken);
-      return result && say({ id, result });
+      return result && send({ id, result });
     }
   }
 });

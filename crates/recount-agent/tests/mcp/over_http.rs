@@ -118,8 +118,8 @@ async fn unreachable_server_is_an_error() {
     let message =
         McpServer::connect("gone", McpConfig::http(format!("http://{address}/mcp"))).await.unwrap_err().to_string();
     assert!(message.starts_with("cannot start the MCP server `gone`: Connection refused"), "{message}");
-    let wrong = McpConfig::http("http://127.0.0.1:1/mcp").header("not a name", "x");
-    let message = McpServer::connect("wrong", wrong).await.unwrap_err().to_string();
+    let config = McpConfig::http("http://127.0.0.1:1/mcp").header("not a name", "x");
+    let message = McpServer::connect("wrong", config).await.unwrap_err().to_string();
     assert_eq!(message, "cannot start the MCP server `wrong`: invalid header name `not a name`");
 }
 
@@ -140,15 +140,15 @@ fn config_round_trips() {
     let command = McpConfig::command("npx", ["-y", "x"]).env("A", "b").cwd("/tmp");
     assert_eq!(read(&serde_json::to_string(&command).unwrap()).unwrap(), command);
 
-    let refused = |json: &str| read(json).unwrap_err().to_string();
-    assert_eq!(refused("{}"), "invalid configuration of an MCP server: expected either `command` or `url`");
+    let error = |json: &str| read(json).unwrap_err().to_string();
+    assert_eq!(error("{}"), "invalid configuration of an MCP server: expected either `command` or `url`");
     assert_eq!(
-        refused(r#"{"url":"x","args":["a"]}"#),
+        error(r#"{"url":"x","args":["a"]}"#),
         "invalid configuration of an MCP server: `args`, `env`, `cwd`, `inherit_env` and `access` require `command`"
     );
     assert_eq!(
-        refused(r#"{"command":"x","timeout":-1}"#),
+        error(r#"{"command":"x","timeout":-1}"#),
         "invalid configuration of an MCP server: `timeout` must be a positive number of seconds"
     );
-    assert!(refused(r#"{"command":"x","comand":"y"}"#).contains("unknown field `comand`"));
+    assert!(error(r#"{"command":"x","comand":"y"}"#).contains("unknown field `comand`"));
 }

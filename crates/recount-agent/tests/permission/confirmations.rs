@@ -16,7 +16,7 @@ fn accept_rejects_rules_for_another_tool() {
     let rules = [allow("read", None), allow("shell", None)];
     let error = permissions.accept(rules, "read").unwrap_err();
     assert_eq!(error, AcceptError::OtherTool { index: 1, named: "shell".to_owned(), tool: "read".to_owned() });
-    assert_eq!(error.to_string(), "rule 1 is for `shell`, but the user was asked about `read`");
+    assert_eq!(error.to_string(), "rule 1 is for `shell`, but the confirmed call is of `read`");
     assert_eq!(permissions, Permissions::default());
 }
 

@@ -169,3 +169,65 @@ impl fmt::Display for Violations {
 }
 
 impl std::error::Error for Violations {}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn compile(schema: &str) -> Result<Schema, SchemaError> {
+        Schema::compile(&Json::parse(schema).unwrap())
+    }
+
+    #[test]
+    fn invalid_schemas_are_rejected() {
+        let check = |schema: &str, expected: &str| {
+            assert_eq!(compile(schema).unwrap_err().to_string(), expected, "{schema}");
+        };
+        check("3", "3 is not a schema: expected an object or a boolean (at $)");
+        check(
+            r#"{"properties":{"a b":[]}}"#,
+            "[] is not a schema: expected an object or a boolean (at $.properties[\"a b\"])",
+        );
+        check(r#"{"type":["string","text"]}"#, "unknown type \"text\" (at $.type)");
+        check(r#"{"required":true}"#, "true is not a list of strings (at $.required)");
+        check(r#"{"anyOf":[]}"#, "[] is not a list of schemas (at $.anyOf)");
+        check(r#"{"minLength":-1}"#, "-1 is not a natural number (at $.minLength)");
+        check(r#"{"multipleOf":0}"#, "0 is not a positive number (at $.multipleOf)");
+        check(r##"{"items":{"$ref":"#/$defs/A"}}"##, "`#/$defs/A` does not exist (at $.items.$ref)");
+    }
+
+    #[test]
+    fn circular_and_nested_references_terminate() {
+        let circular = compile(r##"{"anyOf":[{"$ref":"#"},{"allOf":[{"$ref":"#"},{"$ref":"#"}]}]}"##).unwrap();
+        assert!(circular.validate(&Json::from(1)).is_ok());
+        // Each of the definitions refers to the next one several times.
+        let chain = |length: usize, references: usize, last: &str| {
+            let link = |index: usize| {
+                let reference = format!(r##"{{"$ref":"#/$defs/d{}"}}"##, index + 1);
+                format!(r#""d{index}":{{"anyOf":[{}]}}"#, vec![reference; references].join(","))
+            };
+            let links: Vec<String> = (0..length).map(link).collect();
+            format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d{length}":{last}}}}}"##, links.join(","))
+        };
+        let doubling = compile(&chain(40, 2, "false")).unwrap();
+        assert!(doubling.validate(&Json::from(1)).unwrap_err().to_string().contains("too many alternatives"));
+        let deep = compile(&chain(5_000, 1, "true")).unwrap();
+        assert!(deep.validate(&Json::from(1)).unwrap_err().to_string().contains("too deeply"));
+    }
+
+    #[test]
+    fn pattern_needs_the_feature() {
+        let schema = compile(r#"{"properties":{"a":{"pattern":"^x"}}}"#);
+        #[cfg(feature = "json-schema")]
+        {
+            let violations = schema.unwrap().validate(&Json::parse(r#"{"a":"y"}"#).unwrap()).unwrap_err();
+            assert_eq!(violations.to_string(), "\"y\" does not match \"^x\" (at $.a)");
+        }
+        #[cfg(not(feature = "json-schema"))]
+        assert_eq!(
+            schema.unwrap_err().to_string(),
+            "`pattern` is not supported without the feature `json-schema` of `recount-agent` (at $.properties.a.pattern)"
+        );
+    }
+}

@@ -13,10 +13,12 @@ use super::types::Types;
 pub(super) type NodeId = usize;
 
 /// The maximum depth of schemas within schemas. A value has at most 128 levels.
-const MAX_DEPTH: usize = 512;
+const MAX_DEPTH: usize = 256;
 
-/// The maximum number of schemas that are applied to one value. Nested alternatives multiply.
-const MAX_STEPS: usize = 1_000_000;
+/// The maximum number of schemas that are applied to a value, and to each of its parts on average. Nested alternatives
+/// multiply.
+const MAX_STEPS: usize = 10_000;
+const MAX_STEPS_PER_PART: usize = 500;
 
 /// The maximum number of options that the message about an `enum` lists.
 const MAX_OPTIONS: usize = 3;
@@ -113,13 +115,22 @@ impl Subset {
 
     /// Returns the errors of a value, none if it is valid.
     pub(super) fn errors(&self, value: &Value) -> Vec<ValidationError> {
-        let mut run = Run { nodes: &self.nodes, steps: 0, depth: 0, references: Vec::new() };
+        let remaining_steps = MAX_STEPS + MAX_STEPS_PER_PART * parts(value);
+        let mut run = Run { nodes: &self.nodes, remaining_steps, depth: 0, references: Vec::new(), exceeded: None };
         let errors = run.errors(0, value, Path::Root);
-        if run.steps > MAX_STEPS {
-            let message = "the schema has too many alternatives to validate this value";
-            return vec![ValidationError::new(Location::default(), ErrorKind::Other, message)];
+        match run.exceeded {
+            Some(message) => vec![ValidationError::new(Location::default(), ErrorKind::Other, message)],
+            None => errors,
         }
-        errors
+    }
+}
+
+/// Counts the parts of a value.
+fn parts(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(parts).sum::<usize>(),
+        Value::Object(entries) => 1 + entries.values().map(parts).sum::<usize>(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
     }
 }
 
@@ -155,10 +166,12 @@ impl Path<'_> {
 /// One validation.
 struct Run<'a> {
     nodes: &'a [Node],
-    steps: usize,
+    remaining_steps: usize,
     depth: usize,
     /// The references that are being validated, with the address of the value, to stop at circular ones.
     references: Vec<(NodeId, *const Value)>,
+    /// The limit that was exceeded. The result is incomplete then.
+    exceeded: Option<&'static str>,
 }
 
 impl<'a> Run<'a> {
@@ -173,14 +186,15 @@ impl<'a> Run<'a> {
     }
 
     fn node(&mut self, id: NodeId, value: &Value, path: Path<'_>, errors: &mut Vec<ValidationError>) {
-        self.steps += 1;
-        if self.steps > MAX_STEPS {
+        if self.remaining_steps == 0 {
+            self.exceeded = Some("the schema has too many alternatives to validate this value");
+        } else if self.depth == MAX_DEPTH {
+            self.exceeded = Some("the schema nests too deeply to validate this value");
+        }
+        if self.exceeded.is_some() {
             return;
         }
-        if self.depth == MAX_DEPTH {
-            errors.push(ValidationError::new(path.location(), ErrorKind::Other, "the schema nests too deeply"));
-            return;
-        }
+        self.remaining_steps -= 1;
         let nodes: &'a [Node] = self.nodes;
         self.depth += 1;
         match nodes.get(id) {
