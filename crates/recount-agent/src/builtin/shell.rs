@@ -359,7 +359,7 @@ impl Output<'_> {
             notes.push_str(&truncation_note(path, self.bytes));
         }
         if killed > 0 {
-            let _ = write!(notes, "\n[{killed} background processes killed]");
+            let _ = write!(notes, "\n[background processes killed: {killed}]");
         }
         match (stopped, status) {
             (Some(reason), _) => {

@@ -106,7 +106,7 @@ async fn dropped_call_kills_all_processes() {
 async fn background_processes_are_killed_and_reported() {
     let bench = Bench::new();
     let output = bench.text("shell", r#"{"command":"sleep 86414 & echo started"}"#).await;
-    assert_eq!(output, "started\n[1 background processes killed]\n");
+    assert_eq!(output, "started\n[background processes killed: 1]\n");
     assert_eq!(running("86414"), 0);
 }
 
