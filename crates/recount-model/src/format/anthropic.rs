@@ -68,14 +68,14 @@ impl ProviderFormat for MessagesFormat {
         attachment.main_type() == "image" && base64.len() > self.max_image
     }
 
-    fn media(&self, attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder {
+    fn media(&self, attachment: &Attachment<'_>, source: &AttachmentSource<'_>) -> JsonBuilder {
         let kind = match attachment.main_type() {
             "image" => "image",
             "video" => "video",
             _ => "document",
         };
         let media_type = if attachment.media_type == "image/jpg" { "image/jpeg" } else { &*attachment.media_type };
-        let source = match sent {
+        let source = match source {
             // Not used: the client fetches all media.
             AttachmentSource::Url(url) => object! { "type": "url", "url": *url },
             AttachmentSource::Base64(data) => object! { "type": "base64", "media_type": media_type, "data": *data },
@@ -242,8 +242,8 @@ impl MessagesFormat {
         for part in &result.output {
             match part {
                 PayloadPart::Text(text) => content.extend(text_block(text)),
-                PayloadPart::Data(block) => match cx.nested(self, block, media_placeholder) {
-                    Ok(tree) => content.push(tree),
+                PayloadPart::Data(block) => match cx.media_in_result(self, block, media_placeholder) {
+                    Ok(media) => content.push(media),
                     Err(text) => content.extend(text_block(&text)),
                 },
             }
@@ -283,7 +283,7 @@ fn text_block(text: &str) -> Option<JsonBuilder> {
 fn blocks(parts: Vec<ContentPart>) -> Vec<JsonBuilder> {
     let block = |part| match part {
         ContentPart::Text(text) => text_block(&text),
-        ContentPart::Media(tree) => Some(tree),
+        ContentPart::Media(media) => Some(media),
     };
     parts.into_iter().filter_map(block).collect()
 }

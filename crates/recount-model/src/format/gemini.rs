@@ -32,8 +32,8 @@ impl ProviderFormat for Gemini {
         Some(FetchedBy::Client)
     }
 
-    fn media(&self, attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder {
-        match sent {
+    fn media(&self, attachment: &Attachment<'_>, source: &AttachmentSource<'_>) -> JsonBuilder {
+        match source {
             // Not used: the client fetches all media.
             AttachmentSource::Url(url) => {
                 object! { "file_data": object! { "file_uri": *url, "mime_type": &*attachment.media_type } }.into()
@@ -224,7 +224,7 @@ fn signed_text(text: &str, extra: Option<&Object>) -> Option<JsonBuilder> {
 fn to_parts(content: Vec<ContentPart>) -> Vec<JsonBuilder> {
     let part = |part| match part {
         ContentPart::Text(text) => text_part(&text),
-        ContentPart::Media(tree) => Some(tree),
+        ContentPart::Media(media) => Some(media),
     };
     content.into_iter().filter_map(part).collect()
 }

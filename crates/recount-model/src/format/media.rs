@@ -168,10 +168,10 @@ impl<'a> Attachment<'a> {
     }
 
     /// Returns the source to send. `None` if the bytes are missing or not valid base64.
-    pub(crate) fn send(&self, fetch: FetchedBy, media: &'a Media) -> Option<AttachmentSource<'a>> {
+    pub(crate) fn source(&self, fetched_by: FetchedBy, media: &'a Media) -> Option<AttachmentSource<'a>> {
         let data = match &self.block.source {
             Source::Base64(source) => source.data.as_str(),
-            Source::Url(source) => match classify_url(source.url(), fetch) {
+            Source::Url(source) => match classify_url(source.url(), fetched_by) {
                 UrlKind::PassThrough(url) => return Some(AttachmentSource::Url(url)),
                 UrlKind::Inline(data) => data,
                 UrlKind::NeedsFetch(url) => media.get(url)?,
@@ -182,8 +182,8 @@ impl<'a> Attachment<'a> {
     }
 
     /// Returns the file or URL that the client must fetch. `None` if it has the bytes or the provider fetches them.
-    pub(crate) fn needed(&self, fetch: FetchedBy) -> Option<MediaRef> {
-        match classify_url(self.url()?, fetch) {
+    pub(crate) fn required_fetch(&self, fetched_by: FetchedBy) -> Option<MediaRef> {
+        match classify_url(self.url()?, fetched_by) {
             UrlKind::NeedsFetch(url) => {
                 Some(MediaRef { url: url.to_owned(), media_type: self.media_type.clone().into_owned() })
             }
@@ -201,7 +201,7 @@ enum UrlKind<'a> {
     NeedsFetch(&'a str),
 }
 
-fn classify_url(url: &str, fetch: FetchedBy) -> UrlKind<'_> {
+fn classify_url(url: &str, fetched_by: FetchedBy) -> UrlKind<'_> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     if scheme.eq_ignore_ascii_case("data")
         && let Some((_, data)) = url.split_once(";base64,")
@@ -209,7 +209,7 @@ fn classify_url(url: &str, fetch: FetchedBy) -> UrlKind<'_> {
         return UrlKind::Inline(data);
     }
     let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
-    if is_web && fetch == FetchedBy::Provider { UrlKind::PassThrough(url) } else { UrlKind::NeedsFetch(url) }
+    if is_web && fetched_by == FetchedBy::Provider { UrlKind::PassThrough(url) } else { UrlKind::NeedsFetch(url) }
 }
 
 /// Whether a text is complete base64. A truncated block may have an incomplete one.

@@ -179,7 +179,7 @@ impl HistoryWriter<'_> {
         let name = utterances.first().map_or("", |first| first.name);
         let mut texts = Vec::new();
         let mut media = Vec::new();
-        for part in utterances.into_iter().filter_map(|utterances| utterances.part) {
+        for part in utterances.into_iter().filter_map(|utterance| utterance.part) {
             match part {
                 ContentPart::Text(text) => texts.push(text),
                 ContentPart::Media(_) => media.push(part),
@@ -214,7 +214,7 @@ fn media_last(
     prompt: &str,
 ) -> Vec<ContentPart> {
     let (media, texts): (Vec<_>, Vec<_>) =
-        utterances.into_iter().partition(|utterances| matches!(utterances.part, Some(ContentPart::Media(_))));
+        utterances.into_iter().partition(|utterance| matches!(utterance.part, Some(ContentPart::Media(_))));
     let lines = lines(&texts, line);
     let mut parts: Vec<ContentPart> = media.into_iter().filter_map(|media| media.part).collect();
     if !lines.is_empty() || (tags_without_text && !parts.is_empty()) {

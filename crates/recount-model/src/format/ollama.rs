@@ -28,8 +28,8 @@ impl ProviderFormat for Ollama {
         media_type.starts_with("image/").then_some(FetchedBy::Client)
     }
 
-    fn media(&self, _: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder {
-        match sent {
+    fn media(&self, _: &Attachment<'_>, source: &AttachmentSource<'_>) -> JsonBuilder {
+        match source {
             // Not used: the client fetches all media.
             AttachmentSource::Url(data) | AttachmentSource::Base64(data) => (*data).into(),
         }
@@ -130,7 +130,7 @@ impl PendingMessage {
         for part in parts {
             match part {
                 ContentPart::Text(text) => texts.push(text),
-                ContentPart::Media(tree) => images.push(tree),
+                ContentPart::Media(media) => images.push(media),
             }
         }
         let mut message = object! { "role": self.role, "content": texts.join("\n") };

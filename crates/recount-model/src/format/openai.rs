@@ -181,13 +181,17 @@ impl ProviderFormat for ChatFormat {
         }
     }
 
-    fn media(&self, attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder {
+    fn media(&self, attachment: &Attachment<'_>, source: &AttachmentSource<'_>) -> JsonBuilder {
         let media_type = &*attachment.media_type;
         match attachment.main_type() {
-            "image" => object! { "type": "image_url", "image_url": object! { "url": sent.to_url(media_type) } }.into(),
-            "video" => object! { "type": "video_url", "video_url": object! { "url": sent.to_url(media_type) } }.into(),
-            "audio" => object! { "type": "input_audio", "input_audio": self.sound(media_type, sent) }.into(),
-            _ => pdf_part(attachment, sent).into(),
+            "image" => {
+                object! { "type": "image_url", "image_url": object! { "url": source.to_url(media_type) } }.into()
+            }
+            "video" => {
+                object! { "type": "video_url", "video_url": object! { "url": source.to_url(media_type) } }.into()
+            }
+            "audio" => object! { "type": "input_audio", "input_audio": self.sound(media_type, source) }.into(),
+            _ => pdf_part(attachment, source).into(),
         }
     }
 
@@ -202,18 +206,20 @@ impl ProviderFormat for ChatFormat {
                 }
                 match item {
                     Item::Text(text, _) => pending.parts.push(ContentPart::Text(text.clone().into_owned())),
-                    Item::Data(block) => cx.show(self, block, turn.role, &mut pending.parts, &mut pending.shown),
+                    Item::Data(block) => {
+                        cx.media_or_move(self, block, turn.role, &mut pending.parts, &mut pending.moved_media)
+                    }
                     Item::Thinking(block) => self.think(&block.thinking, cx, &mut pending),
                     Item::Call(call) => pending.calls.push(self.call(call, cx).into()),
                     Item::Hint(hint) => {
                         messages.extend(self.message(turn, &mut pending));
-                        messages.extend(self.shown(&mut pending));
+                        messages.extend(self.moved_media(&mut pending));
                         let parts = cx.hint(self, hint);
                         messages.extend(self.user(parts));
                     }
                     Item::Result(result) => {
                         messages.extend(self.message(turn, &mut pending));
-                        promoted.extend(self.shown(&mut pending));
+                        promoted.extend(self.moved_media(&mut pending));
                         let (text, media) = cx.result_text(self, result);
                         messages.push(object! {
                             "role": "tool", "tool_call_id": result.id.as_str(), "content": text, "name": &*result.name,
@@ -224,7 +230,7 @@ impl ProviderFormat for ChatFormat {
             }
             messages.append(&mut promoted);
             messages.extend(self.message(turn, &mut pending));
-            messages.extend(self.shown(&mut pending));
+            messages.extend(self.moved_media(&mut pending));
         }
         messages
     }
@@ -257,7 +263,7 @@ struct PendingMessage {
     thinking: Vec<String>,
     calls: Vec<JsonBuilder>,
     /// Media of an assistant message, which is sent in a user message.
-    shown: Vec<ContentPart>,
+    moved_media: Vec<ContentPart>,
 }
 
 impl PendingMessage {
@@ -299,9 +305,9 @@ impl ChatFormat {
         arguments::parse_or_empty(call, cx.warnings).as_raw().to_owned()
     }
 
-    fn shown(&self, pending: &mut PendingMessage) -> Option<ObjectBuilder> {
-        let shown = std::mem::take(&mut pending.shown);
-        (!shown.is_empty()).then(|| self.promoted(shown))
+    fn moved_media(&self, pending: &mut PendingMessage) -> Option<ObjectBuilder> {
+        let moved_media = std::mem::take(&mut pending.moved_media);
+        (!moved_media.is_empty()).then(|| self.promoted(moved_media))
     }
 
     /// Builds the message from the pending parts and clears them. `None` if there are none.
@@ -362,18 +368,18 @@ impl ChatFormat {
         message.with("content", parts_list(parts))
     }
 
-    fn sound(&self, media_type: &str, sent: &AttachmentSource<'_>) -> ObjectBuilder {
+    fn sound(&self, media_type: &str, source: &AttachmentSource<'_>) -> ObjectBuilder {
         match self.audio {
             Some(Audio::Url) => {
                 let format = media_type.rsplit('/').next().unwrap_or(media_type);
-                let data = match sent {
+                let data = match source {
                     AttachmentSource::Url(url) => (*url).to_owned(),
                     AttachmentSource::Base64(data) => format!("data:;base64,{data}"),
                 };
                 object! { "data": data, "format": if format == "mpeg" { "mp3" } else { format } }
             }
             Some(Audio::Bare) | None => {
-                let data = match sent {
+                let data = match source {
                     AttachmentSource::Url(data) | AttachmentSource::Base64(data) => *data,
                 };
                 object! { "data": data, "format": bare_audio_format(media_type).unwrap_or("wav") }
@@ -395,7 +401,7 @@ fn texts(parts: &[ContentPart]) -> Vec<&str> {
 fn parts_list(parts: Vec<ContentPart>) -> JsonBuilder {
     let parts = parts.into_iter().map(|part| match part {
         ContentPart::Text(text) => object! { "type": "text", "text": text }.into(),
-        ContentPart::Media(tree) => tree,
+        ContentPart::Media(media) => media,
     });
     JsonBuilder::Array(parts.collect())
 }
@@ -410,8 +416,8 @@ fn bare_audio_format(media_type: &str) -> Option<&'static str> {
 }
 
 /// Formats a PDF, which is always sent as base64.
-fn pdf_part(attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> ObjectBuilder {
+fn pdf_part(attachment: &Attachment<'_>, source: &AttachmentSource<'_>) -> ObjectBuilder {
     let name = attachment.block.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("document.pdf");
-    let file = object! { "filename": name, "file_data": sent.to_url(&attachment.media_type) };
+    let file = object! { "filename": name, "file_data": source.to_url(&attachment.media_type) };
     object! { "type": "file", "file": file }
 }

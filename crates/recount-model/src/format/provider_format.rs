@@ -29,7 +29,7 @@ pub(crate) trait ProviderFormat {
     }
 
     /// Formats accepted media.
-    fn media(&self, attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder;
+    fn media(&self, attachment: &Attachment<'_>, source: &AttachmentSource<'_>) -> JsonBuilder;
 
     /// Formats a conversation between a user and one agent.
     fn chat(&self, turns: &[Turn<'_>], cx: &mut Context<'_>) -> Vec<ObjectBuilder>;
@@ -70,44 +70,44 @@ impl Context<'_> {
     /// Formats media, or the text that replaces it.
     pub(crate) fn part(&mut self, format: &dyn ProviderFormat, block: &DataBlock, role: Role) -> ContentPart {
         let attachment = Attachment::of(block);
-        match self.sent(format, &attachment, role) {
-            Ok(tree) => ContentPart::Media(tree),
+        match self.format_media(format, &attachment, role) {
+            Ok(media) => ContentPart::Media(media),
             Err(text) => ContentPart::Text(text),
         }
     }
 
-    /// Formats media in a message of a role that cannot contain it. If user messages can, the media goes to `shown`,
+    /// Formats media in a message of a role that cannot contain it. If user messages can, the media goes to `moved`,
     /// for a later user message, and a text in `parts` refers to it.
-    pub(crate) fn show(
+    pub(crate) fn media_or_move(
         &mut self,
         format: &dyn ProviderFormat,
         block: &DataBlock,
         role: Role,
         parts: &mut Vec<ContentPart>,
-        shown: &mut Vec<ContentPart>,
+        moved: &mut Vec<ContentPart>,
     ) {
         let attachment = Attachment::of(block);
         let only_users = format.accepts_media(&attachment.media_type, role).is_none()
-            && self.takes(format, &attachment, Role::User).is_some();
+            && self.acceptance(format, &attachment, Role::User).is_some();
         if !only_users {
             parts.push(self.part(format, block, role));
             return;
         }
-        match self.sent(format, &attachment, Role::User) {
+        match self.format_media(format, &attachment, Role::User) {
             Err(text) => parts.push(ContentPart::Text(text)),
-            Ok(tree) => {
+            Ok(media) => {
                 let (id, kind) = (&block.id, attachment.main_type());
                 let text = format!("A(n) {kind} file will be presented to you with the identifier [{id}].");
                 parts.push(ContentPart::Text(reminder(&text).into_owned()));
-                if shown.is_empty() {
-                    shown.push(ContentPart::Text(LISTED.to_owned()));
+                if moved.is_empty() {
+                    moved.push(ContentPart::Text(LISTED.to_owned()));
                 } else {
                     // Move the end of the list behind the new entry.
-                    shown.pop();
+                    moved.pop();
                 }
-                shown.extend([
+                moved.extend([
                     ContentPart::Text(format!("- {id} ({kind} file): ")),
-                    ContentPart::Media(tree),
+                    ContentPart::Media(media),
                     ContentPart::Text(LISTED_END.to_owned()),
                 ]);
             }
@@ -125,43 +125,43 @@ impl Context<'_> {
     }
 
     /// Formats media. The error is the text that replaces it.
-    fn sent(
+    fn format_media(
         &mut self,
         format: &dyn ProviderFormat,
         attachment: &Attachment<'_>,
         role: Role,
     ) -> Result<JsonBuilder, String> {
-        let Some(fetch) = self.takes(format, attachment, role) else {
-            self.note(
+        let Some(fetched_by) = self.acceptance(format, attachment, role) else {
+            self.warn(
                 attachment,
                 FormatWarningKind::UnsupportedMedia { media_type: attachment.media_type.clone().into_owned() },
             );
             return Err(format!("[{} attached, not supported by this provider]", attachment.media_type));
         };
-        let Some(sent) = attachment.send(fetch, self.media) else {
-            self.note(
+        let Some(source) = attachment.source(fetched_by, self.media) else {
+            self.warn(
                 attachment,
                 FormatWarningKind::UnreadableMedia { url: attachment.url().unwrap_or_default().to_owned() },
             );
             return Err(format!("[{} attached, could not be read]", attachment.media_type));
         };
-        if matches!(sent, AttachmentSource::Base64(base64) if format.is_too_large(attachment, base64)) {
-            self.note(
+        if matches!(source, AttachmentSource::Base64(base64) if format.is_too_large(attachment, base64)) {
+            self.warn(
                 attachment,
                 FormatWarningKind::MediaTooLarge { media_type: attachment.media_type.clone().into_owned() },
             );
             return Err(format!("[{} attached, too large for this provider]", attachment.media_type));
         }
-        Ok(format.media(attachment, &sent))
+        Ok(format.media(attachment, &source))
     }
 
-    fn takes(&self, format: &dyn ProviderFormat, attachment: &Attachment<'_>, role: Role) -> Option<FetchedBy> {
-        let fetch = format.accepts_media(&attachment.media_type, role)?;
-        self.input.allows(&attachment.media_type).then_some(fetch)
+    fn acceptance(&self, format: &dyn ProviderFormat, attachment: &Attachment<'_>, role: Role) -> Option<FetchedBy> {
+        let fetched_by = format.accepts_media(&attachment.media_type, role)?;
+        self.input.allows(&attachment.media_type).then_some(fetched_by)
     }
 
-    fn note(&mut self, attachment: &Attachment<'_>, loss: FormatWarningKind) {
-        self.warnings.push(FormatWarning::new(&attachment.block.id, loss));
+    fn warn(&mut self, attachment: &Attachment<'_>, kind: FormatWarningKind) {
+        self.warnings.push(FormatWarning::new(&attachment.block.id, kind));
     }
 
     /// Formats media inside a tool result.
@@ -169,14 +169,14 @@ impl Context<'_> {
     /// # Errors
     ///
     /// The text that replaces the media.
-    pub(crate) fn nested(
+    pub(crate) fn media_in_result(
         &mut self,
         format: &dyn ProviderFormat,
         block: &DataBlock,
-        instead: fn(&Attachment<'_>) -> String,
+        placeholder: fn(&Attachment<'_>) -> String,
     ) -> Result<JsonBuilder, String> {
         let attachment = Attachment::of(block);
-        self.sent(format, &attachment, Role::User).map_err(|_| instead(&attachment))
+        self.format_media(format, &attachment, Role::User).map_err(|_| placeholder(&attachment))
     }
 
     /// Formats a tool result as text, for providers without media in results. Returns the media for a user message, to
@@ -194,13 +194,13 @@ impl Context<'_> {
                 PayloadPart::Data(block) => {
                     let attachment = Attachment::of(block);
                     let (id, kind) = (&block.id, attachment.main_type());
-                    match self.sent(format, &attachment, Role::User) {
-                        Ok(tree) => {
+                    match self.format_media(format, &attachment, Role::User) {
+                        Ok(media) => {
                             lines.push(reminder(&format!(
                                 "A(n) {kind} file is returned and will be presented to you with the identifier [{id}]."
                             )));
                             promoted.push(ContentPart::Text(format!("- {id} ({kind} file): ")));
-                            promoted.push(ContentPart::Media(tree));
+                            promoted.push(ContentPart::Media(media));
                         }
                         Err(_) => lines.push(media_placeholder(&attachment).into()),
                     }
@@ -250,17 +250,17 @@ pub(crate) fn take_system(messages: &mut Vec<ObjectBuilder>, key: &str) -> Vec<J
 /// Returns the files and URLs that the client must fetch, without duplicates.
 pub(crate) fn required_media(format: &dyn ProviderFormat, input: &InputTypes, messages: &[Msg]) -> Vec<MediaRef> {
     let mut needed: Vec<MediaRef> = Vec::new();
-    let mut look = |block: &DataBlock, role: Role| {
+    let mut add = |block: &DataBlock, role: Role| {
         let attachment = Attachment::of(block);
         let fetch = format.accepts_media(&attachment.media_type, role).filter(|_| input.allows(&attachment.media_type));
-        let wanted = fetch.and_then(|fetch| attachment.needed(fetch));
+        let wanted = fetch.and_then(|fetch| attachment.required_fetch(fetch));
         needed.extend(wanted.filter(|wanted| !needed.iter().any(|known| known.url == wanted.url)));
     };
     for message in messages {
         for block in message.content() {
             let payload = match block {
                 ContentBlock::Data(block) => {
-                    look(block, message.role());
+                    add(block, message.role());
                     continue;
                 }
                 ContentBlock::Hint(block) => &block.hint,
@@ -270,7 +270,7 @@ pub(crate) fn required_media(format: &dyn ProviderFormat, input: &InputTypes, me
             let Payload::Blocks(blocks) = payload else { continue };
             for block in blocks {
                 if let MediaBlock::Data(block) = block {
-                    look(block, Role::User);
+                    add(block, Role::User);
                 }
             }
         }

@@ -37,8 +37,8 @@ impl ProviderFormat for Responses {
         }
     }
 
-    fn media(&self, attachment: &Attachment<'_>, sent: &AttachmentSource<'_>) -> JsonBuilder {
-        let url = sent.to_url(&attachment.media_type);
+    fn media(&self, attachment: &Attachment<'_>, source: &AttachmentSource<'_>) -> JsonBuilder {
+        let url = source.to_url(&attachment.media_type);
         if attachment.main_type() == "image" {
             return object! { "type": "input_image", "image_url": url }.into();
         }
@@ -54,7 +54,9 @@ impl ProviderFormat for Responses {
             for item in &turn.items {
                 match item {
                     Item::Text(text, _) => pending.parts.push(ContentPart::Text(text.clone().into_owned())),
-                    Item::Data(block) => cx.show(self, block, turn.role, &mut pending.parts, &mut pending.shown),
+                    Item::Data(block) => {
+                        cx.media_or_move(self, block, turn.role, &mut pending.parts, &mut pending.moved_media)
+                    }
                     Item::Thinking(block) => items.extend(pending.reasoning(block)),
                     Item::Call(call) => {
                         let item = pending.call(call);
@@ -62,7 +64,7 @@ impl ProviderFormat for Responses {
                     }
                     Item::Hint(hint) => {
                         pending.flush(&mut items);
-                        pending.show(&mut items, self);
+                        pending.flush_moved_media(&mut items, self);
                         let parts = cx.hint(self, hint);
                         items.extend(self.user(parts));
                     }
@@ -73,7 +75,7 @@ impl ProviderFormat for Responses {
                 }
             }
             pending.flush(&mut items);
-            pending.show(&mut items, self);
+            pending.flush_moved_media(&mut items, self);
             all.extend(without_trailing_reasoning(items));
         }
         all
@@ -154,8 +156,8 @@ impl Responses {
         for part in &result.output {
             parts.push(match part {
                 PayloadPart::Text(text) => ContentPart::Text(text.clone().into_owned()),
-                PayloadPart::Data(block) => match cx.nested(self, block, media_placeholder) {
-                    Ok(tree) => ContentPart::Media(tree),
+                PayloadPart::Data(block) => match cx.media_in_result(self, block, media_placeholder) {
+                    Ok(media) => ContentPart::Media(media),
                     Err(text) => ContentPart::Text(text),
                 },
             });
@@ -195,7 +197,7 @@ fn without_trailing_reasoning(items: Vec<ObjectBuilder>) -> Vec<ObjectBuilder> {
 fn content(parts: Vec<ContentPart>, text_type: &'static str) -> JsonBuilder {
     let parts = parts.into_iter().map(|part| match part {
         ContentPart::Text(text) => object! { "type": text_type, "text": text }.into(),
-        ContentPart::Media(tree) => tree,
+        ContentPart::Media(media) => media,
     });
     JsonBuilder::Array(parts.collect())
 }
@@ -206,14 +208,20 @@ struct PendingItems {
     parts: Vec<ContentPart>,
     calls: Vec<ObjectBuilder>,
     /// Media of an assistant message, which is sent in a user message.
-    shown: Vec<ContentPart>,
+    moved_media: Vec<ContentPart>,
     /// The ids of the reasoning items sent for this message.
     reasoned: HashSet<String>,
 }
 
 impl Default for PendingItems {
     fn default() -> Self {
-        Self { role: Role::User, parts: Vec::new(), calls: Vec::new(), shown: Vec::new(), reasoned: HashSet::new() }
+        Self {
+            role: Role::User,
+            parts: Vec::new(),
+            calls: Vec::new(),
+            moved_media: Vec::new(),
+            reasoned: HashSet::new(),
+        }
     }
 }
 
@@ -242,8 +250,8 @@ impl PendingItems {
         (!parts.is_empty()).then(|| object! { "role": self.role.as_str(), "content": content(parts, text_type) })
     }
 
-    fn show(&mut self, items: &mut Vec<ObjectBuilder>, format: &Responses) {
-        items.extend(format.user(std::mem::take(&mut self.shown)));
+    fn flush_moved_media(&mut self, items: &mut Vec<ObjectBuilder>, format: &Responses) {
+        items.extend(format.user(std::mem::take(&mut self.moved_media)));
     }
 
     /// Returns the reasoning item of a block. Thinking without an item is not sent, because the API accepts only its

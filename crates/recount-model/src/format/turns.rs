@@ -109,7 +109,7 @@ struct CallPairs<'a> {
 impl<'a> CallPairs<'a> {
     fn of(messages: &'a [Msg]) -> Self {
         let mut pairs = Self::default();
-        let mut waiting: HashMap<&str, Vec<OpenCall>> = HashMap::new();
+        let mut open: HashMap<&str, Vec<OpenCall>> = HashMap::new();
         let mut cut: HashMap<&str, usize> = HashMap::new();
         let mut results = 0;
         for (message, block) in messages.iter().enumerate().flat_map(|(at, m)| m.content().iter().map(move |b| (at, b)))
@@ -119,11 +119,11 @@ impl<'a> CallPairs<'a> {
                 ContentBlock::ToolCall(call) => {
                     // A round ends with its message or with the first result.
                     let round = (message, results);
-                    waiting.entry(&call.id).or_default().push(OpenCall { call: pairs.calls.len(), round });
+                    open.entry(&call.id).or_default().push(OpenCall { call: pairs.calls.len(), round });
                     pairs.calls.push(CallPair { call, result: None, order: 0 });
                 }
                 ContentBlock::ToolResult(result) => {
-                    let call = waiting.get_mut(result.id.as_str()).and_then(OpenCall::next);
+                    let call = open.get_mut(result.id.as_str()).and_then(OpenCall::next);
                     if let Some(pair) = call.and_then(|call| pairs.calls.get_mut(call)) {
                         pair.result = Some(result);
                         pair.order = results;
@@ -151,10 +151,10 @@ struct OpenCall {
 
 impl OpenCall {
     /// Removes and returns the call for the next result.
-    fn next(waiting: &mut Vec<Self>) -> Option<usize> {
-        let latest = waiting.last()?.round;
-        let at = waiting.iter().position(|waiting| waiting.round == latest)?;
-        Some(waiting.remove(at).call)
+    fn next(open: &mut Vec<Self>) -> Option<usize> {
+        let latest = open.last()?.round;
+        let at = open.iter().position(|open| open.round == latest)?;
+        Some(open.remove(at).call)
     }
 }
 
@@ -258,7 +258,8 @@ impl<'a> TurnBuilder<'a, '_> {
             return Cow::Borrowed(name);
         }
         let sent = if name.is_empty() { Cow::Borrowed("unknown") } else { self.rules.name.sanitized(name) };
-        self.warnings.push(FormatWarning::new(id, FormatWarningKind::RenamedTool { sent: sent.clone().into_owned() }));
+        self.warnings
+            .push(FormatWarning::new(id, FormatWarningKind::RenamedTool { sent_as: sent.clone().into_owned() }));
         sent
     }
 

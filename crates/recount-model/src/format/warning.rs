@@ -59,7 +59,7 @@ pub enum FormatWarningKind {
     /// A tool name that the provider does not allow.
     RenamedTool {
         /// The name that was sent.
-        sent: String,
+        sent_as: String,
     },
 }
 
@@ -95,7 +95,9 @@ impl fmt::Display for FormatWarningKind {
             }
             Self::MissingResult => f.write_str("the call has no result; a placeholder was sent"),
             Self::OrphanResult => f.write_str("the result has no call; it was sent as text"),
-            Self::RenamedTool { sent } => write!(f, "the provider does not allow this tool name; sent as `{sent}`"),
+            Self::RenamedTool { sent_as } => {
+                write!(f, "the provider does not allow this tool name; sent as `{sent_as}`")
+            }
         }
     }
 }
