@@ -22,8 +22,8 @@ fn estimates_match_agentscope() {
         histories.map(|history| (format!("history/{}", history["case"].as_str().unwrap()), history)).collect();
     let cases = lines("tokens.jsonl");
     for case in &cases {
-        let told = histories.get(case["case"].as_str().unwrap()).unwrap_or(case);
-        let messages: Vec<Msg> = of(told, "messages", |text| Msg::from_json(text).unwrap());
+        let history = histories.get(case["case"].as_str().unwrap()).unwrap_or(case);
+        let messages: Vec<Msg> = of(history, "messages", |text| Msg::from_json(text).unwrap());
         let tools: Vec<Tool> = of(case, "tools", |text| Tool::from_json(text).unwrap());
         assert_eq!(Some(estimate_tokens(&messages, &tools)), case["tokens"].as_u64(), "{}", case["case"]);
     }

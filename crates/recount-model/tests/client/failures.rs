@@ -45,8 +45,8 @@ async fn status_determines_error_class() {
 
 #[tokio::test]
 async fn error_hides_echoed_api_key() {
-    let said = format!(r#"{{"error":{{"message":"Incorrect API key provided: {KEY}"}}}}"#);
-    let result = once(ScriptedResponse::status(401, said)).await;
+    let body = format!(r#"{{"error":{{"message":"Incorrect API key provided: {KEY}"}}}}"#);
+    let result = once(ScriptedResponse::status(401, body)).await;
     assert_eq!(result.error().2, "401: Incorrect API key provided: ***");
     let in_the_stream = format!("data: {{\"error\":{{\"message\":\"bad {KEY}\"}}}}\n\n");
     assert_eq!(once(ScriptedResponse::ok(in_the_stream)).await.error().2, "bad ***");

@@ -180,8 +180,8 @@ async fn rejected_structured_output_is_retried_with_next_method() {
     let options = CallOptions::new().structured(Json::parse(r#"{"type":"object","properties":{}}"#).unwrap());
     let result = call_with(&model(Provider::OpenAi, &server), &[Msg::user("Alice", "Hello")], &options).await;
     assert_eq!((result.text().as_str(), result.outcome.requests), ("Hello", 3));
-    let told = result.event_summary().into_iter().filter(|event| event.starts_with("recount.retry")).count();
-    assert_eq!(told, 2);
+    let retries = result.event_summary().into_iter().filter(|event| event.starts_with("recount.retry")).count();
+    assert_eq!(retries, 2);
     let bodies: Vec<Value> =
         server.requests().iter().map(|request| serde_json::from_str(&request.body).unwrap()).collect();
     assert!(bodies[0].get("response_format").is_some());

@@ -96,9 +96,9 @@ async fn stream_broken_before_output_is_retried() {
 async fn usage_includes_failed_attempts() {
     let chunk = |usage: &str| format!("data: {{\"id\":\"c1\",\"choices\":[],\"usage\":{usage}}}\n\n");
     let spent = chunk(r#"{"prompt_tokens":10,"completion_tokens":1}"#);
-    let said = hello_response()
+    let response = hello_response()
         .replace("data: [DONE]", &format!("{}data: [DONE]", chunk(r#"{"prompt_tokens":10,"completion_tokens":2}"#)));
-    let server = Server::start([ScriptedResponse::ok(spent), ScriptedResponse::ok(said)]).await;
+    let server = Server::start([ScriptedResponse::ok(spent), ScriptedResponse::ok(response)]).await;
     let result = call(&model(Provider::OpenAi, &server)).await;
     assert_eq!(result.outcome.requests, 2);
     assert_eq!(result.message.usage(), Some(&Usage::new(20, 3)));
