@@ -28,8 +28,8 @@ pub(crate) fn frames(session: &str, before: &Fold, event: &Event<'_>) -> Vec<Str
         Delivery::InReply(reply) => in_reply(session, reply, event),
         Delivery::EndReply(reply) => {
             let mut frames = end_reply(session, reply, event);
-            for waited in reply_queue::released_after(before, reply) {
-                match waited {
+            for released in reply_queue::released_after(before, reply) {
+                match released {
                     Released::Complete(message) => frames.extend(complete_message(session, message)),
                     Released::Open(reply) => {
                         let run = Run::of(session, reply.message());
@@ -45,8 +45,8 @@ pub(crate) fn frames(session: &str, before: &Fold, event: &Event<'_>) -> Vec<Str
 
 /// Returns the first frames for a reader who joins: all messages and the open blocks.
 pub(crate) fn prelude(session: &str, at: &Fold) -> Vec<String> {
-    let front = reply_queue::current_reply(at);
-    let Some(last) = front.map(ReplyFold::message).or_else(|| at.messages().last()) else { return Vec::new() };
+    let current = reply_queue::current_reply(at);
+    let Some(last) = current.map(ReplyFold::message).or_else(|| at.messages().last()) else { return Vec::new() };
     let run = Run::of(session, last);
     let messages_so_far: Vec<String> = reply_queue::delivered_messages(at)
         .flat_map(|message| match at.open_reply(message.id()) {
@@ -55,7 +55,7 @@ pub(crate) fn prelude(session: &str, at: &Fold) -> Vec<String> {
         })
         .collect();
     let mut frames = vec![run.started(None), Frame::of("MESSAGES_SNAPSHOT").list("messages", &messages_so_far).end()];
-    match front {
+    match current {
         Some(reply) => frames.extend(open_state(&run, reply)),
         None => frames.push(run.succeeded()),
     }
@@ -103,9 +103,9 @@ fn signal(session: &str, before: &Fold, event: &Event<'_>) -> Vec<String> {
     };
     match reply_queue::current_reply(before) {
         Some(reply) if !is_waiting(reply.message()) => vec![signal],
-        waiting_calls => {
+        waiting_reply => {
             let run = Run { session, id: &event.id };
-            let end = waiting_calls.map_or_else(|| run.succeeded(), |reply| run.interrupted(reply.message()));
+            let end = waiting_reply.map_or_else(|| run.succeeded(), |reply| run.interrupted(reply.message()));
             vec![run.started(None), signal, end]
         }
     }

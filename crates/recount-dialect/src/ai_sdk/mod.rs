@@ -24,8 +24,8 @@ pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
         Delivery::InReply(reply) => in_reply(reply, event),
         Delivery::EndReply(reply) => {
             let mut frames = end_reply(reply, event);
-            for waited in reply_queue::released_after(before, reply) {
-                frames.extend(match waited {
+            for released in reply_queue::released_after(before, reply) {
+                frames.extend(match released {
                     Released::Complete(message) => complete_message(message),
                     Released::Open(reply) => partial_message(reply.message()),
                 });

@@ -14,7 +14,7 @@ use super::{NATIVE, Version};
 use crate::json::{self, ObjectWriter};
 use crate::{patch, preserved};
 
-/// The fields that are compared field by field.
+/// The fields whose values are compared field by field.
 const NESTED: &[&str] = &["source", "metadata"];
 
 /// The key for the kind of block that a text stands in for.

@@ -6,10 +6,10 @@ use recount_message::{ContentBlock, DecodeError, DecodeErrorKind, FinishedReason
 use super::codec::BlockContext;
 use super::fields::{JavaFields, object, without_nulls};
 use super::{NATIVE, Version, block, time, usage};
-use crate::json::ObjectWriter;
+use crate::json::{self, ObjectWriter};
 use crate::{patch, preserved};
 
-/// The fields that are compared field by field.
+/// The fields whose values are compared field by field.
 const NESTED: &[&str] = &["metadata", "usage"];
 
 pub(crate) const GENERATE_REASON: &str = "agentscope_generate_reason";
@@ -56,23 +56,16 @@ pub(crate) fn write(message: &Msg, version: Version, out: &mut String) {
     let mut parts = message.clone().into_parts();
     let content = std::mem::take(&mut parts.content);
     let java_only = preserved::take(&mut parts.metadata, version.name());
-    let mut blocks = String::from("[");
     // Blocks inherit the time in its original spelling.
     let time = time::message_time_to_java(&parts.created_at);
     let spelled = java_only.get("timestamp").and_then(Json::as_str).map(str::to_owned);
     let time = spelled.filter(|spelled| time::message_time_to_java(spelled) == time).map_or(time, Into::into);
     let mut native_only_items = Vec::with_capacity(content.len());
-    for (index, block) in content.iter().enumerate() {
-        if index > 0 {
-            blocks.push(',');
-        }
-        native_only_items.push(block::write(
-            block,
-            BlockContext { owner: &parts.id, index, time: &time, version },
-            &mut blocks,
-        ));
-    }
-    blocks.push(']');
+    let mut blocks = String::new();
+    json::write_list(&mut blocks, &content, |index, block, out| {
+        let context = BlockContext { owner: &parts.id, index, time: &time, version };
+        native_only_items.push(block::write(block, context, out));
+    });
     let written = written_fields(&parts, version);
     let read_back = |fields: &Object| {
         let mut fields = fields.clone();

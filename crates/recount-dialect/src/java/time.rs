@@ -46,7 +46,7 @@ pub(crate) fn event_time_to_java(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns whether a time is unchanged by a round trip through the Java format.
-pub(crate) fn comes_back(text: &str) -> bool {
+pub(crate) fn round_trips(text: &str) -> bool {
     text.is_empty() || event_time_to_native(event_time_to_java(text)) == text
 }
 

@@ -30,7 +30,7 @@ const HEAD: &str = "head";
 
 /// The type of an envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum EnvelopeType {
     Reasoning,
     ToolResult,
     Hint,
@@ -40,7 +40,7 @@ pub(super) enum Step {
     All,
 }
 
-impl Step {
+impl EnvelopeType {
     const VARIANTS: [Self; 6] =
         [Self::Reasoning, Self::ToolResult, Self::Hint, Self::AgentResult, Self::Summary, Self::All];
 
@@ -57,9 +57,9 @@ impl Step {
 
     fn read(raw: Raw<'_>) -> Result<Self, DecodeError> {
         let word = raw.to_str()?;
-        Self::VARIANTS.into_iter().find(|step| step.as_str() == word).ok_or_else(|| {
+        Self::VARIANTS.into_iter().find(|envelope_type| envelope_type.as_str() == word).ok_or_else(|| {
             let expected = Self::VARIANTS.map(Self::as_str).join(", ");
-            let what = format!("unknown step {word:?}, expected one of {expected}");
+            let what = format!("unknown envelope type {word:?}, expected one of {expected}");
             DecodeError::new(DecodeErrorKind::UnknownValue, what)
         })
     }
@@ -68,7 +68,7 @@ impl Step {
 /// A parsed envelope.
 #[derive(Debug)]
 pub(super) struct Envelope {
-    pub(super) step: Option<Step>,
+    pub(super) envelope_type: Option<EnvelopeType>,
     /// The message. Java also accepts an envelope without one.
     pub(super) message: Option<Msg>,
     /// Whether the message replaces the chunks before it.
@@ -82,7 +82,8 @@ pub(super) struct Envelope {
 impl Envelope {
     pub(super) fn read(text: &str) -> Result<Self, DecodeError> {
         let mut fields = JavaFields::by_last(Raw::document(text)?)?;
-        let step = fields.take("type").map(Step::read).transpose().map_err(|error| error.within("type"))?;
+        let envelope_type =
+            fields.take("type").map(EnvelopeType::read).transpose().map_err(|error| error.within("type"))?;
         // 1.0.9 writes `last` and reads `isLast`. 2.0.0 only has `isLast`.
         let is_last = fields.take("isLast").map(read_flag).transpose().map_err(|error| error.within("isLast"))?;
         let is_last = is_last.or_else(|| fields.take("last").and_then(|raw| read_flag(raw).ok())).unwrap_or(false);
@@ -96,7 +97,7 @@ impl Envelope {
             ),
             None => None,
         };
-        Ok(Self { step, message, is_last, native, given })
+        Ok(Self { envelope_type, message, is_last, native, given })
     }
 
     /// Returns whether the envelope is only for Java clients.
@@ -143,9 +144,9 @@ impl Envelope {
             return event;
         }
         let mut value = self.given;
-        let name = self.step.map(|step| {
+        let name = self.envelope_type.map(|envelope_type| {
             value.remove("type");
-            step.as_str()
+            envelope_type.as_str()
         });
         let head = self.native.get(HEAD).and_then(Json::to_object).unwrap_or_default();
         let text = |name: &str| head.get(name).and_then(Json::as_str).map(str::to_owned);
@@ -201,13 +202,13 @@ pub(super) fn original_envelope(event: &Event<'_>, is_alone: bool) -> Option<Str
 }
 
 /// Serializes an envelope. `native` holds the native data.
-pub(super) fn write(step: Step, message: &Object, is_last: bool, native: &Object) -> String {
+pub(super) fn write(envelope_type: EnvelopeType, message: &Object, is_last: bool, native: &Object) -> String {
     let id = message.get("id").cloned().unwrap_or_else(Json::null);
     let mut given = Object::from([("message", message.clone())]);
     add_native(&mut given, native);
     let mut out = String::new();
     let mut object = ObjectWriter::jackson(&mut out);
-    object.text("type", step.as_str());
+    object.text("type", envelope_type.as_str());
     given.iter().for_each(|(name, value)| object.json(name, value));
     for name in ["isLast", "last"] {
         object.raw(name, if is_last { "true" } else { "false" });

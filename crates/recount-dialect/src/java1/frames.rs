@@ -10,7 +10,7 @@ use recount_message::{
     ToolResultState, Usage,
 };
 
-use super::envelope::{self, EVENT, EXTRACTED, SKIP, Step};
+use super::envelope::{self, EVENT, EXTRACTED, EnvelopeType, SKIP};
 use crate::java::codec::{BlockContext, SUSPENDED};
 use crate::java::fields::without_nulls;
 use crate::java::message::{self, CHAT_USAGE, GENERATE_REASON, STRUCTURED_OUTPUT};
@@ -36,13 +36,13 @@ pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     }
     let content = EnvelopeContent::of(before, event);
     if let EventKind::ReplyEnd(ReplyEndEvent { finished_reason: FinishedReason::ExceedMaxIters, .. }) = event.kind {
-        frames.push(envelope::write(Step::Summary, &content.message, true, &Object::from([(SKIP, true)])));
+        frames.push(envelope::write(EnvelopeType::Summary, &content.message, true, &Object::from([(SKIP, true)])));
     }
     frames.push(content.carrying(event));
     if let EventKind::ExternalExecutionResult(results) = &event.kind {
         frames.extend(results.execution_results.iter().map(|result| {
             let content = EnvelopeContent::result(before, event, result.clone(), true);
-            envelope::write(content.step, &content.message, content.is_last, &Object::from([(SKIP, true)]))
+            envelope::write(content.envelope_type, &content.message, content.is_last, &Object::from([(SKIP, true)]))
         }));
     }
     frames
@@ -63,7 +63,7 @@ pub(super) fn write_alone(event: &Event<'_>, out: &mut String) {
 
 /// The content of an envelope.
 struct EnvelopeContent {
-    step: Step,
+    envelope_type: EnvelopeType,
     message: Object,
     is_last: bool,
     /// The field of the native event whose value is in the message.
@@ -103,14 +103,16 @@ impl EnvelopeContent {
             EventKind::ModelCallEnd(end) => at.model_call(end),
             EventKind::HintBlock(hint) => {
                 let text = text(&hint.hint.text().unwrap_or_default());
-                at.content(Step::Hint, Role::User, &[text.into()], &Object::new(), true)
+                at.content(EnvelopeType::Hint, Role::User, &[text.into()], &Object::new(), true)
             }
-            EventKind::ExceedMaxIters(_) => at.content(Step::Summary, Role::Assistant, &[], &Object::new(), false),
+            EventKind::ExceedMaxIters(_) => {
+                at.content(EnvelopeType::Summary, Role::Assistant, &[], &Object::new(), false)
+            }
             EventKind::RequireExternalExecution(wait) => at.suspended(&wait.tool_calls),
             EventKind::RequireUserConfirm(wait) => {
                 let calls: Vec<ContentBlock> = wait.tool_calls.iter().cloned().map(Into::into).collect();
                 let metadata = Object::from([(GENERATE_REASON, "REASONING_STOP_REQUESTED")]);
-                at.content(Step::AgentResult, Role::Assistant, &calls, &metadata, true)
+                at.content(EnvelopeType::AgentResult, Role::Assistant, &calls, &metadata, true)
             }
             EventKind::ReplyEnd(end) => at.agent_result(end),
             EventKind::Custom(custom) if custom.own_name() == Some(CustomName::Message) => at.complete_message(custom),
@@ -119,7 +121,13 @@ impl EnvelopeContent {
     }
 
     fn result(before: &Fold, event: &Event<'_>, result: ToolResultBlock, is_last: bool) -> Self {
-        EventContext { before, event }.content(Step::ToolResult, Role::Tool, &[result.into()], &Object::new(), is_last)
+        EventContext { before, event }.content(
+            EnvelopeType::ToolResult,
+            Role::Tool,
+            &[result.into()],
+            &Object::new(),
+            is_last,
+        )
     }
 
     /// Returns the envelope with the native event in it.
@@ -131,13 +139,13 @@ impl EnvelopeContent {
             native.insert(EXTRACTED, extracted);
         }
         native.insert(EVENT, carried);
-        let written = envelope::write(self.step, &self.message, self.is_last, &native);
+        let written = envelope::write(self.envelope_type, &self.message, self.is_last, &native);
         // A complete message can contain fields that are lost in Java 1. Chunks cannot.
         if self.extracted != Some("value") || carries(&written, event) {
             return written;
         }
         let native = Object::from([(EVENT, Object::parse(&event.to_json()).unwrap_or_default())]);
-        envelope::write(self.step, &self.message, self.is_last, &native)
+        envelope::write(self.envelope_type, &self.message, self.is_last, &native)
     }
 }
 
@@ -182,11 +190,12 @@ impl EventContext<'_> {
     }
 
     fn ignored(&self) -> EnvelopeContent {
-        self.content(Step::All, Role::Assistant, &[], &Object::new(), false)
+        self.content(EnvelopeType::All, Role::Assistant, &[], &Object::new(), false)
     }
 
     fn delta(&self, block: impl Into<ContentBlock>) -> EnvelopeContent {
-        let mut content = self.content(Step::Reasoning, Role::Assistant, &[block.into()], &Object::new(), false);
+        let mut content =
+            self.content(EnvelopeType::Reasoning, Role::Assistant, &[block.into()], &Object::new(), false);
         content.extracted = Some("delta");
         content
     }
@@ -209,7 +218,7 @@ impl EventContext<'_> {
         {
             metadata.insert(CHAT_USAGE, chat_usage(&Usage::new(end.input_tokens, end.output_tokens)));
         }
-        self.content(Step::Reasoning, Role::Assistant, &self.since_model_call(), &metadata, true)
+        self.content(EnvelopeType::Reasoning, Role::Assistant, &self.since_model_call(), &metadata, true)
     }
 
     fn ended_result(&self, end: &ToolResultEndEvent<'_>) -> Option<ToolResultBlock> {
@@ -229,7 +238,7 @@ impl EventContext<'_> {
             blocks.push(result.into());
         }
         let metadata = Object::from([(GENERATE_REASON, "TOOL_SUSPENDED")]);
-        self.content(Step::AgentResult, Role::Assistant, &blocks, &metadata, true)
+        self.content(EnvelopeType::AgentResult, Role::Assistant, &blocks, &metadata, true)
     }
 
     fn agent_result(&self, end: &ReplyEndEvent<'_>) -> EnvelopeContent {
@@ -250,7 +259,7 @@ impl EventContext<'_> {
         if let Some(usage) = self.reply().and_then(Msg::usage) {
             metadata.insert(CHAT_USAGE, chat_usage(usage));
         }
-        self.content(Step::AgentResult, Role::Assistant, &self.since_model_call(), &metadata, true)
+        self.content(EnvelopeType::AgentResult, Role::Assistant, &self.since_model_call(), &metadata, true)
     }
 
     /// Returns the envelope for a message that was not streamed.
@@ -261,13 +270,13 @@ impl EventContext<'_> {
         }
         let mut out = String::new();
         message::write(&message, Version::One, &mut out);
-        let step = match message.role() {
-            Role::Assistant => Step::AgentResult,
-            Role::Tool => Step::ToolResult,
-            _ => Step::All,
+        let envelope_type = match message.role() {
+            Role::Assistant => EnvelopeType::AgentResult,
+            Role::Tool => EnvelopeType::ToolResult,
+            _ => EnvelopeType::All,
         };
         EnvelopeContent {
-            step,
+            envelope_type,
             message: Object::parse(&out).unwrap_or_default(),
             is_last: true,
             extracted: Some("value"),
@@ -276,7 +285,7 @@ impl EventContext<'_> {
 
     fn content(
         &self,
-        step: Step,
+        envelope_type: EnvelopeType,
         role: Role,
         blocks: &[ContentBlock],
         metadata: &Object,
@@ -289,8 +298,8 @@ impl EventContext<'_> {
             (_, 0) => reply_id.to_owned(),
             (_, floor) => format!("{reply_id}.{floor}"),
         };
-        let name = match step {
-            Step::ToolResult => Some(SYSTEM),
+        let name = match envelope_type {
+            EnvelopeType::ToolResult => Some(SYSTEM),
             _ => self.reply().map(Msg::name).filter(|name| !name.is_empty()),
         };
         let mut out = String::new();
@@ -304,7 +313,7 @@ impl EventContext<'_> {
         let time = time::message_time_to_java(&self.event.created_at);
         object.text_or_null("timestamp", Some(&*time).filter(|time| !time.is_empty()));
         object.end();
-        EnvelopeContent { step, message: Object::parse(&out).unwrap_or_default(), is_last, extracted: None }
+        EnvelopeContent { envelope_type, message: Object::parse(&out).unwrap_or_default(), is_last, extracted: None }
     }
 }
 

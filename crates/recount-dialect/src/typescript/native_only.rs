@@ -57,7 +57,7 @@ fn cache_tokens(read: u64, written: u64) -> Object {
     tokens.into_iter().filter(|(_, tokens)| *tokens > 0).collect()
 }
 
-fn tokens(stored: &Object, name: &str, now: &mut u64) {
+fn restore_tokens(stored: &Object, name: &str, now: &mut u64) {
     if *now == 0
         && let Some(stored) = stored.get(name).and_then(|tokens| tokens.as_raw().parse().ok())
     {
@@ -72,8 +72,8 @@ pub(super) fn restore_message(parts: &mut MsgParts, stored: &Object) {
     }
     if let Some(usage) = &mut parts.usage {
         let stored = stored.get("usage").and_then(Json::to_object).unwrap_or_default();
-        tokens(&stored, "cache_input_tokens", &mut usage.cache_input_tokens);
-        tokens(&stored, "cache_creation_input_tokens", &mut usage.cache_creation_input_tokens);
+        restore_tokens(&stored, "cache_input_tokens", &mut usage.cache_input_tokens);
+        restore_tokens(&stored, "cache_creation_input_tokens", &mut usage.cache_creation_input_tokens);
     }
 }
 
@@ -102,8 +102,8 @@ pub(super) fn restore_event(event: &mut Event<'_>, stored: &Object) {
     let text = |name: &str| stored.get(name).and_then(Json::as_str).map(str::to_owned).map(Cow::Owned);
     match &mut event.kind {
         EventKind::ModelCallEnd(kind) => {
-            tokens(stored, "cache_input_tokens", &mut kind.cache_input_tokens);
-            tokens(stored, "cache_creation_input_tokens", &mut kind.cache_creation_input_tokens);
+            restore_tokens(stored, "cache_input_tokens", &mut kind.cache_input_tokens);
+            restore_tokens(stored, "cache_creation_input_tokens", &mut kind.cache_creation_input_tokens);
             if kind.finished_reason == ModelFinishedReason::Completed
                 && let Some(reason) = text("finished_reason").and_then(|word| ModelFinishedReason::from_word(&word))
             {

@@ -74,8 +74,8 @@ fn in_reply(frames: &mut Frames<'_>, view: &ReplyView<'_>) {
             data::flush_held(frames, view);
             frames.forward();
         }
-        EventKind::RequireUserConfirm(kind) => calls::calls_listed(frames, view, &kind.tool_calls),
-        EventKind::RequireExternalExecution(kind) => calls::calls_listed(frames, view, &kind.tool_calls),
+        EventKind::RequireUserConfirm(kind) => calls::listed_calls(frames, view, &kind.tool_calls),
+        EventKind::RequireExternalExecution(kind) => calls::listed_calls(frames, view, &kind.tool_calls),
         EventKind::UserConfirmResult(kind) => calls::confirmed(frames, view, &kind.confirm_results),
         EventKind::ExternalExecutionResult(kind) => results::external(frames, view, &kind.execution_results),
         // The package would add zeros.

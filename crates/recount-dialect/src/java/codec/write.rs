@@ -104,14 +104,9 @@ fn write_output(result: &ToolResultBlock, version: Version, out: &mut String) {
             text.as_slice()
         }
     };
-    out.push('[');
-    for (index, item) in items.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
+    json::write_list(out, items, |index, item, out| {
         block::write(&item.clone().into(), item_context(&result.id, index, &result.created_at, version), out);
-    }
-    out.push(']');
+    });
 }
 
 fn write_source(source: &Source, version: Version, out: &mut String) {

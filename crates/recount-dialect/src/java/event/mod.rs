@@ -16,7 +16,7 @@ use crate::{patch, preserved};
 use read::{ParsedEvent, parse, read_common};
 use write::write_common;
 
-/// The fields that are compared field by field.
+/// The fields whose values are compared field by field.
 const NESTED: &[&str] = &["metadata", "usage", "data"];
 
 /// Fields that are always written in Java's form: variants from the documentation, or values that Java rejects.
@@ -103,7 +103,7 @@ pub(super) fn read(text: &str) -> Result<Event<'_>, DecodeError> {
 /// format.
 pub(super) fn write(event: &Event<'_>, tool_name: Option<&str>, out: &mut String) {
     let is_plain = event.metadata.is_empty() && event.extra.is_empty() && has_same_fields(&event.kind);
-    if is_plain && time::comes_back(&event.created_at) {
+    if is_plain && time::round_trips(&event.created_at) {
         write_common(event, tool_name, out);
     } else {
         write_ordered(&with_preserved_fields(event, tool_name), out);

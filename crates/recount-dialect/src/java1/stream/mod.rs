@@ -16,7 +16,7 @@ use recount_message::{
     Payload, ReplyStartEvent,
 };
 
-use super::envelope::{Envelope, Step};
+use super::envelope::{Envelope, EnvelopeType};
 use output::Output;
 use reply::Reply;
 
@@ -116,11 +116,11 @@ impl Java1Stream {
         let content = message.content().iter();
         let given: Vec<MessageBlock<'_>> =
             content.zip(raw_blocks(&envelope)).map(|(block, raw)| MessageBlock { block, raw }).collect();
-        match envelope.step {
-            Some(step @ (Step::Reasoning | Step::Summary)) => {
+        match envelope.envelope_type {
+            Some(envelope_type @ (EnvelopeType::Reasoning | EnvelopeType::Summary)) => {
                 let is_cumulative = self.is_cumulative;
                 let reply = self.reply_or_start(message, out);
-                reply.call_model(step == Step::Summary, message.id(), out);
+                reply.call_model(envelope_type == EnvelopeType::Summary, message.id(), out);
                 if envelope.is_last {
                     let detected = reply.end_model_call(message, &given, out);
                     self.is_cumulative = detected.unwrap_or(is_cumulative);
@@ -128,7 +128,7 @@ impl Java1Stream {
                     given.iter().for_each(|given| reply.add_chunk(given, is_cumulative, out));
                 }
             }
-            Some(Step::ToolResult) => {
+            Some(EnvelopeType::ToolResult) => {
                 let results = given.iter().filter_map(|given| match given.block {
                     ContentBlock::ToolResult(result) => Some(result),
                     _ => None,
@@ -149,21 +149,21 @@ impl Java1Stream {
                     out.emit_signal(envelope);
                 }
             }
-            Some(Step::Hint) => {
+            Some(EnvelopeType::Hint) => {
                 let text = message.text_or_empty();
                 let reply = self.reply_or_start(message, out);
                 let block_id = reply.next_block_id();
                 let reply_id = reply.id.clone();
                 out.emit(HintBlockEvent::new(reply_id, block_id, Payload::Text(text)));
             }
-            Some(Step::AgentResult) => {
+            Some(EnvelopeType::AgentResult) => {
                 let end = self.reply_or_start(message, out).agent_result(message, &given, out);
                 if let Some(end) = end {
                     out.push(end);
                     self.remember_ended();
                 }
             }
-            Some(Step::All) | None => out.emit_signal(envelope),
+            Some(EnvelopeType::All) | None => out.emit_signal(envelope),
         }
     }
 

@@ -68,7 +68,7 @@ impl Reply {
     pub(super) fn add_chunk(&mut self, given: &MessageBlock<'_>, is_cumulative: bool, out: &mut Output) {
         match given.block {
             ContentBlock::Text(block) => {
-                self.add_prose_chunk(ProseKind::Text, &block.text, &block.extra, is_cumulative, out)
+                self.add_prose_chunk(ProseKind::Text, &block.text, &block.extra, is_cumulative, out);
             }
             ContentBlock::Thinking(block) => {
                 self.add_prose_chunk(ProseKind::Thinking, &block.thinking, &block.extra, is_cumulative, out);

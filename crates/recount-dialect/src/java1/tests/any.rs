@@ -96,7 +96,7 @@ fn blocks() -> impl Strategy<Value = String> {
 }
 
 fn envelopes() -> impl Strategy<Value = String> {
-    let steps = prop_oneof![
+    let types = prop_oneof![
         4 => Just("REASONING"), 3 => Just("TOOL_RESULT"), 1 => Just("HINT"), 2 => Just("AGENT_RESULT"),
         1 => Just("SUMMARY"), 1 => Just("ALL"),
     ];
@@ -107,10 +107,10 @@ fn envelopes() -> impl Strategy<Value = String> {
         1 => Just(r#"{"agentscope_generate_reason":"REASONING_STOP_REQUESTED"}"#),
         1 => Just(r#"{"_chat_usage":{"inputTokens":1,"outputTokens":2},"_structured_output":{"a":1},"k":1}"#),
     ];
-    (steps, ids, vec(blocks(), 0..3), metadata, any::<bool>()).prop_map(|(step, id, blocks, metadata, is_last)| {
+    (types, ids, vec(blocks(), 0..3), metadata, any::<bool>()).prop_map(|(kind, id, blocks, metadata, is_last)| {
         let blocks = blocks.join(",");
         format!(
-            r#"{{"type":"{step}","message":{{"id":{id},"name":"Friday","role":"ASSISTANT","content":[{blocks}],"metadata":{metadata},"timestamp":"2026-01-01 00:00:00.001"}},"last":{is_last}}}"#
+            r#"{{"type":"{kind}","message":{{"id":{id},"name":"Friday","role":"ASSISTANT","content":[{blocks}],"metadata":{metadata},"timestamp":"2026-01-01 00:00:00.001"}},"last":{is_last}}}"#
         )
     })
 }

@@ -9,7 +9,7 @@ use super::{BlockKind, Frames, ReplyView, native_only, results};
 use crate::preserved;
 
 /// Writes an event that lists calls.
-pub(super) fn calls_listed(frames: &mut Frames<'_>, view: &ReplyView<'_>, calls: &[ToolCallBlock]) {
+pub(super) fn listed_calls(frames: &mut Frames<'_>, view: &ReplyView<'_>, calls: &[ToolCallBlock]) {
     if calls.iter().all(|call| view.typescript_call_id(&call.id) == call.id) {
         return frames.forward();
     }

@@ -62,7 +62,7 @@ pub(super) fn emit(frames: &mut Frames<'_>, view: &ReplyView<'_>, block: &DataBl
 pub(super) fn delta(frames: &mut Frames<'_>, view: &ReplyView<'_>, kind: &DataBlockDeltaEvent<'_>) {
     let Some(index) = view.open(BlockKind::Data, &kind.block_id) else { return };
     let Some(ContentBlock::Data(block)) = view.content.get(index) else { return };
-    let is_held = held_block(view).is_some_and(|(held_block, _)| held_block == index);
+    let is_held = held_block(view).is_some_and(|(held, _)| held == index);
     let id = view.typescript_id_of(index);
     if let Some(url) = kind.url.as_deref() {
         if is_held && !url.is_empty() {
@@ -97,7 +97,7 @@ pub(super) fn end(frames: &mut Frames<'_>, view: &ReplyView<'_>, id: &str) {
     let Some(index) = view.open(BlockKind::Data, id) else { return };
     let Some(ContentBlock::Data(block)) = view.content.get(index) else { return };
     let typescript_id = view.typescript_id_of(index);
-    if held_block(view).is_some_and(|(held_block, _)| held_block == index) {
+    if held_block(view).is_some_and(|(held, _)| held == index) {
         flush_held(frames, view);
     }
     last_piece(frames, view, block, &typescript_id);
