@@ -130,7 +130,7 @@ fn accepted_texts_have_the_same_meaning() {
             (Ok(meaning_of_text), Ok(Some(expected_meaning))) if meaning_of_text == expected_meaning => {}
             (Ok(_), Ok(Some(_))) if KNOWN_DIFFERENCES.contains(&case.as_str()) => {}
             (meaning_of_text, expected_meaning) => {
-                wrong.push(format!("{case}: {text}\n  {meaning_of_text:?}\n  {expected_meaning:?}"))
+                wrong.push(format!("{case}: {text}\n  {meaning_of_text:?}\n  {expected_meaning:?}"));
             }
         }
         if let (Some(means), Ok(message)) = (line.get("means").and_then(Json::to_object), read_message(&text)) {
