@@ -64,8 +64,7 @@ async fn readers_resume_without_loss_or_duplicates() {
     for seed in 0.. {
         drops += run_course(seed, (wanted - drops).min(DROPS)).await;
         if shows_progress {
-            let _ =
-                writeln!(std::io::stderr(), "{drops} of {wanted} times somebody has dropped off, and nothing was lost");
+            let _ = writeln!(std::io::stderr(), "{drops} of {wanted} disconnects without loss");
         }
         if drops >= wanted {
             break;

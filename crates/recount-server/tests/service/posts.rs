@@ -45,7 +45,7 @@ async fn unknown_block_is_rejected_unless_message_is_complete() {
     let service = Service::with_session("s").await;
     let blocks = json!([{"type": "text", "text": "See"}, {"type": "imgae", "url": "https://example.com/a.png"}]);
     let detail = check_rejected(&service, json!({"content": blocks}), "content[1].type").await;
-    assert_eq!(detail, "there is no block of the type `imgae`; expected text or data");
+    assert_eq!(detail, "unknown block type `imgae`; expected text or data");
     assert_eq!(service.get("/v1/sessions/s/events").await.text(), "");
     let whole = json!({"content": blocks, "name": "Alice", "role": "user"});
     assert_eq!(post(&service, &whole).await.status, 202);
@@ -101,7 +101,7 @@ async fn model_receives_the_bytes_of_a_blob() {
     let Source::Base64(source) = &shown[0].source else { panic!("{shown:?}") };
     assert_eq!((source.bytes().unwrap().as_slice(), source.media_type.as_str()), (png.as_slice(), "image/png"));
     let messages = service.get("/v1/sessions/s/messages").await.value();
-    assert_eq!(messages["messages"][0]["content"][0]["source"]["url"], url, "the message itself goes on naming it");
+    assert_eq!(messages["messages"][0]["content"][0]["source"]["url"], url, "the stored message keeps the URL");
 }
 
 #[tokio::test]
