@@ -23,7 +23,7 @@ use recount_message::{DataBlock, LegacyMedia, Source, UrlSource};
 ///     media.insert(wanted.url, b"\x89PNG");
 /// }
 /// let formatted = formatter.format(&messages, &media);
-/// assert!(formatted.messages[0].as_str().contains(r#""data":"iVBORw==""#));
+/// assert!(formatted.messages[0].as_raw().contains(r#""data":"iVBORw==""#));
 /// # Ok::<(), recount_message::SourceError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

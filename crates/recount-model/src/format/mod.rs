@@ -65,7 +65,7 @@ pub use warning::{FormatWarning, FormatWarningKind};
 ///
 /// let formatter = Formatter::new(Provider::OpenAi).multi_agent(MultiAgent::History).input_types(["image/*"]);
 /// let formatted = formatter.format(&[Msg::user("Alice", "Hello")], &Media::new());
-/// assert!(formatted.messages[0].as_str().contains("<history>\\nAlice: Hello\\n</history>"));
+/// assert!(formatted.messages[0].as_raw().contains("<history>\\nAlice: Hello\\n</history>"));
 /// ```
 #[derive(Debug, Clone)]
 pub struct Formatter {
